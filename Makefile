@@ -1,0 +1,86 @@
+# Every target works in a fresh checkout with Python 3.11 or newer and make alone.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+JOBS ?= 2
+PYTEST := python -m pytest -n $(JOBS)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check bench reproduce docs soak clean \
+	soak-examples soak-oldest soak-newest soak-package
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: $(VENV)/.core ## fit three models on built-in data, print a table, write demo_report.html
+	$(BIN)/feaslearn demo
+
+test: $(VENV)/.test ## run the tests and the examples in the docstrings
+	$(BIN)/$(PYTEST)
+
+check: $(VENV)/.test ## lint, format, types, import layers, docstrings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python docs/check_docstrings.py
+
+bench: $(VENV)/.test ## run every benchmark; each prints a ratio
+	$(BIN)/feaslearn bench
+
+reproduce: $(VENV)/.test ## run every experiment: the tables and figures of the paper
+	$(BIN)/feaslearn reproduce
+
+docs: $(VENV)/.docs ## build the documentation; a warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+soak: soak-examples soak-oldest soak-newest soak-package ## long: many examples, oldest and newest dependencies, packages
+
+clean: ## remove everything that make made
+	rm -rf $(VENV) build dist docs/_build docs/generated demo_report.html
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# An environment is installed again only when what it is made from changed.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "feaslearn needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -c constraints.txt -e ".[test]"
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -c constraints.txt -e ".[docs]"
+	@touch $@
+
+# The soak targets install into environments of their own, so that .venv stays as constraints.txt says.
+# $(call in-temporary-venv,COMMANDS): COMMANDS see $$venv, whose bin folder comes first on the path.
+define in-temporary-venv
+	@set -e; venv=$$(mktemp -d); trap 'rm -rf "$$venv"' EXIT; \
+	$(PYTHON) -m venv "$$venv"; PATH="$$venv/bin:$$PATH"; \
+	install() { python -m pip install --quiet --disable-pip-version-check "$$@"; }; \
+	set -x; $(1)
+endef
+
+soak-examples: $(VENV)/.test
+	HYPOTHESIS_PROFILE=soak $(BIN)/$(PYTEST)
+
+soak-oldest:
+	$(call in-temporary-venv,install -c constraints-oldest.txt -e ".[test]"; $(PYTEST))
+
+soak-newest:
+	$(call in-temporary-venv,install -e ".[test]"; $(PYTEST))
+
+soak-package:
+	rm -rf dist
+	$(call in-temporary-venv,install build twine; python -m build; twine check --strict dist/*)
+	$(call in-temporary-venv,install dist/*.whl; cd "$$venv"; feaslearn --version; feaslearn demo -o report.html)
+	$(call in-temporary-venv,install dist/*.tar.gz; cd "$$venv"; feaslearn --version)

@@ -1,0 +1,7 @@
+"""What a learned region has to beat."""
+
+from __future__ import annotations
+
+from feaslearn.baselines.linear_policy import LinearPolicy
+
+__all__ = ["LinearPolicy"]

@@ -1,0 +1,109 @@
+"""The demo: three models on the built-in power5 data, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+import feaslearn as fl
+from feaslearn.cli.demo_report import render
+from feaslearn.metrics import LABELS, Evaluation
+
+N_TRAIN, N_TEST = 100, 200
+TITLE = f"power5, dispatch of three plants: {N_TRAIN} training rows, {N_TEST} test rows"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    Parameters
+    ----------
+    model : str
+        What was fitted.
+    losses : mapping of str to float
+        Mean loss on the test rows by its name; NaN where the loss is not defined for this model.
+    seconds : float
+        Time to fit; the first model of its kind may include compiling the kernels.
+    """
+
+    model: str
+    losses: Mapping[str, float]
+    seconds: float
+
+    def cells(self) -> list[str]:
+        """Return the texts of the line, in the order of the columns."""
+        return [self.model, *map(_number, self.losses.values()), f"{self.seconds:.2f}"]
+
+
+def run(console: Console, output: Path) -> None:
+    """Fit the models, print the table and write the report.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where the table is printed.
+    output : pathlib.Path
+        Where the HTML report is written.
+    """
+    # Opened first: a path that cannot be written should not cost the time of the fits.
+    with output.open("w", encoding="utf-8") as page:
+        rows = compare()
+        console.print(as_table(rows))
+        page.write(render(TITLE, heads(rows), [row.cells() for row in rows]))
+    console.print(f"Report: {output}", markup=False, highlight=False, soft_wrap=True)
+
+
+def heads(rows: Sequence[Row]) -> list[str]:
+    """Return the heads of the columns."""
+    return ["model", *rows[0].losses, "seconds"]
+
+
+def as_table(rows: Sequence[Row]) -> Table:
+    """Lay the rows out for a terminal, one column for each model: that fits 80 characters."""
+    table = Table(title=TITLE, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    head, *lines = zip(heads(rows), *(row.cells() for row in rows), strict=True)
+    for i, text in enumerate(head):
+        table.add_column(text, justify="right" if i else "left", overflow="fold")
+    for line in lines:
+        table.add_row(*line)
+    return table
+
+
+def compare() -> list[Row]:
+    """Fit and evaluate each model of the demo."""
+    data = fl.datasets.make_power5(n_samples=N_TRAIN + N_TEST, random_state=0)
+    train, test = data[:N_TRAIN], data[N_TRAIN:]
+    n_decisions = data.decisions.shape[1]
+    models: dict[str, fl.RegionRegressor | fl.baselines.LinearPolicy] = {
+        "Linear policy": fl.baselines.LinearPolicy(),
+        "Affine(Simplex(9))": fl.RegionRegressor(
+            fl.Affine(fl.Simplex(9)), cost=data.cost, random_state=0
+        ),
+        f"Scaled(Simplex({n_decisions}))": fl.RegionRegressor(
+            fl.Scaled(fl.Simplex(n_decisions)), cost=data.cost, random_state=0
+        ),
+    }
+    rows = []
+    for name, model in models.items():
+        start = perf_counter()
+        model.fit(train.signals, train.decisions)
+        seconds = perf_counter() - start
+        rows.append(Row(name, _means(fl.evaluate(model, test)), seconds))
+    return rows
+
+
+def _means(evaluation: Evaluation) -> dict[str, float]:
+    found = {label: getattr(evaluation, name) for name, label in LABELS.items()}
+    return {label: math.nan if loss is None else loss.mean for label, loss in found.items()}
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.4f}"

@@ -1,0 +1,148 @@
+"""The checks that make `Decisions` of what users pass: everything wrong is said at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from feaslearn.costs import CostSpecification, FloatArray, resolve_cost
+from feaslearn.data.matrix import as_matrix
+from feaslearn.exceptions import DataError, Problems, find_columns
+
+GivenNames: TypeAlias = tuple[Sequence[str] | None, Sequence[str] | None]
+
+
+class Names(NamedTuple):
+    """The names of the columns."""
+
+    signals: tuple[str, ...]
+    decisions: tuple[str, ...]
+
+
+class Checked(NamedTuple):
+    """The parts of `Decisions`."""
+
+    signals: FloatArray
+    decisions: FloatArray
+    cost: CostSpecification
+    cost_matrix: FloatArray
+    names: Names
+
+
+def check_arrays(
+    signals: object,
+    decisions: object,
+    cost: CostSpecification,
+    given_names: GivenNames,
+    problems: Problems,
+) -> Checked:
+    """Check signals, decisions and cost together; raise one error for all problems."""
+    S = as_matrix(signals, name="signals", problems=problems, columns=given_names[0])
+    X = _check_decisions(decisions, given_names[1], problems)
+    n_signals = 0 if S is None else S.shape[1]
+    n_decisions = 0 if X is None else X.shape[1]
+    if S is not None and X is not None and len(S) != len(X):
+        problems.add(
+            f"signals have {len(S)} rows and decisions have {len(X)}; give one row of each for "
+            "every sample"
+        )
+    names = Names(
+        _check_names(given_names[0], n_signals, "signals", "s", problems),
+        _check_names(given_names[1], n_decisions, "decisions", "x", problems),
+    )
+    resolved = resolve_cost(
+        cost,
+        n_decisions=n_decisions or None,
+        signal_names=names.signals,
+        n_signals=n_signals or None,
+        problems=problems,
+    )
+    problems.raise_if_any(DataError, "Decisions")
+    if S is None or X is None or resolved is None:
+        raise AssertionError("a part is missing although no problem was found")
+    return Checked(S, X, resolved.specification, resolved.evaluate(S), names)
+
+
+def check_frame(
+    frame: Any,
+    signals: Sequence[str],
+    decisions: Sequence[str],
+    cost: CostSpecification,
+    problems: Problems,
+) -> Checked:
+    """Choose the columns of a frame and check them; raise one error for all problems."""
+    if not hasattr(frame, "to_numpy") or not hasattr(frame, "columns"):
+        raise DataError(
+            "Decisions: from_frame needs a pandas or polars DataFrame, got a "
+            f"{type(frame).__name__}; collect a lazy frame, pass arrays to from_arrays"
+        )
+    if any(isinstance(label, Integral) for label in frame.columns):
+        cost = _as_labels(cost)
+    labels = [str(label) for label in frame.columns]
+    chosen = _choose(signals, labels, "signals", problems)
+    taken = _choose(decisions, labels, "decisions", problems)
+    for j in sorted(set(chosen) & set(taken)):
+        problems.add(f"column {labels[j]!r} is both a signal and a decision; keep one of them")
+    names = Names(tuple(labels[j] for j in chosen), tuple(labels[j] for j in taken))
+    table = getattr(frame, "iloc", frame)
+    left, right = (table[:, list(columns)] if columns else None for columns in (chosen, taken))
+    if problems:
+        # Which columns were meant is not known: the values of those that were found are checked,
+        # and a cost that is nowhere in the frame is wrong in any case.
+        if left is not None:
+            as_matrix(left, name="signals", problems=problems, columns=names.signals)
+        if right is not None:
+            _check_decisions(right, names.decisions, problems)
+        resolve_cost(cost, n_decisions=None, signal_names=labels, n_signals=None, problems=problems)
+        problems.raise_if_any(DataError, "Decisions")
+    return check_arrays(left, right, cost, names, problems)
+
+
+def _check_decisions(
+    values: object, names: Sequence[str] | None, problems: Problems
+) -> FloatArray | None:
+    return as_matrix(
+        values, name="decisions", problems=problems, allow_nan=True, allow_1d=True, columns=names
+    )
+
+
+def _check_names(
+    given: Sequence[str] | None, count: int, name: str, letter: str, problems: Problems
+) -> tuple[str, ...]:
+    """Return the names, or s0, s1, ... where none were given."""
+    if given is None:
+        return tuple(f"{letter}{j}" for j in range(count))
+    if isinstance(given, str) or not all(isinstance(item, str) for item in given):
+        problems.add(f"names: those of the {name} must be a list of texts, got {given!r}")
+        return ()
+    if count and len(given) != count:
+        problems.add(f"names: {len(given)} names for {count} {name}")
+    for label, times in Counter(given).items():
+        if times > 1:
+            problems.add(f"names: {times} of the {name} are called {label!r}; rename them")
+    return tuple(given)
+
+
+def _choose(
+    wanted: Sequence[str], labels: list[str], name: str, problems: Problems
+) -> tuple[int, ...]:
+    """Find columns of a frame by label; labels that are numbers are compared as text."""
+    items = [wanted] if isinstance(wanted, str) else [str(item) for item in wanted]
+    if not items:
+        problems.add(f"{name}: no column is listed; list at least one")
+    found = find_columns(items, labels, len(labels), name, "in the frame", problems)
+    for j, times in Counter(found).items():
+        if times > 1:
+            problems.add(f"{name}: column {labels[j]!r} is listed {times} times")
+    return tuple(dict.fromkeys(found))
+
+
+def _as_labels(cost: CostSpecification) -> CostSpecification:
+    """Read integers as labels where the labels of the frame are integers, as for the signals."""
+    if isinstance(cost, Sequence | np.ndarray) and all(isinstance(j, Integral) for j in cost):
+        return [str(j) for j in cost]
+    return cost

@@ -1,0 +1,194 @@
+"""One way to turn what users pass into a matrix of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from numbers import Real
+from types import NoneType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.costs import FloatArray
+from feaslearn.exceptions import (
+    DataTypeError,
+    Problems,
+    column_label,
+    describe_non_finite,
+    list_first,
+)
+
+
+def as_matrix(
+    values: object,
+    *,
+    name: str,
+    problems: Problems,
+    allow_nan: bool = False,
+    allow_1d: bool = False,
+    columns: Sequence[str] | None = None,
+) -> FloatArray | None:
+    """Turn an array, nested lists or a pandas or polars frame into a float64 matrix.
+
+    Parameters
+    ----------
+    values : array-like
+        What the user passed.
+    name : str
+        What it is, for the messages.
+    problems : Problems
+        Where everything that is wrong is added, with the row and the column.
+    allow_nan : bool
+        Whether NaN, None and missing values of frames may stand for values not observed.
+    allow_1d : bool
+        Whether a vector is taken as one column.
+    columns : sequence of str, optional
+        The names of the columns for the messages; by default those of the frame.
+
+    Returns
+    -------
+    array of shape (N, K) or None
+        C-contiguous; the array itself if it was already so. None only if no matrix could be made
+        of the values: with some wrong values in it, it still tells its shape.
+
+    Examples
+    --------
+    >>> from feaslearn.data import as_matrix
+    >>> from feaslearn.exceptions import Problems
+    >>> problems = Problems()
+    >>> as_matrix([[1, 2], [3, "four"]], name="signals", problems=problems).shape
+    (2, 2)
+    >>> problems.messages
+    ("signals: 1 value is not a number: row 1, column 1 is the text 'four'",)
+    """
+    names = column_names(values) if columns is None else columns
+    array = _as_array(values, name, problems)
+    if array is None:
+        return None
+    if array.ndim == 1 and (allow_1d or array.size == 0):
+        array = array.reshape(-1, 1)
+    if array.ndim != 2:
+        problems.add(
+            f"{name}: {array.ndim} dimension(s), expected 2 (rows are samples). Reshape your data: "
+            ".reshape(-1, 1) makes one column of it, .reshape(1, -1) one sample"
+        )
+        return None
+    matrix = _as_float(array, name, names, problems)
+    if matrix is None:
+        return None
+    if matrix.size == 0:
+        _say_empty(matrix.shape, name, problems)
+    elif allow_nan and np.isnan(matrix).all():
+        problems.add(f"{name}: every value is NaN, so nothing was observed")
+    wrong = describe_non_finite(matrix, names, allow_nan=allow_nan)
+    if wrong is not None:
+        advice = "NaN stands for a value not observed" if allow_nan else "fill in or drop the rows"
+        problems.add(f"{name}: {wrong}; {advice}")
+    return matrix
+
+
+def column_names(values: object) -> tuple[str, ...] | None:
+    """Return the column names of a frame or the name of a series; None if they are not text.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from feaslearn.data import column_names
+    >>> column_names(pl.DataFrame({"demand": [1.0], "price": [2.0]}))
+    ('demand', 'price')
+    >>> column_names([[1.0, 2.0]]) is None
+    True
+    """
+    if not hasattr(values, "to_numpy"):
+        return None
+    labels = list(values.columns) if hasattr(values, "columns") else [getattr(values, "name", "")]
+    if labels and all(isinstance(label, str) and label for label in labels):
+        return tuple(labels)
+    return None
+
+
+def _as_array(values: object, name: str, problems: Problems) -> NDArray[np.generic] | None:
+    if hasattr(values, "toarray"):
+        problems.add(f"{name}: a sparse matrix is not supported; pass its .toarray()")
+        return None
+    if isinstance(values, np.ma.MaskedArray):
+        # Otherwise the values under the mask would count as data.
+        objects = np.array(values.data, dtype=object)
+        objects[np.ma.getmaskarray(values)] = None
+        return objects
+    try:
+        array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    except ValueError:
+        problems.add(f"{name}: the rows do not all have the same length")
+        return None
+    if array.ndim == 0:
+        what = "None" if values is None else f"a {type(values).__name__}"
+        problems.add(f"{name}: expected an array, a list of rows or a frame, got {what}")
+        return None
+    if array.dtype.kind in "US":
+        # NumPy makes text of the numbers beside a text; as objects they keep their types.
+        array = np.asarray(values, dtype=object)
+    return array
+
+
+def _as_float(
+    array: NDArray[np.generic], name: str, names: Sequence[str] | None, problems: Problems
+) -> FloatArray | None:
+    kind = array.dtype.kind
+    if kind in "biuf":
+        return np.ascontiguousarray(array, dtype=np.float64)
+    if kind == "O":
+        return _from_objects(array, name, names, problems)
+    if kind == "c":
+        problems.add(f"{name}: Complex data not supported; pass real numbers")
+    else:
+        what = "dates or durations" if kind in "mM" else f"values of type {array.dtype}"
+        problems.add(f"{name}: holds {what}; convert them to numbers first")
+    return None
+
+
+def _from_objects(
+    array: NDArray[np.generic], name: str, names: Sequence[str] | None, problems: Problems
+) -> FloatArray:
+    if all(issubclass(kind, Real | np.bool_ | NoneType) for kind in set(map(type, array.flat))):
+        with suppress(OverflowError):  # an integer beyond the floats; where, is found below
+            return array.astype(np.float64)
+    matrix = np.zeros(array.shape)
+    places: list[str] = []
+    total, error = 0, None
+    for (i, j), value in np.ndenumerate(array):
+        number = _read_number(value)
+        if isinstance(number, float):
+            matrix[i, j] = number
+            continue
+        total += 1
+        if not isinstance(value, str | bytes):
+            error = DataTypeError
+        if total <= 5:
+            places.append(f"row {i}, column {column_label(j, names)} is {number}")
+    if total:
+        what = "1 value is not a number" if total == 1 else f"{total} values are not numbers"
+        problems.add(f"{name}: {what}: {list_first(places, total)}", error=error)
+    return matrix
+
+
+def _read_number(value: object) -> float | str:
+    """Return the number, or say what there is in its place."""
+    if isinstance(value, str | bytes):
+        return f"the text {value!r}"  # even '3.5': the next row may say '3,5'
+    if value is None or type(value).__name__ == "NAType":  # pandas.NA
+        return float("nan")
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (OverflowError, TypeError, ValueError) as error:
+        return f"a {type(value).__name__} ({error})"
+
+
+def _say_empty(shape: tuple[int, ...], name: str, problems: Problems) -> None:
+    if shape[0] == 0:
+        problems.add(f"{name}: no rows (shape={shape}); at least one sample is needed")
+    if shape[1] == 0:
+        problems.add(
+            f"{name}: no columns, 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+        )

@@ -1,0 +1,35 @@
+"""The samples that a loss reads at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from feaslearn.costs import FloatArray
+from feaslearn.exceptions import DataError
+
+
+class Shard(NamedTuple):
+    """What a loss reads of some samples; NaN in the decisions means unobserved."""
+
+    features: FloatArray
+    costs: FloatArray
+    decisions: FloatArray
+    weights: FloatArray
+
+
+def shards(shard: Shard, size: int = 8192) -> Iterator[Shard]:
+    """Cut a shard into shards of at most ``size`` samples, in order; they are views.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.data import Shard, shards
+    >>> whole = Shard(np.ones((5, 2)), np.ones((5, 1)), np.ones((5, 1)), np.ones(5))
+    >>> [len(part.weights) for part in shards(whole, size=2)]
+    [2, 2, 1]
+    """
+    if size < 1:
+        raise DataError(f"shards: size is {size}, must be at least 1")
+    for start in range(0, len(shard.weights), size):
+        yield Shard(*(array[start : start + size] for array in shard))

@@ -1,0 +1,19 @@
+"""Data sets with known truth: the paper's examples, made to order and seeded."""
+
+from __future__ import annotations
+
+from feaslearn.datasets.ellipsoid import make_ellipsoid
+from feaslearn.datasets.ieee14 import make_ieee14
+from feaslearn.datasets.l1_ball import make_l1_ball
+from feaslearn.datasets.power5 import make_power5
+from feaslearn.datasets.switch import make_switch
+from feaslearn.datasets.transport import TransportNetwork
+
+__all__ = [
+    "TransportNetwork",
+    "make_ellipsoid",
+    "make_ieee14",
+    "make_l1_ball",
+    "make_power5",
+    "make_switch",
+]

@@ -1,0 +1,173 @@
+"""What every data set checks, and where its randomness comes from."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import Problems
+
+FloatArray = NDArray[np.float64]
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+
+class Streams(NamedTuple):
+    """Independent generators, so that noise can be turned on without changing anything else."""
+
+    structure: np.random.Generator
+    signals: np.random.Generator
+    decision_noise: np.random.Generator
+    signal_noise: np.random.Generator
+
+
+def check_count(problems: Problems, name: str, value: object) -> bool:
+    """Add a problem unless the value is an integer of at least one; say whether it is.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where to say what is wrong.
+    name : str
+        The argument's name.
+    value : object
+        Its value.
+
+    Returns
+    -------
+    bool
+        Whether the value can be used.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+        problems.add(f"{name} is {value!r}, expected an integer of at least 1")
+        return False
+    return True
+
+
+def check_deviation(problems: Problems, name: str, value: object) -> None:
+    """Add a problem unless the value can be a standard deviation.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where to say what is wrong.
+    name : str
+        The argument's name.
+    value : object
+        Its value.
+    """
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0.0 <= float(value) < np.inf:  # type: ignore[arg-type]
+        problems.add(f"{name} is {value!r}, expected a standard deviation: a number of at least 0")
+
+
+def check_common(
+    problems: Problems,
+    n_samples: object,
+    noise: object,
+    signal_noise: object,
+    random_state: RandomState,
+) -> Streams:
+    """Check the arguments that all data sets share, and return the generators.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where to say what is wrong.
+    n_samples, noise, signal_noise : object
+        The arguments.
+    random_state : int, Generator, RandomState or None
+        Where the randomness comes from.
+
+    Returns
+    -------
+    Streams
+        One generator for each purpose.
+    """
+    check_count(problems, "n_samples", n_samples)
+    check_deviation(problems, "noise", noise)
+    check_deviation(problems, "signal_noise", signal_noise)
+    return _streams(problems, random_state)
+
+
+def _streams(problems: Problems, random_state: RandomState) -> Streams:
+    entropy: object = None
+    if isinstance(random_state, np.random.Generator):
+        entropy = random_state.integers(2**32, size=4, dtype=np.uint64)
+    elif isinstance(random_state, np.random.RandomState):
+        entropy = random_state.randint(2**32, size=4, dtype=np.uint64)
+    elif isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        if int(random_state) < 0:
+            problems.add(f"random_state is {random_state}, expected a seed of at least 0")
+        else:
+            entropy = int(random_state)
+    elif random_state is not None:
+        problems.add(
+            f"random_state is {random_state!r}, expected an integer, a numpy Generator, "
+            "a numpy RandomState or None"
+        )
+    children = np.random.SeedSequence(entropy).spawn(len(Streams._fields))  # type: ignore[arg-type]
+    return Streams(*(np.random.default_rng(child) for child in children))
+
+
+def uniform(
+    generator: np.random.Generator, n_samples: int, ranges: FloatArray | list[tuple[float, float]]
+) -> FloatArray:
+    """Draw columns that are uniform, each on its own range.
+
+    Parameters
+    ----------
+    generator : Generator
+        Where the randomness comes from.
+    n_samples : int
+        How many rows to draw.
+    ranges : sequence of (low, high)
+        One range for each column.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, len(ranges))
+        The draws.
+    """
+    low, high = np.asarray(ranges, dtype=np.float64).T
+    return generator.uniform(low, high, size=(n_samples, len(low)))
+
+
+def noisy(values: FloatArray, deviation: float, generator: np.random.Generator) -> FloatArray:
+    """Return the values with Gaussian noise of the given standard deviation added.
+
+    Parameters
+    ----------
+    values : ndarray
+        The values.
+    deviation : float
+        The standard deviation; zero leaves the values as they are.
+    generator : Generator
+        Where the randomness comes from.
+
+    Returns
+    -------
+    ndarray
+        The noisy values.
+    """
+    if not deviation:
+        return values
+    return values + deviation * generator.standard_normal(values.shape)
+
+
+def constant_feature(signals: FloatArray) -> FloatArray:
+    """Return the features of a region that does not depend on the signal: one, always.
+
+    Parameters
+    ----------
+    signals : ndarray of shape (N, K)
+        The signals.
+
+    Returns
+    -------
+    ndarray of shape (N, 1)
+        Ones.
+    """
+    return np.ones((len(signals), 1))

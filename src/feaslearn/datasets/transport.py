@@ -1,0 +1,224 @@
+"""Plants that serve the demand of a network of lines at least cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.datasets._arguments import FloatArray
+from feaslearn.datasets._network_parts import check_network
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.problem import AffineRows, LinearProgram
+from feaslearn.problem.forward_problem import check_same_length, check_table
+from feaslearn.sets.warm_program import name_rows
+
+ENUMERATED_NODES = 16
+ENUMERATED_PLANTS = 8
+ENTRIES_AT_ONCE = 2**22
+
+
+class TransportNetwork:
+    r"""Plants, lines of limited capacity, and a demand at each node that must be served.
+
+    .. math:: \min_{x, z} c'x \quad \text{s.t.} \quad E x = B z + d,\; |z| \le f,\; 0 \le x \le C
+
+    where ``z`` are the flows on the lines. The dispatches that some flows allow are the bases of a
+    polymatroid: with
+
+    .. math:: F(S) = \min_{T} \left[ d(T) + f(\delta T) + C(S \setminus T) \right]
+
+    the most that the plants ``S`` can deliver (``T`` over all sets of nodes, ``f(δT)`` the capacity
+    of the lines that leave ``T``), the plants are dispatched cheapest first, each up to the
+    increment of ``F``. That is exact and needs no solver.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Nodes are numbered 1 to ``n_nodes``.
+    lines : sequence of (int, int)
+        The two nodes of each line; flow goes either way. Parallel lines are allowed.
+    line_capacity : float or array_like of shape (n_lines,)
+        The most each line carries.
+    plants : sequence of int
+        The node of each plant.
+    generator_capacity : float or array_like of shape (n_plants,)
+        The most each plant delivers.
+
+    References
+    ----------
+    Federgruen and Groenevelt, "Polymatroidal flow network models with multiple sinks", Networks 18,
+    1988.
+
+    Examples
+    --------
+    The cheap plant at node 1 serves its own node and, through the line, part of node 2.
+
+    >>> from feaslearn.datasets import TransportNetwork
+    >>> network = TransportNetwork(2, [(1, 2)], 0.5, plants=[1, 2], generator_capacity=3.0)
+    >>> network.dispatch([[1.0, 2.0]], [[1.0, 5.0]])
+    array([[1.5, 1.5]])
+    """
+
+    def __init__(
+        self,
+        n_nodes: int,
+        lines: Sequence[tuple[int, int]],
+        line_capacity: ArrayLike,
+        plants: Sequence[int],
+        generator_capacity: ArrayLike,
+    ) -> None:
+        problems = Problems()
+        parts = check_network(problems, n_nodes, lines, line_capacity, plants, generator_capacity)
+        problems.raise_if_any(DataError, "TransportNetwork")
+        self.n_nodes = int(n_nodes)
+        self.lines = parts.lines
+        self.plants = parts.plants
+        self.line_capacity = parts.line_capacity
+        self.generator_capacity = parts.generator_capacity
+        self._limits: dict[int, tuple[FloatArray, FloatArray]] = {}
+
+    def __repr__(self) -> str:
+        return (
+            f"TransportNetwork({self.n_nodes} nodes, {len(self.lines)} lines, "
+            f"plants at {list(self.plants)})"
+        )
+
+    def dispatch(self, demands: ArrayLike, costs: ArrayLike) -> FloatArray:
+        """Return the cheapest dispatch of each sample; of equal prices the first plant goes first.
+
+        Parameters
+        ----------
+        demands : array_like of shape (N, n_nodes)
+            The demand at each node, not negative.
+        costs : array_like of shape (N, n_plants)
+            The price of each plant.
+
+        Returns
+        -------
+        ndarray of shape (N, n_plants)
+            What each plant delivers.
+        """
+        problems = Problems()
+        demand = check_table(problems, "demands", demands, self.n_nodes)
+        cost = check_table(problems, "costs", costs, len(self.plants))
+        check_same_length(problems, demands=demand, costs=cost)
+        if len(negative := np.argwhere(demand < 0)):
+            row, node = negative[0]
+            problems.add(
+                f"{len(negative)} demands are negative, the first at sample {row}, node {node + 1}"
+                f" ({demand[row, node]:.4g}); a demand must be at least 0"
+            )
+        problems.raise_if_any(DataError, "TransportNetwork.dispatch")
+        if self.n_nodes > ENUMERATED_NODES or len(self.plants) > ENUMERATED_PLANTS:
+            return self.linear_program().solve(demand, cost)
+        return self._cheapest_first(demand, cost)
+
+    def linear_program(
+        self, n_signals: int | None = None, demand_columns: Sequence[int] | None = None
+    ) -> LinearProgram:
+        """Return the network as a linear program whose hidden variables are the flows.
+
+        Parameters
+        ----------
+        n_signals : int, optional
+            How many signals there are; by default the demands and no others.
+        demand_columns : sequence of int, optional
+            The signal that holds the demand of each node; by default the last ``n_nodes``.
+
+        Returns
+        -------
+        LinearProgram
+            The forward problem.
+        """
+        n_signals = self.n_nodes if n_signals is None else n_signals
+        if demand_columns is None:
+            demand_columns = range(n_signals - self.n_nodes, n_signals)
+        if len(demand_columns) != self.n_nodes or not all(
+            0 <= column < n_signals for column in demand_columns
+        ):
+            raise DataError(
+                f"demand_columns is {list(demand_columns)}, expected {self.n_nodes} columns "
+                f"between 0 and {n_signals - 1}"
+            )
+        n_plants, n_lines = len(self.plants), len(self.lines)
+        balance = np.zeros((self.n_nodes, n_plants + n_lines))
+        balance[np.array(self.plants) - 1, np.arange(n_plants)] = 1.0
+        ends = np.array(self.lines, dtype=int).reshape(n_lines, 2) - 1
+        balance[ends[:, 0], n_plants + np.arange(n_lines)] = -1.0
+        balance[ends[:, 1], n_plants + np.arange(n_lines)] = 1.0
+        slope = np.zeros((self.n_nodes, n_signals))
+        slope[np.arange(self.n_nodes), list(demand_columns)] = 1.0
+        served = AffineRows(np.zeros(self.n_nodes), slope)
+        lower = np.concatenate([np.zeros(n_plants), -self.line_capacity])
+        upper = np.concatenate([self.generator_capacity, self.line_capacity])
+        return LinearProgram(balance, served, served, lower, upper, n_plants)
+
+    def _cheapest_first(self, demands: FloatArray, costs: FloatArray) -> FloatArray:
+        n_samples, n_plants = costs.shape
+        order = np.argsort(costs, axis=1, kind="stable")
+        # The first k plants in the order of price, as one bit for each plant.
+        cheapest = np.cumsum(1 << order, axis=1)
+        most = np.zeros((n_samples, n_plants + 1))
+        for group in np.unique(cheapest):
+            rows, place = np.nonzero(cheapest == group)
+            most[rows, place + 1] = self._most(int(group), demands[rows])
+        total = demands.sum(axis=1)
+        unserved = np.flatnonzero(most[:, -1] < total - 1e-9 * (1.0 + total))
+        if len(unserved):
+            missing = (total - most[:, -1])[unserved].max()
+            raise DataError(
+                f"the demand cannot be served at {name_rows(unserved)} (up to {missing:.4g} is "
+                "missing): raise the capacities, add lines or lower the demand"
+            )
+        dispatch = np.empty((n_samples, n_plants))
+        np.put_along_axis(dispatch, order, np.diff(most, axis=1), axis=1)
+        return np.clip(dispatch, 0.0, self.generator_capacity)
+
+    def _most(self, group: int, demands: FloatArray) -> FloatArray:
+        """Return F(S), the most that a group of plants can deliver, for each sample."""
+        if group not in self._limits:
+            self._limits[group] = self._binding_sets(group)
+        members, capacity = self._limits[group]
+        most = np.empty(len(demands))
+        step = max(1, ENTRIES_AT_ONCE // len(capacity))
+        for start in range(0, len(demands), step):
+            rows = slice(start, start + step)
+            most[rows] = (demands[rows] @ members.T + capacity).min(axis=1)
+        return most
+
+    @cached_property
+    def _node_sets(self) -> tuple[NDArray[np.bool_], FloatArray]:
+        """All sets of nodes as rows, and the capacity of the lines that leave each of them."""
+        numbers = np.arange(1 << self.n_nodes)
+        members = (numbers[:, None] >> np.arange(self.n_nodes)) & 1 == 1
+        cut = np.zeros(len(numbers))
+        for (first, second), capacity in zip(self.lines, self.line_capacity, strict=True):
+            cut += capacity * (members[:, first - 1] != members[:, second - 1])
+        return members, cut
+
+    def _binding_sets(self, group: int) -> tuple[FloatArray, FloatArray]:
+        """Return the sets T that can attain F(S), with what they add to ``d(T)``.
+
+        Demands are not negative, so a set never beats a subset of it that adds no more.
+        """
+        members, cut = self._node_sets
+        adds = cut.copy()
+        for plant, (node, capacity) in enumerate(
+            zip(self.plants, self.generator_capacity, strict=True)
+        ):
+            if group >> plant & 1:
+                adds += capacity * ~members[:, node - 1]
+        numbers = np.arange(len(adds))
+        least = adds.copy()
+        best_subset = np.full(len(adds), np.inf)
+        for node in range(self.n_nodes):
+            # Subsets that lack a node so far; after all nodes, of every proper subset.
+            has = members[:, node]
+            without = numbers[has] ^ (1 << node)
+            best_subset[has] = np.minimum(best_subset[has], least[without])
+            least[has] = np.minimum(least[has], least[without])
+        keep = adds < best_subset
+        return members[keep].astype(np.float64), adds[keep]

@@ -1,0 +1,292 @@
+"""The errors and warnings of feaslearn, under one base class, and the words they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from numbers import Integral
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
+
+__all__ = [
+    "CheckError",
+    "DataError",
+    "DataTypeError",
+    "EmptySetError",
+    "FeaslearnError",
+    "FeaslearnWarning",
+    "InfeasibleProblemError",
+    "MissingExtraError",
+    "NotFittedError",
+    "SetError",
+    "SolverError",
+    "TooManyVerticesError",
+    "UnboundedProblemError",
+    "UnboundedSetError",
+    "UnsupportedError",
+]
+
+
+class FeaslearnError(Exception):
+    """Base class of every error that feaslearn raises on purpose."""
+
+
+class DataError(FeaslearnError, ValueError):
+    """The data, or what was said about them, cannot be used."""
+
+
+class DataTypeError(DataError, TypeError):
+    """The data hold objects of a type that cannot stand for a number."""
+
+
+class SetError(FeaslearnError, ValueError):
+    """A primitive set or a region is not what it must be."""
+
+
+class EmptySetError(SetError):
+    """The set has no point."""
+
+
+class UnboundedSetError(SetError):
+    """The set is not bounded, so a linear cost may have no minimum on it."""
+
+
+class TooManyVerticesError(SetError):
+    """The set has more vertices than the limit that was asked for."""
+
+
+class UnsupportedError(FeaslearnError, TypeError):
+    """A combination that nothing here serves; the message names what does."""
+
+
+class SolverError(FeaslearnError, RuntimeError):
+    """A solver ended without the answer that was asked of it."""
+
+
+class InfeasibleProblemError(SolverError):
+    """The problem has no feasible point."""
+
+
+class UnboundedProblemError(SolverError):
+    """The objective of the problem has no finite optimum."""
+
+
+class CheckError(FeaslearnError, AssertionError):
+    """A set, loss or hypothesis does not keep a property that the library relies on."""
+
+
+class NotFittedError(FeaslearnError, _SklearnNotFittedError):
+    """The model is used before ``fit``."""
+
+
+class MissingExtraError(FeaslearnError, ImportError):
+    """An optional package is needed and is not installed.
+
+    Parameters
+    ----------
+    package : str
+        The package that could not be imported.
+    extra : str
+        The extra of feaslearn that installs it.
+
+    Examples
+    --------
+    >>> from feaslearn.exceptions import MissingExtraError
+    >>> print(MissingExtraError("matplotlib", "plot"))
+    needs matplotlib: pip install "feaslearn[plot]"
+    """
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f'needs {package}: pip install "feaslearn[{extra}]"')
+        self.package = package
+        self.extra = extra
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
+        """Rebuild from the two arguments: the default would pass the message alone."""
+        return type(self), (self.package, self.extra)
+
+
+class FeaslearnWarning(UserWarning):
+    """Something worth knowing that does not stop the work."""
+
+
+class Problems:
+    """Collect everything that is wrong, then raise one error that says all of it.
+
+    Examples
+    --------
+    >>> from feaslearn.exceptions import DataError, Problems
+    >>> problems = Problems()
+    >>> problems.add("signals has no rows")
+    >>> problems.add("cost names 2 columns for 3 decisions")
+    >>> problems.raise_if_any(DataError, "Decisions")
+    Traceback (most recent call last):
+    ...
+    feaslearn.exceptions.DataError: Decisions:
+      - signals has no rows
+      - cost names 2 columns for 3 decisions
+    """
+
+    def __init__(self) -> None:
+        self._messages: list[str] = []
+        self._errors: list[type[FeaslearnError]] = []
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """What has been collected so far, in order."""
+        return tuple(self._messages)
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def __repr__(self) -> str:
+        return f"Problems({self._messages!r})"
+
+    def add(self, message: str, *, error: type[FeaslearnError] | None = None) -> None:
+        """Remember one problem.
+
+        Parameters
+        ----------
+        message : str
+            What is wrong, where, and what to do about it.
+        error : type, optional
+            A narrower class for this problem; it is raised if it is a kind of the class that
+            `raise_if_any` is asked for.
+        """
+        self._messages.append(message)
+        if error is not None:
+            self._errors.append(error)
+
+    def raise_if_any(self, error: type[FeaslearnError], heading: str) -> None:
+        """Raise ``error`` with every message collected; do nothing if there is none.
+
+        Parameters
+        ----------
+        error : type
+            The class to raise.
+        heading : str
+            What was being checked.
+        """
+        if not self._messages:
+            return
+        narrowest = next((kind for kind in self._errors if issubclass(kind, error)), error)
+        if len(self._messages) == 1:
+            raise narrowest(f"{heading}: {self._messages[0]}")
+        lines = "".join(f"\n  - {message}" for message in self._messages)
+        raise narrowest(f"{heading}:{lines}")
+
+
+def did_you_mean(name: str, choices: Sequence[str]) -> str:
+    """End a message with the nearest of the choices, or with all where none is near.
+
+    Examples
+    --------
+    >>> from feaslearn.exceptions import did_you_mean
+    >>> did_you_mean("demnad", ["demand", "price"])
+    "did you mean 'demand'?"
+    >>> did_you_mean("wind", ["demand", "price"])
+    "there are 'demand', 'price'"
+    """
+    folded = {choice.casefold(): choice for choice in reversed(choices)}
+    near = get_close_matches(name.casefold(), list(folded), n=1)
+    if near:
+        return f"did you mean {folded[near[0]]!r}?"
+    if not choices:
+        return "there are none"
+    more = f", and {len(choices) - 10} more" if len(choices) > 10 else ""
+    return f"there are {', '.join(repr(choice) for choice in choices[:10])}{more}"
+
+
+def find_columns(
+    wanted: Sequence[object],
+    names: Sequence[str] | None,
+    n_columns: int | None,
+    name: str,
+    where: str,
+    problems: Problems,
+) -> tuple[int, ...]:
+    """Find columns by position, name or pattern; add to problems what is not there.
+
+    A pattern (``*`` and ``?``) stands for the columns that match it, in their own order, without
+    those that were found before it. The messages say ``name`` is not ``where``.
+
+    Examples
+    --------
+    >>> from feaslearn.exceptions import Problems, find_columns
+    >>> names = ["price_a", "demand", "price_b"]
+    >>> find_columns(["demand", "price_*"], names, 3, "signals", "in the frame", Problems())
+    (1, 0, 2)
+    """
+    found: list[int] = []
+    for item in wanted:
+        if isinstance(item, str):
+            matches = _match(item, names or ())
+            if not matches:
+                hint = did_you_mean(item, names or ())
+                problems.add(f"{name}: column {item!r} is not {where}; {hint}")
+            elif names is not None and item in names and len(matches) > 1:
+                problems.add(
+                    f"{name}: {len(matches)} columns {where} are called {item!r}; rename them"
+                )
+            is_new = [j for j in matches if j not in found]
+            found += is_new if is_pattern(item) else matches[:1]
+        elif not isinstance(item, Integral) or isinstance(item, bool):
+            problems.add(f"{name}: {item!r} is neither the position nor the name of a column")
+        elif n_columns is not None and not 0 <= int(item) < n_columns:
+            problems.add(
+                f"{name}: column {item} is not {where}; there are {n_columns}, counted from 0"
+            )
+        else:
+            found.append(int(item))
+    return tuple(found)
+
+
+def _match(item: str, names: Sequence[str]) -> list[int]:
+    """Positions of the name, or of the names that match the pattern; brackets are literal."""
+    if item not in names and is_pattern(item):
+        pattern = item.replace("[", "[[]")
+        return [j for j, label in enumerate(names) if fnmatchcase(label, pattern)]
+    return [j for j, label in enumerate(names) if label == item]
+
+
+def is_pattern(name: str) -> bool:
+    """Say whether a name may stand for several columns."""
+    return "*" in name or "?" in name
+
+
+def list_first(places: Sequence[str], total: int) -> str:
+    """Join the places that a message lists and count those that it does not.
+
+    Examples
+    --------
+    >>> from feaslearn.exceptions import list_first
+    >>> list_first(["row 0", "row 4"], 7)
+    'row 0; row 4; and 5 more'
+    """
+    more = total - len(places)
+    return "; ".join(places) + (f"; and {more} more" if more > 0 else "")
+
+
+def column_label(position: int, names: Sequence[str] | None) -> str:
+    """Name a column in a message: its name if it has one, its position if not."""
+    return str(position) if names is None or position >= len(names) else repr(names[position])
+
+
+def describe_non_finite(
+    values: NDArray[np.float64], names: Sequence[str] | None = None, *, allow_nan: bool = False
+) -> str | None:
+    """Say which values of a matrix are not finite, the first five and the count; None if none."""
+    bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
+    total = int(np.count_nonzero(bad))
+    if total == 0:
+        return None
+    places = [
+        f"row {i}, column {column_label(j, names)} is {'NaN' if np.isnan(value) else value}"
+        for i, j, value in ((i, j, values[i, j]) for i, j in np.argwhere(bad)[:5])
+    ]
+    kind = "infinite" if allow_nan else "NaN or infinite"
+    count = "1 value is" if total == 1 else f"{total} values are"
+    return f"{count} {kind}: {list_first(places, total)}"

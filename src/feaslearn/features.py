@@ -1,0 +1,183 @@
+"""The features phi(s) that a hypothesis is linear in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from feaslearn.costs import FloatArray
+from feaslearn.data import as_matrix
+from feaslearn.exceptions import DataError, Problems, did_you_mean
+
+SPECIFICATIONS = ("non-cost", "all")
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    """The features of a signal, ``phi(s) = (1, phi_1(s), ..., phi_{k-1}(s))``.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        The signals that are features themselves; all signals where there is a transformer.
+    names : tuple of str
+        The names of the k features; the first is ``"1"``, the constant.
+    n_signals : int
+        How many signals there are.
+    transformer : fitted scikit-learn transformer, optional
+        What makes the features but the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.features import fit_features
+    >>> signals = np.array([[0.3, 2.0, 7.0], [0.6, 3.0, 8.0]])
+    >>> features = fit_features("non-cost", signals, cost_columns=(0,), signal_names="pab")
+    >>> features.names
+    ('1', 'a', 'b')
+    >>> features.transform(signals).tolist()
+    [[1.0, 2.0, 7.0], [1.0, 3.0, 8.0]]
+    """
+
+    columns: tuple[int, ...]
+    names: tuple[str, ...]
+    n_signals: int
+    transformer: Any = None
+
+    @property
+    def n_features(self) -> int:
+        """The number k of features, with the constant."""
+        return len(self.names)
+
+    def transform(self, signals: FloatArray) -> FloatArray:
+        """Evaluate the features of every row of signals.
+
+        Parameters
+        ----------
+        signals : array of shape (N, K)
+            Finite float64 values.
+
+        Returns
+        -------
+        array of shape (N, k)
+            The features; the first column is 1.
+        """
+        if signals.ndim != 2 or signals.shape[1] != self.n_signals:
+            raise DataError(
+                f"features: the signals have shape {signals.shape}, expected (N, {self.n_signals})"
+            )
+        if self.transformer is None:
+            # Column 0 holds the place of the constant: one pass over the signals, one new array.
+            features = signals.take((0, *self.columns), axis=1)
+        else:
+            output = _transformed(self.transformer, signals)
+            if output.shape[1] != self.n_features - 1:
+                raise DataError(
+                    f"features: {type(self.transformer).__name__} gives {output.shape[1]} columns, "
+                    f"it gave {self.n_features - 1} when it was fitted"
+                )
+            features = np.empty((len(signals), self.n_features))
+            features[:, 1:] = output
+        features[:, 0] = 1.0
+        return features
+
+
+def fit_features(
+    spec: Any,
+    signals: FloatArray,
+    *,
+    cost_columns: Collection[int],
+    signal_names: Sequence[str],
+) -> FeatureMap:
+    """Make the feature map that a specification asks for.
+
+    Parameters
+    ----------
+    spec : {"non-cost", "all"} or scikit-learn transformer
+        The signals that do not enter the cost, all signals, or a transformer, which is cloned and
+        fitted on all signals.
+    signals : array of shape (N, K)
+        Finite float64 values.
+    cost_columns : collection of int
+        The signals that enter the cost.
+    signal_names : sequence of str
+        The names of the signals.
+
+    Returns
+    -------
+    FeatureMap
+        The features, ready to `transform`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.preprocessing import PolynomialFeatures
+    >>> from feaslearn.features import fit_features
+    >>> squares = PolynomialFeatures(2, include_bias=False)
+    >>> signals = np.array([[2.0], [3.0]])
+    >>> features = fit_features(squares, signals, cost_columns=(), signal_names=["wind"])
+    >>> features.names
+    ('1', 'wind', 'wind^2')
+    """
+    n_signals = signals.shape[1]
+    if isinstance(spec, str):
+        if spec not in SPECIFICATIONS:
+            hint = did_you_mean(spec, SPECIFICATIONS)
+            raise DataError(f"features: {spec!r} is not known, nor a transformer; {hint}")
+        left_out = set(cost_columns) if spec == "non-cost" else set()
+        columns = tuple(j for j in range(n_signals) if j not in left_out)
+        return FeatureMap(columns, ("1", *(signal_names[j] for j in columns)), n_signals)
+    if isinstance(spec, type) or not (hasattr(spec, "fit") and hasattr(spec, "transform")):
+        raise DataError(
+            f"features: {spec!r} is not 'non-cost', 'all' or an instance of a scikit-learn "
+            "transformer, with fit and transform"
+        )
+    transformer = clone(spec)
+    _call(transformer, "fit", signals)
+    width = _transformed(transformer, signals).shape[1]
+    names = ("1", *_output_names(transformer, signal_names, width))
+    return FeatureMap(tuple(range(n_signals)), names, n_signals, transformer)
+
+
+def _call(transformer: Any, method: str, signals: FloatArray) -> Any:
+    view = signals.view()
+    # A transformer that works in place would change the signals that the cost is read from.
+    view.flags.writeable = False
+    try:
+        return getattr(transformer, method)(view)
+    except Exception as error:
+        raise DataError(
+            f"features: {method} of {type(transformer).__name__} failed: {type(error).__name__}: "
+            f"{error} (it receives all signals as an array without column names)"
+        ) from error
+
+
+def _transformed(transformer: Any, signals: FloatArray) -> FloatArray:
+    name = type(transformer).__name__
+    output = _call(transformer, "transform", signals)
+    if hasattr(output, "toarray"):
+        raise DataError(
+            f"features: {name} gives a sparse matrix; ask it for a dense one (sparse_output=False, "
+            "or sparse_threshold=0 for a ColumnTransformer)"
+        )
+    problems = Problems()
+    matrix = as_matrix(output, name=f"the output of {name}", problems=problems)
+    if matrix is not None and len(matrix) != len(signals):
+        problems.add(f"{name} gives {len(matrix)} rows for {len(signals)} samples")
+    problems.raise_if_any(DataError, "features")
+    if matrix is None:
+        raise AssertionError("no matrix although no problem was found")
+    return matrix
+
+
+def _output_names(transformer: Any, signal_names: Sequence[str], width: int) -> tuple[str, ...]:
+    """Ask the transformer; f0, f1, ... where it cannot say."""
+    try:
+        names = tuple(str(name) for name in transformer.get_feature_names_out(list(signal_names)))
+    except (AttributeError, NotImplementedError, TypeError, ValueError):
+        names = ()
+    return names if len(names) == width else tuple(f"f{j}" for j in range(width))

@@ -1,0 +1,15 @@
+"""The paper's programs in CVXPY, one file for each, to be read beside the equations."""
+
+from __future__ import annotations
+
+from feaslearn.formulations.batch import losses_by_program
+from feaslearn.formulations.predictability import PredictabilityProgram
+from feaslearn.formulations.program import PairSolution
+from feaslearn.formulations.suboptimality import SuboptimalityProgram
+
+__all__ = [
+    "PairSolution",
+    "PredictabilityProgram",
+    "SuboptimalityProgram",
+    "losses_by_program",
+]

@@ -1,0 +1,225 @@
+"""What the paper's programs share: cones, norms, and solvers that are tried in turn."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.exceptions import DataError, SolverError, UnsupportedError
+from feaslearn.sets.conic_form import ConicForm
+
+Array = NDArray[np.float64]
+Attempts = tuple[tuple[str, dict[str, float]], ...]
+
+ORDERS: dict[str, float] = {"l1": 1, "l2": 2, "linf": np.inf}
+
+_EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "threads": 1}
+_TIGHT = {
+    **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12),
+    **dict.fromkeys(("reduced_tol_gap_abs", "reduced_tol_gap_rel", "reduced_tol_feas"), 1e-8),
+    "max_threads": 1,
+}
+#: Shorter steps of the interior-point method, which stall less where the optimum is degenerate.
+_CAREFUL = {**_TIGHT, "max_step_fraction": 0.9}
+#: Solvers in the order they are tried. HiGHS ends linear programs at an exact vertex; quadratic
+#: ones it can turn on for ever, so there it comes late and with a limit. What cannot be solved to
+#: 1e-12 is tried to the solver's usual 1e-8.
+INTERIOR: Attempts = (("CLARABEL", _TIGHT), ("CLARABEL", _CAREFUL))
+LINEAR: Attempts = (("HIGHS", _EXACT), *INTERIOR, ("CLARABEL", {}))
+QUADRATIC: Attempts = (
+    *INTERIOR,
+    ("HIGHS", {**_EXACT, "qp_iteration_limit": 10_000, "time_limit": 10.0}),
+    ("CLARABEL", {}),
+)
+CONIC: Attempts = (*INTERIOR, ("CLARABEL", {}))
+#: Rows may be violated by this much in an answer that is believed.
+BELIEVED = 1e-7
+#: Below this, an l2 norm found through its square is not exact enough and is found again.
+SMALL = 1e-3
+
+
+class Pair(NamedTuple):
+    """One pair ``(s, x)`` under a learned map: ``A``, ``b``, ``c`` and x, checked.
+
+    ``observed`` is one where x was observed and zero elsewhere, where x holds a zero.
+    """
+
+    A: Array
+    b: Array
+    c: Array
+    x: Array
+    observed: Array
+
+
+class PairSolution(NamedTuple):
+    """The optimum of one pair's program.
+
+    ``value`` is the loss, ``gamma`` the correction of the decision, ``z`` the latent point,
+    ``lam`` the multipliers (an element of the dual cone), ``decision`` x with its unobserved
+    entries completed, and ``excess_cost`` the part of the loss that is money (suboptimality only).
+    """
+
+    value: float
+    gamma: Array
+    z: Array
+    lam: Array
+    decision: Array
+    excess_cost: float = 0.0
+
+
+def load_cvxpy() -> Any:
+    """Return CVXPY, loaded when it is first used; its types leave out most of its functions."""
+    import cvxpy
+
+    return cvxpy
+
+
+def checked_norm(norm: str) -> str:
+    """Return ``norm`` if it is known, otherwise say which are."""
+    if norm not in ORDERS:
+        known = ", ".join(map(repr, ORDERS))
+        raise UnsupportedError(f"norm={norm!r} is not known; use one of {known}")
+    return norm
+
+
+def checked_pair(
+    A: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike, shape: tuple[int, int]
+) -> Pair:
+    """Return the numbers of one pair; refuse wrong shapes and numbers that are not finite."""
+    n = shape[0]
+    arrays = {
+        name: np.asarray(v, dtype=float) for name, v in zip("Abcx", (A, b, c, x), strict=True)
+    }
+    for name, expected in (("A", shape), ("b", (n,)), ("c", (n,)), ("x", (n,))):
+        if arrays[name].shape != expected:
+            raise DataError(f"{name} has shape {arrays[name].shape}; expected {expected}")
+        bad = np.isinf(arrays[name]) if name == "x" else ~np.isfinite(arrays[name])
+        if bad.any():
+            where = tuple(int(i) for i in np.argwhere(bad)[0])
+            raise DataError(f"{name}{list(where)} is {arrays[name][where]}; it must be finite")
+    observed = ~np.isnan(arrays["x"])
+    arrays["x"] = np.where(observed, arrays["x"], 0.0)
+    return Pair(**arrays, observed=observed.astype(float))
+
+
+def in_cone(form: ConicForm, slack: Any, *, dual: bool = False) -> list[Any]:
+    """Return the constraints ``slack in K``, or ``slack in K*``: free where K says zero."""
+    cp = load_cvxpy()
+    constraints: list[Any] = []
+    for cone, rows in form.blocks():
+        if cone.size == 0 or (cone.kind == "zero" and dual):
+            continue
+        if cone.kind == "zero":
+            constraints.append(slack[rows] == 0)
+        elif cone.kind == "nonnegative":
+            constraints.append(slack[rows] >= 0)
+        else:
+            constraints.append(cp.SOC(slack[rows.start], slack[rows.start + 1 : rows.stop]))
+    return constraints
+
+
+def measure(residual: Array, norm: str, squared: bool) -> float:
+    """Return the norm of a residual, squared where that is asked of l2."""
+    length = float(np.linalg.norm(residual, ORDERS[norm]))
+    return length * length if norm == "l2" and squared else length
+
+
+class LeastNorm:
+    """Minimise the norm of a residual under constraints, as exactly as solvers can.
+
+    For l2 the square is minimised, which has the same minimisers. Where it turns out small, it is
+    magnified and minimised again: a gap of 1e-12 in a square is one of 1e-6 in the norm.
+
+    Parameters
+    ----------
+    residual : cvxpy.Expression
+        What to make small.
+    norm : {"l2", "l1", "linf"}
+        Norm of the residual.
+    constraints : list of cvxpy.Constraint
+        The other rows of the program.
+    name : str
+        What error messages call the program.
+    polyhedral : bool
+        Whether all rows are linear.
+    """
+
+    def __init__(
+        self, residual: Any, norm: str, constraints: list[Any], name: str, polyhedral: bool
+    ) -> None:
+        cp = load_cvxpy()
+        # A variable of its own: the factor times other parameters would not compile once.
+        self._residual = cp.Variable(residual.shape)
+        self._name = name
+        polyhedral_attempts = QUADRATIC if norm == "l2" else LINEAR
+        self._attempts = polyhedral_attempts if polyhedral else CONIC
+        self._factor = cp.Parameter(nonneg=True, value=1.0)
+        size = self._factor * cp.sum_squares(self._residual)
+        if norm != "l2":
+            size = cp.norm(self._residual, 1 if norm == "l1" else "inf")
+        self._norm = norm
+        rows = [self._residual == residual, *constraints]
+        self._problem = cp.Problem(cp.Minimize(size), rows)
+
+    def solve(self) -> None:
+        """Leave the optimum in the variables."""
+        self._factor.value = 1.0
+        solve(self._problem, self._name, self._attempts)
+        length = measure(self._residual.value, self._norm, squared=False)
+        if self._norm != "l2" or length >= SMALL:
+            return
+        found = {variable: variable.value for variable in self._problem.variables()}
+        self._factor.value = SMALL**-2
+        try:
+            solve(self._problem, self._name, self._attempts)
+            shorter = measure(self._residual.value, self._norm, squared=False) <= length
+        except SolverError:
+            shorter = False
+        if not shorter:
+            for variable, value in found.items():
+                variable.value = value
+
+
+def solve(problem: Any, name: str, attempts: Attempts) -> None:
+    """Solve a CVXPY problem in place, with another solver where one fails.
+
+    Raises
+    ------
+    SolverError
+        If none finds an optimum that satisfies the rows; the message says what each of them said.
+    """
+    cp = load_cvxpy()
+    said = []
+    for accepted in ((cp.OPTIMAL,), (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)):
+        for solver, options in attempts:
+            answer = _attempt(problem, solver, options, accepted)
+            if answer == "":
+                return
+            said.append(f"{solver}: {answer}")
+    raise SolverError(
+        f"no solver solved the {name} program ({'; '.join(dict.fromkeys(said))}); check that the "
+        "set is not empty and the scale of the data"
+    )
+
+
+def _attempt(
+    problem: Any, solver: str, options: dict[str, float], accepted: tuple[str, ...]
+) -> str:
+    """Solve with one solver; return what is wrong with the answer, or nothing."""
+    cp = load_cvxpy()
+    try:
+        with warnings.catch_warnings():
+            # CVXPY warns of inaccurate answers; whether they are taken is decided below.
+            warnings.simplefilter("ignore", UserWarning)
+            problem.solve(solver=solver, warm_start=False, **options)
+    except cp.error.SolverError as error:
+        return str(error)
+    if problem.status not in accepted:
+        return str(problem.status)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # At the apex of a cone CVXPY divides by zero on its way to a right answer.
+        violated = max(float(np.max(row.violation())) for row in problem.constraints)
+    return "" if violated <= BELIEVED else f"rows violated by {violated:.1e}"

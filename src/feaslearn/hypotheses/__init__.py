@@ -1,0 +1,24 @@
+"""What a learned region can be."""
+
+from __future__ import annotations
+
+from feaslearn.hypotheses.affine import Affine
+from feaslearn.hypotheses.blend import Blend
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.hypotheses.facets import Facets
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.hypotheses.layout import Layout
+from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
+from feaslearn.hypotheses.scaled import Scaled
+
+__all__ = [
+    "Affine",
+    "Blend",
+    "FacetRows",
+    "Facets",
+    "Hypothesis",
+    "Layout",
+    "MapHypothesis",
+    "Maps",
+    "Scaled",
+]

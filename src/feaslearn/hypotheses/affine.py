@@ -1,0 +1,87 @@
+"""The paper's hypothesis: a free affine image of a primitive set."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import UnsupportedError
+from feaslearn.hypotheses.layout import Layout
+from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
+from feaslearn.sets.primitive_set import PrimitiveSet
+
+Array = NDArray[np.float64]
+
+
+class Affine(MapHypothesis):
+    r"""Regions :math:`\{A(s) z + b(s) : z \in Z\}` with all of A and b learned.
+
+    .. math:: A(s) = \sum_k \phi_k(s) A_k, \qquad b(s) = \sum_k \phi_k(s) b_k
+
+    The map can rotate, scale, project and move Z as the signal changes. Where the entries of every
+    z have the same sum (simplex, hypersimplex), b can be added to each column of A and is left out.
+
+    Parameters
+    ----------
+    primitive : PrimitiveSet
+        The set Z.
+
+    References
+    ----------
+    Ren, Mohajerin Esfahani and Georghiou, "Inverse Optimization via Learning Feasible Regions",
+    ICML 2025, Section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn import Affine, Simplex
+    >>> switch = Affine(Simplex(2))
+    >>> theta = np.eye(2).ravel()
+    >>> switch.predict(theta, np.ones((2, 1)), np.array([[0.2, 0.8], [0.7, 0.3]]))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    def __init__(self, primitive: PrimitiveSet) -> None:
+        self.primitive = primitive
+
+    def latent(self, n: int) -> PrimitiveSet:
+        """Return the primitive set."""
+        return checked_primitive(self.primitive, self)
+
+    def layout(self, n: int, k: int) -> Layout:
+        """Return block "A" and, where it is not redundant, block "b"."""
+        primitive = self.latent(n)
+        shapes: dict[str, tuple[int, ...]] = {"A": (k, n, primitive.dimension)}
+        if not primitive.absorbs_offset:
+            shapes["b"] = (k, n)
+        return Layout(shapes)
+
+    def maps(self, theta: Array, n: int, k: int) -> Maps:
+        """Return the blocks themselves."""
+        blocks = self.layout(n, k).unpack(theta)
+        return Maps(blocks["A"], blocks.get("b", np.zeros((k, n))))
+
+    def theta_of(self, maps: Maps) -> Array:
+        """Return the maps as one vector; a redundant offset goes into the columns."""
+        k, n, _ = maps.A.shape
+        if "b" in self.layout(n, k).shapes:
+            return self.layout(n, k).pack({"A": maps.A, "b": maps.b})
+        total = self.primitive.center().sum()
+        return np.ravel(maps.A + maps.b[:, :, None] / total)
+
+    def pull_back(self, gradient: Maps) -> Array:
+        """Return the gradient of the blocks that are parameters."""
+        parts = [gradient.A.ravel()]
+        if not self.primitive.absorbs_offset:
+            parts.append(gradient.b.ravel())
+        return np.concatenate(parts)
+
+
+def checked_primitive(primitive: object, owner: MapHypothesis) -> PrimitiveSet:
+    """Return ``primitive`` if it is a primitive set, otherwise say what was given instead."""
+    if not isinstance(primitive, PrimitiveSet):
+        raise UnsupportedError(
+            f"{type(owner).__name__} needs a primitive set such as Simplex(9), not {primitive!r}"
+        )
+    return primitive

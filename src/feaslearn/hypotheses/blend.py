@@ -1,0 +1,106 @@
+"""Minkowski blends of learned regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import UnsupportedError
+from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
+from feaslearn.hypotheses.layout import Layout
+from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.primitive_set import Ties
+from feaslearn.sets.product import Product
+
+Array = NDArray[np.float64]
+
+
+class Blend(Hypothesis):
+    r"""Weighted Minkowski sums of regions, each learned on its own.
+
+    .. math:: R(s) = \oplus_t \; \alpha_t R_t(s), \qquad \alpha \ge 0, \; \sum_t \alpha_t = 1
+
+    A linear cost is minimised member by member, so the prediction is the weighted mean of the
+    members' predictions, and it is optimal in a region. With weights that sum to one, equalities
+    that all members share hold in the blend.
+
+    Parameters
+    ----------
+    hypotheses : sequence of Hypothesis
+        The members; the same one several times is trained on several random splits.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_power5(100, random_state=0)
+    >>> blend = fl.Blend([fl.Facets(), fl.Affine(fl.Simplex(1))])
+    >>> model = fl.RegionRegressor(blend, cost=data.cost, random_state=0)
+    >>> model.fit(data.signals, data.decisions).parameters_["weights"].round(3) + 0.0
+    array([1., 0.])
+    """
+
+    def __init__(self, hypotheses: Sequence[Hypothesis]) -> None:
+        self.hypotheses = hypotheses
+
+    def members(self) -> list[Hypothesis]:
+        """Return the members; refuse what is not a hypothesis."""
+        members = list(self.hypotheses)
+        if not members or not all(isinstance(member, Hypothesis) for member in members):
+            raise UnsupportedError(f"Blend needs at least one hypothesis; got {self.hypotheses!r}")
+        return members
+
+    def check(self, n: int) -> None:
+        """Check every member."""
+        for member in self.members():
+            member.check(n)
+
+    def layout(self, n: int, k: int) -> Layout:
+        """Return block "weights" and one block for each member's theta."""
+        members = self.members()
+        shapes: dict[str, tuple[int, ...]] = {"weights": (len(members),)}
+        for t, member in enumerate(members):
+            shapes[f"member_{t}"] = (member.layout(n, k).size,)
+        return Layout(shapes)
+
+    def parts(self, theta: Array, n: int, k: int) -> list[tuple[float, Hypothesis, Array]]:
+        """Return weight, hypothesis and parameters of the members that count."""
+        blocks = self.layout(n, k).unpack(theta)
+        weights = blocks["weights"]
+        return [
+            (float(weights[t]), member, blocks[f"member_{t}"])
+            for t, member in enumerate(self.members())
+            if weights[t] > 0.0
+        ]
+
+    def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
+        """Return the weighted mean of the members' decisions.
+
+        Where a member's region is empty, so is the sum; the others then share its weight.
+        """
+        parts = self.parts(theta, costs.shape[1], features.shape[1])
+        answers = [member.solve(part, features, costs, ties) for _, member, part in parts]
+        empty = np.array([answer.empty for answer in answers])
+        weights = np.array([weight for weight, _, _ in parts])[:, None] * np.where(
+            empty.all(axis=0), True, ~empty
+        )
+        weights = weights / weights.sum(axis=0)
+        decisions = np.zeros(costs.shape)
+        for share, answer in zip(weights, answers, strict=True):
+            decisions += share[:, None] * answer.decisions
+        return Solved(decisions, np.asarray(empty.any(axis=0)))
+
+    def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
+        """Say for each row whether it ties in any member."""
+        parts = self.parts(theta, costs.shape[1], features.shape[1])
+        ties = [member.tied(part, features, costs) for _, member, part in parts]
+        return np.asarray(np.any(ties, axis=0))
+
+    def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
+        """Return the Minkowski sum of the members' regions at one row of features."""
+        parts = self.parts(theta, n, len(phi))
+        images = [(weight, member.image(part, phi, n)) for weight, member, part in parts]
+        matrix = np.hstack([weight * image.matrix for weight, image in images])
+        offset = np.sum([weight * image.offset for weight, image in images], axis=0)
+        return AffineImage(Product([image.primitive for _, image in images]), matrix, offset)

@@ -1,0 +1,160 @@
+"""Half-spaces: the hidden constraints themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.exceptions import SetError, UnsupportedError
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
+from feaslearn.hypotheses.layout import Layout
+from feaslearn.kernels.small_lp import OPTIMAL
+from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.primitive_set import Ties
+
+Array = NDArray[np.float64]
+
+
+class Facets(Hypothesis):
+    r"""Regions given by their rows, of which the facets are learned.
+
+    .. math:: R(s) = \{x : E x = e(s),\; l(s) \le x \le u(s),\; a_j'x \le f_j'\phi(s),\; j \le m\}
+
+    Every observed decision is feasible, and every point cheaper than an observed decision is not:
+    such points are free negative examples, and facets are what cuts them off.
+
+    Parameters
+    ----------
+    max_facets : int, default=20
+        Most facets that are learned.
+    bounds : {"data", "affine"} or pair of array-like of shape (n,), default="data"
+        Bounds l and u: the least and greatest decisions seen, affine bounds fitted to them, or
+        given ones.
+    balance : "auto", None or array-like of shape (q, n), default="auto"
+        Equalities E: found in the data by regression with a rank test, none, or given (their
+        right-hand sides are then fitted).
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_power5(200, random_state=0)
+    >>> model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    >>> model.fit(data.signals[:100], data.decisions[:100]).score(
+    ...     data.signals[100:], data.decisions[100:]) > 0.99
+    True
+    """
+
+    def __init__(
+        self,
+        max_facets: int = 20,
+        bounds: Literal["data", "affine"] | Sequence[ArrayLike] = "data",
+        balance: Literal["auto"] | ArrayLike | None = "auto",
+    ) -> None:
+        self.max_facets = max_facets
+        self.bounds = bounds
+        self.balance = balance
+
+    def check(self, n: int) -> None:
+        """Refuse a wrong number of facets, bounds or equalities that do not fit n decisions."""
+        whole = isinstance(self.max_facets, int | np.integer) and self.max_facets >= 0
+        if not whole or isinstance(self.max_facets, bool):
+            raise SetError(f"Facets: max_facets must be a whole number, not {self.max_facets!r}")
+        if isinstance(self.bounds, str):
+            if self.bounds not in ("data", "affine"):
+                raise UnsupportedError(
+                    f"Facets: bounds={self.bounds!r} is not known; use 'data', 'affine' or a pair"
+                )
+        else:
+            lower, upper = self.given_bounds(n)
+            if (lower > upper).any():
+                j = int(np.argmax(lower > upper))
+                raise SetError(f"Facets: bounds cross at decision {j}: {lower[j]} > {upper[j]}")
+        if self.balance is not None and not isinstance(self.balance, str):
+            given = np.asarray(self.balance, dtype=float)
+            if given.ndim != 2 or given.shape[1] != n or len(given) > n:
+                raise SetError(
+                    f"Facets: balance has shape {given.shape}, expected (q, {n}), q <= n"
+                )
+        elif isinstance(self.balance, str) and self.balance != "auto":
+            raise UnsupportedError(f"Facets: balance={self.balance!r} is not known; use 'auto'")
+
+    def given_bounds(self, n: int) -> tuple[Array, Array]:
+        """Return the bounds that were given as two arrays of n numbers."""
+        try:
+            lower, upper = (
+                np.broadcast_to(np.asarray(side, dtype=float), n).copy() for side in self.bounds
+            )
+        except (TypeError, ValueError):
+            raise SetError(
+                f"Facets: bounds must be a pair of numbers or of {n} numbers, not {self.bounds!r}"
+            ) from None
+        if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
+            raise SetError("Facets: bounds must be finite; leave bounds='data' where none is known")
+        return lower, upper
+
+    def layout(self, n: int, k: int) -> Layout:
+        """Return blocks "E", "e", "lower", "upper", "a", "f"; rows that are zero are not there."""
+        m = int(self.max_facets)
+        return Layout(
+            {
+                "E": (n, n),
+                "e": (n, k),
+                "lower": (n, k),
+                "upper": (n, k),
+                "a": (m, n),
+                "f": (m, k),
+            }
+        )
+
+    def rows(self, theta: Array, n: int, k: int) -> FacetRows:
+        """Return the rows that theta stands for, without those that are not there."""
+        blocks = self.layout(n, k).unpack(theta)
+        equal, facet = blocks["E"].any(axis=1), blocks["a"].any(axis=1)
+        return FacetRows(
+            np.ascontiguousarray(blocks["E"][equal]),
+            np.ascontiguousarray(blocks["e"][equal]),
+            blocks["lower"],
+            blocks["upper"],
+            np.ascontiguousarray(blocks["a"][facet]),
+            np.ascontiguousarray(blocks["f"][facet]),
+        )
+
+    def theta_of_rows(self, rows: FacetRows) -> Array:
+        """Return the parameters that stand for these rows."""
+        n, k = rows.lower.shape
+        layout = self.layout(n, k)
+        blocks = {name: np.zeros(shape) for name, shape in layout.shapes.items()}
+        for name, part in rows._asdict().items():
+            blocks[name][: len(part)] = part
+        return layout.pack(blocks)
+
+    def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
+        """Return for each row a decision of least cost in its region.
+
+        Where a region is empty (a signal unlike those seen), rows are relaxed as little as
+        possible.
+        """
+        rows = self.rows(theta, costs.shape[1], features.shape[1])
+        solutions = rows.solve(features, costs)
+        decisions, empty = solutions.decisions, solutions.status != OPTIMAL
+        if empty.any():
+            decisions[empty] = rows.relaxed(features[empty], costs[empty])
+        if ties == "center":
+            for i in np.flatnonzero(solutions.tied):
+                image = self.image(theta, features[i], costs.shape[1])
+                decisions[i] = image.optimal_face(costs[i]).center()
+        return Solved(decisions, empty)
+
+    def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
+        """Say for each row whether its linear program has several solutions."""
+        rows = self.rows(theta, costs.shape[1], features.shape[1])
+        return rows.solve(features, costs).tied
+
+    def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
+        """Return the region at one row of features."""
+        polytope = self.rows(theta, n, len(phi)).polytope(phi)
+        return AffineImage(polytope, np.eye(n), np.zeros(n))

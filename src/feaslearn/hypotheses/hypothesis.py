@@ -1,0 +1,72 @@
+"""What every hypothesis answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from feaslearn.hypotheses.layout import Layout
+from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.primitive_set import Ties
+
+Array = NDArray[np.float64]
+
+
+class Solved(NamedTuple):
+    """Decisions of least cost (N, n), and the rows whose region is empty (N,)."""
+
+    decisions: Array
+    empty: NDArray[np.bool_]
+
+
+class Hypothesis(BaseEstimator, ABC):
+    r"""A class of regions :math:`R_\theta(s)`.
+
+    Methods take ``n`` (decisions) and ``k`` (features, the constant included): a hypothesis is a
+    description and holds no data.
+    """
+
+    @abstractmethod
+    def check(self, n: int) -> None:
+        """Refuse wrong parameters, or those that do not fit n decisions."""
+
+    @abstractmethod
+    def layout(self, n: int, k: int) -> Layout:
+        """Return the blocks of theta."""
+
+    @abstractmethod
+    def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
+        """Return for each row a decision of least cost in its region.
+
+        Parameters
+        ----------
+        theta : ndarray
+            Parameters.
+        features : ndarray of shape (N, k)
+            Features, the constant first.
+        costs : ndarray of shape (N, n)
+            Costs.
+        ties : {"first", "center"}, default="first"
+            Which of several minimisers to return.
+
+        Returns
+        -------
+        Solved
+            Decisions, and where the region is empty, so that they break its rows a little.
+        """
+
+    def predict(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Array:
+        """Return the decisions of `solve` alone."""
+        return self.solve(theta, features, costs, ties).decisions
+
+    @abstractmethod
+    def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
+        """Say for each row whether several decisions may be optimal in its region."""
+
+    @abstractmethod
+    def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
+        """Return the region at one row of features as an affine image of a primitive set."""

@@ -1,0 +1,95 @@
+"""Hypotheses whose region is an affine image of one primitive set."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
+from feaslearn.kernels.predict import predict_rows
+from feaslearn.kernels.set_code import TIE_TOLERANCE
+from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.primitive_set import PrimitiveSet, Ties
+
+Array = NDArray[np.float64]
+
+#: Rows handled at once where the maps of each row are written out.
+CHUNK = 4096
+
+
+class Maps(NamedTuple):
+    """``A(s) = sum_k phi_k(s) A[k]`` and ``b(s) = sum_k phi_k(s) b[k]``.
+
+    ``A`` has shape (k, n, p) and ``b`` shape (k, n).
+    """
+
+    A: Array
+    b: Array
+
+    def at(self, features: Array) -> tuple[Array, Array]:
+        """Return ``A(s)`` (N, n, p) and ``b(s)`` (N, n) for rows of features (N, k)."""
+        k, n, p = self.A.shape
+        return (features @ self.A.reshape(k, n * p)).reshape(-1, n, p), features @ self.b
+
+
+class MapHypothesis(Hypothesis):
+    r"""A class of regions :math:`R_\theta(s) = \{A(s) z + b(s) : z \in Z\}`.
+
+    A subclass says which set Z it uses, which parameters it has and which maps they make.
+    """
+
+    def check(self, n: int) -> None:
+        """Refuse a set that does not fit n decisions, is empty or unbounded."""
+        self.latent(n).check()
+
+    @abstractmethod
+    def latent(self, n: int) -> PrimitiveSet:
+        """Return the primitive set Z; refuse one that does not fit n decisions."""
+
+    @abstractmethod
+    def maps(self, theta: Array, n: int, k: int) -> Maps:
+        """Return the maps that theta stands for."""
+
+    @abstractmethod
+    def theta_of(self, maps: Maps) -> Array:
+        """Return the parameters whose maps are ``maps``, or closest to them."""
+
+    @abstractmethod
+    def pull_back(self, gradient: Maps) -> Array:
+        """Return the gradient in theta, given the gradient in the maps."""
+
+    def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
+        """Return for each row a decision of least cost; the image of a set is never empty."""
+        n, k = costs.shape[1], features.shape[1]
+        primitive, maps = self.latent(n), self.maps(theta, n, k)
+        decisions, nowhere = np.empty(costs.shape), np.zeros(len(costs), dtype=bool)
+        code = primitive.code()
+        if code is not None and ties == "first":
+            predict_rows(code, *maps, features, costs, TIE_TOLERANCE, decisions)
+            return Solved(decisions, nowhere)
+        for start in range(0, len(features), CHUNK):
+            rows = slice(start, start + CHUNK)
+            A, b = maps.at(features[rows])
+            latent_costs = np.einsum("inp,in->ip", A, costs[rows])
+            z = primitive.argmin(latent_costs, ties=ties)
+            decisions[rows] = np.einsum("inp,ip->in", A, z) + b
+        return Solved(decisions, nowhere)
+
+    def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
+        """Say for each row whether its latent cost has several minimisers in Z."""
+        n, k = costs.shape[1], features.shape[1]
+        primitive, maps = self.latent(n), self.maps(theta, n, k)
+        parts = [np.zeros(0, dtype=bool)]
+        for start in range(0, len(features), CHUNK):
+            rows = slice(start, start + CHUNK)
+            A, _ = maps.at(features[rows])
+            parts.append(primitive.tied(np.einsum("inp,in->ip", A, costs[rows])))
+        return np.concatenate(parts)
+
+    def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
+        """Return the region at one row of features as an affine image."""
+        A, b = self.maps(theta, n, len(phi)).at(phi[None, :])
+        return AffineImage(self.latent(n), A[0], b[0])

@@ -1,0 +1,1 @@
+"""Compiled functions on arrays: the hot path, and nothing else."""

@@ -1,0 +1,76 @@
+"""How kernels are compiled: the only file that says so.
+
+Machine code is kept on disk. Numba alone decides by the time stamp of the file a function stands
+in, so a kernel that calls another file's kernel would be served stale code when only that other
+file changed. Here the stamp is a hash of every source file in this folder. Where the folder cannot
+be written, nothing is cached and kernels compile once per process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+
+FOLDER = Path(__file__).resolve().parent
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@cache
+def sources_hash() -> str:
+    """Return a hash of all kernel sources: any change recompiles all of them."""
+    digest = hashlib.sha256()
+    for path in sorted(FOLDER.glob("*.py")):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+class _FolderLocator(_CacheLocator):
+    """Keeps compiled kernels in ``__pycache__`` beside the sources, stamped by their hash."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._line = function.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        return str(FOLDER / "__pycache__")
+
+    def get_source_stamp(self) -> str:
+        return sources_hash()
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _FolderLocator | None:
+        locator = cls(py_func)
+        try:
+            locator.ensure_cache_path()  # type: ignore[no-untyped-call]
+        except OSError:
+            return None
+        return locator
+
+
+class _FolderCacheImpl(CompileResultCacheImpl):
+    _locator_classes = [_FolderLocator]  # type: ignore[list-item] # noqa: RUF012
+
+
+class _FolderCache(FunctionCache):
+    _impl_class = _FolderCacheImpl
+
+
+def kernel(function: Function) -> Function:
+    """Compile ``function`` to machine code that releases the GIL, cached on disk."""
+    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    if hasattr(compiled, "_cache"):
+        # Without a writable place for the cache, kernels compile in every process instead.
+        with contextlib.suppress(RuntimeError):
+            compiled._cache = _FolderCache(compiled.py_func)  # type: ignore[no-untyped-call] # noqa: SLF001
+    return cast(Function, compiled)

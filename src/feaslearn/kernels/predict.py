@@ -1,0 +1,92 @@
+"""Predictions ``A(s) z* + b(s)`` of a map hypothesis over a coded set.
+
+The least work a sample needs: the latent cost ``q = A(s)'c`` is a sum of the rows of all ``A_k``
+weighted by ``phi_k c_j``, and only the columns that ``z*`` uses are evaluated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.kernels._jit import kernel
+from feaslearn.kernels.oracle import minimize_twice
+from feaslearn.kernels.set_code import SIMPLEX, SetCode
+from feaslearn.kernels.simplex_rows import (
+    BLOCK,
+    choose_columns,
+    columns_with_offset,
+    images_of_chosen,
+    new_block,
+)
+
+Array = NDArray[np.float64]
+
+
+@kernel
+def latent_cost(A: Array, phi: Array, c: Array, q: Array) -> float:
+    """Write ``q = A(s)'c`` and return the largest ``|q|``."""
+    K, n, p = A.shape
+    q[:] = 0.0
+    for k in range(K):
+        for j in range(n):
+            weight = phi[k] * c[j]
+            if weight != 0.0:
+                for column in range(p):
+                    q[column] += weight * A[k, j, column]
+    largest = 0.0
+    for column in range(p):
+        largest = max(largest, abs(q[column]))
+    return largest
+
+
+@kernel
+def image_of(A: Array, b: Array, phi: Array, z: Array, x: Array) -> None:
+    """Write ``x = A(s) z + b(s)``."""
+    K, n, p = A.shape
+    x[:] = 0.0
+    for k in range(K):
+        for j in range(n):
+            x[j] += phi[k] * b[k, j]
+    for column in range(p):
+        if z[column] != 0.0:
+            for k in range(K):
+                weight = phi[k] * z[column]
+                for j in range(n):
+                    x[j] += weight * A[k, j, column]
+
+
+@kernel
+def _predict_columns(
+    A: Array, b: Array, Phi: Array, C: Array, relative_tolerance: float, X: Array
+) -> int:
+    """Predict with a simplex: every row is one column of its map."""
+    K, n, p = A.shape
+    block, images = new_block(K, n, p), np.empty((n, BLOCK))
+    columns = columns_with_offset(A, b)
+    ties = 0
+    for start in range(0, Phi.shape[0], BLOCK):
+        size = choose_columns(A, Phi, C, start, relative_tolerance, block)
+        images_of_chosen(columns, size, block, images)
+        for i in range(size):
+            ties += block.ties[i] > 1
+            for j in range(n):
+                X[start + i, j] = images[j, i]
+    return ties
+
+
+@kernel
+def predict_rows(
+    code: SetCode, A: Array, b: Array, Phi: Array, C: Array, relative_tolerance: float, X: Array
+) -> int:
+    """Write the prediction of each row into ``X``; return how many rows tie."""
+    if code.kinds.size == 1 and code.kinds[0] == SIMPLEX:
+        return _predict_columns(A, b, Phi, C, relative_tolerance, X)
+    p = A.shape[2]
+    q, z, nothing = np.empty(p), np.empty(p), np.zeros(p)
+    ties = 0
+    for i in range(Phi.shape[0]):
+        largest = latent_cost(A, Phi[i], C[i], q)
+        ties += minimize_twice(code, q, relative_tolerance * largest, nothing, z)
+        image_of(A, b, Phi[i], z, X[i])
+    return ties

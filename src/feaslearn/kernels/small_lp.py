@@ -1,0 +1,254 @@
+"""Many small linear programs with the same rows and other costs, right-hand sides and bounds.
+
+``min c'x : G x + s = r, l <= x <= u, 0 <= s <= S`` by the bounded dual simplex method on a dense
+condensed tableau. With bounds on every x the basis of all slacks is dual feasible once each x sits
+at its cheaper bound, so there is no first phase; the long-step ratio test then flips bounds in
+order of price, which on a box with one balance row is the greedy fill, in one pivot.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.kernels._jit import kernel
+from feaslearn.kernels.set_code import TIE_TOLERANCE
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+#: What a row's program ended with.
+OPTIMAL, INFEASIBLE, UNSOLVED = 0, 1, 2
+#: Entries of the tableau below this are no pivots.
+PIVOT = 1e-9
+#: Bounds may be broken by this much, relative to the size of the numbers in a program.
+FEASIBLE = 1e-10
+#: A gap that nothing can close is rounding below this, relative to the same size.
+ROUNDING = 1e-8
+
+
+class Workspace(NamedTuple):
+    """The tableau of one program, and after it is solved what its optimum rests on.
+
+    ``x_basic = b - T x_nonbasic``; variables are the n entries of x, then the m slacks.
+    """
+
+    T: Array
+    d: Array
+    basic: Indices
+    nonbasic: Indices
+    at_upper: NDArray[np.bool_]
+    flips: NDArray[np.bool_]
+    values: Array
+
+
+def workspace(m: int, n: int) -> Workspace:
+    """Return room for programs with m rows and n entries."""
+    return Workspace(
+        np.empty((m, n)),
+        np.empty(n),
+        np.empty(m, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.empty(n + m, dtype=np.bool_),
+        np.empty(n, dtype=np.bool_),
+        np.empty(m),
+    )
+
+
+@kernel
+def _worst_row(values: Array, basic: Indices, lower: Array, upper: Array, tolerance: float) -> int:
+    """Return the row whose basic variable breaks a bound most, or -1."""
+    worst, row = tolerance, -1
+    for i in range(values.size):
+        low, high = lower[basic[i]], upper[basic[i]]
+        excess = max(low - values[i], values[i] - high)
+        if excess > worst:
+            worst, row = excess, i
+    return row
+
+
+@kernel
+def _enter(work: Workspace, row: int, up: bool, gap: float, lower: Array, upper: Array) -> int:
+    """Return the column that enters, marking those that flip to their other bound; -1 if none.
+
+    ``up`` says that the leaving basic variable must grow, by ``gap``.
+    """
+    T, d, nonbasic, flips = work.T, work.d, work.nonbasic, work.flips
+    n = d.size
+    left = gap
+    for _ in range(n):
+        best, ratio, size = -1, np.inf, 0.0
+        for j in range(n):
+            if flips[j]:
+                continue
+            variable = nonbasic[j]
+            if lower[variable] == upper[variable]:
+                continue
+            slope = -T[row, j] if up else T[row, j]
+            if work.at_upper[variable]:
+                slope = -slope
+            if slope <= PIVOT:
+                continue
+            candidate = abs(d[j]) / slope
+            if candidate < ratio - 1e-12 or (candidate < ratio + 1e-12 and slope > size):
+                best, ratio, size = j, candidate, slope
+        if best < 0:
+            return -1
+        span = upper[nonbasic[best]] - lower[nonbasic[best]]
+        if size * span >= left:
+            return best
+        left -= size * span
+        flips[best] = True
+    return -1
+
+
+@kernel
+def _pivot(T: Array, d: Array, row: int, column: int) -> None:
+    """Exchange the basic variable of ``row`` with the nonbasic one of ``column``."""
+    m, n = T.shape
+    pivot = 1.0 / T[row, column]
+    for j in range(n):
+        T[row, j] *= pivot
+    for i in range(m):
+        factor = T[i, column]
+        if i != row and factor != 0.0:
+            for j in range(n):
+                T[i, j] -= factor * T[row, j]
+            T[i, column] = -factor * pivot
+    factor = d[column]
+    for j in range(n):
+        d[j] -= factor * T[row, j]
+    d[column] = -factor * pivot
+    T[row, column] = pivot
+
+
+@kernel
+def _begin(work: Workspace, G: Array, r: Array, c: Array, lower: Array, upper: Array) -> float:
+    """Set each x to its cheaper bound and each row's slack to what is left; return the scale."""
+    m, n = G.shape
+    work.T[:] = G
+    work.d[:] = c
+    work.values[:] = r
+    work.at_upper[:] = False
+    scale = 1.0
+    for i in range(m):
+        work.basic[i] = n + i
+        scale = max(scale, abs(r[i]))
+    for j in range(n):
+        work.nonbasic[j] = j
+        work.at_upper[j] = c[j] < 0.0
+        start = upper[j] if work.at_upper[j] else lower[j]
+        scale = max(scale, abs(start))
+        for i in range(m):
+            work.values[i] -= G[i, j] * start
+    return scale
+
+
+@kernel
+def _flip(work: Workspace, lower: Array, upper: Array) -> None:
+    """Move the marked nonbasic variables to their other bound."""
+    m, n = work.T.shape
+    for j in range(n):
+        if work.flips[j]:
+            variable = work.nonbasic[j]
+            step = upper[variable] - lower[variable]
+            if work.at_upper[variable]:
+                step = -step
+            work.at_upper[variable] = not work.at_upper[variable]
+            for i in range(m):
+                work.values[i] -= work.T[i, j] * step
+
+
+@kernel
+def solve_one(
+    work: Workspace, G: Array, r: Array, c: Array, lower: Array, upper: Array, x: Array
+) -> int:
+    """Solve one program into ``x``; bounds are those of x, then of the slacks."""
+    m, n = G.shape
+    for j in range(n):
+        if lower[j] > upper[j]:
+            return INFEASIBLE
+    scale = _begin(work, G, r, c, lower, upper)
+    tolerance = FEASIBLE * scale
+    for _ in range(50 + 20 * (n + m)):
+        row = _worst_row(work.values, work.basic, lower, upper, tolerance)
+        if row < 0:
+            for j in range(n):
+                variable = work.nonbasic[j]
+                if variable < n:
+                    x[variable] = upper[variable] if work.at_upper[variable] else lower[variable]
+            for i in range(m):
+                if work.basic[i] < n:
+                    x[work.basic[i]] = work.values[i]
+            return OPTIMAL
+        leaving = work.basic[row]
+        up = work.values[row] < lower[leaving]
+        target = lower[leaving] if up else upper[leaving]
+        work.flips[:] = False
+        column = _enter(work, row, up, abs(work.values[row] - target), lower, upper)
+        if column < 0:
+            if abs(work.values[row] - target) > ROUNDING * scale:
+                return INFEASIBLE
+            # Rows that only just meet: the gap is rounding, not emptiness.
+            work.values[row] = target
+            continue
+        _flip(work, lower, upper)
+        entering = work.nonbasic[column]
+        move = (work.values[row] - target) / work.T[row, column]
+        for i in range(m):
+            work.values[i] -= work.T[i, column] * move
+        start = upper[entering] if work.at_upper[entering] else lower[entering]
+        work.values[row] = start + move
+        work.at_upper[leaving] = not up
+        _pivot(work.T, work.d, row, column)
+        work.basic[row], work.nonbasic[column] = entering, leaving
+    return UNSOLVED
+
+
+@kernel
+def is_tied(work: Workspace, lower: Array, upper: Array, tolerance: float) -> bool:
+    """Say whether another point may be optimal too: a nonbasic variable moves at no cost."""
+    for j in range(work.d.size):
+        variable = work.nonbasic[j]
+        if lower[variable] < upper[variable] and abs(work.d[j]) <= tolerance:
+            return True
+    return False
+
+
+@kernel
+def solve_rows(
+    work: Workspace,
+    G: Array,
+    R: Array,
+    C: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    X: Array,
+    duals: Array,
+    status: NDArray[np.int8],
+    tied: NDArray[np.bool_],
+) -> None:
+    """Solve one program for each row of ``R`` and ``C``.
+
+    ``lower`` and ``upper`` hold one row of bounds, or one for each program; ``slack`` the largest
+    slack of each row of ``G``: 0 for equalities, infinity for inequalities. ``duals[i, j]`` is how
+    much the optimum falls when ``R[i, j]`` grows by one unit.
+    """
+    m, n = G.shape
+    low, high = np.zeros(n + m), np.empty(n + m)
+    high[n:] = slack
+    for i in range(R.shape[0]):
+        k = i if lower.shape[0] > 1 else 0
+        low[:n] = lower[k]
+        high[:n] = upper[k]
+        status[i] = solve_one(work, G, R[i], C[i], low, high, X[i])
+        duals[i] = 0.0
+        tied[i] = False
+        if status[i] == OPTIMAL:
+            for j in range(n):
+                if work.nonbasic[j] >= n:
+                    duals[i, work.nonbasic[j] - n] = work.d[j]
+            tied[i] = is_tied(work, low, high, TIE_TOLERANCE * np.abs(C[i]).max())

@@ -1,0 +1,10 @@
+"""Losses of a decision under a learned region."""
+
+from __future__ import annotations
+
+from feaslearn.losses.loss import Loss, RowLosses
+from feaslearn.losses.objective import Objective
+from feaslearn.losses.predictability import Predictability
+from feaslearn.losses.suboptimality import Suboptimality
+
+__all__ = ["Loss", "Objective", "Predictability", "RowLosses", "Suboptimality"]

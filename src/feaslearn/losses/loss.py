@@ -1,0 +1,89 @@
+"""What a loss answers: its value on each sample, and the gradient of a weighted sum."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from feaslearn.data import Shard
+from feaslearn.exceptions import UnsupportedError
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
+from feaslearn.kernels.norms import L1, L2, LINF, SQUARED_L2
+
+Array = NDArray[np.float64]
+Norm = Literal["l2", "l1", "linf"]
+
+
+class RowLosses(NamedTuple):
+    """The loss of each row, whether its minimiser tied, and the gradient of the weighted sum."""
+
+    values: Array
+    tied: NDArray[np.bool_]
+    gradient: Maps
+
+
+class Loss(BaseEstimator, ABC):
+    """A loss of a decision under a learned region; zero exactly where the decision is optimal."""
+
+    norm: str
+    squared: bool
+
+    @abstractmethod
+    def rows(self, hypothesis: MapHypothesis, theta: Array, shard: Shard) -> RowLosses:
+        """Return the loss of every row of a shard with the gradient of their weighted sum."""
+
+    def samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
+        """Return the loss of every row of a shard."""
+        if isinstance(hypothesis, MapHypothesis):
+            return self.rows(hypothesis, theta, shard).values
+        return self.general_samples(hypothesis, theta, shard)
+
+    @abstractmethod
+    def general_samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
+        """Return the loss of every row for a hypothesis that is not one affine map."""
+
+    def value_and_gradient(
+        self, hypothesis: MapHypothesis, theta: Array, shard: Shard
+    ) -> tuple[float, Array]:
+        """Return the weighted sum over a shard and its gradient in theta.
+
+        Losses of unbounded or tied rows are treated as in `rows`; rows add up, so sums over
+        shards of any split agree.
+        """
+        values, _, gradient = self.rows(hypothesis, theta, shard)
+        return float(shard.weights @ values), hypothesis.pull_back(gradient)
+
+    def norm_code(self) -> int:
+        """Return the number the kernels know this norm by; refuse an unknown one."""
+        codes = {"l2": SQUARED_L2 if self.squared else L2, "l1": L1, "linf": LINF}
+        if self.norm not in codes:
+            raise UnsupportedError(
+                f"norm={self.norm!r} is not known; use one of {', '.join(map(repr, codes))}"
+            )
+        return codes[self.norm]
+
+    def lengths(self, residuals: Array) -> Array:
+        """Return the norm of each row of residuals, squared where asked."""
+        order = {"l1": 1, "l2": 2, "linf": np.inf}[self.norm]
+        lengths = np.linalg.norm(residuals, ord=order, axis=1)
+        return np.asarray(lengths**2 if self.norm_code() == SQUARED_L2 else lengths)
+
+    def measure(self, residual: Array, slope: Array) -> tuple[float, Array]:
+        """Return the norm of a residual and its derivative, both squared where asked.
+
+        ``slope`` is the derivative of the norm itself.
+        """
+        length = float(np.linalg.norm(residual, {"l1": 1, "l2": 2, "linf": np.inf}[self.norm]))
+        if self.norm == "l2" and self.squared:
+            return length * length, 2.0 * length * slope
+        return length, slope
+
+
+def no_gradient(maps: Maps) -> Maps:
+    """Return zero maps to add gradients to."""
+    return Maps(np.zeros_like(maps.A), np.zeros_like(maps.b))

@@ -1,0 +1,90 @@
+"""The training objective: a weighted sum over shards of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.data import Shard
+from feaslearn.exceptions import UnsupportedError
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.hypotheses.map_hypothesis import MapHypothesis
+from feaslearn.losses.loss import Loss
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Objective:
+    r"""The objective :math:`\sum_i w_i \ell_\theta(x_i, s_i)` over shards of samples.
+
+    Shards have a fixed size and are added in their order, so the value is the same for any
+    number of threads.
+
+    Parameters
+    ----------
+    loss : Loss
+        Loss of a sample.
+    hypothesis : Hypothesis
+        Class of regions.
+    shards : sequence of Shard
+        The samples.
+    n_jobs : int, default=1
+        Threads; kernels release the GIL.
+    """
+
+    loss: Loss
+    hypothesis: Hypothesis
+    shards: Sequence[Shard]
+    n_jobs: int = 1
+
+    @property
+    def n_decisions(self) -> int:
+        """Number of decisions n."""
+        return int(self.shards[0].decisions.shape[1])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features k, the constant included."""
+        return int(self.shards[0].features.shape[1])
+
+    @property
+    def size(self) -> int:
+        """Number of parameters."""
+        return self.hypothesis.layout(self.n_decisions, self.n_features).size
+
+    def maps(self) -> MapHypothesis:
+        """Return the hypothesis, which must be an affine image of one primitive set."""
+        if not isinstance(self.hypothesis, MapHypothesis):
+            raise UnsupportedError(f"{self.hypothesis!r} has no gradient in its parameters")
+        return self.hypothesis
+
+    def value(self, theta: Array) -> float:
+        """Return the objective alone, for any hypothesis."""
+        return sum(
+            float(shard.weights @ self.loss.samples(self.hypothesis, theta, shard))
+            for shard in self.shards
+        )
+
+    def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
+        """Return the objective and its gradient."""
+        hypothesis = self.maps()
+
+        def one(shard: Shard) -> tuple[float, Array]:
+            return self.loss.value_and_gradient(hypothesis, theta, shard)
+
+        if self.n_jobs == 1 or len(self.shards) == 1:
+            parts = [one(shard) for shard in self.shards]
+        else:
+            with ThreadPoolExecutor(self.n_jobs) as pool:
+                parts = list(pool.map(one, self.shards))
+        gradient = np.zeros(self.size)
+        value = 0.0
+        for part, slope in parts:
+            value += part
+            gradient += slope
+        return value, gradient

@@ -1,0 +1,109 @@
+"""Predictability: the distance to the set of optimal decisions."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.data import Shard
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
+from feaslearn.kernels.predictability import UNIQUE, UNSERVED, predictability_rows
+from feaslearn.kernels.set_code import TIE_TOLERANCE
+from feaslearn.losses.loss import Loss, Norm, RowLosses, no_gradient
+from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.primitive_set import PrimitiveSet
+
+Array = NDArray[np.float64]
+
+
+class Predictability(Loss):
+    r"""The distance of x to the optimal face of the learned region.
+
+    .. math:: \ell^p_\theta(x, s) = \min \{ \|x - y\| : y \in \arg\min_{R_\theta(s)} c(s)'y \}
+
+    Decisions that were not observed (NaN) do not count. For polyhedral sets the loss jumps where
+    two columns tie; the gradient is the one of the side that is taken.
+
+    Parameters
+    ----------
+    norm : {"l2", "l1", "linf"}, default="l2"
+        Norm of the distance.
+    squared : bool, default=True
+        Whether the l2 norm is squared. The other norms never are.
+
+    References
+    ----------
+    Aswani, Shen and Siddiq, "Inverse optimization with noisy data", Operations Research 66(3),
+    2018. Ren, Mohajerin Esfahani and Georghiou, ICML 2025, equation (4a).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn import Affine, Predictability, Simplex
+    >>> from feaslearn.data import Shard
+    >>> shard = Shard(np.ones((1, 1)), np.array([[0.2, 0.8]]), np.array([[0.0, 1.0]]), np.ones(1))
+    >>> Predictability().samples(Affine(Simplex(2)), np.eye(2).ravel(), shard)
+    array([2.])
+    """
+
+    def __init__(self, norm: Norm = "l2", squared: bool = True) -> None:
+        self.norm = norm
+        self.squared = squared
+
+    def rows(self, hypothesis: MapHypothesis, theta: Array, shard: Shard) -> RowLosses:
+        """Return the loss of every row of a shard with the gradient of their weighted sum."""
+        n, k = shard.decisions.shape[1], shard.features.shape[1]
+        primitive, maps = hypothesis.latent(n), hypothesis.maps(theta, n, k)
+        values = np.empty(len(shard.features))
+        states = np.full(len(values), UNSERVED, dtype=np.int8)
+        gradient = no_gradient(maps)
+        code = primitive.code()
+        if code is not None:
+            predictability_rows(
+                code,
+                *maps,
+                shard.features,
+                shard.costs,
+                shard.decisions,
+                shard.weights,
+                TIE_TOLERANCE,
+                self.norm_code(),
+                values,
+                states,
+                *gradient,
+            )
+        for i in np.flatnonzero(states == UNSERVED):
+            values[i], tied = self._solve_row(primitive, maps, shard, i, gradient)
+            states[i] = UNSERVED if tied else UNIQUE
+        return RowLosses(values, states != UNIQUE, gradient)
+
+    def general_samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
+        """Return the distance to the decision, and to the whole optimal face where there is one."""
+        features, costs, decisions, _ = shard
+        best = hypothesis.predict(theta, features, costs)
+        values = self.lengths(np.nan_to_num(best - decisions))
+        for i in np.flatnonzero(hypothesis.tied(theta, features, costs)):
+            face = hypothesis.image(theta, features[i], decisions.shape[1]).optimal_face(costs[i])
+            values[i] = self.lengths(np.array([[face.distance(decisions[i], self.norm)]]))[0]
+        return values
+
+    def _solve_row(
+        self, primitive: PrimitiveSet, maps: Maps, shard: Shard, i: np.intp, gradient: Maps
+    ) -> tuple[float, bool]:
+        """Measure the distance to one optimal face with a solver; add to the gradient."""
+        phi, c, x = shard.features[i], shard.costs[i], shard.decisions[i]
+        (A,), (b,) = maps.at(phi[None, :])
+        q = A.T @ c
+        face = primitive.face(q, TIE_TOLERANCE * np.abs(q).max(initial=0.0))
+        optimal = AffineImage(face.primitive, A @ face.matrix, A @ face.offset + b)
+        w, slope = optimal.nearest(x, self.norm)
+        value, slope = self.measure(np.nan_to_num(optimal.at(w) - x), slope)
+        step = shard.weights[i] * slope
+        z = face.matrix @ w + face.offset
+        gradient.A[...] += phi[:, None, None] * np.outer(step, z)
+        gradient.b[...] += np.outer(phi, step)
+        if face.is_point:
+            turned = primitive.turn(q, A.T @ step)
+            gradient.A[...] += phi[:, None, None] * np.outer(c, turned)
+        return value, not face.is_point

@@ -1,0 +1,209 @@
+"""The distance of a point to a polyhedron that has hidden coordinates besides the point's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from feaslearn.exceptions import SolverError
+from feaslearn.problem.forward_problem import FloatArray, Norm
+from feaslearn.sets.warm_program import (
+    BELIEVED,
+    Bounds,
+    WarmProgram,
+    name_rows,
+    raise_failures,
+    raise_violations,
+)
+
+CONIC_TOLERANCE = 1e-10
+ORDER = {"l1": 1, "l2": 2, "linf": np.inf}
+
+
+def distances(
+    points: FloatArray, matrix: sparse.csc_array, bounds: Bounds, norm: Norm
+) -> FloatArray:
+    """Measure how far each point is from the polyhedron of its sample.
+
+    ``min { ||x - (y_1..y_n)|| : row_lower <= M y <= row_upper, lower <= y <= upper }``
+
+    Parameters
+    ----------
+    points : ndarray of shape (N, n)
+        The points x; NaN entries do not count.
+    matrix : sparse array of shape (m, v)
+        The matrix M, v >= n.
+    bounds : Bounds
+        The bounds of each sample.
+    norm : {"l1", "l2", "linf"}
+        The norm.
+
+    Returns
+    -------
+    ndarray of shape (N,)
+        The distances.
+    """
+    nearest = {"l1": _nearest_l1, "l2": _nearest_l2, "linf": _nearest_linf}[norm]
+    gaps = np.nan_to_num(points - nearest(points, matrix, bounds), nan=0.0)
+    lengths: FloatArray = np.linalg.norm(gaps, ord=ORDER[norm], axis=1)
+    return lengths
+
+
+def _nearest_l1(points: FloatArray, matrix: sparse.csc_array, bounds: Bounds) -> FloatArray:
+    """Minimise ``e'p + e'm`` subject to ``y + p - m = x``, ``p, m >= 0``."""
+    n_samples, n = points.shape
+    v = matrix.shape[1]
+    one = sparse.identity(n)
+    wide = _blocks([[matrix, None, None], [sparse.eye(n, v), one, -one]])
+    costs = np.concatenate([np.zeros(v), np.ones(2 * n)])
+    wider = Bounds(
+        np.hstack([bounds.row_lower, _unless_nan(points, -np.inf)]),
+        np.hstack([bounds.row_upper, _unless_nan(points, np.inf)]),
+        np.hstack([bounds.lower, np.zeros((n_samples, 2 * n))]),
+        np.hstack([bounds.upper, np.full((n_samples, 2 * n), np.inf)]),
+    )
+    answers = WarmProgram(wide).solve(_repeat(costs, n_samples), wider)
+    return answers.points[:, :n]
+
+
+def _nearest_linf(points: FloatArray, matrix: sparse.csc_array, bounds: Bounds) -> FloatArray:
+    """Minimise ``t`` subject to ``y + t e >= x`` and ``y - t e <= x``."""
+    n_samples, n = points.shape
+    v = matrix.shape[1]
+    select, one = sparse.eye(n, v), np.ones((n, 1))
+    wide = _blocks([[matrix, None], [select, one], [select, -one]])
+    costs = np.concatenate([np.zeros(v), [1.0]])
+    open_end = np.full((n_samples, n), np.inf)
+    wider = Bounds(
+        np.hstack([bounds.row_lower, _unless_nan(points, -np.inf), -open_end]),
+        np.hstack([bounds.row_upper, open_end, _unless_nan(points, np.inf)]),
+        np.hstack([bounds.lower, np.zeros((n_samples, 1))]),
+        np.hstack([bounds.upper, np.full((n_samples, 1), np.inf)]),
+    )
+    answers = WarmProgram(wide).solve(_repeat(costs, n_samples), wider)
+    return answers.points[:, :n]
+
+
+def _blocks(rows: Any) -> sparse.csc_array:
+    return sparse.csc_array(sparse.bmat(rows))
+
+
+def _unless_nan(points: FloatArray, bound: float) -> FloatArray:
+    return np.where(np.isnan(points), bound, points)
+
+
+def _repeat(row: FloatArray, times: int) -> FloatArray:
+    return np.broadcast_to(row, (times, len(row)))
+
+
+def _nearest_l2(points: FloatArray, matrix: sparse.csc_array, bounds: Bounds) -> FloatArray:
+    """Minimise ``t`` subject to ``||x - y|| <= t``.
+
+    As a cone program, not as a least-squares program: a solver that is right to 1e-10 in the
+    squared distance is right to 1e-5 only in the distance itself. Equal bounds become equations,
+    because an interior-point method needs room between inequalities.
+    """
+    n_samples, n = points.shape
+    v = matrix.shape[1]
+    lower = np.hstack([bounds.row_lower, bounds.lower])
+    upper = np.hstack([bounds.row_upper, bounds.upper])
+    table = sparse.csr_array(sparse.vstack([matrix, sparse.identity(v)]))
+    nearest, gaps = np.empty((n_samples, v)), np.empty(n_samples)
+    statuses = np.full(n_samples, "Optimal", dtype=object)
+    programs: dict[bytes, _ConeProgram] = {}
+    for i in range(n_samples):
+        equal, seen = lower[i] == upper[i], ~np.isnan(points[i])
+        above, below = ~equal & np.isfinite(upper[i]), ~equal & np.isfinite(lower[i])
+        key = np.concatenate([equal, above, below, seen]).tobytes()
+        if key not in programs:
+            programs[key] = _ConeProgram(table, equal, above, below, seen)
+        statuses[i], nearest[i], gaps[i] = programs[key].solve(points[i], lower[i], upper[i])
+    raise_failures(statuses)
+    raise_violations(nearest @ table.T, lower, upper)
+    size = 1.0 + np.abs(np.nan_to_num(points, nan=0.0)).max(axis=1)
+    bad = np.flatnonzero(gaps > BELIEVED * size)
+    if len(bad):
+        raise SolverError(
+            f"the distance at {name_rows(bad)} is certain to {gaps[bad].max():.2g} only: "
+            "check the scale of the data"
+        )
+    return nearest[:, :n]
+
+
+class _ConeProgram:
+    """The l2 distance to every polyhedron whose equations and inequalities are the same rows.
+
+    Parameters
+    ----------
+    table : sparse array of shape (m + v, v)
+        The rows of M, then one row for each variable.
+    equal, above, below : ndarray of bool
+        The rows that are equations, that have an upper and that have a lower bound.
+    seen : ndarray of bool
+        The entries of the point that count.
+    """
+
+    def __init__(
+        self,
+        table: sparse.csr_array,
+        equal: NDArray[np.bool_],
+        above: NDArray[np.bool_],
+        below: NDArray[np.bool_],
+        seen: NDArray[np.bool_],
+    ) -> None:
+        import clarabel
+
+        self._clarabel: Any = clarabel
+        self._equal, self._above, self._below, self._seen = equal, above, below, seen
+        v = table.shape[1]
+        signed = sparse.vstack([table[np.flatnonzero(equal)], table[np.flatnonzero(above)]])
+        select = sparse.csr_array(sparse.eye(len(seen), v))[np.flatnonzero(seen)]
+        bounded = sparse.vstack([signed, -table[np.flatnonzero(below)]])
+        # Clarabel knows sparse matrices only, not sparse arrays.
+        self._matrix = sparse.csc_matrix(
+            _blocks([[bounded, None], [None, -np.ones((1, 1))], [select, None]])
+        )
+        sizes = [
+            (clarabel.ZeroConeT, equal.sum()),
+            (clarabel.NonnegativeConeT, above.sum() + below.sum()),
+            # Where no entry counts, t >= 0 is all that is left; a second-order cone has two rows.
+            (
+                clarabel.SecondOrderConeT if seen.any() else clarabel.NonnegativeConeT,
+                1 + seen.sum(),
+            ),
+        ]
+        self._cones = [cone(int(size)) for cone, size in sizes if size]
+        self._cost = np.append(np.zeros(v), 1.0)
+        self._quadratic = sparse.csc_matrix((v + 1, v + 1))
+        self._settings: Any = clarabel.DefaultSettings()
+        self._settings.verbose = False
+        self._settings.tol_feas = CONIC_TOLERANCE
+        self._settings.tol_gap_abs = self._settings.tol_gap_rel = CONIC_TOLERANCE
+
+    def solve(
+        self, point: FloatArray, lower: FloatArray, upper: FloatArray
+    ) -> tuple[str, FloatArray, float]:
+        """Return what the solver said, the nearest y and how far it may be from the best."""
+        right = np.concatenate(
+            [
+                upper[self._equal],
+                upper[self._above],
+                -lower[self._below],
+                [0.0],
+                point[self._seen],
+            ]
+        )
+        solution = self._clarabel.DefaultSolver(
+            self._quadratic, self._cost, self._matrix, right, self._cones, self._settings
+        ).solve()
+        status = str(solution.status)
+        # Answers short of the last digits are kept: their residuals are checked afterwards.
+        if status in ("Solved", "AlmostSolved", "InsufficientProgress"):
+            status = "Optimal"
+        elif status in ("PrimalInfeasible", "AlmostPrimalInfeasible"):
+            status = "Infeasible"
+        gap = abs(solution.obj_val - solution.obj_val_dual)
+        return status, np.asarray(solution.x[:-1]), float(gap)

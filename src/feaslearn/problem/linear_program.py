@@ -1,0 +1,275 @@
+"""A true linear program with hidden variables and right-hand sides that follow the signal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from feaslearn.exceptions import DataError, Problems, SolverError
+from feaslearn.problem._nearest import distances
+from feaslearn.problem.affine_rows import AffineRows
+from feaslearn.problem.forward_problem import (
+    FloatArray,
+    Norm,
+    check_norm,
+    check_same_length,
+    check_table,
+)
+from feaslearn.sets.warm_program import Answers, Bounds, WarmProgram, name_rows
+
+DUAL_TOLERANCE = 1e-8
+"""A multiplier below this, relative to the largest cost, does not decide anything (a tie)."""
+
+
+class LinearProgram:
+    """A linear program in the decisions x and hidden variables w (such as flows).
+
+    ``min { c(s)'x : row_lower(s) <= M (x, w) <= row_upper(s), lower <= (x, w) <= upper }``
+
+    Parameters
+    ----------
+    matrix : array_like or sparse array of shape (m, v)
+        The matrix M. The decisions are the first ``n_decisions`` columns.
+    row_lower, row_upper : AffineRows
+        The bounds of the rows; equal for an equation.
+    lower, upper : array_like of shape (v,)
+        The bounds of the variables; plus or minus infinity for none.
+    n_decisions : int
+        How many of the variables are decisions; the others are hidden and have no cost.
+
+    Notes
+    -----
+    HiGHS solves the samples of a call one after the other, each from the last basis. Where several
+    decisions are optimal, which of them ``solve`` returns is not specified; the distances are to
+    all of them. A feasible point is optimal exactly when it is complementary to one (any) optimal
+    dual solution, so the optimal face is the feasible set with the rows and variables of non-zero
+    multiplier held at their bounds.
+
+    References
+    ----------
+    Huangfu and Hall, "Parallelizing the dual revised simplex method", Mathematical Programming
+    Computation 10, 2018.
+
+    Examples
+    --------
+    One unit is bought from two suppliers; the signal says how much the first can deliver.
+
+    >>> from feaslearn.problem import AffineRows, LinearProgram
+    >>> one, most = AffineRows([1.0, 0.0], [[0.0], [0.0]]), AffineRows([1.0, 0.0], [[0.0], [1.0]])
+    >>> problem = LinearProgram([[1, 1], [1, 0]], one, most, [0, 0], [1, 1], n_decisions=2)
+    >>> problem.solve([[0.25]], [[1.0, 2.0]])
+    array([[0.25, 0.75]])
+    >>> problem.distance_to_feasible([[1.0, 0.0]], [[0.25]], norm="l1")
+    array([1.5])
+    """
+
+    def __init__(
+        self,
+        matrix: ArrayLike | sparse.sparray | sparse.spmatrix,
+        row_lower: AffineRows,
+        row_upper: AffineRows,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        n_decisions: int,
+    ) -> None:
+        self.matrix = _sparse(matrix)
+        self.row_lower = row_lower
+        self.row_upper = row_upper
+        self.lower = np.ascontiguousarray(lower, dtype=np.float64)
+        self.upper = np.ascontiguousarray(upper, dtype=np.float64)
+        self.n_decisions = n_decisions
+        self._check()
+        # The unit of a row is its own business: what a multiplier weighs must not depend on it.
+        self._row_sizes = np.zeros(self.matrix.shape[0])
+        np.maximum.at(self._row_sizes, self.matrix.indices, np.abs(self.matrix.data))
+
+    def _check(self) -> None:
+        problems = Problems()
+        m, v = self.matrix.shape
+        if not np.isfinite(self.matrix.data).all():
+            problems.add("matrix has values that are NaN or infinite")
+        for name, rows in (("row_lower", self.row_lower), ("row_upper", self.row_upper)):
+            if rows.n_rows != m:
+                problems.add(f"{name} has {rows.n_rows} rows, matrix has {m}")
+        if self.row_lower.n_signals != self.row_upper.n_signals:
+            problems.add(
+                f"row_lower reads {self.row_lower.n_signals} signals, "
+                f"row_upper {self.row_upper.n_signals}"
+            )
+        for name, bound in (("lower", self.lower), ("upper", self.upper)):
+            if bound.shape != (v,):
+                problems.add(f"{name} has shape {bound.shape}, expected ({v},)")
+            elif np.isnan(bound).any():
+                problems.add(f"{name} is NaN at {np.flatnonzero(np.isnan(bound)).tolist()}")
+        if self.lower.shape == self.upper.shape and (self.lower > self.upper).any():
+            crossed = np.flatnonzero(self.lower > self.upper).tolist()
+            problems.add(f"lower is above upper for variables {crossed}")
+        if not 1 <= self.n_decisions <= v:
+            problems.add(f"n_decisions is {self.n_decisions}, expected 1 to {v}")
+        problems.raise_if_any(DataError, "LinearProgram")
+
+    @property
+    def n_signals(self) -> int:
+        """How many signals the rows read."""
+        return self.row_lower.n_signals
+
+    def solve(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
+        """Return one optimal decision for each sample.
+
+        Parameters
+        ----------
+        signals : array_like of shape (N, K)
+            The signals.
+        costs : array_like of shape (N, n)
+            The cost of each decision.
+
+        Returns
+        -------
+        ndarray of shape (N, n)
+            The decisions.
+        """
+        answers, _ = self._solve(*self._tables("solve", signals, costs=costs))
+        return np.ascontiguousarray(answers.points[:, : self.n_decisions])
+
+    def optimal_value(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
+        """Return the least cost of each sample.
+
+        Parameters
+        ----------
+        signals : array_like of shape (N, K)
+            The signals.
+        costs : array_like of shape (N, n)
+            The cost of each decision.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+            The costs ``c'x`` of optimal decisions.
+        """
+        tables = self._tables("optimal_value", signals, costs=costs)
+        answers, _ = self._solve(*tables)
+        values: FloatArray = np.einsum("ij,ij->i", answers.points[:, : self.n_decisions], tables[1])
+        return values
+
+    def distance_to_feasible(
+        self, decisions: ArrayLike, signals: ArrayLike, norm: Norm = "l2"
+    ) -> FloatArray:
+        """Return how far each decision is from being feasible for some hidden variables.
+
+        Parameters
+        ----------
+        decisions : array_like of shape (N, n)
+            The decisions; NaN entries were not observed and do not count.
+        signals : array_like of shape (N, K)
+            The signals.
+        norm : {"l1", "l2", "linf"}
+            The norm.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+            The distances, not squared.
+        """
+        table, points = self._tables("distance_to_feasible", signals, norm, decisions=decisions)
+        return distances(points, self.matrix, self._bounds(table), norm)
+
+    def distance_to_optimal(
+        self, decisions: ArrayLike, signals: ArrayLike, costs: ArrayLike, norm: Norm = "l2"
+    ) -> FloatArray:
+        """Return how far each decision is from the nearest optimal one.
+
+        Parameters
+        ----------
+        decisions : array_like of shape (N, n)
+            The decisions; NaN entries were not observed and do not count.
+        signals : array_like of shape (N, K)
+            The signals.
+        costs : array_like of shape (N, n)
+            The cost of each decision.
+        norm : {"l1", "l2", "linf"}
+            The norm.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+            The distances, not squared.
+        """
+        table, points, weights = self._tables(
+            "distance_to_optimal", signals, norm, decisions=decisions, costs=costs
+        )
+        answers, bounds = self._solve(table, weights)
+        return distances(points, self.matrix, self._optimal_face(answers, bounds), norm)
+
+    def _tables(
+        self, caller: str, signals: ArrayLike, norm: str = "l2", **others: ArrayLike
+    ) -> list[FloatArray]:
+        """Check the signals and the tables over decisions, and return them in this order."""
+        problems = Problems()
+        tables = {"signals": check_table(problems, "signals", signals, self.n_signals)}
+        for name, table in others.items():
+            tables[name] = check_table(
+                problems, name, table, self.n_decisions, allow_nan=name == "decisions"
+            )
+        check_same_length(problems, **tables)
+        check_norm(problems, norm)
+        problems.raise_if_any(DataError, f"LinearProgram.{caller}")
+        return list(tables.values())
+
+    def _bounds(self, signals: FloatArray) -> Bounds:
+        row_lower, row_upper = self.row_lower.evaluate(signals), self.row_upper.evaluate(signals)
+        # Two sides of one equation, evaluated apart, may differ in the last digit.
+        finite = np.isfinite(row_lower) & np.isfinite(row_upper)
+        close = finite & np.isclose(row_lower, row_upper, rtol=1e-13, atol=0.0)
+        row_upper = np.where(close, row_lower, row_upper)
+        shape = (len(signals), self.matrix.shape[1])
+        lower, upper = np.broadcast_to(self.lower, shape), np.broadcast_to(self.upper, shape)
+        return Bounds(row_lower, row_upper, lower, upper)
+
+    def _solve(self, signals: FloatArray, costs: FloatArray) -> tuple[Answers, Bounds]:
+        """Solve with costs scaled to about one, so that tolerances mean the same in any money."""
+        bounds = self._bounds(signals)
+        _, exponents = np.frexp(np.abs(costs).max(axis=1, keepdims=True))
+        scaled = np.zeros((len(costs), self.matrix.shape[1]))
+        scaled[:, : self.n_decisions] = np.ldexp(costs, -exponents)
+        return WarmProgram(self.matrix).solve(scaled, bounds), bounds
+
+    def _optimal_face(self, answers: Answers, bounds: Bounds) -> Bounds:
+        """Hold every row and variable with a non-zero multiplier at the bound it presses on."""
+        row_lower, row_upper = _pressed(
+            answers.row_duals * self._row_sizes, bounds.row_lower, bounds.row_upper
+        )
+        lower, upper = _pressed(answers.column_duals, bounds.lower, bounds.upper)
+        return Bounds(row_lower, row_upper, lower, upper)
+
+    def __repr__(self) -> str:
+        m, v = self.matrix.shape
+        return (
+            f"LinearProgram({m} rows, {self.n_decisions} decisions, "
+            f"{v - self.n_decisions} hidden variables, {self.n_signals} signals)"
+        )
+
+
+def _sparse(matrix: Any) -> sparse.csc_array:
+    try:
+        table = sparse.csc_array(matrix, dtype=np.float64, copy=True)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"LinearProgram: matrix is not a table of numbers ({error})") from error
+    table.sum_duplicates()
+    return table
+
+
+def _pressed(
+    duals: FloatArray, lower: FloatArray, upper: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    on_lower, on_upper = duals > DUAL_TOLERANCE, duals < -DUAL_TOLERANCE
+    nothing = (on_lower & np.isinf(lower)) | (on_upper & np.isinf(upper))
+    if nothing.any():
+        bad = np.flatnonzero(nothing.any(axis=1))
+        raise SolverError(
+            f"the solver's multipliers press on a bound that does not exist at {name_rows(bad)}: "
+            "check the scale of the data"
+        )
+    return np.where(on_upper, upper, lower), np.where(on_lower, lower, upper)

@@ -1,0 +1,127 @@
+"""One learned region R(s)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.exceptions import DataError, TooManyVerticesError
+from feaslearn.sets.affine_image import AffineImage
+
+if TYPE_CHECKING:
+    from feaslearn.sets.half_spaces import HalfSpaces
+    from feaslearn.sets.primitive_set import Ties
+
+Array = NDArray[np.float64]
+
+
+class Region:
+    r"""The region :math:`R(s) = \{A z + b : z \in Z\}` at one signal.
+
+    Parameters
+    ----------
+    image : AffineImage
+        The primitive set Z with A and b.
+    names : sequence of str, default=None
+        Names of the decisions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn import Region, Simplex
+    >>> from feaslearn.sets import AffineImage
+    >>> region = Region(AffineImage(Simplex(3), np.array([[0.0, 2, 0], [0, 0, 2]]), np.ones(2)))
+    >>> region.minimize([-1.0, 0.0])
+    array([3., 1.])
+    >>> region.contains([[1.5, 1.5], [3.0, 3.0]])
+    array([ True, False])
+    >>> region.support([1.0, 1.0])
+    4.0
+    """
+
+    def __init__(self, image: AffineImage, names: Sequence[str] | None = None) -> None:
+        self.image = image
+        self.names = tuple(names) if names is not None else tuple(f"x{j}" for j in range(image.n))
+        if len(self.names) != image.n:
+            raise DataError(f"{len(self.names)} names were given for {image.n} decisions")
+
+    @property
+    def n(self) -> int:
+        """Number of decisions."""
+        return self.image.n
+
+    def minimize(self, cost: ArrayLike, ties: Ties = "first") -> Array:
+        """Return a decision of least cost.
+
+        Parameters
+        ----------
+        cost : array-like of shape (n,)
+            Cost of each decision.
+        ties : {"first", "center"}, default="first"
+            Which of several minimisers to return.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The decision.
+        """
+        return self.image.minimize(cost, ties)
+
+    def optimal_face(self, cost: ArrayLike) -> Region:
+        """Return all decisions of least cost, as a region."""
+        return Region(self.image.optimal_face(cost), self.names)
+
+    def support(self, direction: ArrayLike) -> float:
+        """Return ``max d'x`` over the region."""
+        return self.image.support(direction)
+
+    def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> NDArray[np.bool_]:
+        """Say for each row of ``X`` whether it lies in the region."""
+        return self.image.contains(X, tolerance)
+
+    def project(self, X: ArrayLike) -> Array:
+        """Return the nearest decision of the region for a decision or each row of ``X``."""
+        return self.image.project(X)
+
+    def distance(self, x: ArrayLike, norm: str = "l2") -> float:
+        """Return the distance of a decision to the region."""
+        return self.image.distance(x, norm)
+
+    def vertices(self, limit: int = 10_000) -> Array:
+        """Return the vertices as rows; refuse a curved region or more than ``limit``."""
+        return self.image.vertices(limit)
+
+    def halfspaces(self, limit: int = 10_000) -> HalfSpaces:
+        """Return the region as ``A x <= b, E x = e``."""
+        return self.image.halfspaces(limit)
+
+    def bounding_box(self) -> tuple[Array, Array]:
+        """Return the least and the greatest value of each decision."""
+        return self.image.bounding_box()
+
+    def __repr__(self) -> str:
+        lower, upper = self.bounding_box()
+        spans = (
+            f"{name} in [{low:.4g}, {high:.4g}]"
+            for name, low, high in zip(self.names, lower, upper, strict=True)
+        )
+        return f"Region({self.image.primitive!r}: {', '.join(spans)})"
+
+    def _repr_html_(self) -> str:
+        lower, upper = self.bounding_box()
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td>{low:.4g}</td><td>{high:.4g}</td></tr>"
+            for name, low, high in zip(self.names, lower, upper, strict=True)
+        )
+        try:
+            shape = f"{len(self.vertices(1000))} vertices"
+        except TooManyVerticesError:
+            shape = "curved, or with more than 1000 vertices"
+        return (
+            f"<table><caption>Region: image of {escape(repr(self.image.primitive))}, {shape}"
+            f"</caption><tr><th>decision</th><th>least</th><th>greatest</th></tr>{rows}</table>"
+        )

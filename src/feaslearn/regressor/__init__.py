@@ -1,0 +1,7 @@
+"""The estimator: learns a region from signals and decisions, predicts decisions."""
+
+from __future__ import annotations
+
+from feaslearn.regressor.region_regressor import RegionRegressor
+
+__all__ = ["RegionRegressor"]

@@ -1,0 +1,192 @@
+"""The checks of a fit: parameters and data together, everything wrong in one error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.costs import ResolvedCost, resolve_cost
+from feaslearn.data import Shard, as_matrix, column_names
+from feaslearn.exceptions import Problems, column_label
+from feaslearn.features import FeatureMap, fit_features
+from feaslearn.losses import Loss
+from feaslearn.regressor.fit_problems import FitProblems
+from feaslearn.regressor.outputs import Outputs
+from feaslearn.regressor.parameters import check_combination, check_parameters
+
+if TYPE_CHECKING:
+    from feaslearn.regressor.region_regressor import RegionRegressor
+
+Array = NDArray[np.float64]
+
+
+class FitData(NamedTuple):
+    """What a fit works with: rows of positive weight, and what is made of the parameters."""
+
+    rows: Shard
+    features: FeatureMap
+    cost: ResolvedCost | None
+    loss: Loss
+    random: np.random.Generator
+
+
+def check_fit(
+    model: RegionRegressor, X: Any, y: Any, costs: ArrayLike | None, weights: ArrayLike | None
+) -> FitData:
+    """Check parameters and data of a fit; raise one error that names everything."""
+    problems = FitProblems()
+    loss, random = check_parameters(model, problems)
+    before = len(problems)
+    signals = as_matrix(X, name="X", problems=problems)
+    usable = signals if len(problems) == before else None
+    decisions = _check_decisions(y, signals, problems)
+    n = None if decisions is None else decisions.shape[1]
+    sample_weights = check_weights(weights, _count(signals, decisions), problems)
+    if decisions is not None and sample_weights is not None:
+        _check_observed(decisions, sample_weights, column_names(y), problems)
+    cost, cost_matrix = _check_cost(model.cost, X, signals, usable, n, problems)
+    if costs is not None:
+        Outputs.of(y).check_order(costs, "costs", problems)
+        cost_matrix = check_costs(costs, (_count(signals, decisions), n), problems)
+    columns = () if cost is None else cost.columns
+    features = _check_features(model.features, usable, sample_weights, columns, X, problems)
+    if loss is not None and n is not None:
+        check_combination(model, loss, n, problems)
+    problems.raise_all()
+    if signals is None or decisions is None or sample_weights is None or features is None:
+        raise AssertionError("a part of the data is missing although no problem was found")
+    if loss is None or random is None:
+        raise AssertionError("a parameter is missing although no problem was found")
+    if cost_matrix is None:
+        cost_matrix = np.zeros(decisions.shape)
+    rows = _kept(features, signals, cost_matrix, decisions, sample_weights)
+    return FitData(rows, features, cost, loss, random)
+
+
+def check_weights(weights: ArrayLike | None, count: int | None, problems: Problems) -> Array | None:
+    """Return weights of at most one; None if they are wrong or their number is not known."""
+    if weights is None:
+        return None if not count else np.ones(count)
+    table = as_matrix(weights, name="sample_weight", problems=problems, allow_1d=True)
+    if table is None:
+        return None
+    values = table.ravel()
+    wrong = np.flatnonzero(values < 0.0)
+    shape = np.asarray(weights).shape
+    if len(shape) != 1 or count not in (None, len(values)):
+        problems.add(f"sample_weight has shape {shape}, expected ({count},)")
+    elif len(wrong):
+        row = wrong[0]
+        problems.add(f"sample_weight is {values[row]} in row {row}; weights are not negative")
+    elif len(values) and not values.any():
+        problems.add("sample_weight: every weight is zero")
+    elif np.isfinite(values).all() and len(values):
+        return np.asarray(values / values.max())
+    return None
+
+
+def check_costs(
+    costs: ArrayLike, expected: tuple[int | None, int | None], problems: Problems
+) -> Array | None:
+    """Return costs given by the user as a table with one row for each sample."""
+    table = as_matrix(costs, name="costs", problems=problems, allow_1d=expected[1] == 1)
+    if table is not None and None not in expected and table.shape != expected:
+        problems.add(
+            f"costs have shape {table.shape}, expected {expected}: one row for each sample, one "
+            "column for each decision"
+        )
+    return table
+
+
+def _check_decisions(y: Any, signals: Array | None, problems: Problems) -> Array | None:
+    if y is None:
+        problems.add("requires y to be passed, but the target y is None; give the decisions")
+        return None
+    decisions = as_matrix(y, name="y", problems=problems, allow_nan=True, allow_1d=True)
+    if signals is not None and decisions is not None and len(signals) != len(decisions):
+        problems.add(
+            f"X has {len(signals)} rows and y has {len(decisions)}; give one row of each for every "
+            "sample"
+        )
+    return decisions
+
+
+def _check_observed(
+    decisions: Array, weights: Array, names: tuple[str, ...] | None, problems: Problems
+) -> None:
+    """Refuse a decision that was never observed: nothing can be learned about it."""
+    seen = ~np.isnan(decisions)
+    if len(weights) != len(decisions) or not seen.any():
+        return
+    for j in np.flatnonzero(~seen[weights > 0.0].any(axis=0)):
+        problems.add(
+            f"y: column {column_label(int(j), names)} has no observed value in a row of positive "
+            "weight; drop the column"
+        )
+
+
+def _check_cost(
+    specification: Any,
+    X: Any,
+    signals: Array | None,
+    usable: Array | None,
+    n: int | None,
+    problems: FitProblems,
+) -> tuple[ResolvedCost | None, Array | None]:
+    if specification is None:
+        return None, None
+    cost = resolve_cost(
+        specification,
+        n_decisions=n or None,
+        signal_names=column_names(X),
+        n_signals=None if signals is None else signals.shape[1] or None,
+        problems=problems,
+    )
+    if cost is not None and usable is not None:
+        with problems.taking():
+            return cost, cost.evaluate(usable)
+    return cost, None
+
+
+def _check_features(
+    specification: Any,
+    signals: Array | None,
+    weights: Array | None,
+    cost_columns: tuple[int, ...],
+    X: Any,
+    problems: FitProblems,
+) -> FeatureMap | None:
+    if signals is None or weights is None or len(signals) != len(weights):
+        if hasattr(specification, "fit"):
+            return None
+        # A wrong word can be told without data.
+        signals, weights, cost_columns, X = np.zeros((1, 1)), np.ones(1), (), None
+    names = column_names(X) or tuple(f"s{j}" for j in range(signals.shape[1]))
+    with problems.taking():
+        return fit_features(
+            specification, signals[weights > 0.0], cost_columns=cost_columns, signal_names=names
+        )
+    return None
+
+
+def _kept(
+    features: FeatureMap, signals: Array, costs: Array, decisions: Array, weights: Array
+) -> Shard:
+    """Keep the rows that count: with a positive weight, and something observed."""
+    kept = (weights > 0.0) & ~np.isnan(decisions).all(axis=1)
+    if not kept.all():
+        signals, costs, decisions, weights = (a[kept] for a in (signals, costs, decisions, weights))
+    return Shard(
+        # Kernels compile once more for arrays that cannot be written to.
+        np.require(features.transform(signals), requirements=["C", "W"]),
+        np.require(costs, requirements=["C", "W"]),
+        np.require(decisions, requirements=["C", "W"]),
+        weights / weights.sum(),
+    )
+
+
+def _count(signals: Array | None, decisions: Array | None) -> int | None:
+    known = signals if signals is not None else decisions
+    return None if known is None else len(known)

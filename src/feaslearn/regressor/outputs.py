@@ -1,0 +1,96 @@
+"""Decisions out the way they came in: a vector, an array, a series or a frame."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.data import column_names
+from feaslearn.exceptions import FeaslearnWarning, Problems, list_first
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The form of the decisions of a fit.
+
+    Parameters
+    ----------
+    flat : bool
+        Whether they were one-dimensional.
+    labels : tuple of hashable or None
+        The labels of a frame's columns or the name of a series; None for an array.
+    """
+
+    flat: bool
+    labels: tuple[Hashable, ...] | None
+
+    @classmethod
+    def of(cls, y: Any) -> Outputs:
+        """Look at decisions as the user passed them."""
+        labels: tuple[Hashable, ...] | None = None
+        if is_frame(y):
+            labels = tuple(y.columns)
+        elif hasattr(y, "to_numpy"):
+            labels = (getattr(y, "name", None),)
+        return cls(np.asarray(y).ndim == 1, labels)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The labels as texts; None where decisions have none."""
+        if self.labels is None or self.labels in ((None,), ("",)):
+            return None
+        return tuple(str(label) for label in self.labels)
+
+    def dress(self, decisions: Array, X: Any) -> Any:
+        """Return decisions in the form of y: with the index of ``X`` where both had one.
+
+        pandas and polars are never imported: the frame is made by the class of ``X``.
+        """
+        if self.labels is None or not is_frame(X):
+            return decisions[:, 0] if self.flat else decisions
+        if hasattr(X, "index"):
+            frame = type(X)(decisions, columns=list(self.labels), index=X.index)
+            return frame.iloc[:, 0] if self.flat else frame
+        names = ["" if label is None else str(label) for label in self.labels]
+        frame = type(X)(decisions, schema=names, orient="row")
+        return frame.to_series().alias(names[0]) if self.flat else frame
+
+    def check_order(self, table: object, name: str, problems: Problems) -> None:
+        """Add to ``problems`` a table with the columns of y in another order."""
+        names, ours = column_names(table), self.names
+        if names is None or ours is None or names == ours:
+            return
+        if sorted(names) == sorted(ours):
+            problems.add(
+                f"{name}: the columns {_few(names)} are in another order than those of the "
+                f"decisions, {_few(ours)}; put them in the same order"
+            )
+
+
+def is_frame(values: object) -> bool:
+    """Say whether something is a pandas or polars frame, or looks like one."""
+    return hasattr(values, "to_numpy") and hasattr(values, "columns")
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+
+
+def warn_of_empty_regions(empty: NDArray[np.bool_]) -> None:
+    """Say at which rows no decision satisfies all that was learned."""
+    rows = np.flatnonzero(empty)
+    if len(rows):
+        places = list_first([f"row {row}" for row in rows[:5]], len(rows))
+        warnings.warn(
+            f"the learned region is empty at {places}: a decision that breaks it as little as "
+            "possible was returned; are these signals unlike those of the training data?",
+            FeaslearnWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,84 @@
+"""The checks of the constructor's arguments."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.data import Shard
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
+from feaslearn.regressor.fit_problems import FitProblems
+from feaslearn.trainers import Trainer
+
+if TYPE_CHECKING:
+    from feaslearn.regressor.region_regressor import RegionRegressor
+
+Array = NDArray[np.float64]
+
+LOSSES: dict[str, type[Loss]] = {"predictability": Predictability, "suboptimality": Suboptimality}
+
+
+def check_parameters(
+    model: RegionRegressor, problems: FitProblems
+) -> tuple[Loss | None, np.random.Generator | None]:
+    """Check what needs no data; return the loss and the generator, where they can be made."""
+    if model.hypothesis is not None and not isinstance(model.hypothesis, Hypothesis):
+        problems.add(
+            f"hypothesis={model.hypothesis!r} is not a hypothesis such as Affine(Simplex(9))"
+        )
+    if isinstance(model.trainer, Trainer):
+        model.trainer.check(problems)
+    elif not isinstance(model.trainer, str) or model.trainer != "auto":
+        problems.add(f"trainer={model.trainer!r} is neither 'auto' nor one of feaslearn.trainers")
+    if model.sense not in ("min", "max"):
+        problems.add(f"sense={model.sense!r} is neither 'min' nor 'max'")
+    if model.known is not None:
+        problems.add("known constraints are not available in this version; leave known=None")
+    if not isinstance(model.verbose, Integral):
+        problems.add(f"verbose={model.verbose!r} is not a whole number")
+    if model.n_jobs is not None and (not _is_whole(model.n_jobs) or model.n_jobs == 0):
+        problems.add(f"n_jobs={model.n_jobs!r} is neither None nor a whole number other than 0")
+    return _check_loss(model.loss, problems), _check_random_state(model.random_state, problems)
+
+
+def _check_loss(loss: Any, problems: FitProblems) -> Loss | None:
+    if isinstance(loss, str) and loss in LOSSES:
+        return LOSSES[loss]()
+    if not isinstance(loss, Loss):
+        problems.add(f"loss={loss!r} is neither a Loss nor one of {sorted(LOSSES)}")
+        return None
+    with problems.taking():
+        loss.norm_code()
+    return loss
+
+
+def _check_random_state(random_state: Any, problems: FitProblems) -> np.random.Generator | None:
+    try:
+        if isinstance(random_state, np.random.RandomState):
+            return np.random.default_rng(random_state.randint(2**31 - 1))
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        problems.add(f"random_state={random_state!r} is not a seed ({error})")
+    return None
+
+
+def check_combination(model: RegionRegressor, loss: Loss, n: int, problems: FitProblems) -> None:
+    """Check the set against the number of decisions, and the trainer against both."""
+    hypothesis = model.hypothesis
+    if not isinstance(hypothesis, Hypothesis):
+        return
+    before = len(problems)
+    with problems.taking():
+        hypothesis.check(n)
+    if isinstance(model.trainer, Trainer) and len(problems) == before:
+        empty = Shard(np.empty((0, 1)), np.empty((0, n)), np.empty((0, n)), np.empty(0))
+        with problems.taking():
+            model.trainer.refuse(Objective(loss, hypothesis, [empty]))
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)

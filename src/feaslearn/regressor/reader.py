@@ -1,0 +1,105 @@
+"""How a fitted model reads what it is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from feaslearn.costs import ResolvedCost
+from feaslearn.data import as_matrix
+from feaslearn.exceptions import DataError, NotFittedError, Problems
+from feaslearn.regressor.checks import check_costs
+from feaslearn.regressor.outputs import Outputs, is_frame
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What a fit says about costs and decisions that come later.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        The form of the decisions.
+    n_decisions : int
+        Their number.
+    priced : bool
+        Whether there were costs.
+    maximises : bool
+        Whether decisions maximise their cost.
+    """
+
+    outputs: Outputs
+    n_decisions: int
+    priced: bool
+    maximises: bool
+
+    def prices(self, signals: Array, cost: ResolvedCost | None, costs: ArrayLike | None) -> Array:
+        """Return what to minimise: costs given, read from the signals, or none at all."""
+        expected = (len(signals), self.n_decisions)
+        if costs is not None:
+            problems = Problems()
+            self.outputs.check_order(costs, "costs", problems)
+            read = check_costs(costs, expected, problems)
+            problems.raise_if_any(DataError, "RegionRegressor")
+        elif cost is not None:
+            read = cost.evaluate(signals)
+        elif not self.priced:
+            read = np.zeros(expected)
+        else:
+            raise DataError("this model was fitted with costs=...; pass costs=... here too")
+        if read is None:
+            raise AssertionError("no costs although no problem was found")
+        # Kernels compile once more for arrays that cannot be written to.
+        return -read if self.maximises else np.require(read, requirements="W")
+
+    def decisions(self, y: Any, count: int) -> Array:
+        """Return decisions to compare with as a matrix."""
+        problems = Problems()
+        decisions = as_matrix(y, name="y", problems=problems, allow_nan=True, allow_1d=True)
+        expected = (count, self.n_decisions)
+        if decisions is not None and decisions.shape != expected:
+            problems.add(f"y has shape {decisions.shape}, expected {expected}")
+        self.outputs.check_order(y, "y", problems)
+        problems.raise_if_any(DataError, "RegionRegressor")
+        if decisions is None:
+            raise AssertionError("no decisions although no problem was found")
+        return np.require(decisions, requirements="W")
+
+
+def check_fitted(model: BaseEstimator) -> None:
+    """Refuse a model that has learned nothing yet."""
+    if not hasattr(model, "theta_"):
+        raise NotFittedError(f"this {type(model).__name__} is not fitted yet; call fit first")
+
+
+def check_signals(model: BaseEstimator, X: Any) -> Array:
+    """Return new signals as a matrix, with the columns of the fit."""
+    problems = Problems()
+    signals = as_matrix(X, name="X", problems=problems)
+    problems.raise_if_any(DataError, "RegionRegressor")
+    if signals is None:
+        raise AssertionError("no signals although no problem was found")
+    check_columns(model, X, reset=False)
+    return signals
+
+
+def check_columns(model: BaseEstimator, X: Any, reset: bool) -> None:
+    """Remember the number and the names of the signals, or compare with them."""
+    try:
+        validate_data(model, X, skip_check_array=True, reset=reset)
+    except (TypeError, ValueError) as error:
+        raise DataError(str(error)) from error
+
+
+def one_row(signal: Any) -> Any:
+    """Return one signal as a table of one row; a row of a pandas frame keeps its names."""
+    if hasattr(signal, "to_frame") and hasattr(signal, "index"):
+        return signal.to_frame().T
+    return signal if is_frame(signal) else np.atleast_2d(np.asarray(signal))

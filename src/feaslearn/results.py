@@ -1,0 +1,106 @@
+"""What a training run says about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Literal
+
+Status = Literal[
+    "optimal",
+    "converged",
+    "stalled",
+    "iteration limit",
+    "time limit",
+    "stopped by callback",
+    "interrupted",
+]
+
+
+@dataclass(repr=False)
+class TrainingResult:
+    """How a region was learned, and how far the answer can be trusted.
+
+    Parameters
+    ----------
+    status : str
+        "optimal" (a global optimum was proved), "converged" (a local one was reached), "stalled"
+        (no step helped any more), or which limit ended the run. With several starts, how the one
+        that won ended.
+    trainer : str
+        The trainer, with its parameters.
+    objective : float
+        Mean training loss of the parameters that were kept.
+    returned_loss : float
+        Mean distance between the observed decisions and those the model returns, in the norm of
+        the training loss. For predictability it is ``objective`` itself unless minimisers tie; for
+        suboptimality, which measures cost as well, it is another quantity.
+    n_iter : int
+        Iterations over all starts.
+    seconds : float
+        Wall time.
+    lower_bound : float or None
+        No region of the class has a smaller training loss, where that is known.
+    tied_share : float
+        Share of training samples whose cost has several minimisers in the learned region.
+    history : dict of str to list of float
+        What was recorded at each iterate of the start that won, the start itself included.
+    warnings : list of str
+        What the user should know.
+
+    Examples
+    --------
+    >>> from feaslearn.results import TrainingResult
+    >>> result = TrainingResult("converged", "Mine()", 0.5, 0.5, n_iter=7, seconds=0.25)
+    >>> print(result)
+    status                       converged
+    trainer                      Mine()
+    training loss                0.5
+    loss of returned decisions   0.5
+    lower bound                  not known
+    samples with ties            0.0 %
+    iterations                   7
+    seconds                      0.25
+    """
+
+    status: Status
+    trainer: str
+    objective: float
+    returned_loss: float
+    n_iter: int
+    seconds: float
+    lower_bound: float | None = None
+    tied_share: float = 0.0
+    history: dict[str, list[float]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def gap(self) -> float | None:
+        """Objective minus lower bound, where there is one."""
+        return None if self.lower_bound is None else self.objective - self.lower_bound
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what is worth showing, as pairs of a label and a text."""
+        bound = "not known" if self.lower_bound is None else f"{self.lower_bound:.6g}"
+        shown = [
+            ("status", self.status),
+            ("trainer", " ".join(self.trainer.split())),
+            ("training loss", f"{self.objective:.6g}"),
+            ("loss of returned decisions", f"{self.returned_loss:.6g}"),
+            ("lower bound", bound),
+            ("samples with ties", f"{100 * self.tied_share:.1f} %"),
+            ("iterations", str(self.n_iter)),
+            ("seconds", f"{self.seconds:.3g}"),
+        ]
+        return shown + [("warning", text) for text in self.warnings]
+
+    def __repr__(self) -> str:
+        width = max(len(label) for label, _ in self.rows())
+        return "\n".join(f"{label:<{width}}  {text}" for label, text in self.rows())
+
+    def _repr_html_(self) -> str:
+        body = "".join(
+            f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>"
+            for label, text in self.rows()
+        )
+        return f"<table>{body}</table>"

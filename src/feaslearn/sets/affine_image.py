@@ -1,0 +1,198 @@
+"""The image of a primitive set under an affine map: faces, and learned regions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.exceptions import DataError
+from feaslearn.kernels.nearest import can_project, nearest
+from feaslearn.kernels.set_code import TIE_TOLERANCE, SetCode
+from feaslearn.sets.conic_solver import Nearest, nearest_by_solver, unit
+from feaslearn.sets.half_spaces import (
+    HalfSpaces,
+    distinct,
+    extreme_points,
+    flat_dimension,
+    half_spaces_of_points,
+)
+
+if TYPE_CHECKING:
+    from feaslearn.sets.primitive_set import PrimitiveSet, Ties
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class AffineImage:
+    r"""The set :math:`\{M z + m : z \in Z\}`.
+
+    Parameters
+    ----------
+    primitive : PrimitiveSet
+        The set Z.
+    matrix : ndarray of shape (n, p)
+        The matrix M.
+    offset : ndarray of shape (n,)
+        The vector m.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.sets import AffineImage, Simplex
+    >>> triangle = AffineImage(Simplex(3), np.array([[0.0, 2, 0], [0, 0, 2]]), np.ones(2))
+    >>> triangle.minimize([-1.0, 0.0])
+    array([3., 1.])
+    >>> triangle.distance([0.0, 1.0])
+    1.0
+    """
+
+    primitive: PrimitiveSet
+    matrix: Array
+    offset: Array
+
+    def __post_init__(self) -> None:
+        try:
+            matrix = np.ascontiguousarray(self.matrix, dtype=float)
+            offset = np.ascontiguousarray(self.offset, dtype=float)
+        except (TypeError, ValueError):
+            raise DataError("AffineImage: matrix and offset must hold numbers") from None
+        p = self.primitive.dimension
+        if matrix.ndim != 2 or matrix.shape[1] != p or offset.shape != matrix.shape[:1]:
+            raise DataError(
+                f"AffineImage: matrix and offset have shapes {matrix.shape} and {offset.shape}; "
+                f"expected (n, {p}) and (n,) for {self.primitive!r}"
+            )
+        for name, values in (("matrix", matrix), ("offset", offset)):
+            if not np.isfinite(values).all():
+                raise DataError(f"AffineImage: {name} holds NaN or infinite values")
+            object.__setattr__(self, name, values)
+
+    @classmethod
+    def point(cls, value: Array) -> AffineImage:
+        """Return the set that holds one point."""
+        from feaslearn.sets.simplex import Simplex
+
+        column = np.ascontiguousarray(value, dtype=float)[:, None]
+        return cls(Simplex(1), column, np.zeros(len(column)))
+
+    @staticmethod
+    def kernel_serves(code: SetCode) -> bool:
+        """Say whether the compiled projection serves a coded set."""
+        return bool(can_project(code))
+
+    @cached_property
+    def _code(self) -> SetCode | None:
+        code = self.primitive.code()
+        return code if code is not None and self.kernel_serves(code) else None
+
+    @property
+    def n(self) -> int:
+        """Number of entries of a point of the image."""
+        return len(self.offset)
+
+    @property
+    def is_point(self) -> bool:
+        """Whether the image is a single point by its description."""
+        return self.primitive.dimension == 1 and self.primitive.absorbs_offset
+
+    def minimize(self, cost: ArrayLike, ties: Ties = "first") -> Array:
+        """Return a point of least cost ``c'x``."""
+        q = self.matrix.T @ self._vector(cost, "cost")
+        return self.at(self.primitive.argmin(q, ties=ties))
+
+    def support(self, direction: ArrayLike) -> float:
+        """Return the support function ``max d'x`` over the image."""
+        d = self._vector(direction, "direction")
+        return float(d @ self.offset - self.primitive.minimum(-(self.matrix.T @ d))[0])
+
+    def optimal_face(self, cost: ArrayLike) -> AffineImage:
+        """Return all points of least cost."""
+        q = self.matrix.T @ self._vector(cost, "cost")
+        face = self.primitive.face(q, TIE_TOLERANCE * np.abs(q).max(initial=0.0))
+        return AffineImage(
+            face.primitive, self.matrix @ face.matrix, self.matrix @ face.offset + self.offset
+        )
+
+    def nearest(self, x: ArrayLike, norm: str = "l2") -> Nearest:
+        """Return the latent z of the point nearest to ``x``; NaN entries of x do not count."""
+        target = self._vector(x, "x", allow_nan=True) - self.offset
+        M = self.matrix
+        seen = ~np.isnan(target)
+        if not seen.all():
+            target, M = np.where(seen, target, 0.0), np.where(seen[:, None], M, 0.0)
+        if norm == "l2" and self._code is not None:
+            z = np.empty(self.primitive.dimension)
+            nearest(self._code, np.ascontiguousarray(M), target, np.zeros(len(z)), 0.0, z)
+            return Nearest(z, unit(M @ z - target, target))
+        return nearest_by_solver(self.primitive.conic_form(), M, target, norm)
+
+    def at(self, z: Array) -> Array:
+        """Return the image of a latent point."""
+        return np.asarray(self.matrix @ z + self.offset)
+
+    def distance(self, x: ArrayLike, norm: str = "l2") -> float:
+        """Return the distance of ``x`` to the image in a norm; NaN entries do not count."""
+        target = self._vector(x, "x", allow_nan=True)
+        gap = np.nan_to_num(target - self.at(self.nearest(target, norm).latent))
+        return float(np.linalg.norm(gap, {"l1": 1, "l2": 2, "linf": np.inf}[norm]))
+
+    def project(self, X: ArrayLike) -> Array:
+        """Return the Euclidean projection of a point or of each row of ``X``."""
+        rows = np.atleast_2d(np.asarray(X, dtype=float))
+        return np.array([self.at(self.nearest(x).latent) for x in rows]).reshape(np.shape(X))
+
+    def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> NDArray[np.bool_]:
+        """Say for each row of ``X`` whether it lies in the image.
+
+        The tolerance is relative to the size of the image.
+        """
+        rows = np.atleast_2d(np.asarray(X, dtype=float))
+        scale = max(1.0, float(np.abs(self.matrix).max(initial=0.0)))
+        return np.array([self.distance(x) <= tolerance * scale for x in rows])
+
+    def bounding_box(self) -> tuple[Array, Array]:
+        """Return the least and the greatest value of each coordinate."""
+        rows = np.vstack([self.matrix, -self.matrix])
+        least = self.primitive.minimum(rows)
+        return least[: self.n] + self.offset, self.offset - least[self.n :]
+
+    def center(self) -> Array:
+        """Return the image of the primitive set's centre."""
+        return self.at(self.primitive.center())
+
+    def vertices(self, limit: int = 10_000) -> Array:
+        """Return the vertices of the image as rows (images of vertices that are extreme)."""
+        if self.n == 1:
+            return distinct(np.array(self.bounding_box()))
+        corners = self.primitive.vertices(limit)
+        points = corners @ self.matrix.T + self.offset
+        # A map that folds nothing keeps every vertex.
+        if flat_dimension(points) == flat_dimension(corners):
+            return points
+        return extreme_points(points)
+
+    def halfspaces(self, limit: int = 10_000) -> HalfSpaces:
+        """Return the image as ``A x <= b, E x = e``.
+
+        Read off the primitive's rows where the map can be inverted, otherwise from the vertices.
+        """
+        square = self.matrix.shape[0] == self.matrix.shape[1]
+        if square and np.linalg.cond(self.matrix) < 1e10:
+            form = self.primitive.conic_form()
+            if form.polyhedral:
+                return HalfSpaces.from_conic(form, self.matrix, self.offset)
+        return half_spaces_of_points(self.vertices(limit))
+
+    def _vector(self, values: ArrayLike, name: str, allow_nan: bool = False) -> Array:
+        vector = np.asarray(values, dtype=float)
+        if vector.shape != (self.n,):
+            raise DataError(f"{name} has shape {vector.shape}; expected ({self.n},)")
+        bad = np.isinf(vector) if allow_nan else ~np.isfinite(vector)
+        if bad.any():
+            raise DataError(f"{name}[{int(np.argmax(bad))}] is {vector[np.argmax(bad)]}")
+        return vector

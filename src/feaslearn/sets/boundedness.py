@@ -1,0 +1,40 @@
+"""Whether a conic set is empty or unbounded, with a reason a person can act on."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import (
+    EmptySetError,
+    InfeasibleProblemError,
+    UnboundedProblemError,
+    UnboundedSetError,
+)
+from feaslearn.sets.conic_form import ConicForm
+from feaslearn.sets.conic_solver import minimize_linear
+
+Array = NDArray[np.float64]
+
+
+def check_nonempty_and_bounded(form: ConicForm, name: str) -> None:
+    """Raise `EmptySetError` or `UnboundedSetError` naming the coordinate that runs away.
+
+    A closed convex set is bounded exactly when no coordinate can grow without limit.
+    """
+    p = form.H.shape[1]
+    try:
+        minimize_linear(form, np.zeros(p))
+    except InfeasibleProblemError:
+        raise EmptySetError(f"{name} is empty: no z satisfies all rows of H z - h in K") from None
+    for k in range(p):
+        for sign, where in ((1.0, "below"), (-1.0, "above")):
+            q = np.zeros(p)
+            q[k] = sign
+            try:
+                minimize_linear(form, q)
+            except UnboundedProblemError:
+                raise UnboundedSetError(
+                    f"{name} is unbounded: z[{k}] has no limit from {where}; "
+                    "add a row that limits it"
+                ) from None

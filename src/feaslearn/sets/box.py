@@ -1,0 +1,110 @@
+"""The box."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.exceptions import EmptySetError, SetError, UnboundedSetError
+from feaslearn.kernels.set_code import BOX, SetCode, single
+from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.conic_form import Cone, ConicForm
+from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
+
+Array = NDArray[np.float64]
+
+
+class Box(PrimitiveSet):
+    r"""The box :math:`\{z : l \le z \le u\}`.
+
+    Parameters
+    ----------
+    p : int
+        Number of entries.
+    lower, upper : float or array-like of shape (p,), default=-1, 1
+        Limits.
+
+    Examples
+    --------
+    >>> from feaslearn import Box
+    >>> Box(2).argmin([[0.3, -0.1]])
+    array([[-1.,  1.]])
+    """
+
+    def __init__(self, p: int, lower: ArrayLike = -1.0, upper: ArrayLike = 1.0) -> None:
+        self.p = p
+        self.lower = lower
+        self.upper = upper
+
+    @property
+    def dimension(self) -> int:
+        """Number of entries p of a point."""
+        return positive_integer(self.p, "p", "Box")
+
+    def limits(self) -> tuple[Array, Array]:
+        """Return the limits as two arrays of p entries."""
+        p = self.dimension
+        try:
+            lower = np.broadcast_to(np.asarray(self.lower, dtype=float), p).copy()
+            upper = np.broadcast_to(np.asarray(self.upper, dtype=float), p).copy()
+        except (TypeError, ValueError):
+            raise SetError(f"{self!r}: lower and upper must be one number or {p} each") from None
+        return lower, upper
+
+    def check(self) -> None:
+        """Refuse crossing or infinite limits, naming the entry."""
+        lower, upper = self.limits()
+        if np.isnan(lower + upper).any():
+            k = int(np.argmax(np.isnan(lower + upper)))
+            raise SetError(f"{self!r}: z[{k}] has limits {lower[k]} and {upper[k]}")
+        endless = ~(np.isfinite(lower) & np.isfinite(upper))
+        if endless.any():
+            k = int(np.argmax(endless))
+            raise UnboundedSetError(f"{self!r} is unbounded: z[{k}] in [{lower[k]}, {upper[k]}]")
+        if (lower > upper).any():
+            k = int(np.argmax(lower > upper))
+            raise EmptySetError(
+                f"{self!r} is empty: z[{k}] has lower limit {lower[k]} above upper limit {upper[k]}"
+            )
+
+    def conic_form(self) -> ConicForm:
+        """Return ``z - l >= 0`` and ``u - z >= 0``."""
+        lower, upper = self.limits()
+        p = len(lower)
+        H = np.vstack([np.eye(p), -np.eye(p)])
+        return ConicForm(H, np.concatenate([lower, -upper]), (Cone("nonnegative", 2 * p),))
+
+    def code(self) -> SetCode:
+        """Return what the compiled kernels read."""
+        lower, upper = self.limits()
+        return single(BOX, self.dimension, lower=lower, upper=upper)
+
+    def face(self, q: ArrayLike, tolerance: float | None = None) -> AffineImage:
+        """Return the box over the entries that cost nothing, the others at their cheap limit."""
+        cost, margin = self._cost(q, tolerance)
+        lower, upper = self.limits()
+        free = np.flatnonzero((np.abs(cost) <= margin) & (lower < upper))
+        fixed = np.where(cost > 0.0, lower, upper)
+        if len(free) == 0:
+            return AffineImage.point(fixed)
+        fixed[free] = 0.0
+        return AffineImage(
+            Box(len(free), lower[free], upper[free]), np.eye(len(cost))[:, free], fixed
+        )
+
+    def _project_rows(self, Z: Array) -> Array:
+        return np.clip(Z, *self.limits())
+
+    def center(self) -> Array:
+        """Return the middle."""
+        lower, upper = self.limits()
+        return (lower + upper) / 2.0
+
+    def vertices(self, limit: int = 10_000) -> Array:
+        """Return the corners, lower limits first."""
+        lower, upper = self.limits()
+        sides = [(a,) if a == b else (a, b) for a, b in zip(lower, upper, strict=True)]
+        self._refuse_beyond(limit, 2 ** sum(len(side) == 2 for side in sides))
+        return np.array(list(product(*sides)))

@@ -1,0 +1,171 @@
+"""Convex programs over a conic form, solved by Clarabel and checked before they are believed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import (
+    InfeasibleProblemError,
+    SolverError,
+    UnboundedProblemError,
+    UnsupportedError,
+)
+from feaslearn.sets.conic_form import Cone, ConicForm
+
+Array = NDArray[np.float64]
+
+#: Residuals or a gap above this (relative to the data) mean that an answer is not believed.
+ACCEPTED_RESIDUAL = 1e-6
+#: Below this (relative to the target), a distance found through its square is not exact enough
+#: and is refined: where solvers stall, 1e-7 in the square of zero is 3e-4 in the distance.
+SMALL_DISTANCE = 0.1
+#: Below this (relative to the target) a distance is zero.
+NO_DISTANCE = 1e-8
+
+
+class ConicSolution(NamedTuple):
+    """A verified optimum: the point, the multipliers of the cone rows and the value."""
+
+    point: Array
+    dual: Array
+    value: float
+
+
+def solve_conic(
+    q: Array, rows: Array, offset: Array, cones: Sequence[Cone], squared: int = 0
+) -> ConicSolution:
+    """Minimise ``q'v + |w|^2 / 2`` over ``rows v - offset in K``, w the last ``squared`` of v.
+
+    Raises
+    ------
+    InfeasibleProblemError, UnboundedProblemError, SolverError
+        Where there is no optimum or the solver does not reach a believable one.
+    """
+    import clarabel
+
+    quadratic = sp.diags_array(np.repeat([0.0, 1.0], [len(q) - squared, squared]), format="csc")
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = 1e-8
+    settings.reduced_tol_feas = 1e-8
+    factors = [_clarabel_cone(clarabel, cone) for cone in cones if cone.size]
+    answer = clarabel.DefaultSolver(
+        sp.csc_matrix(quadratic), q, sp.csc_matrix(-rows), -offset, factors, settings
+    ).solve()
+    status = str(answer.status)
+    if "PrimalInfeasible" in status:
+        raise InfeasibleProblemError("no point satisfies all rows of the conic program")
+    if "DualInfeasible" in status:
+        raise UnboundedProblemError("the conic program is unbounded in the direction of the cost")
+    gap = abs(answer.obj_val - answer.obj_val_dual) / max(1.0, abs(answer.obj_val))
+    residual = max(answer.r_prim, answer.r_dual, gap)
+    if "Solved" not in status and not residual <= ACCEPTED_RESIDUAL:
+        raise SolverError(
+            f"Clarabel stopped with status {status} and residual {residual:.1e}; "
+            "rescale the set (rows of H of similar size) or use a polyhedral one"
+        )
+    return ConicSolution(np.array(answer.x), np.array(answer.z), float(answer.obj_val))
+
+
+def _clarabel_cone(clarabel: Any, cone: Cone) -> Any:
+    factory = {
+        "nonnegative": clarabel.NonnegativeConeT,
+        "zero": clarabel.ZeroConeT,
+        "second-order": clarabel.SecondOrderConeT,
+    }[cone.kind]
+    return factory(cone.size)
+
+
+def minimize_linear(form: ConicForm, q: Array) -> ConicSolution:
+    """Minimise ``q'z`` over a conic form; the dual is ``lambda in K*`` with ``H'lambda = q``."""
+    scale = np.abs(q).max(initial=0.0) or 1.0
+    solution = solve_conic(q / scale, form.H, form.h, form.cones)
+    return ConicSolution(solution.point, solution.dual * scale, solution.value * scale)
+
+
+class Nearest(NamedTuple):
+    """A latent point whose image is nearest to a target.
+
+    ``slope`` is the derivative of the distance in the image, the one that is optimal in the dual:
+    where the norm has a kink at the residual, it is not the sign pattern of the residual.
+    """
+
+    latent: Array
+    slope: Array
+
+
+def nearest_by_solver(form: ConicForm, M: Array, target: Array, norm: str) -> Nearest:
+    """Minimise ``|M z - target|`` over the ``z`` of a conic form, in a norm.
+
+    Rows of ``M`` and entries of ``target`` that are both zero do not count.
+    """
+    n = len(M)
+    if norm == "l2":
+        z = _nearest_l2(form, M, target)
+        return Nearest(z, unit(M @ z - target, target))
+    if norm not in ("l1", "linf"):
+        raise UnsupportedError(f"norm={norm!r} is not known; use 'l2', 'l1' or 'linf'")
+    limit = np.eye(n) if norm == "l1" else np.ones((n, 1))
+    measure, bounds = np.vstack([-M, M]), np.vstack([limit, limit])
+    offset = np.concatenate([-target, target])
+    z, dual = _nearest(form, measure, bounds, offset, Cone("nonnegative", 2 * n))
+    return Nearest(z, dual[:n] - dual[n : 2 * n])
+
+
+def unit(residual: Array, target: Array) -> Array:
+    """Return a vector of length one in the direction of ``residual``, or zero.
+
+    A residual that is only rounding has no direction: a target inside has a distance of slope zero.
+    """
+    length = float(np.linalg.norm(residual))
+    if length <= NO_DISTANCE * max(1.0, float(np.abs(target).max(initial=0.0))):
+        return np.zeros_like(residual)
+    return residual / length
+
+
+def _nearest_l2(form: ConicForm, M: Array, target: Array) -> Array:
+    """Minimise the square of the distance and, where that is small, the distance itself.
+
+    Solvers can stall at the square of zero, as they can at the kink of a distance of zero.
+    """
+    n, p = M.shape
+
+    def distance(z: Array) -> float:
+        return float(np.linalg.norm(M @ z - target))
+
+    found = []
+    with contextlib.suppress(SolverError):
+        found.append(_nearest(form, -M, np.eye(n), -target, Cone("zero", n), squared=n)[0])
+        if distance(found[0]) > SMALL_DISTANCE * max(1.0, float(np.abs(target).max(initial=0.0))):
+            return found[0]
+    measure, offset = np.vstack([np.zeros(p), M]), np.append(0.0, target)
+    bounds = np.append(1.0, np.zeros(n))[:, None]
+    try:
+        found.append(_nearest(form, measure, bounds, offset, Cone("second-order", n + 1))[0])
+    except SolverError:
+        if not found:
+            raise
+    return min(found, key=distance)
+
+
+def _nearest(
+    form: ConicForm, measure: Array, bounds: Array, offset: Array, cone: Cone, squared: int = 0
+) -> tuple[Array, Array]:
+    """Minimise the sum (or half the squares) of t over ``measure z + bounds t - offset in cone``.
+
+    Returns z and the multipliers of the cone's rows.
+    """
+    p, m = measure.shape[1], bounds.shape[1]
+    rows = np.block([[measure, bounds], [form.H, np.zeros((len(form.h), m))]])
+    cost = np.concatenate([np.zeros(p), np.full(m, 0.0 if squared else 1.0)])
+    right = np.concatenate([offset, form.h])
+    solution = solve_conic(cost, rows, right, (cone, *form.cones), squared)
+    return solution.point[:p], solution.dual[: cone.size]

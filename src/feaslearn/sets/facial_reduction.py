@@ -1,0 +1,86 @@
+r"""The optimal face of a conic set, read off an optimal dual solution.
+
+With :math:`\lambda \in K^*`, :math:`H'\lambda = q` optimal, a point of Z is a minimiser of
+:math:`q'z` if and only if it is complementary to :math:`\lambda`:
+:math:`\lambda'(Hz - h) = 0`, cone by cone. That turns rows with a positive multiplier into
+equalities, which is exact, where the row :math:`q'z \le v^*` would leave no interior.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import null_space
+
+from feaslearn.sets.conic_form import Cone, ConicForm
+from feaslearn.sets.conic_solver import ConicSolution
+
+Array = NDArray[np.float64]
+
+#: A multiplier of a row of norm one counts as zero below this share of the largest cost.
+ZERO_MULTIPLIER = 1e-6
+#: What is left of a row in the flat of the face counts as zero below this share of the row.
+ROUNDING = 1e-12
+#: Equality rows closer to dependent than this are dependent.
+FLAT = 1e-5
+
+
+class FlatFace(NamedTuple):
+    """The points ``z = point + basis w`` with w in a conic form without equalities."""
+
+    point: Array
+    basis: Array
+    form: ConicForm
+
+
+def optimal_face(form: ConicForm, solution: ConicSolution, q: Array) -> FlatFace:
+    """Return the minimisers of ``q`` in ``form``, given one optimal point with its multipliers."""
+    size = max(np.abs(form.H).max(initial=0.0), np.finfo(float).tiny)
+    zero = ZERO_MULTIPLIER * np.abs(q).max(initial=0.0) / size
+    parts = [
+        _reduced(cone, form.H[rows], form.h[rows], solution.dual[rows], zero)
+        for cone, rows in form.blocks()
+        if cone.size
+    ]
+    equal, rows, right, cones = [np.zeros((0, len(q)))], [], [], []
+    for part in parts:
+        for cone, block in part.blocks():
+            if cone.kind == "zero":
+                equal.append(part.H[block])
+            else:
+                rows.append(part.H[block])
+                right.append(part.h[block])
+                cones.append(cone)
+    # The equalities hold at the solver's point by construction; only their directions count.
+    basis = null_space(np.vstack(equal), rcond=FLAT)
+    H = np.vstack([np.zeros((0, len(q))), *rows])
+    h = np.concatenate([np.zeros(0), *right]) - H @ solution.point
+    within = H @ basis
+    # A row that is constant on the face is left with rounding errors, which would mislead a
+    # solver that scales rows.
+    within[np.abs(within) <= ROUNDING * np.linalg.norm(H, axis=1, keepdims=True)] = 0.0
+    return FlatFace(solution.point, basis, ConicForm(within, h, tuple(cones)))
+
+
+def _reduced(cone: Cone, H: Array, h: Array, dual: Array, zero: float) -> ConicForm:
+    if cone.kind == "nonnegative":
+        active = dual > zero
+        order = np.concatenate([np.flatnonzero(active), np.flatnonzero(~active)])
+        cones = (Cone("zero", int(active.sum())), Cone("nonnegative", int((~active).sum())))
+        return ConicForm(H[order], h[order], cones)
+    if cone.kind == "zero" or np.linalg.norm(dual) <= zero:
+        return ConicForm(H, h, (cone,))
+    if np.linalg.norm(dual[1:]) < dual[0] * (1.0 - ZERO_MULTIPLIER):
+        return ConicForm(H, h, (Cone("zero", cone.size),))
+    return _on_a_ray(H, h, dual)
+
+
+def _on_a_ray(H: Array, h: Array, dual: Array) -> ConicForm:
+    """Second-order rows with a multiplier on the cone's boundary: the slack is on one ray."""
+    ray = np.concatenate([[1.0], -dual[1:] / np.linalg.norm(dual[1:])]) / np.sqrt(2.0)
+    complement = np.linalg.svd(ray[None, :])[2][1:]
+    rows = np.vstack([complement @ H, ray @ H])
+    offset = np.concatenate([complement @ h, [ray @ h]])
+    return ConicForm(rows, offset, (Cone("zero", len(complement)), Cone("nonnegative", 1)))

@@ -1,0 +1,135 @@
+"""Half-spaces of a polytope, and hulls of points that may lie in a flat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import ConvexHull, KDTree
+
+from feaslearn.exceptions import TooManyVerticesError
+from feaslearn.kernels.nearest import nearest
+from feaslearn.kernels.set_code import SIMPLEX, single
+from feaslearn.sets.conic_form import ConicForm
+
+Array = NDArray[np.float64]
+
+FLAT = 1e-9
+#: A hull of N points in d dimensions can have about ``N**(d // 2)`` facets; more are not tried.
+MOST_FACETS = 200_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class HalfSpaces:
+    r"""The polyhedron :math:`\{x : A x \le b,\; E x = e\}`.
+
+    Rows have Euclidean norm one.
+    """
+
+    A: Array
+    b: Array
+    E: Array
+    e: Array
+
+    @classmethod
+    def from_conic(cls, form: ConicForm, matrix: Array, offset: Array) -> HalfSpaces:
+        """Return the half-spaces of ``{M z + m : H z - h in K}`` for an invertible M."""
+        H = np.linalg.solve(matrix.T, form.H.T).T
+        h = form.h + H @ offset
+        equality = form.equality_rows
+        norms = np.linalg.norm(H, axis=1)
+        kept = norms > 0.0
+        H, h = H[kept] / norms[kept, None], h[kept] / norms[kept]
+        equality = equality[kept]
+        return cls(-H[~equality], -h[~equality], H[equality], h[equality])
+
+    def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> NDArray[np.bool_]:
+        """Say for each row of ``X`` whether it satisfies all rows to an absolute tolerance."""
+        rows = np.atleast_2d(np.asarray(X, dtype=float))
+        inside = (rows @ self.A.T <= self.b + tolerance).all(axis=1)
+        on_flat = (np.abs(rows @ self.E.T - self.e) <= tolerance).all(axis=1)
+        return np.asarray(inside & on_flat)
+
+
+def _flat(points: Array) -> tuple[Array, Array, Array]:
+    """Return the centre, a basis of the flat spanned by the points, and its complement."""
+    center = points.mean(axis=0)
+    _, singular, Vt = np.linalg.svd(points - center, full_matrices=True)
+    scale = max(1.0, float(np.abs(points).max()))
+    rank = int((singular > FLAT * scale * np.sqrt(len(points))).sum())
+    return center, Vt[:rank], Vt[rank:]
+
+
+def flat_dimension(points: Array) -> int:
+    """Return the dimension of the flat that the points span."""
+    return len(_flat(points)[1])
+
+
+def distinct(points: Array) -> Array:
+    """Return the rows of ``points`` without those that repeat an earlier one up to rounding."""
+    size = max(1.0, float(np.abs(points).max()))
+    # Most repetitions fall into one cell of a grid; the tree finds those across its lines.
+    _, first = np.unique((points / size).round(10) + 0.0, axis=0, return_index=True)
+    kept = points[np.sort(first)]
+    pairs = KDTree(kept).query_pairs(FLAT * size, output_type="ndarray")
+    return np.asarray(np.delete(kept, pairs[:, 1], axis=0))
+
+
+def extreme_points(points: Array) -> Array:
+    """Return the rows of ``points`` that are vertices of their convex hull, in their order."""
+    points = distinct(points)
+    center, basis, _ = _flat(points)
+    if len(points) == len(basis) + 1:
+        return points
+    flat = (points - center) @ basis.T
+    if len(basis) == 1:
+        ends = np.sort([int(flat[:, 0].argmin()), int(flat[:, 0].argmax())])
+        return np.asarray(points[ends])
+    if not may_have_too_many_facets(*flat.shape):
+        return np.asarray(points[np.sort(ConvexHull(flat).vertices)])
+    extreme = [_sticks_out(flat, i) for i in range(len(flat))]
+    return np.asarray(points[extreme])
+
+
+def may_have_too_many_facets(count: int, d: int) -> bool:
+    """Say whether the hull of so many points in d dimensions is not worth trying."""
+    return count ** (d // 2) > MOST_FACETS
+
+
+def _sticks_out(flat: Array, i: int) -> bool:
+    """Say whether a point lies outside the hull of all others."""
+    others = np.ascontiguousarray(np.delete(flat, i, axis=0).T)
+    m = others.shape[1]
+    square = nearest(single(SIMPLEX, m), others, flat[i], np.zeros(m), 0.0, np.empty(m))
+    return bool(np.sqrt(square) > 1e-7 * np.abs(flat).max())
+
+
+def half_spaces_of_points(points: Array) -> HalfSpaces:
+    """Return the half-spaces of the convex hull of points, with equalities where it is flat.
+
+    Raises
+    ------
+    TooManyVerticesError
+        If the hull may have too many facets to list.
+    """
+    center, basis, complement = _flat(points)
+    flat = (points - center) @ basis.T
+    if len(basis) == 0:
+        rows, limits = np.zeros((0, 0)), np.zeros(0)
+    elif len(basis) == 1:
+        rows = np.array([[1.0], [-1.0]])
+        limits = np.array([flat.max(), -flat.min()])
+    elif may_have_too_many_facets(*flat.shape):
+        raise TooManyVerticesError(
+            f"the hull of {len(flat)} points in {len(basis)} dimensions may have too many facets "
+            "to list; describe the region by the rows of its primitive set and its map"
+        )
+    else:
+        equations = ConvexHull(flat).equations
+        # Facets with more than d corners come in pieces.
+        _, first = np.unique(equations.round(9), axis=0, return_index=True)
+        equations = equations[first]
+        rows, limits = equations[:, :-1], -equations[:, -1]
+    A = rows @ basis if len(basis) else np.zeros((0, points.shape[1]))
+    return HalfSpaces(A, limits + A @ center, complement, complement @ center)

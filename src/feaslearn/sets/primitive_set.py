@@ -1,0 +1,244 @@
+"""What every primitive set answers; a new set needs only `dimension` and `conic_form`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from inspect import signature
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from feaslearn.exceptions import DataError, SetError, TooManyVerticesError, UnsupportedError
+from feaslearn.kernels.nearest import nearest_rows
+from feaslearn.kernels.oracle import minimize_rows
+from feaslearn.kernels.set_code import TIE_TOLERANCE, SetCode
+from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.boundedness import check_nonempty_and_bounded
+from feaslearn.sets.conic_form import ConicForm
+from feaslearn.sets.conic_solver import minimize_linear, nearest_by_solver
+from feaslearn.sets.facial_reduction import optimal_face
+from feaslearn.sets.linear_solver import minimize_polyhedral
+from feaslearn.sets.turning import turn
+from feaslearn.sets.vertex_enumeration import vertices_of_form
+
+Array = NDArray[np.float64]
+Ties = Literal["first", "center"]
+
+#: A face found by a solver that is not wider than this, relative to its place, is one point.
+SINGLE_POINT = 1e-6
+
+
+class PrimitiveSet(BaseEstimator, ABC):
+    r"""A compact convex set :math:`Z = \{z \in R^p : Hz - h \in K\}`.
+
+    Subclasses give `dimension` and `conic_form`; everything else has a correct default that goes
+    through a conic solver, and is overridden where there is a closed form. Parameters are stored
+    as given and checked when they are used.
+
+    See Also
+    --------
+    feaslearn.checks.check_primitive_set : Tells whether a set of your own is right.
+    """
+
+    #: Whether ``e'z`` is a non-zero constant on Z, so that an offset can move into the columns.
+    absorbs_offset: bool = False
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Number of entries p of a point."""
+
+    @abstractmethod
+    def conic_form(self) -> ConicForm:
+        """Return ``H``, ``h`` and the cones of ``Z = {z : H z - h in K}``."""
+
+    def code(self) -> SetCode | None:
+        """Return what the compiled kernels read, or None where they do not serve this set."""
+        return None
+
+    def check(self) -> None:
+        """Refuse wrong parameters, an empty set and an unbounded one, with the reason.
+
+        Raises
+        ------
+        SetError
+            Or one of its kinds `EmptySetError`, `UnboundedSetError`.
+        """
+        check_nonempty_and_bounded(self.conic_form(), repr(self))
+
+    def argmin(self, Q: ArrayLike, ties: Ties = "first") -> Array:
+        """Return a minimiser of ``q'z`` for each row q of ``Q``.
+
+        Parameters
+        ----------
+        Q : array-like of shape (N, p) or (p,)
+            Latent costs.
+        ties : {"first", "center"}, default="first"
+            With several minimisers, the one of lowest index, or the centre of their face.
+            Sets that the kernels do not serve answer "first" with any of them.
+
+        Returns
+        -------
+        ndarray of the shape of ``Q``
+            Minimisers.
+        """
+        if ties not in ("first", "center"):
+            raise UnsupportedError(f"ties={ties!r} is not known; use 'first' or 'center'")
+        rows = self._rows(Q, "Q")
+        Z = self._argmin_rows(rows)
+        if ties == "center":
+            for i in np.flatnonzero(self.tied(rows)):
+                Z[i] = self.face(rows[i]).center()
+        return Z.reshape(np.shape(Q))
+
+    def _argmin_rows(self, Q: Array) -> Array:
+        Z = np.empty_like(Q)
+        code = self.code()
+        if code is not None:
+            minimize_rows(code, Q, TIE_TOLERANCE, Z)
+            return Z
+        form = self.conic_form()
+        if form.polyhedral:
+            return minimize_polyhedral(form, Q)
+        for i, q in enumerate(Q):
+            Z[i] = minimize_linear(form, q).point
+        return Z
+
+    def tied(self, Q: ArrayLike) -> NDArray[np.bool_]:
+        """Say for each row of ``Q`` whether it has more than one minimiser."""
+        rows = self._rows(Q, "Q")
+        return np.array([not self.face(q).is_point for q in rows], dtype=bool)
+
+    def minimum(self, Q: ArrayLike) -> Array:
+        """Return ``min {q'z : z in Z}`` for each row q of ``Q``."""
+        rows = self._rows(Q, "Q")
+        return np.asarray(np.einsum("ij,ij->i", rows, self._argmin_rows(rows)))
+
+    def face(self, q: ArrayLike, tolerance: float | None = None) -> AffineImage:
+        """Return all minimisers of ``q'z`` as the affine image of a (smaller) primitive set.
+
+        Parameters
+        ----------
+        q : array-like of shape (p,)
+            Latent cost.
+        tolerance : float, default=None
+            Costs closer than this tie. Default: 1e-9 of the largest ``|q|``.
+        """
+        from feaslearn.sets.conic_set import ConicSet
+
+        cost, margin = self._cost(q, tolerance)
+        face = AffineImage(self, np.eye(len(cost)), np.zeros(len(cost)))
+        if np.abs(cost).max() > margin:
+            form = self.conic_form()
+            point, basis, within = optimal_face(form, minimize_linear(form, cost), cost)
+            if basis.shape[1] == 0:
+                return AffineImage.point(point)
+            face = AffineImage(ConicSet(*within), basis, point)
+        lower, upper = face.bounding_box()
+        if np.max(upper - lower) <= SINGLE_POINT * max(1.0, np.abs(upper).max()):
+            return AffineImage.point((lower + upper) / 2.0)
+        return face
+
+    def turn(self, q: Array, direction: Array) -> Array:
+        """Return the derivative of the minimiser when ``q`` moves in ``direction``.
+
+        Zero where Z is polyhedral and the minimiser unique; a curved set turns.
+        """
+        form = self.conic_form()
+        if form.polyhedral:
+            return np.zeros(self.dimension)
+        return turn(form, minimize_linear(form, q), q, direction)
+
+    def contains(self, Z: ArrayLike, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+        """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
+        return np.asarray(self.conic_form().violation(self._rows(Z, "Z")) <= tolerance)
+
+    def project(self, Z: ArrayLike) -> Array:
+        """Return the Euclidean projection of each row of ``Z`` onto the set."""
+        rows = self._rows(Z, "Z")
+        return self._project_rows(rows).reshape(np.shape(Z))
+
+    def _project_rows(self, Z: Array) -> Array:
+        identity = np.eye(self.dimension)
+        code = self.code()
+        if code is not None and AffineImage.kernel_serves(code):
+            projected = np.empty_like(Z)
+            nearest_rows(code, identity, Z, projected)
+            return projected
+        form = self.conic_form()
+        return np.array([nearest_by_solver(form, identity, z, "l2").latent for z in Z])
+
+    def center(self) -> Array:
+        """Return a point in the (relative) interior: the middle, where there is one."""
+        return minimize_linear(self.conic_form(), np.zeros(self.dimension)).point
+
+    def vertices(self, limit: int = 10_000) -> Array:
+        """Return the vertices as rows, in a fixed order.
+
+        Raises
+        ------
+        TooManyVerticesError
+            If there are more than ``limit``, or infinitely many.
+        """
+        form = self.conic_form()
+        if not form.polyhedral:
+            raise TooManyVerticesError(f"{self!r} is curved: it has no finite list of vertices")
+        return vertices_of_form(form, limit, repr(self))
+
+    def _refuse_beyond(self, limit: int, count: int) -> None:
+        if count > limit:
+            raise TooManyVerticesError(
+                f"{self!r} has {count} vertices, more than limit={limit}; "
+                "raise the limit if you have the memory"
+            )
+
+    def _cost(self, q: ArrayLike, tolerance: float | None) -> tuple[Array, float]:
+        """Return one latent cost, checked, and how close two of its values must be to tie."""
+        rows = self._rows(q, "q")
+        if len(rows) != 1:
+            raise DataError(f"q has shape {np.shape(q)}; a face belongs to one cost")
+        margin = TIE_TOLERANCE * np.abs(rows[0]).max() if tolerance is None else tolerance
+        return rows[0], float(margin)
+
+    def _rows(self, values: ArrayLike, name: str) -> Array:
+        try:
+            rows = np.ascontiguousarray(np.atleast_2d(np.asarray(values, dtype=float)))
+        except (TypeError, ValueError):
+            raise DataError(f"{name} holds something that is not a number") from None
+        if rows.ndim != 2 or rows.shape[1] != self.dimension:
+            raise DataError(
+                f"{name} has shape {np.shape(values)}, but {self!r} holds points with "
+                f"{self.dimension} entries"
+            )
+        if not np.isfinite(rows).all():
+            row, column = np.argwhere(~np.isfinite(rows))[0]
+            raise DataError(f"{name}[{row}, {column}] is {rows[row, column]}; it must be finite")
+        return rows
+
+    def __repr__(self) -> str:
+        parts = []
+        for name in signature(type(self)).parameters:
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray) or np.ndim(value) > 1:
+                parts.append(f"{name}=<{'x'.join(map(str, np.shape(value)))}>")
+            elif value is not None:
+                parts.append(f"{name}={value!r}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def numbers(values: ArrayLike, name: str, owner: str) -> Array:
+    """Return ``values`` as an array of floats, or refuse them by name."""
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise SetError(f"{owner}: {name} is not an array of numbers") from None
+
+
+def positive_integer(value: object, name: str, owner: str) -> int:
+    """Return ``value`` as an int of at least one, or refuse it by name."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or int(value) < 1:  # type: ignore[call-overload]
+        raise SetError(f"{owner}: {name} must be a whole number of at least 1, not {value!r}")
+    return int(value)  # type: ignore[call-overload,no-any-return]

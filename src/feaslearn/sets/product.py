@@ -1,0 +1,109 @@
+"""Cartesian products of primitive sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import block_diag
+
+from feaslearn.exceptions import SetError
+from feaslearn.kernels.set_code import SetCode, join
+from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.conic_form import ConicForm, stack
+from feaslearn.sets.primitive_set import PrimitiveSet
+
+Array = NDArray[np.float64]
+
+
+class Product(PrimitiveSet):
+    r"""The Cartesian product :math:`Z_1 \times \dots \times Z_m`.
+
+    Its image under ``[E_1, ..., E_m]`` is the Minkowski sum of the images of its factors.
+
+    Parameters
+    ----------
+    sets : sequence of PrimitiveSet
+        The factors; a point holds their entries one after the other.
+
+    Examples
+    --------
+    >>> from feaslearn import Box, Product, Simplex
+    >>> Product([Simplex(2), Box(1)]).argmin([[2.0, 1.0, -1.0]])
+    array([[0., 1., 1.]])
+    """
+
+    def __init__(self, sets: Sequence[PrimitiveSet]) -> None:
+        self.sets = sets
+
+    def _factors(self) -> list[PrimitiveSet]:
+        factors = list(self.sets) if isinstance(self.sets, Iterable) else []
+        if not factors or not all(isinstance(factor, PrimitiveSet) for factor in factors):
+            raise SetError(f"Product needs at least one primitive set; got {self.sets!r}")
+        return factors
+
+    def _split(self, rows: Array) -> list[Array]:
+        stops = np.cumsum([factor.dimension for factor in self._factors()])[:-1]
+        return [np.ascontiguousarray(part) for part in np.split(rows, stops, axis=-1)]
+
+    @property
+    def dimension(self) -> int:
+        """Number of entries of a point: the sum over the factors."""
+        return sum(factor.dimension for factor in self._factors())
+
+    def conic_form(self) -> ConicForm:
+        """Return the factors' rows, block by block."""
+        return stack([factor.conic_form() for factor in self._factors()])
+
+    def code(self) -> SetCode | None:
+        """Return what the compiled kernels read, if they serve every factor."""
+        codes = [factor.code() for factor in self._factors()]
+        known = [code for code in codes if code is not None]
+        return join(known) if len(known) == len(codes) else None
+
+    def check(self) -> None:
+        """Refuse the first factor that is empty, unbounded or wrong."""
+        for factor in self._factors():
+            factor.check()
+
+    def _argmin_rows(self, Q: Array) -> Array:
+        if self.code() is not None:
+            return super()._argmin_rows(Q)
+        parts = zip(self._factors(), self._split(Q), strict=True)
+        return np.hstack([factor.argmin(part) for factor, part in parts])
+
+    def face(self, q: ArrayLike, tolerance: float | None = None) -> AffineImage:
+        """Return the product of the factors' faces."""
+        cost, margin = self._cost(q, tolerance)
+        parts = zip(self._factors(), self._split(cost), strict=True)
+        faces = [factor.face(part, margin) for factor, part in parts]
+        offset = np.concatenate([face.offset for face in faces])
+        wide = [face for face in faces if not face.is_point]
+        points = [face.matrix[:, 0] if face.is_point else 0.0 * face.offset for face in faces]
+        offset = offset + np.concatenate(points)
+        if not wide:
+            return AffineImage.point(offset)
+        blocks = [face.matrix[:, :0] if face.is_point else face.matrix for face in faces]
+        return AffineImage(Product([face.primitive for face in wide]), block_diag(*blocks), offset)
+
+    def contains(self, Z: ArrayLike, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+        """Say for each row of ``Z`` whether each part lies in its factor."""
+        parts = zip(self._factors(), self._split(self._rows(Z, "Z")), strict=True)
+        inside = [factor.contains(part, tolerance) for factor, part in parts]
+        return np.asarray(np.all(inside, axis=0))
+
+    def _project_rows(self, Z: Array) -> Array:
+        parts = zip(self._factors(), self._split(Z), strict=True)
+        return np.hstack([factor.project(part) for factor, part in parts])
+
+    def center(self) -> Array:
+        """Return the factors' centres."""
+        return np.concatenate([factor.center() for factor in self._factors()])
+
+    def vertices(self, limit: int = 10_000) -> Array:
+        """Return every combination of the factors' vertices, the last factor moving fastest."""
+        lists = [factor.vertices(limit) for factor in self._factors()]
+        self._refuse_beyond(limit, int(np.prod([float(len(points)) for points in lists])))
+        grid = np.indices([len(points) for points in lists]).reshape(len(lists), -1)
+        return np.hstack([points[index] for points, index in zip(lists, grid, strict=True)])

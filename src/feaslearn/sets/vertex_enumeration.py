@@ -1,0 +1,155 @@
+"""The vertices of a polytope given by its rows."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import null_space
+from scipy.spatial import ConvexHull, QhullError
+
+from feaslearn.exceptions import (
+    EmptySetError,
+    SetError,
+    SolverError,
+    TooManyVerticesError,
+    UnboundedSetError,
+)
+from feaslearn.sets.boundedness import check_nonempty_and_bounded
+from feaslearn.sets.conic_form import Cone, ConicForm
+from feaslearn.sets.conic_solver import solve_conic
+from feaslearn.sets.half_spaces import distinct, may_have_too_many_facets
+
+Array = NDArray[np.float64]
+
+#: A row (of norm one) whose slack never exceeds this is an equality.
+NO_SLACK = 1e-8
+#: Rows of norm one closer to dependent than this are dependent.
+FLAT = 1e-9
+
+
+def vertices_of_form(form: ConicForm, limit: int, name: str) -> Array:
+    """Return the vertices of a polyhedral form, sorted from the first entry down.
+
+    Raises
+    ------
+    TooManyVerticesError
+        If there are more than ``limit``, or too many candidates to look at.
+    EmptySetError, UnboundedSetError
+        If the form has no point, or points without limit.
+    """
+    key = (form.H.tobytes(), form.h.tobytes(), form.H.shape, form.cones)
+    try:
+        found = _enumerate(*key)
+    except (SetError, SolverError):
+        # Says the same with the name of the coordinate; comes back only if that finds nothing.
+        check_nonempty_and_bounded(form, name)
+        raise
+    if isinstance(found, str):
+        raise TooManyVerticesError(f"{name} has {found} to list its vertices; use its half-spaces")
+    if len(found) > limit:
+        raise TooManyVerticesError(f"{name} has {len(found)} vertices, more than limit={limit}")
+    return found.copy()
+
+
+def split_rows(form: ConicForm) -> tuple[Array, Array, Array, Array]:
+    """Return the inequalities ``H z >= h`` and the equalities ``E z = e`` of a polyhedral form."""
+    equality = form.equality_rows
+    return form.H[~equality], form.h[~equality], form.H[equality], form.h[equality]
+
+
+# A polytope is asked for its vertices by every call of every kernel, with the same rows.
+@lru_cache(maxsize=64)
+def _enumerate(H: bytes, h: bytes, shape: tuple[int, int], cones: tuple[Cone, ...]) -> Array | str:
+    """Return the vertices, or what there is too much of."""
+    form = ConicForm(np.frombuffer(H).reshape(shape), np.frombuffer(h), cones)
+    rows, right, E, e = split_rows(_normalized(form))
+    point, basis = _flat(rows, right, E, e)
+    if basis.shape[1] == 0:
+        return _tidy(point[None, :])
+    slack, rows = rows @ point - right, rows @ basis
+    moving = np.linalg.norm(rows, axis=1) > FLAT
+    rows, slack = rows[moving], slack[moving]
+    d = basis.shape[1]
+    if may_have_too_many_facets(len(rows), d):
+        return f"{len(rows)} rows in {d} dimensions, too many"
+    corners = _ends(rows[:, 0], slack) if d == 1 else _corners(rows, slack)
+    found = _tidy(distinct(point + corners @ basis.T))
+    return found[np.lexsort(-found.round(9).T[::-1])]
+
+
+def _normalized(form: ConicForm) -> ConicForm:
+    """Return rows of norm one; rows of zeros stay, to be found out as wrong or needless."""
+    norms = np.linalg.norm(form.H, axis=1)
+    norms[norms == 0.0] = 1.0
+    return ConicForm(form.H / norms[:, None], form.h / norms, form.cones)
+
+
+def _flat(H: Array, h: Array, E: Array, e: Array) -> tuple[Array, Array]:
+    """Return a point strictly inside all rows that can be slack, and a basis of the flat.
+
+    The largest slack that all rows can have at once is a linear program. Where it is zero, rows
+    with a positive multiplier have no slack at any point: they join the equalities.
+    """
+    p = H.shape[1]
+    tight = np.zeros(len(H), dtype=bool)
+    while True:
+        free = np.flatnonzero(~tight)
+        equal, right = np.vstack([E, H[tight]]), np.concatenate([e, h[tight]])
+        rows = np.vstack(
+            [
+                np.column_stack([equal, np.zeros(len(equal))]),
+                np.column_stack([H[free], -np.ones(len(free))]),
+                np.append(np.zeros(p), -1.0),
+            ]
+        )
+        offset = np.concatenate([right, h[free], [-1.0]])
+        cones = (Cone("zero", len(equal)), Cone("nonnegative", len(free) + 1))
+        answer = solve_conic(np.append(np.zeros(p), -1.0), rows, offset, cones)
+        point, slack = answer.point[:p], answer.point[-1]
+        if slack < -NO_SLACK:
+            raise EmptySetError("the rows have no point in common")
+        if slack > NO_SLACK:
+            # The solver's point is off the flat by its tolerance; vertices should not be.
+            point = point + np.linalg.lstsq(equal, right - equal @ point, rcond=FLAT)[0]
+            return point, null_space(equal, rcond=FLAT) if len(equal) else np.eye(p)
+        # These multipliers sum to one, so that there is at least one to take.
+        multipliers = answer.dual[len(equal) : len(equal) + len(free)]
+        tight[free[multipliers >= min(1e-6, multipliers.max())]] = True
+
+
+def _ends(rows: Array, slack: Array) -> Array:
+    """Return the two ends of ``{w : rows w + slack >= 0}`` on a line."""
+    if not ((rows > 0).any() and (rows < 0).any()):
+        raise UnboundedSetError("the rows leave a direction without limit")
+    steps = -slack / rows
+    return np.array([[steps[rows > 0].max()], [steps[rows < 0].min()]])
+
+
+def _corners(rows: Array, slack: Array) -> Array:
+    """Return the corners of ``{w : rows w + slack >= 0}``, zero being strictly inside."""
+    # Half-spaces around zero and points have the same combinatorics: facets of the hull of the
+    # points are the corners. Where zero is not inside that hull there is a direction of recession.
+    try:
+        facets = ConvexHull(-rows / slack[:, None]).equations
+    except (QhullError, ValueError):
+        raise UnboundedSetError("the rows leave a direction without limit") from None
+    if (facets[:, -1] > -1e-12).any():
+        raise UnboundedSetError("the rows leave a direction without limit")
+    corners = -facets[:, :-1] / facets[:, -1:]
+    return np.array([_polished(corner, rows, slack) for corner in corners])
+
+
+def _polished(corner: Array, rows: Array, slack: Array) -> Array:
+    """Solve the rows that are active at a corner once more: the dual hull rounds."""
+    gaps = rows @ corner + slack
+    active = np.abs(gaps) <= FLAT * max(1.0, float(np.abs(corner).max()))
+    return np.asarray(corner - np.linalg.lstsq(rows[active], gaps[active], rcond=FLAT)[0])
+
+
+def _tidy(points: Array) -> Array:
+    """Write entries that are a short decimal number up to rounding as that number."""
+    size = max(1.0, float(np.abs(points).max()))
+    short = points.round(10)
+    return np.where(np.abs(points - short) <= 1e-13 * size, short, points) + 0.0

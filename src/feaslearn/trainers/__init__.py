@@ -1,0 +1,21 @@
+"""Training algorithms, one per file, and one loop for all that iterate."""
+
+from __future__ import annotations
+
+from feaslearn.trainers.blending import Blending
+from feaslearn.trainers.convex import Convex
+from feaslearn.trainers.facet_learning import FacetLearning
+from feaslearn.trainers.gradient_descent import GradientDescent
+from feaslearn.trainers.iterative import Iterate, IterativeTrainer
+from feaslearn.trainers.trainer import Trained, Trainer
+
+__all__ = [
+    "Blending",
+    "Convex",
+    "FacetLearning",
+    "GradientDescent",
+    "Iterate",
+    "IterativeTrainer",
+    "Trained",
+    "Trainer",
+]

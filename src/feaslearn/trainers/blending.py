@@ -1,0 +1,139 @@
+"""The trainer of blends: each member with its own trainer, then the weights."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from feaslearn.data import Shard, shards
+from feaslearn.hypotheses.blend import Blend
+from feaslearn.hypotheses.facets import Facets
+from feaslearn.losses import Objective
+from feaslearn.results import TrainingResult
+from feaslearn.trainers.facet_learning import FacetLearning
+from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
+
+Array = NDArray[np.float64]
+
+#: Weight of the equation that asks the weights to sum to one.
+SUM_TO_ONE = 1e4
+
+
+class Blending(Trainer):
+    r"""Train the members of a blend on their own, then weigh them.
+
+    The weights minimise :math:`\sum_i \|x_i - \sum_t \alpha_t \hat x_t(s_i)\|^2` over
+    :math:`\alpha \ge 0, \sum_t \alpha_t = 1`, with predictions for rows that a member was not
+    trained on: each member is trained once for every fold, and once on all rows. Members that are
+    all of one kind share the weight.
+
+    Parameters
+    ----------
+    n_folds : int, default=5
+        Folds of the out-of-fold predictions; 0 gives all members the same weight.
+    choose : callable, default=None
+        Returns the trainer for a member's objective. None trains each with what "auto" means.
+
+    Examples
+    --------
+    >>> from feaslearn.trainers import Blending
+    >>> Blending(n_folds=0)
+    Blending(n_folds=0)
+    """
+
+    def __init__(
+        self, n_folds: int = 5, choose: Callable[[Objective], Trainer] | None = None
+    ) -> None:
+        self.n_folds = n_folds
+        self.choose = choose
+
+    def mismatches(self, objective: Objective) -> list[str]:
+        """Name what is not a blend, and what the members' trainers refuse."""
+        if not isinstance(objective.hypothesis, Blend):
+            return [f"{objective.hypothesis!r} is not a Blend"]
+        problems = []
+        for member in objective.hypothesis.members():
+            own = replace(objective, hypothesis=member)
+            problems += self._trainer(own).mismatches(own)
+        return problems
+
+    def search(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Train every member on all rows and on all folds but one."""
+        began = time.monotonic()
+        blend = objective.hypothesis
+        if not isinstance(blend, Blend):
+            raise TypeError("refused by mismatches")
+        whole = Shard(*(np.concatenate(parts) for parts in zip(*objective.shards, strict=True)))
+        members = [replace(objective, hypothesis=member) for member in blend.members()]
+        fold = random.permutation(len(whole.weights)) % max(self.n_folds, 1)
+        kinds = {repr(member.hypothesis) for member in members}
+        weighed = len(kinds) > 1 and 1 < self.n_folds <= len(fold)
+        guesses = np.zeros((len(members), *whole.decisions.shape))
+        thetas = []
+        with ProgressBar("Blending", len(members)) as bar:
+            for t, member in enumerate(members):
+                thetas.append(self._trainer(member).train(member, random).theta)
+                if weighed:
+                    guesses[t] = self._out_of_fold(member, whole, fold, random)
+                bar.update(t + 1)
+        weights = np.full(len(members), 1.0 / len(members))
+        if weighed:
+            weights = best_weights(guesses, whole)
+        layout = blend.layout(objective.n_decisions, objective.n_features)
+        parts = {f"member_{t}": theta for t, theta in enumerate(thetas)}
+        theta = layout.pack({"weights": weights, **parts})
+        return Trained(theta, self._result(objective, theta, began))
+
+    def _trainer(self, objective: Objective) -> Trainer:
+        if self.choose is not None:
+            return self.choose(objective)
+        if isinstance(objective.hypothesis, Facets):
+            # A blend averages: each member may be rough, but they should differ.
+            return FacetLearning(n_starts=1, held_out=0.1)
+        from feaslearn.trainers.automatic import choose_trainer
+
+        return choose_trainer("auto", objective)
+
+    def _out_of_fold(
+        self, member: Objective, whole: Shard, fold: NDArray[np.intp], random: np.random.Generator
+    ) -> Array:
+        """Predict each fold by a member trained on the others."""
+        guesses = np.empty(whole.decisions.shape)
+        for left_out in range(self.n_folds):
+            inner = Shard(*(np.ascontiguousarray(array[fold != left_out]) for array in whole))
+            own = replace(member, shards=list(shards(inner)))
+            theta = self._trainer(own).train(own, random).theta
+            rows = fold == left_out
+            guesses[rows] = member.hypothesis.predict(
+                theta, np.ascontiguousarray(whole.features[rows]), whole.costs[rows]
+            )
+        return guesses
+
+    def _result(self, objective: Objective, theta: Array, began: float) -> TrainingResult:
+        return TrainingResult(
+            status="converged",
+            trainer=repr(self),
+            objective=objective.value(theta),
+            returned_loss=returned_loss(objective, theta),
+            n_iter=1,
+            seconds=time.monotonic() - began,
+            tied_share=tied_share(objective, theta),
+        )
+
+
+def best_weights(guesses: Array, whole: Shard) -> Array:
+    """Return non-negative weights with sum one for guesses (members, N, n), by least squares."""
+    seen = ~np.isnan(whole.decisions)
+    roots = np.sqrt(np.broadcast_to(whole.weights[:, None], seen.shape)[seen])
+    design = (guesses[:, seen] * roots).T
+    target = whole.decisions[seen] * roots
+    size = SUM_TO_ONE * max(float(np.linalg.norm(target)), 1.0)
+    design = np.vstack([design, np.full(len(guesses), size)])
+    weights = nnls(design, np.append(target, size))[0]
+    return np.asarray(weights / weights.sum())

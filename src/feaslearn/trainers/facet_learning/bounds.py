@@ -1,0 +1,61 @@
+"""Bounds seen in the data."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from feaslearn.trainers.facet_learning.samples import Samples
+
+Array = NDArray[np.float64]
+
+#: Weight of the size of an affine bound's slopes: where the data do not need them, they are zero.
+FLATTEN = 1e-6
+#: Share of the values that may lie beyond a bound where there is noise.
+BEYOND = 0.01
+#: Values this many standard deviations of the noise from there may be at the bound.
+REACH = 4.0
+
+
+def bounds_from_data(samples: Samples, noise: float) -> tuple[Array, Array]:
+    """Return constant bounds (n, k) in the features.
+
+    Without noise the least and the greatest value. With noise those overshoot: decisions at a
+    bound scatter around it, and the median of the values within reach of the extreme is taken.
+    """
+    ends = np.empty((2, samples.decisions.shape[1]))
+    for side, sign in enumerate((1.0, -1.0)):
+        values = sign * samples.decisions
+        if not noise:
+            ends[side] = sign * values.min(axis=0)
+            continue
+        extreme = np.quantile(values, BEYOND, axis=0)
+        near = np.where(values <= extreme + REACH * noise, values, np.nan)
+        ends[side] = sign * np.nanmedian(near, axis=0)
+    bounds = np.zeros((2, samples.decisions.shape[1], samples.features.shape[1]))
+    bounds[:, :, 0] = ends
+    return bounds[0], bounds[1]
+
+
+def affine_bounds(samples: Samples) -> tuple[Array, Array]:
+    """Return the bounds (n, k), affine in the features, that lie closest to the decisions.
+
+    For each decision and side, the affine function that is nowhere beyond a decision and has the
+    least mean distance to them: one linear program.
+    """
+    features, n = samples.features, samples.decisions.shape[1]
+    k = features.shape[1]
+    flat = np.full(2 * k, FLATTEN)
+    flat[[0, k]] = 0.0
+    both = np.hstack([features, -features])
+    bounds = np.empty((2, n, k))
+    for side, sign in enumerate((1.0, -1.0)):
+        for j in range(n):
+            values = sign * samples.decisions[:, j]
+            answer = linprog(
+                flat - samples.weights @ both, A_ub=both, b_ub=values, bounds=(0, None)
+            )
+            slopes = answer.x if answer.x is not None else values.min() * np.eye(2 * k)[0]
+            bounds[side, j] = sign * (slopes[:k] - slopes[k:])
+    return bounds[0], bounds[1]

@@ -1,0 +1,159 @@
+"""The trainer that learns facets."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.data import Shard
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.hypotheses.facets import Facets
+from feaslearn.losses import Objective
+from feaslearn.results import TrainingResult
+from feaslearn.trainers.facet_learning.bounds import affine_bounds, bounds_from_data
+from feaslearn.trainers.facet_learning.equalities import find_equalities, given_equalities
+from feaslearn.trainers.facet_learning.growth import GrowthOptions, grow, loss_of
+from feaslearn.trainers.facet_learning.polish import polish
+from feaslearn.trainers.facet_learning.samples import Samples, Units
+from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
+
+Array = NDArray[np.float64]
+
+
+class FacetLearning(Trainer):
+    r"""Learn facets from "every cheaper point must be infeasible".
+
+    Equalities are found by regression and bounds from the data. Then, again and again: the
+    training programs are solved over the region learned so far; rows whose minimiser is cheaper
+    than the decision are hindered by a facet that is missing; rows displaced alike are grouped; one
+    linear program fits a facet to each group; the best is kept if held-out rows agree.
+
+    Parameters
+    ----------
+    n_starts : int, default=3
+        Growths on different splits; the region with the best training loss is kept.
+    held_out : float, default=0.2
+        Share of the rows that a growth holds out to accept facets by.
+    support : int, default=4
+        Hindered rows in which a facet must be tight.
+    tries : int, default=8
+        Groups tried in each round.
+    noise : float or "auto", default="auto"
+        Standard deviation of the noise on decisions, in units of their spread. "auto" reads it
+        from the equalities.
+    max_seconds : float, default=None
+        Limit on the wall time.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_power5(100, random_state=0)
+    >>> model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    >>> model.fit(data.signals, data.decisions).result_.status
+    'converged'
+    """
+
+    def __init__(
+        self,
+        n_starts: int = 3,
+        held_out: float = 0.2,
+        support: int = 4,
+        tries: int = 8,
+        noise: float | str = "auto",
+        max_seconds: float | None = None,
+    ) -> None:
+        self.n_starts = n_starts
+        self.held_out = held_out
+        self.support = support
+        self.tries = tries
+        self.noise = noise
+        self.max_seconds = max_seconds
+
+    def mismatches(self, objective: Objective) -> list[str]:
+        """Name what is not a facet hypothesis."""
+        if isinstance(objective.hypothesis, Facets):
+            return []
+        return [f"{objective.hypothesis!r} has no facets; Facets has"]
+
+    def search(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Grow regions on several splits, and keep the one that fits best."""
+        began = time.monotonic()
+        hypothesis = objective.hypothesis
+        if not isinstance(hypothesis, Facets):
+            raise TypeError("refused by mismatches")
+        whole = Shard(*(np.concatenate(parts) for parts in zip(*objective.shards, strict=True)))
+        units = Units.of(whole)
+        samples = units.apply(whole)
+        start, noise = self._start(hypothesis, units, samples)
+        options = GrowthOptions(int(hypothesis.max_facets), noise, self.support, self.tries)
+        best, best_loss = start, loss_of(start, samples)
+        history = [best_loss]
+        done = 0
+        with ProgressBar("FacetLearning", self.n_starts) as bar:
+            for done in range(1, self.n_starts + 1):
+                rows = self._grown(start, samples, options, random)
+                loss = loss_of(rows, samples)
+                history.append(loss)
+                if loss < best_loss:
+                    best, best_loss = rows, loss
+                bar.update(done, f"loss {best_loss:.4g}")
+                spent = time.monotonic() - began
+                if self.max_seconds is not None and spent > self.max_seconds:
+                    break
+        theta = hypothesis.theta_of_rows(units.revert(best))
+        limited = done < self.n_starts
+        result = TrainingResult(
+            status="time limit" if limited else "converged",
+            trainer=repr(self),
+            objective=objective.value(theta),
+            returned_loss=returned_loss(objective, theta),
+            n_iter=done,
+            seconds=time.monotonic() - began,
+            tied_share=tied_share(objective, theta),
+            history={"relative loss": history},
+        )
+        return Trained(theta, result)
+
+    def _grown(
+        self,
+        start: FacetRows,
+        samples: Samples,
+        options: GrowthOptions,
+        random: np.random.Generator,
+    ) -> FacetRows:
+        order = random.permutation(len(samples.weights))
+        count = max(1, round(self.held_out * len(order)))
+        if len(order) < 2 * count or len(order) < 2 * self.support:
+            return start
+        inner, outer = samples.rows(order[count:]), samples.rows(order[:count])
+        rows = grow(start, inner, outer, options, random)
+        if not options.noise:
+            return rows
+        polished = polish(rows, inner, 100)
+        return polished if loss_of(polished, outer) <= loss_of(rows, outer) else rows
+
+    def _start(self, hypothesis: Facets, units: Units, samples: Samples) -> tuple[FacetRows, float]:
+        """Return equalities and bounds, without facets, and the noise of the decisions."""
+        n, k = samples.decisions.shape[1], samples.features.shape[1]
+        hypothesis.check(n)
+        if hypothesis.balance is None:
+            equalities = given_equalities(samples, np.zeros((0, n)))
+        elif isinstance(hypothesis.balance, str):
+            equalities = find_equalities(samples)
+        else:
+            given = np.asarray(hypothesis.balance, dtype=float) * units.scale
+            equalities = given_equalities(samples, given)
+        noise = equalities.noise if self.noise == "auto" else float(self.noise)
+        if hypothesis.bounds == "affine":
+            lower, upper = affine_bounds(samples)
+        elif hypothesis.bounds == "data":
+            lower, upper = bounds_from_data(samples, noise)
+        else:
+            sides = hypothesis.given_bounds(n)
+            lower, upper = (np.zeros((n, k)) for _ in sides)
+            lower[:, 0], upper[:, 0] = (side / units.scale for side in sides)
+        nothing = np.zeros((0, n)), np.zeros((0, k))
+        return FacetRows(equalities.E, equalities.e, lower, upper, *nothing), noise

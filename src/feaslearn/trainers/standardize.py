@@ -1,0 +1,77 @@
+"""Training in standardised features, so that units and offsets of signals do not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.hypotheses.map_hypothesis import Maps
+from feaslearn.losses import Objective
+
+Array = NDArray[np.float64]
+
+#: A feature whose spread is a smaller share of its mean than this has only rounding errors.
+CONSTANT = 1e-12
+
+
+def moments(features: Sequence[Array], weights: Sequence[Array]) -> tuple[Array, Array]:
+    """Return mean and standard deviation of each feature over all parts.
+
+    The first feature is the constant and keeps mean 0 and deviation 1. A feature that never
+    changes has an infinite deviation: divided by it, the feature vanishes.
+    """
+    total = sum(float(part.sum()) for part in weights)
+    pairs = list(zip(features, weights, strict=True))
+    mean = np.sum([weighted_sum(part, weight) for part, weight in pairs], axis=0) / total
+    squares = [weighted_sum((part - mean) ** 2, weight) for part, weight in pairs]
+    scale = np.sqrt(np.sum(squares, axis=0) / total)
+    scale[scale <= CONSTANT * np.abs(mean)] = np.inf
+    mean[0], scale[0] = 0.0, 1.0
+    return mean, scale
+
+
+def weighted_sum(table: Array, weights: Array) -> Array:
+    """Return ``w'T``, the same for any number of threads; a threaded product is not."""
+    return np.asarray((weights[:, None] * table).sum(axis=0))
+
+
+@dataclass(frozen=True)
+class Standardization:
+    """Means and scales of the features; the constant keeps mean 0 and scale 1.
+
+    A feature that never changes has an infinite scale: parameters cannot learn what it does, so
+    they leave it out.
+    """
+
+    mean: Array
+    scale: Array
+
+    @classmethod
+    def of(cls, objective: Objective) -> Standardization:
+        """Measure the features of an objective with its weights."""
+        shards = objective.shards
+        return cls(*moments([s.features for s in shards], [s.weights for s in shards]))
+
+    def apply(self, objective: Objective) -> Objective:
+        """Return the same objective in standardised features."""
+        shards = [
+            shard._replace(features=np.ascontiguousarray((shard.features - self.mean) / self.scale))
+            for shard in objective.shards
+        ]
+        return replace(objective, shards=shards)
+
+    def revert(self, objective: Objective, theta: Array) -> Array:
+        """Return the parameters for the features as they were, given those for standardised ones.
+
+        ``phi_k = (f_k - m_k) / d_k`` gives ``A_k / d_k`` for the feature itself and
+        ``-m_k A_k / d_k`` for the constant.
+        """
+        hypothesis = objective.maps()
+        A, b = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
+        A, b = A / self.scale[:, None, None], b / self.scale[:, None]
+        A[0] -= np.tensordot(self.mean, A, axes=1)
+        b[0] -= self.mean @ b
+        return hypothesis.theta_of(Maps(A, b))

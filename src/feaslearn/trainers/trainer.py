@@ -1,0 +1,151 @@
+"""What every trainer answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from feaslearn.data import Shard
+from feaslearn.exceptions import DataError, Problems, UnsupportedError
+from feaslearn.hypotheses import Hypothesis, MapHypothesis
+from feaslearn.losses import Objective, Predictability
+from feaslearn.results import TrainingResult
+
+Array = NDArray[np.float64]
+
+#: Tied samples of a shard whose faces are computed.
+TIES_LOOKED_AT = 200
+
+
+class Trained(NamedTuple):
+    """Parameters, and how they were found.
+
+    Parameters
+    ----------
+    theta : ndarray
+        The parameters of the hypothesis, one flat vector.
+    result : TrainingResult
+        Status, training loss, history, warnings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.results import TrainingResult
+    >>> from feaslearn.trainers import Trained
+    >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
+    >>> Trained(np.zeros(3), result).result.status
+    'optimal'
+    """
+
+    theta: Array
+    result: TrainingResult
+
+
+class Trainer(BaseEstimator, ABC):
+    """Finds the parameters of a hypothesis that minimise a training objective.
+
+    A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`).
+    """
+
+    @abstractmethod
+    def mismatches(self, objective: Objective) -> list[str]:
+        """Say, before any work, why this trainer cannot serve an objective; empty if it can.
+
+        Only the loss, the hypothesis and the number of decisions may be looked at: the samples
+        may not be there yet.
+        """
+
+    @abstractmethod
+    def search(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Find parameters for an objective that this trainer serves."""
+
+    def check(self, problems: Problems) -> None:
+        """Add to ``problems`` what is wrong with the parameters of the trainer itself."""
+
+    def refuse(self, objective: Objective) -> None:
+        """Raise an `UnsupportedError` that names every mismatch, if there is one."""
+        mismatches = self.mismatches(objective)
+        if mismatches:
+            name = type(self).__name__
+            raise UnsupportedError(f"{name} cannot train this: {'; '.join(mismatches)}")
+
+    def train(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Refuse what this trainer does not serve, then search.
+
+        Parameters
+        ----------
+        objective : Objective
+            What to minimise.
+        random : numpy.random.Generator
+            Source of starts.
+
+        Returns
+        -------
+        Trained
+            Parameters and result.
+
+        Raises
+        ------
+        DataError
+            If parameters of the trainer are wrong, naming all of them.
+        UnsupportedError
+            Naming every mismatch.
+        """
+        problems = Problems()
+        self.check(problems)
+        problems.raise_if_any(DataError, type(self).__name__)
+        self.refuse(objective)
+        trained = self.search(objective, random)
+        observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
+        if objective.size > observed:
+            trained.result.warnings.append(
+                f"{objective.size} parameters were fitted to {observed} observed values, which "
+                "cannot determine them: use fewer features or a smaller set"
+            )
+        return trained
+
+
+def returned_loss(objective: Objective, theta: Array) -> float:
+    """Return how far the decisions that a model returns are from those observed.
+
+    With ties, predictability is the distance to the nearest minimiser, but a model returns one
+    minimiser: fits are compared by that one.
+    """
+    measure = Predictability(objective.loss.norm, objective.loss.squared)  # type: ignore[arg-type]
+    total = 0.0
+    for shard in objective.shards:
+        predicted = objective.hypothesis.predict(theta, shard.features, shard.costs)
+        total += float(shard.weights @ measure.lengths(np.nan_to_num(predicted - shard.decisions)))
+    return total
+
+
+def tied_share(objective: Objective, theta: Array) -> float:
+    """Return the weighted share of samples with several minimisers in the learned region.
+
+    Minimisers of Z that the map sends to one decision are one minimiser. To find those takes a
+    face for each sample, so in a shard with many ties some are looked at for all.
+    """
+    tied = weight = 0.0
+    for shard in objective.shards:
+        rows = np.flatnonzero(_tied(objective.hypothesis, theta, shard))
+        some = rows[:: 1 + len(rows) // TIES_LOOKED_AT]
+        features, costs = (np.ascontiguousarray(a[some]) for a in (shard.features, shard.costs))
+        first = objective.hypothesis.predict(theta, features, costs, ties="first")
+        center = objective.hypothesis.predict(theta, features, costs, ties="center")
+        apart = np.abs(first - center) > 1e-9 * np.maximum(np.abs(first), np.abs(center))
+        if len(some):
+            share = np.average(apart.any(axis=1), weights=shard.weights[some])
+            tied += float(share * shard.weights[rows].sum())
+        weight += float(shard.weights.sum())
+    return tied / weight
+
+
+def _tied(hypothesis: Hypothesis, theta: Array, shard: Shard) -> NDArray[np.bool_]:
+    """Say where minimisers may tie; the loss kernel finds it on its way."""
+    if isinstance(hypothesis, MapHypothesis):
+        return Predictability().rows(hypothesis, theta, shard).tied
+    return hypothesis.tied(theta, shard.features, shard.costs)

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from feaslearn.baselines import LinearPolicy
+from feaslearn.exceptions import DataError, NotFittedError
+
+
+@parametrize_with_checks([LinearPolicy()])
+def test_scikit_learn_accepts_it(estimator: LinearPolicy, check: object) -> None:
+    check(estimator)  # type: ignore[operator]
+
+
+def draw(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    signals = rng.normal(size=(60, 4))
+    decisions = 1.0 + signals @ rng.normal(size=(4, 3)) + 0.3 * rng.normal(size=(60, 3))
+    return signals, decisions
+
+
+def normal_equations(signals: np.ndarray, decisions: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    design = np.column_stack([np.ones(len(signals)), signals])
+    return np.linalg.solve(design.T * weights @ design, design.T * weights @ decisions)
+
+
+def test_it_solves_the_normal_equations() -> None:
+    signals, decisions = draw()
+    weights = np.random.default_rng(1).uniform(0.0, 2.0, 60)
+    policy = LinearPolicy().fit(signals, decisions, sample_weight=weights)
+    expected = normal_equations(signals, decisions, weights)
+    np.testing.assert_allclose(policy.intercept_, expected[0])
+    np.testing.assert_allclose(policy.coef_.T, expected[1:])
+    np.testing.assert_allclose(
+        policy.predict(signals), np.column_stack([np.ones(60), signals]) @ expected
+    )
+
+
+def test_unobserved_entries_are_left_out_of_their_own_output_only() -> None:
+    signals, decisions = draw()
+    holes = decisions.copy()
+    holes[:10, 0] = np.nan
+    holes[5:40, 2] = np.nan
+    policy = LinearPolicy().fit(signals, holes)
+    for j, rows in enumerate([slice(10, 60), slice(0, 60), [*range(5), *range(40, 60)]]):
+        expected = normal_equations(signals[rows], decisions[rows, j], np.ones(len(signals[rows])))
+        np.testing.assert_allclose(np.r_[policy.intercept_[j], policy.coef_[j]], expected)
+
+
+def test_one_dimensional_decisions_come_back_one_dimensional() -> None:
+    signals, decisions = draw()
+    policy = LinearPolicy().fit(signals, decisions[:, 0])
+    assert policy.predict(signals).shape == (60,)
+    assert LinearPolicy().fit(signals, decisions[:, :1]).predict(signals).shape == (60, 1)
+
+
+def test_frames_are_welcome() -> None:
+    signals, decisions = draw()
+    frame = pd.DataFrame(signals, columns=list("abcd"))
+    policy = clone(LinearPolicy()).fit(frame, pd.DataFrame(decisions))
+    assert list(policy.feature_names_in_) == list("abcd")
+    np.testing.assert_allclose(
+        policy.predict(frame), LinearPolicy().fit(signals, decisions).predict(signals)
+    )
+
+
+def test_one_sample_and_constant_signals() -> None:
+    one = LinearPolicy().fit([[1.0, 2.0]], [[3.0, 4.0]])
+    np.testing.assert_allclose(one.predict([[1.0, 2.0]]), [[3.0, 4.0]])
+    constant = LinearPolicy().fit(np.ones((4, 2)), [[1.0], [2.0], [3.0], [6.0]])
+    np.testing.assert_allclose(constant.predict(np.ones((1, 2))), [[3.0]])
+
+
+def test_bad_input_is_refused() -> None:
+    signals, decisions = draw()
+    with pytest.raises(NotFittedError, match="call fit"):
+        LinearPolicy().predict(signals)
+    with pytest.raises(DataError, match="requires y"):
+        LinearPolicy().fit(signals, None)
+    with pytest.raises(DataError, match=r"columns \[1\] of y have no observed entry"):
+        LinearPolicy().fit(signals, np.where(np.arange(3) == 1, np.nan, decisions))
+    with pytest.raises(DataError, match=r"sample_weight\[2\] is -1.0"):
+        LinearPolicy().fit(signals, decisions, sample_weight=np.r_[1.0, 1.0, -1.0, np.ones(57)])
+    with pytest.raises(DataError, match=r"sample_weight has shape \(3,\)"):
+        LinearPolicy().fit(signals, decisions, sample_weight=np.ones(3))
+    with pytest.raises(DataError, match="every weight is zero"):
+        LinearPolicy().fit(signals, decisions, sample_weight=np.zeros(60))
+    with pytest.raises(DataError, match="60 rows and y has 59"):
+        LinearPolicy().fit(signals, decisions[1:])
+
+
+def test_wrong_values_are_named_together() -> None:
+    signals, decisions = draw()
+    signals[3, 1], decisions[4, 2] = np.nan, np.inf
+    with pytest.raises(DataError) as caught:
+        LinearPolicy().fit(signals, decisions)
+    assert "row 3, column 1" in str(caught.value)
+    assert "row 4, column 2" in str(caught.value)
+    policy = LinearPolicy().fit(*draw())
+    with pytest.raises(DataError, match="row 3, column 1"):
+        policy.predict(signals)

@@ -1,0 +1,210 @@
+"""What every data set promises, and what each of them is."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from feaslearn.data import Decisions
+from feaslearn.datasets import (
+    make_ellipsoid,
+    make_ieee14,
+    make_l1_ball,
+    make_power5,
+    make_switch,
+)
+from feaslearn.exceptions import DataError
+
+Maker = Callable[..., Decisions]
+MAKERS = [make_switch, make_power5, make_ieee14, make_l1_ball, make_ellipsoid]
+every_data_set = pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+
+
+@every_data_set
+def test_decisions_are_optimal_in_the_forward_problem(make: Maker) -> None:
+    data = make(100, random_state=1)
+    assert len(data) == 100
+    for norm in ("l1", "l2", "linf"):
+        distances = data.forward.distance_to_optimal(
+            data.decisions, data.signals, data.cost_matrix, norm
+        )
+        assert distances.max() < 1e-6
+    np.testing.assert_allclose(
+        data.forward.optimal_value(data.signals, data.cost_matrix),
+        (data.cost_matrix * data.decisions).sum(axis=1),
+        atol=1e-7,
+    )
+    # Other decisions are not.
+    moved = data.decisions + 0.1
+    assert data.forward.distance_to_optimal(moved, data.signals, data.cost_matrix).min() > 1e-3
+
+
+@every_data_set
+def test_noise_changes_nothing_but_what_it_is_added_to(make: Maker) -> None:
+    plain = make(2000, random_state=5)
+    noisy = make(2000, noise=0.3, random_state=5)
+    blurred = make(2000, signal_noise=0.2, random_state=5)
+    np.testing.assert_array_equal(noisy.signals, plain.signals)
+    np.testing.assert_array_equal(blurred.decisions, plain.decisions)
+    errors = noisy.decisions - plain.decisions
+    assert errors.std() == pytest.approx(0.3, rel=0.1)
+    assert abs(errors.mean()) < 0.03
+    assert (blurred.signals - plain.signals).std() == pytest.approx(0.2, rel=0.1)
+    both = make(2000, noise=0.3, signal_noise=0.2, random_state=5)
+    np.testing.assert_array_equal(both.decisions, noisy.decisions)
+    np.testing.assert_array_equal(both.signals, blurred.signals)
+
+
+@every_data_set
+def test_random_state(make: Maker) -> None:
+    def drawn(random_state: object) -> np.ndarray:
+        return make(10, random_state=random_state).signals
+
+    np.testing.assert_array_equal(drawn(3), drawn(np.int64(3)))
+    assert (drawn(3) != drawn(4)).any()
+    assert (drawn(None) != drawn(None)).any()
+    for kind in (np.random.default_rng, np.random.RandomState):
+        np.testing.assert_array_equal(drawn(kind(0)), drawn(kind(0)))
+        shared = kind(0)
+        assert (drawn(shared) != drawn(shared)).any()
+
+
+@every_data_set
+def test_bad_arguments_are_named_together(make: Maker) -> None:
+    with pytest.raises(DataError) as caught:
+        make(0, noise=-1.0, signal_noise=np.nan, random_state="dice")
+    for part in (make.__name__, "n_samples is 0", "noise is -1.0", "signal_noise is nan", "'dice'"):
+        assert part in str(caught.value)
+    for wrong in (2.5, True, "ten", -3, None):
+        with pytest.raises(DataError, match="n_samples is"):
+            make(wrong)
+    with pytest.raises(DataError, match="seed of at least 0"):
+        make(5, random_state=-1)
+    with pytest.raises(DataError, match="noise is 'loud'"):
+        make(5, noise="loud")
+
+
+@every_data_set
+def test_pickles_and_takes_integers_of_numpy(make: Maker) -> None:
+    data = pickle.loads(pickle.dumps(make(np.int32(4), random_state=0)))
+    np.testing.assert_allclose(
+        data.forward.solve(data.signals, data.cost_matrix), data.decisions, atol=1e-8
+    )
+
+
+def test_switch() -> None:
+    data = make_switch(500, random_state=0)
+    s = data.signals[:, 0]
+    assert s.min() >= 0.0
+    assert s.max() <= 1.0
+    np.testing.assert_array_equal(data.decisions[:, 0], s <= 0.5)
+    np.testing.assert_allclose(data.cost_matrix, np.column_stack([s, 1.0 - s]))
+    # At s = 1/2 every division of the unit is optimal.
+    shares = np.column_stack([np.linspace(0, 1, 5), np.linspace(1, 0, 5)])
+    tied = data.forward.distance_to_optimal(shares, np.full((5, 1), 0.5), np.full((5, 2), 0.5))
+    assert tied.max() < 1e-9
+
+
+def check_ranges(data: Decisions, ranges: dict[str, tuple[float, float]]) -> None:
+    for name, (low, high) in ranges.items():
+        column = data.signals[:, data.names.signals.index(name)]
+        assert low <= column.min() < low + 0.02 * (high - low), name
+        assert high - 0.02 * (high - low) < column.max() <= high, name
+
+
+def test_power5() -> None:
+    data = make_power5(3000, random_state=0)
+    assert data.names.signals[:3] == ("cost_1", "cost_3", "cost_5")
+    assert data.names.decisions == ("plant_1", "plant_3", "plant_5")
+    np.testing.assert_array_equal(data.cost_matrix, data.signals[:, :3])
+    check_ranges(
+        data,
+        {
+            "cost_1": (0.2, 1.0),
+            "cost_3": (0.2, 0.5),
+            "cost_5": (1.0, 2.0),
+            "demand_1": (0.3, 1.5),
+            "demand_5": (0.54, 2.7),
+        },
+    )
+    assert data.decisions.max() == pytest.approx(3.5)
+    np.testing.assert_allclose(data.decisions.sum(axis=1), data.signals[:, 3:].sum(axis=1))
+
+
+def test_power5_with_another_topology() -> None:
+    data = make_power5(200, random_state=0, lines=[(1, 2), (2, 3), (3, 4), (4, 5)])
+    np.testing.assert_allclose(
+        data.forward.solve(data.signals, data.cost_matrix), data.decisions, atol=1e-8
+    )
+    assert (make_power5(200, random_state=0, line_capacity=1.3).decisions != data.decisions).any()
+    with pytest.raises(DataError, match="cannot be served at sample"):
+        make_power5(200, random_state=0, lines=[(1, 2)])
+    with pytest.raises(DataError) as caught:
+        make_power5(-1, lines=[(1, 6)], line_capacity=-1.0, generator_capacity=[1.0])
+    for part in ("n_samples is -1", "line 1-6 names node 6", "line_capacity", "generator_capacity"):
+        assert part in str(caught.value)
+
+
+def test_ieee14() -> None:
+    data = make_ieee14(3000, random_state=0)
+    assert data.names.decisions == ("plant_2", "plant_8", "plant_13")
+    check_ranges(
+        data,
+        {
+            "cost_2": (0.2, 0.5),
+            "cost_8": (1.0, 2.0),
+            "cost_13": (0.2, 1.0),
+            "demand_8": (0.54, 2.7),
+            "demand_9": (0.1, 0.2),
+            "demand_14": (0.12, 0.6),
+        },
+    )
+    part = data[:200]
+    np.testing.assert_allclose(
+        part.forward.solve(part.signals, part.cost_matrix), part.decisions, atol=1e-8
+    )
+
+
+def test_l1_ball() -> None:
+    data = make_l1_ball(500, n=5, radius=0.5, random_state=0)
+    assert data.signals.min() >= 0.0
+    moved = data.decisions - 1.0
+    dearest = data.signals.argmax(axis=1)
+    np.testing.assert_allclose(moved[np.arange(500), dearest], -0.5)
+    np.testing.assert_allclose(np.abs(moved).sum(axis=1), 0.5)
+    assert len(np.unique(data.decisions, axis=0)) == 5
+    both_signs = make_l1_ball(500, n=2, low=-1.0, random_state=0)
+    assert both_signs.signals.min() < -0.9
+    with pytest.raises(DataError) as caught:
+        make_l1_ball(5, n=0, radius=0.0, low=1.0, high=1.0)
+    for part in ("n is 0", "radius is 0.0", "low is 1.0 and high is 1.0"):
+        assert part in str(caught.value)
+
+
+def test_ellipsoid() -> None:
+    matrix, center = np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 3.0]]), [1.0, 2.0, 3.0]
+    data = make_ellipsoid(300, n=3, random_state=0, matrix=matrix, center=center)
+    image = data.forward.image(data.signals[0])
+    np.testing.assert_array_equal(image.matrix, matrix)
+    np.testing.assert_array_equal(image.offset, center)
+    z = np.linalg.solve(matrix, (data.decisions - center).T).T
+    np.testing.assert_allclose(np.linalg.norm(z, axis=1), 1.0)
+    q = data.cost_matrix @ matrix
+    np.testing.assert_allclose(z, -q / np.linalg.norm(q, axis=1, keepdims=True), atol=1e-9)
+
+
+def test_ellipsoid_of_its_own_making() -> None:
+    data = make_ellipsoid(10, n=4, random_state=2)
+    matrix = data.forward.image(data.signals[0]).matrix
+    half_axes = np.linalg.svd(matrix, compute_uv=False)
+    assert half_axes.min() >= 0.5
+    assert half_axes.max() <= 2.0
+    again = make_ellipsoid(25, n=4, noise=0.1, random_state=2)
+    np.testing.assert_array_equal(again.forward.image(again.signals[0]).matrix, matrix)
+    with pytest.raises(DataError) as caught:
+        make_ellipsoid(0, matrix=np.eye(3), center="here")
+    for part in ("n_samples is 0", "matrix has shape (3, 3)", "center is not an array"):
+        assert part in str(caught.value)

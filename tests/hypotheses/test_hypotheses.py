@@ -1,0 +1,213 @@
+"""Affine and Scaled: layouts, maps, and predictions that agree however they are computed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from feaslearn import Affine, Scaled
+from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.hypotheses import MapHypothesis, Maps
+from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, PrimitiveSet, Product, Simplex
+from registry import NAMES, example, generators, size_of
+
+N_FEATURES = 3
+
+
+class Uncoded(PrimitiveSet):
+    """A set that keeps its code to itself, so that nothing of it goes through the kernels."""
+
+    def __init__(self, inner: PrimitiveSet) -> None:
+        self.inner = inner
+
+    @property
+    def dimension(self) -> int:
+        return self.inner.dimension
+
+    @property
+    def absorbs_offset(self) -> bool:  # type: ignore[override]
+        return self.inner.absorbs_offset
+
+    def conic_form(self):  # type: ignore[no-untyped-def]
+        return self.inner.conic_form()
+
+    def _argmin_rows(self, Q):  # type: ignore[no-untyped-def]
+        return self.inner._argmin_rows(Q)
+
+    def face(self, q, tolerance=None):  # type: ignore[no-untyped-def]
+        return self.inner.face(q, tolerance)
+
+
+def random_case(
+    hypothesis: MapHypothesis, rng: np.random.Generator, n: int, whole: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return theta, features and costs; whole numbers make the columns tie."""
+    size = hypothesis.layout(n, N_FEATURES).size
+    if whole:
+        theta = rng.integers(-2, 3, size=size).astype(float)
+        features = rng.integers(0, 3, size=(5, N_FEATURES)).astype(float)
+        costs = rng.integers(-1, 2, size=(5, n)).astype(float)
+    else:
+        theta, features, costs = (
+            rng.normal(size=shape) for shape in (size, (5, N_FEATURES), (5, n))
+        )
+    features[:, 0] = 1.0
+    return theta, features, costs
+
+
+def both(name: str) -> list[tuple[MapHypothesis, MapHypothesis, int]]:
+    primitive = example(name)
+    return [
+        (Affine(primitive), Affine(Uncoded(primitive)), 2),
+        (Scaled(primitive), Scaled(Uncoded(primitive)), primitive.dimension),
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(rng=generators(), whole=st.booleans())
+def test_kernel_and_generic_predictions_agree(
+    name: str, rng: np.random.Generator, whole: bool
+) -> None:
+    for fast, plain, n in both(name):
+        theta, features, costs = random_case(fast, rng, n, whole)
+        ours, other = (one.predict(theta, features, costs) for one in (fast, plain))
+        size = 10.0 * size_of(name) * max(1.0, np.abs(theta).max())
+        if example(name).code() is not None:
+            assert ours == pytest.approx(other, abs=1e-9 * size)
+        value, right = (np.einsum("ij,ij->i", costs, x) for x in (ours, other))
+        assert value == pytest.approx(right, abs=1e-6 * size * max(1.0, np.abs(costs).max()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(rng=generators(), whole=st.booleans())
+def test_predictions_are_minimisers_of_the_image(
+    name: str, rng: np.random.Generator, whole: bool
+) -> None:
+    for hypothesis, _, n in both(name):
+        theta, features, costs = random_case(hypothesis, rng, n, whole)
+        size = 10.0 * size_of(name) * max(1.0, np.abs(theta).max())
+        image = hypothesis.image(theta, features[0], n)
+        for ties in ("first", "center"):
+            x = hypothesis.predict(theta, features[:1], costs[:1], ties=ties)[0]
+            assert image.distance(x) <= 1e-6 * size
+            allowed = 1e-6 * size * max(1.0, np.abs(costs).max())
+            assert costs[0] @ x == pytest.approx(-image.support(-costs[0]), abs=allowed)
+        tied = hypothesis.tied(theta, features, costs)
+        latent_cost = image.matrix.T @ costs[0]
+        assert tied[0] != hypothesis.latent(n).face(latent_cost).is_point
+
+
+def test_affine_layout_has_an_offset_only_where_it_is_not_redundant() -> None:
+    assert Affine(Simplex(4)).layout(3, 2).shapes == {"A": (2, 3, 4)}
+    assert Affine(Hypersimplex(4, 2)).layout(3, 2).shapes == {"A": (2, 3, 4)}
+    for primitive in (Box(4), L1Ball(4), L2Ball(4), Product([Simplex(2), Simplex(2)])):
+        assert Affine(primitive).layout(3, 2).shapes == {"A": (2, 3, 4), "b": (2, 3)}
+
+
+def test_scaled_layout() -> None:
+    layout = Scaled(L1Ball(3)).layout(3, 2)
+    assert layout.shapes == {"alpha": (1,), "b": (2, 3)}
+    assert layout.size == 7
+
+
+def test_affine_by_hand() -> None:
+    """Two features: the second column moves with the signal."""
+    A = np.array([[[0.0, 1.0]], [[0.0, 2.0]]])  # x = z_2 (1 + 2 s)
+    hypothesis = Affine(Simplex(2))
+    features = np.array([[1.0, 0.0], [1.0, 3.0]])
+    for sign, expected in ((1.0, [[0.0], [0.0]]), (-1.0, [[1.0], [7.0]])):
+        costs = np.full((2, 1), sign)
+        assert hypothesis.predict(A.ravel(), features, costs).tolist() == expected
+
+
+def test_scaled_by_hand() -> None:
+    hypothesis = Scaled(Box(2))
+    theta = np.array([0.5, 1.0, 2.0, 10.0, 20.0])  # alpha, b_0, b_1
+    features = np.array([[1.0, 0.0], [1.0, 1.0]])
+    costs = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    assert hypothesis.predict(theta, features, costs).tolist() == [[0.5, 2.5], [11.5, 21.5]]
+
+
+@pytest.mark.parametrize("make", [Affine, Scaled])
+@pytest.mark.parametrize("name", NAMES)
+def test_pull_back_is_the_transpose_of_maps(name: str, make: type[Affine | Scaled]) -> None:
+    hypothesis = make(example(name))
+    rng, n = np.random.default_rng(0), example(name).dimension
+    size = hypothesis.layout(n, N_FEATURES).size
+    theta = rng.normal(size=size)
+    gradient = Maps(rng.normal(size=(N_FEATURES, n, n)), rng.normal(size=(N_FEATURES, n)))
+    maps = hypothesis.maps(theta, n, N_FEATURES)
+    paired = np.sum(maps.A * gradient.A) + np.sum(maps.b * gradient.b)
+    assert theta @ hypothesis.pull_back(gradient) == pytest.approx(paired)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_theta_of_maps_gives_the_same_region(name: str) -> None:
+    """Also where a redundant offset has to go into the columns."""
+    hypothesis, primitive = Affine(example(name)), example(name)
+    rng, n = np.random.default_rng(0), 2
+    maps = Maps(
+        rng.normal(size=(N_FEATURES, n, primitive.dimension)), rng.normal(size=(N_FEATURES, n))
+    )
+    theta = hypothesis.theta_of(maps)
+    phi = np.array([1.0, 0.3, -0.4])
+    (A,), (b,) = maps.at(phi[None, :])
+    image = hypothesis.image(theta, phi, n)
+    z = primitive.center()
+    assert image.at(z) == pytest.approx(A @ z + b)
+    assert image.support([1.0, 2.0]) == pytest.approx(
+        -primitive.minimum(-(A.T @ [1.0, 2.0]))[0] + b @ [1.0, 2.0], abs=1e-6
+    )
+
+
+def test_many_rows_are_predicted_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    hypothesis = Affine(Simplex(3))
+    rng = np.random.default_rng(0)
+    theta, features, costs = rng.normal(size=6), np.ones((10, 1)), rng.normal(size=(10, 2))
+    expected = hypothesis.predict(theta, features, costs, ties="center")
+    monkeypatch.setattr("feaslearn.hypotheses.map_hypothesis.CHUNK", 3)
+    np.testing.assert_array_equal(
+        hypothesis.predict(theta, features, costs, ties="center"), expected
+    )
+    assert hypothesis.tied(theta, features, costs).shape == (10,)
+
+
+def test_no_rows_give_no_predictions() -> None:
+    for ties in ("first", "center"):
+        x = Affine(Simplex(3)).predict(np.zeros(6), np.ones((0, 1)), np.ones((0, 2)), ties=ties)
+        assert x.shape == (0, 2)
+    tied = Affine(Simplex(3)).tied(np.zeros(6), np.ones((0, 1)), np.ones((0, 2)))
+    assert tied.shape == (0,)
+
+
+@pytest.mark.parametrize("make", [Affine, Scaled])
+def test_parameters_are_named_through_the_set(make: type[Affine | Scaled]) -> None:
+    hypothesis = make(Box(3, 0.0, 2.0))
+    params = hypothesis.get_params(deep=True)
+    assert {"primitive", "primitive__p", "primitive__lower", "primitive__upper"} <= set(params)
+    copied = clone(hypothesis).set_params(primitive__upper=5.0)
+    assert copied.primitive.upper == 5.0
+    assert hypothesis.primitive.upper == 2.0
+
+
+@pytest.mark.parametrize("make", [Affine, Scaled])
+@pytest.mark.parametrize("primitive", [None, 3, "simplex", Simplex])
+def test_something_else_than_a_set_is_refused(
+    make: type[Affine | Scaled], primitive: object
+) -> None:
+    with pytest.raises(UnsupportedError, match=f"{make.__name__} needs a primitive set such as"):
+        make(primitive).latent(2)  # type: ignore[arg-type]
+
+
+def test_scaled_needs_as_many_entries_as_decisions() -> None:
+    with pytest.raises(UnsupportedError, match=r"as many entries as decisions \(3\).* has 2"):
+        Scaled(Simplex(2)).latent(3)
+
+
+def test_theta_of_the_wrong_length_is_refused() -> None:
+    for hypothesis in (Affine(Simplex(3)), Scaled(Simplex(2))):
+        with pytest.raises(DataError, match="theta has shape"):
+            hypothesis.predict(np.zeros(100), np.ones((1, 1)), np.ones((1, 2)))

@@ -1,0 +1,48 @@
+"""Where blocks of parameters stand in theta."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feaslearn.exceptions import DataError
+from feaslearn.hypotheses import Layout
+
+shapes = st.dictionaries(
+    st.text("abc", min_size=1, max_size=3),
+    st.lists(st.integers(0, 3), min_size=1, max_size=3).map(tuple),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(shapes=shapes)
+def test_pack_and_unpack_are_inverse(shapes: dict[str, tuple[int, ...]]) -> None:
+    layout = Layout(shapes)
+    theta = np.arange(float(layout.size))
+    blocks = layout.unpack(theta)
+    assert {name: block.shape for name, block in blocks.items()} == shapes
+    np.testing.assert_array_equal(layout.pack(blocks), theta)
+
+
+def test_blocks_are_views() -> None:
+    theta = np.zeros(6)
+    Layout({"A": (2, 2), "b": (2,)}).unpack(theta)["b"][:] = 7.0
+    assert theta.tolist() == [0.0, 0.0, 0.0, 0.0, 7.0, 7.0]
+
+
+def test_theta_of_the_wrong_length_is_refused() -> None:
+    layout = Layout({"A": (2, 2), "b": (2,)})
+    for theta in (np.zeros(5), np.zeros(7), np.zeros((6, 1))):
+        with pytest.raises(DataError, match=r"theta has shape .*; expected \(6,\)"):
+            layout.unpack(theta)
+
+
+def test_blocks_that_do_not_fit_are_refused() -> None:
+    layout = Layout({"A": (2, 2), "b": (2,)})
+    with pytest.raises(DataError, match=r"block 'b' has shape \(3,\); expected \(2,\)"):
+        layout.pack({"A": np.zeros((2, 2)), "b": np.zeros(3)})
+    with pytest.raises(DataError, match="theta has blocks"):
+        layout.pack({"A": np.zeros((2, 2))})

@@ -1,0 +1,109 @@
+"""How kernels are compiled and cached."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from feaslearn.kernels import _jit
+from feaslearn.kernels._jit import kernel, sources_hash
+
+
+@pytest.fixture
+def copied_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    for path in _jit.FOLDER.glob("*.py"):
+        shutil.copy(path, folder / path.name)
+    monkeypatch.setattr(_jit, "FOLDER", folder)
+    return folder
+
+
+def fresh_hash() -> str:
+    return sources_hash.__wrapped__()
+
+
+def test_stamp_changes_with_every_source(copied_sources: Path) -> None:
+    stamps = {fresh_hash()}
+    sources = sorted(copied_sources.glob("*.py"))
+    assert len(sources) > 5
+    for path in sources:
+        path.write_text(path.read_text("utf-8") + "\n# changed\n", "utf-8")
+        stamps.add(fresh_hash())
+    assert len(stamps) == len(sources) + 1
+    (copied_sources / "another.py").write_text("", "utf-8")
+    assert fresh_hash() not in stamps
+
+
+def test_stamp_is_that_of_the_content_alone(copied_sources: Path) -> None:
+    before = fresh_hash()
+    for path in copied_sources.glob("*.py"):
+        os.utime(path, (0, 0))
+    (copied_sources / "notes.txt").write_text("not a source", "utf-8")
+    assert fresh_hash() == before == sources_hash()
+
+
+def test_renaming_a_source_changes_the_stamp(copied_sources: Path) -> None:
+    before = fresh_hash()
+    (copied_sources / "oracle.py").rename(copied_sources / "oracles.py")
+    assert fresh_hash() != before
+
+
+def double(x: float) -> float:
+    return 2.0 * x
+
+
+def test_kernels_are_cached_in_the_folder(copied_sources: Path) -> None:
+    assert kernel(double)(1.5) == 3.0
+    assert list((copied_sources / "__pycache__").glob("*double*.nbi"))
+
+
+def test_a_folder_that_cannot_be_written_gives_no_cache_but_works(
+    copied_sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: object) -> None:
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(_jit._FolderLocator, "ensure_cache_path", refuse)
+    assert kernel(double)(2.0) == 4.0
+    assert not (copied_sources / "__pycache__").exists()
+
+
+ONE_CALL = """
+import numpy as np
+from feaslearn import Affine, Box, L2Ball, Product, Simplex
+from feaslearn.sets import AffineImage
+rng = np.random.default_rng(0)
+theta, features, costs = rng.normal(size=30), rng.normal(size=(4, 2)), rng.normal(size=(4, 3))
+print(Affine(Simplex(5)).predict(theta, features, costs).ravel().round(9).tolist())
+image = AffineImage(Product([Simplex(3), Box(2)]), rng.normal(size=(3, 5)), rng.normal(size=3))
+print([round(image.distance(x), 9) for x in 3.0 * rng.normal(size=(4, 3))])
+ball = AffineImage(L2Ball(2), rng.normal(size=(3, 2)), rng.normal(size=3))
+print([round(ball.distance(x), 9) for x in 3.0 * rng.normal(size=(4, 3))])
+"""
+
+
+def run(**environment: str) -> str:
+    source = str(Path(_jit.__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-W", "error::RuntimeWarning", "-c", ONE_CALL],
+        env={**os.environ, "PYTHONPATH": source, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_plain_python_gives_the_same_answers() -> None:
+    compiled, plain = run(), run(NUMBA_DISABLE_JIT="1")
+    assert compiled.count("\n") == 3
+    for ours, other in zip(compiled.splitlines(), plain.splitlines(), strict=True):
+        assert json.loads(ours) == pytest.approx(json.loads(other), abs=1e-8)

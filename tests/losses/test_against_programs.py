@@ -1,0 +1,62 @@
+"""The fast losses against the paper's programs, set by set, loss by loss, norm by norm."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from loss_registry import CASES, KINDS, LOSSES, NORMS, VARIATIONS, Sample, make_loss, sample
+
+from feaslearn.formulations import losses_by_program
+from feaslearn.losses import Loss
+
+#: rows, tied, share of unobserved decisions: 100 rows, a third of them tied
+FULL = ((40, False, 0.0), (26, False, 0.3), (24, True, 0.0), (10, True, 0.3))
+FEW = ((3, False, 0.0), (2, False, 0.3), (4, True, 0.0), (2, True, 0.3))
+
+
+def assert_equal_to_program(loss: Loss, case: Sample) -> None:
+    fast, slow = loss.samples(*case), losses_by_program(loss, *case)
+    difference = np.abs(fast - slow) / np.maximum(1.0, np.abs(slow))
+    worst = int(np.argmax(difference))
+    assert difference[worst] <= 1e-6, f"row {worst}: {fast[worst]} and {slow[worst]}"
+
+
+@pytest.mark.parametrize(("name", "loss", "norm"), CASES)
+def test_a_hundred_rows_of_every_kind_of_set(name: str, loss: str, norm: str) -> None:
+    for seed, (rows, tied, hidden) in enumerate(FULL):
+        case = sample(name, rows=rows, seed=seed, tied=tied, hidden=hidden)
+        assert_equal_to_program(make_loss(loss, norm), case)
+
+
+@pytest.mark.parametrize("name", VARIATIONS)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("norm", ["l2", "l1", "linf"])
+def test_a_few_rows_of_every_other_set(name: str, loss: str, norm: str) -> None:
+    for seed, (rows, tied, hidden) in enumerate(FEW):
+        case = sample(name, rows=rows, seed=seed, tied=tied, hidden=hidden, n=2)
+        assert_equal_to_program(make_loss(loss, norm), case)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_raw_costs(name: str) -> None:
+    case = sample(name, rows=10, seed=5)
+    case = case._replace(shard=case.shard._replace(costs=3.0 * case.shard.costs))
+    assert_equal_to_program(make_loss("suboptimality", "squared-l2", normalize_cost=False), case)
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "l2-ball-3"])
+def test_the_tied_rows_tie(name: str) -> None:
+    """Rows made to tie do tie, and not only those with a zero cost."""
+    case = sample(name, rows=24, seed=2, tied=True)
+    tied = make_loss("predictability", "squared-l2").rows(*case).tied
+    assert tied[~case.shard.costs.any(axis=1)].all()
+    if name != "conic-half-disc":
+        assert tied[case.shard.costs.any(axis=1)].any()
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rows_with_nothing_observed(loss: str, norm: str) -> None:
+    """Nothing is known of the decision, so it may be the optimal one."""
+    case = sample("box-vector-limits", rows=4, seed=0, hidden=1.0)
+    assert make_loss(loss, norm).samples(*case) == pytest.approx(np.zeros(4), abs=1e-6)

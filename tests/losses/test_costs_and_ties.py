@@ -1,0 +1,80 @@
+"""Costs that are zero, tied, of both signs or in other units; one row; what ties do to a loss."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from loss_registry import CASES, KINDS, LOSSES, NORMS, make_loss, sample
+
+from feaslearn.data import Shard
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("name", KINDS)
+def test_without_a_cost_every_point_of_the_region_is_optimal(name: str, norm: str) -> None:
+    hypothesis, theta, shard = sample(name, rows=4, seed=30)
+    shard.costs[:] = 0.0
+    distances = [
+        hypothesis.image(theta, phi, 3).distance(x, "l2" if "l2" in norm else norm)
+        for phi, x in zip(shard.features, shard.decisions, strict=True)
+    ]
+    expected = np.square(distances) if norm == "squared-l2" else distances
+    for loss in LOSSES:
+        found = make_loss(loss, norm).samples(hypothesis, theta, shard)
+        assert found == pytest.approx(np.array(expected), rel=1e-6, abs=1e-6), loss
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", KINDS)
+def test_costs_of_both_signs(name: str, loss: str) -> None:
+    """Minimising c is maximising -c: a reflected region gives the same losses."""
+    hypothesis, theta, shard = sample(name, rows=6, seed=31)
+    measured = make_loss(loss, "l1")
+    reflected = shard._replace(costs=-shard.costs, decisions=-shard.decisions)
+    assert measured.samples(hypothesis, -theta, reflected) == pytest.approx(
+        measured.samples(hypothesis, theta, shard), rel=1e-8, abs=1e-8
+    )
+
+
+@pytest.mark.parametrize(("name", "loss", "norm"), CASES)
+def test_one_row_is_like_many(name: str, loss: str, norm: str) -> None:
+    hypothesis, theta, shard = sample(name, rows=3, seed=32, tied=True)
+    measured = make_loss(loss, norm)
+    many = measured.samples(hypothesis, theta, shard)
+    for i in range(3):
+        one = Shard(*(array[i : i + 1] for array in shard))
+        assert measured.samples(hypothesis, theta, one) == pytest.approx(many[i : i + 1], rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-2, 1e2, 1e6])
+@pytest.mark.parametrize("name", KINDS)
+def test_the_unit_of_money(name: str, unit: float) -> None:
+    hypothesis, theta, shard = sample(name, rows=6, seed=33)
+    tied = sample(name, rows=6, seed=33, tied=True)
+    other, tied_other = (s._replace(costs=unit * s.costs) for s in (shard, tied.shard))
+    for loss in LOSSES:
+        measured = make_loss(loss, "squared-l2")
+        for params, here, there in ((theta, shard, other), (tied.theta, tied.shard, tied_other)):
+            assert measured.samples(hypothesis, params, there) == pytest.approx(
+                measured.samples(hypothesis, params, here), rel=1e-6, abs=1e-6
+            ), loss
+    raw = make_loss("suboptimality", "squared-l2", normalize_cost=False)
+    changed = raw.samples(hypothesis, theta, other) - raw.samples(hypothesis, theta, shard)
+    assert np.abs(changed).max() > 0.01
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("name", KINDS)
+def test_the_loss_never_exceeds_that_of_the_returned_decision(name: str, norm: str) -> None:
+    """The loss takes the best of several minimisers, a prediction is one of them."""
+    hypothesis, theta, shard = sample(name, rows=24, seed=34, tied=True)
+    measured = make_loss("predictability", norm)
+    optimistic, tied, _ = measured.rows(hypothesis, theta, shard)
+    returned = hypothesis.predict(theta, shard.features, shard.costs)
+    order = {"squared-l2": 2, "l2": 2, "l1": 1, "linf": np.inf}[norm]
+    losses = np.linalg.norm(returned - shard.decisions, order, axis=1)
+    if norm == "squared-l2":
+        losses = losses**2
+    assert (optimistic <= losses * (1.0 + 1e-6) + 1e-6).all()
+    assert optimistic[~tied] == pytest.approx(losses[~tied], rel=1e-6, abs=1e-6)
+    assert (optimistic < losses - 1e-3).any()

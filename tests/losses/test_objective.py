@@ -1,0 +1,81 @@
+"""Sums over samples: weights, shards, threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from loss_registry import KINDS, LOSSES, NORMS, make_loss, sample
+
+from feaslearn.data import Shard, shards
+from feaslearn.losses import Objective
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", KINDS)
+def test_weighted_sums_are_linear_in_the_weights(name: str, loss: str) -> None:
+    hypothesis, theta, shard = sample(name, rows=12, seed=20, tied=True, hidden=0.2)
+    measured = make_loss(loss, "squared-l2")
+    values = measured.samples(hypothesis, theta, shard)
+    rng = np.random.default_rng(0)
+    first, second = rng.uniform(0.0, 2.0, (2, 12))
+    first[3] = 0.0
+
+    def total(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        return measured.value_and_gradient(hypothesis, theta, shard._replace(weights=weights))
+
+    (value1, slope1), (value2, slope2) = total(first), total(second)
+    both, slope = total(2.0 * first + 0.5 * second)
+    assert value1 == pytest.approx(first @ values, rel=1e-12)
+    assert both == pytest.approx(2.0 * value1 + 0.5 * value2, rel=1e-12)
+    scale = np.abs(slope).max()
+    assert slope == pytest.approx(2.0 * slope1 + 0.5 * slope2, rel=1e-9, abs=1e-9 * scale)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", KINDS)
+def test_shards_add_up_to_the_whole(name: str, loss: str) -> None:
+    hypothesis, theta, shard = sample(name, rows=23, seed=21, hidden=0.1)
+    measured = make_loss(loss, "l2")
+    whole, slope = measured.value_and_gradient(hypothesis, theta, shard)
+    for size in (1, 5, 23, 100):
+        objective = Objective(measured, hypothesis, list(shards(shard, size)))
+        value, gradient = objective.value_and_gradient(theta)
+        assert value == pytest.approx(whole, rel=1e-12)
+        assert gradient == pytest.approx(slope, rel=1e-9, abs=1e-9 * np.abs(slope).max())
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("name", ["simplex-5", "product-with-ball"])
+def test_the_number_of_threads_changes_no_bit(name: str, norm: str) -> None:
+    hypothesis, theta, shard = sample(name, rows=1000, seed=22)
+    parts = list(shards(shard, 64))
+    measured = make_loss("predictability", norm)
+    results = [
+        Objective(measured, hypothesis, parts, n_jobs=jobs).value_and_gradient(theta)
+        for jobs in (1, 2, 4, 1)
+    ]
+    for value, gradient in results[1:]:
+        assert value == results[0][0]
+        assert gradient.tobytes() == results[0][1].tobytes()
+
+
+@pytest.mark.parametrize("rows", [1, 127, 128, 129, 300])
+def test_the_blocks_of_the_hot_path_lose_no_row(rows: int) -> None:
+    """Rows of a simplex are handled in blocks; each is as if it were alone."""
+    hypothesis, theta, shard = sample("simplex-5", rows=rows, seed=23, hidden=0.1)
+    shard.costs[::7] = 0.0
+    measured = make_loss("predictability", "squared-l2")
+    values, tied, gradient = measured.rows(hypothesis, theta, shard)
+    alone = [
+        measured.rows(hypothesis, theta, Shard(*(array[i : i + 1] for array in shard)))
+        for i in range(rows)
+    ]
+    assert values.tolist() == [float(row.values[0]) for row in alone]
+    assert tied.tolist() == [bool(row.tied[0]) for row in alone]
+    assert gradient.A == pytest.approx(sum(row.gradient.A for row in alone), rel=1e-12, abs=1e-12)
+    predicted = hypothesis.predict(theta, shard.features, shard.costs)
+    one_by_one = [
+        hypothesis.predict(theta, shard.features[i : i + 1], shard.costs[i : i + 1])[0]
+        for i in range(rows)
+    ]
+    assert predicted.tolist() == np.array(one_by_one).tolist()

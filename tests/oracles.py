@@ -1,0 +1,93 @@
+"""Right answers by other means than the library's: linear programs of SciPy, dual certificates.
+
+Nothing here uses a closed form or a kernel of feaslearn; a set enters by its conic form alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from feaslearn.sets import ConicForm
+from feaslearn.sets.conic_solver import minimize_linear
+
+Array = NDArray[np.float64]
+
+
+def least_cost(form: ConicForm, q: Array) -> tuple[float, float]:
+    """Return a lower and an upper bound on the least cost, close to each other."""
+    size = np.abs(q).max()
+    if size == 0.0:
+        return 0.0, 0.0
+    if form.polyhedral:
+        value = linear_program(form, q / size)[0] * size
+        return value, value
+    return certified_bounds(form, q)
+
+
+def linear_program(form: ConicForm, q: Array) -> tuple[float, Array]:
+    """Minimise over a polyhedral form with SciPy; return the value and a minimiser."""
+    equal = form.equality_rows
+    answer = linprog(
+        q,
+        A_ub=-form.H[~equal],
+        b_ub=-form.h[~equal],
+        A_eq=form.H[equal] if equal.any() else None,
+        b_eq=form.h[equal] if equal.any() else None,
+        bounds=(None, None),
+        options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
+    )
+    assert answer.status == 0, answer.message
+    return float(answer.fun), np.asarray(answer.x)
+
+
+def certified_bounds(form: ConicForm, q: Array) -> tuple[float, float]:
+    """Bound the least cost from below by a dual point and from above by a primal one.
+
+    The solver is not believed: its dual point is moved into the dual cone, and what is then left
+    of ``H'y = q`` is charged at the size of the set. Every z of the set satisfies
+    ``q'z = y'(Hz - h) + y'h + r'z >= y'h - |r| |z|``.
+    """
+    solution = minimize_linear(form, q)
+    y = into_dual_cone(form, solution.dual)
+    radius = 1.0 + 2.0 * np.abs(solution.point).max()
+    rest = q - form.H.T @ y
+    assert form.violation(solution.point[None, :])[0] <= 1e-7
+    return float(y @ form.h - np.abs(rest).sum() * radius), float(q @ solution.point)
+
+
+def into_dual_cone(form: ConicForm, y: Array) -> Array:
+    """Project onto the dual cone, block by block."""
+    moved = y.copy()
+    for cone, rows in form.blocks():
+        if cone.kind == "nonnegative":
+            moved[rows] = np.maximum(y[rows], 0.0)
+        elif cone.kind == "second-order":
+            moved[rows.start] = max(y[rows.start], float(np.linalg.norm(y[rows][1:])))
+    return moved
+
+
+def polyhedral_distance(form: ConicForm, M: Array, target: Array, norm: str) -> float:
+    """Return ``min |M z - target|`` over a polyhedral form in the l1 or linf norm, with SciPy."""
+    n, p = M.shape
+    bounds_of = np.eye(n) if norm == "l1" else np.ones((n, 1))
+    m = bounds_of.shape[1]
+    equal = form.equality_rows
+    inequalities = np.block(
+        [
+            [M, -bounds_of],
+            [-M, -bounds_of],
+            [-form.H[~equal], np.zeros((int((~equal).sum()), m))],
+        ]
+    )
+    answer = linprog(
+        np.concatenate([np.zeros(p), np.ones(m)]),
+        A_ub=inequalities,
+        b_ub=np.concatenate([target, -target, -form.h[~equal]]),
+        A_eq=np.hstack([form.H[equal], np.zeros((int(equal.sum()), m))]) if equal.any() else None,
+        b_eq=form.h[equal] if equal.any() else None,
+        bounds=(None, None),
+    )
+    assert answer.status == 0, answer.message
+    return float(answer.fun)

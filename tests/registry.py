@@ -1,0 +1,205 @@
+"""One registry of example sets: the property tests of sets, regions and losses run over it.
+
+Every primitive set stands here several times, with the parametrisations that tend to break code:
+single points, flat sets, degenerate corners, sets too large for a list of vertices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from feaslearn.sets import (
+    Box,
+    ConicSet,
+    Hypersimplex,
+    L1Ball,
+    L2Ball,
+    Polytope,
+    PrimitiveSet,
+    Product,
+    Simplex,
+)
+
+Array = NDArray[np.float64]
+
+TRIANGLE = ([[1.0, 0.0], [0.0, 1.0], [-1.0, -2.0]], [0.0, 0.0, -2.0])
+
+
+def octahedron() -> Polytope:
+    """Four facets meet at every corner of three dimensions: all corners are degenerate."""
+    signs = np.array([[a, b, c] for a in (-1.0, 1.0) for b in (-1.0, 1.0) for c in (-1.0, 1.0)])
+    return Polytope(signs, np.full(8, -1.0))
+
+
+def square_pyramid() -> Polytope:
+    """Four walls at the apex, a repeated row, and a row that touches one corner only."""
+    walls = [[1.0, 0, -1], [-1.0, 0, -1], [0.0, 1, -1], [0.0, -1, -1]]
+    H = [[0.0, 0, 1], *walls, [0.0, 0, 2], [-1.0, -1, 0]]
+    return Polytope(H, [0.0, -1, -1, -1, -1, 0, -2])
+
+
+def flow_polytope() -> Polytope:
+    """Three flows that balance: a triangle that lies flat in three dimensions."""
+    return Polytope(np.eye(3), np.zeros(3), [[1.0, 2.0, 3.0]], [6.0])
+
+
+def hidden_flat() -> Polytope:
+    """Two opposite rows make an equality that nobody called one."""
+    H = [[1.0, 1, 1], [-1.0, -1, -1], [1.0, 0, 0], [0.0, 1, 0], [0.0, 0, 1]]
+    return Polytope(H, [1.0, -1, 0, 0, 0])
+
+
+def unit_cube_cut(p: int) -> Polytope:
+    """A unit cube whose weighted sum is limited: too many entries for a list of vertices."""
+    H = np.vstack([np.eye(p), -np.eye(p), -np.arange(1.0, p + 1)])
+    return Polytope(H, np.concatenate([np.zeros(p), -np.ones(p), [-p * (p + 1) / 4.0]]))
+
+
+def transport() -> Polytope:
+    """Three supplies sent to four demands: 12 flows in a flat of 6 dimensions."""
+    leaving = np.kron(np.eye(3), np.ones(4))
+    arriving = np.kron(np.ones(3), np.eye(4))
+    E, e = np.vstack([leaving, arriving]), np.array([3.0, 4, 5, 2, 3, 3, 4])
+    return Polytope(np.eye(12), np.zeros(12), E, e)
+
+
+def half_disc() -> ConicSet:
+    """The upper half of the unit disc."""
+    H = [[0.0, 0], [1, 0], [0, 1], [0, 1]]
+    return ConicSet(H, [-1.0, 0, 0, 0], [("second-order", 3), ("nonnegative", 1)])
+
+
+def cut_ellipsoid() -> ConicSet:
+    """An ellipsoid with its middle at (1, 0, -1), cut by a half-space."""
+    shape = np.array([[2.0, 0.3, 0.0], [0.0, 1.0, -0.4], [0.0, 0.0, 0.5]])
+    H = np.vstack([np.zeros(3), shape, [-1.0, -1.0, 0.0]])
+    h = np.concatenate([[-1.0], shape @ [1.0, 0.0, -1.0], [-1.2]])
+    return ConicSet(H, h, [("second-order", 4), ("nonnegative", 1)])
+
+
+def ice_cream() -> ConicSet:
+    """The cone ``|(z_1, z_2)| <= z_0 <= 1``: an apex, a circle, and edges between them."""
+    H = np.vstack([np.eye(3), [-1.0, 0.0, 0.0]])
+    return ConicSet(H, [0.0, 0, 0, -1], [("second-order", 3), ("nonnegative", 1)])
+
+
+def disc_in_a_plane() -> ConicSet:
+    """A disc cut from a ball by a plane that goes past its middle."""
+    H = np.vstack([np.zeros(3), np.eye(3), [1.0, 1.0, 1.0]])
+    return ConicSet(H, [-1.0, 0, 0, 0, 0.5], [("second-order", 4), ("zero", 1)])
+
+
+def polyhedral_cone_set() -> ConicSet:
+    """A conic set without curved rows."""
+    return ConicSet(*TRIANGLE, [("nonnegative", 3)])
+
+
+SETS: dict[str, Callable[[], PrimitiveSet]] = {
+    "simplex-1": lambda: Simplex(1),
+    "simplex-2": lambda: Simplex(2),
+    "simplex-5": lambda: Simplex(5),
+    "box-1": lambda: Box(1),
+    "box-3": lambda: Box(3),
+    "box-vector-limits": lambda: Box(3, [-1.0, 0.0, 2.0], [0.5, 4.0, 2.5]),
+    "box-degenerate": lambda: Box(4, [0.0, 1.0, -1.0, 2.0], [1.0, 1.0, 2.0, 2.0]),
+    "box-point": lambda: Box(2, [1.0, -3.0], [1.0, -3.0]),
+    "l1-ball-1": lambda: L1Ball(1),
+    "l1-ball-4": lambda: L1Ball(4),
+    "l2-ball-1": lambda: L2Ball(1),
+    "l2-ball-3": lambda: L2Ball(3),
+    "hypersimplex-one": lambda: Hypersimplex(4, 1),
+    "hypersimplex-middle": lambda: Hypersimplex(6, 3),
+    "hypersimplex-all": lambda: Hypersimplex(3, 3),
+    "polytope-triangle": lambda: Polytope(*TRIANGLE),
+    "polytope-interval": lambda: Polytope([[2.0], [-1.0]], [-4.0, -3.0]),
+    "polytope-point": lambda: Polytope(np.eye(2), np.zeros(2), [[1.0, 1.0]], [0.0]),
+    "polytope-flow": flow_polytope,
+    "polytope-hidden-flat": hidden_flat,
+    "polytope-octahedron": octahedron,
+    "polytope-pyramid": square_pyramid,
+    "polytope-big": lambda: unit_cube_cut(10),
+    "polytope-transport": transport,
+    "conic-half-disc": half_disc,
+    "conic-cut-ellipsoid": cut_ellipsoid,
+    "conic-ice-cream": ice_cream,
+    "conic-disc-in-a-plane": disc_in_a_plane,
+    "conic-polyhedral": polyhedral_cone_set,
+    "product-polyhedral": lambda: Product([Simplex(3), Box(2), Hypersimplex(3, 2)]),
+    "product-with-ball": lambda: Product([L2Ball(2), L1Ball(2), Box(1, 0.0, 3.0)]),
+    "product-nested": lambda: Product([Product([Simplex(2), Polytope(*TRIANGLE)]), L1Ball(2)]),
+    "product-with-conic": lambda: Product([half_disc(), Simplex(2)]),
+}
+
+NAMES = tuple(SETS)
+
+
+@cache
+def example(name: str) -> PrimitiveSet:
+    """Return the set of that name; sets hold no state, so tests share them."""
+    return SETS[name]()
+
+
+@cache
+def is_polyhedral(name: str) -> bool:
+    """Say whether only linear rows describe the set of that name."""
+    return example(name).conic_form().polyhedral
+
+
+POLYHEDRAL = tuple(name for name in NAMES if is_polyhedral(name))
+CURVED = tuple(name for name in NAMES if not is_polyhedral(name))
+
+
+def entries(low: float = -10.0, high: float = 10.0) -> st.SearchStrategy[float]:
+    """Draw small whole numbers, which tie, and decimal numbers, which seldom do."""
+    return st.one_of(
+        st.integers(-2, 2).map(float), st.floats(low, high).map(lambda value: round(value, 6))
+    )
+
+
+@cache
+def vectors(p: int) -> st.SearchStrategy[Array]:
+    """Draw costs or points of p entries, at three scales, with ties and zeros among them."""
+    scales = st.sampled_from([1.0, 1.0, 1.0, 1e-4, 1e4])
+    return st.builds(np.multiply, scales, arrays(np.float64, p, elements=entries()))
+
+
+@cache
+def points(p: int) -> st.SearchStrategy[Array]:
+    """Draw points of p entries in the neighbourhood of the sets."""
+    return arrays(np.float64, p, elements=entries(-5.0, 5.0))
+
+
+@cache
+def generators() -> st.SearchStrategy[np.random.Generator]:
+    """Draw a source of random arrays, for those too large to be drawn entry by entry."""
+    return st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+def random_map(rng: np.random.Generator, n: int, p: int) -> Array:
+    """Return a matrix: of full rank, flat, of small whole numbers, or with rows of all sizes."""
+    kind = rng.integers(4)
+    if kind == 0:
+        return np.asarray(rng.normal(size=(n, 1)) @ rng.normal(size=(1, p)))
+    if kind == 1:
+        return rng.integers(-2, 3, size=(n, p)).astype(float)
+    sizes = 10.0 ** rng.integers(-2, 3, size=(n, 1)) if kind == 2 else np.ones((n, 1))
+    return np.asarray(sizes * rng.normal(size=(n, p)))
+
+
+def mixtures(primitive: PrimitiveSet, rng: np.random.Generator, count: int) -> Array:
+    """Return points of a set: mixtures of minimisers of random costs."""
+    ends = primitive.argmin(rng.normal(size=(4, primitive.dimension)))
+    return np.asarray(rng.dirichlet(np.ones(4), size=count) @ ends)
+
+
+@cache
+def size_of(name: str) -> float:
+    """Return how large the points of the set of that name are, and at least one."""
+    p = example(name).dimension
+    return max(1.0, float(np.abs(example(name).minimum(np.vstack([np.eye(p), -np.eye(p)]))).max()))

@@ -1,0 +1,151 @@
+"""Optimal faces: all minimisers of a cost, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feaslearn.sets import Box, ConicSet, L1Ball, L2Ball, Polytope, Product, Simplex
+from feaslearn.sets.conic_solver import minimize_linear
+from oracles import least_cost
+from registry import CURVED, NAMES, POLYHEDRAL, example, generators, mixtures, size_of, vectors
+
+TOLERANCE = 1e-6
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data(), rng=generators())
+def test_face_holds_only_minimisers(
+    name: str, data: st.DataObject, rng: np.random.Generator
+) -> None:
+    primitive, form = example(name), example(name).conic_form()
+    q = data.draw(vectors(primitive.dimension))
+    high = least_cost(form, q)[1]
+
+    face = primitive.face(q)
+
+    Z = mixtures(face.primitive, rng, 3) @ face.matrix.T + face.offset
+    assert (form.violation(Z) <= 1e-5 * size_of(name)).all()
+    assert (Z @ q <= high + 1e-5 * size_of(name) * np.abs(q).max()).all()
+
+
+@pytest.mark.parametrize("name", POLYHEDRAL)
+@given(data=st.data())
+def test_face_holds_every_vertex_of_least_cost(name: str, data: st.DataObject) -> None:
+    primitive = example(name)
+    q = data.draw(vectors(primitive.dimension))
+    values = primitive.vertices() @ q
+    excess = (values - values.min()) / max(np.abs(q).max(), 1e-300)
+
+    face = primitive.face(q)
+
+    tied = primitive.vertices()[excess <= 1e-10]
+    assert face.contains(tied[:4], TOLERANCE * size_of(name)).all()
+    others = primitive.vertices()[excess > 1e-4 * size_of(name)]
+    assert not face.contains(others[:4], TOLERANCE * size_of(name)).any()
+    assert face.is_point == (len(tied) == 1) or excess[excess > 1e-10].min(initial=1.0) < 1e-5
+    assert primitive.tied(q)[0] != face.is_point
+
+
+@pytest.mark.parametrize("name", CURVED)
+@given(data=st.data(), rng=generators())
+def test_face_holds_minimisers_found_by_moving_the_cost(
+    name: str, data: st.DataObject, rng: np.random.Generator
+) -> None:
+    primitive, form = example(name), example(name).conic_form()
+    q = data.draw(vectors(primitive.dimension))
+    size = np.abs(q).max()
+    moved = q + 1e-6 * (size or 1.0) * rng.normal(size=len(q))
+    z = minimize_linear(form, moved).point
+    if q @ z > least_cost(form, q)[0] + 1e-9 * size:
+        return  # a curved set bends away: no minimiser of q itself
+    assert primitive.face(q).distance(z) <= 1e-3 * size_of(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_face_of_no_cost_is_the_set(name: str) -> None:
+    primitive = example(name)
+    face = primitive.face(np.zeros(primitive.dimension))
+    rng = np.random.default_rng(0)
+    assert face.contains(mixtures(primitive, rng, 20), TOLERANCE).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_face_can_be_moved_through_a_map(name: str) -> None:
+    primitive = example(name)
+    q = np.zeros(primitive.dimension)
+    q[0] = 1.0
+    face = primitive.face(q)
+    assert face.n == primitive.dimension
+    assert primitive.contains(face.center(), TOLERANCE * size_of(name)).all()
+    assert face.support(-q) == pytest.approx(-primitive.minimum(q)[0], abs=TOLERANCE)
+    assert face.support(q) == pytest.approx(primitive.minimum(q)[0], abs=TOLERANCE)
+
+
+def test_flat_side_of_a_half_disc() -> None:
+    face = example("conic-half-disc").face([0.0, 2.0])
+    lower, upper = face.bounding_box()
+    assert lower == pytest.approx([-1.0, 0.0], abs=1e-7)
+    assert upper == pytest.approx([1.0, 0.0], abs=1e-7)
+
+
+@pytest.mark.parametrize("angle", [0.3, np.pi / 2, 2.9])
+def test_round_side_of_a_half_disc_is_one_point(angle: float) -> None:
+    direction = np.array([np.cos(angle), np.sin(angle)])
+    face = example("conic-half-disc").face(-direction)
+    assert face.is_point
+    assert face.center() == pytest.approx(direction, abs=1e-6)
+
+
+def test_edge_of_a_cone_from_its_apex_to_its_rim() -> None:
+    face = example("conic-ice-cream").face([1.0, 1.0, 0.0])
+    lower, upper = face.bounding_box()
+    assert lower == pytest.approx([0.0, -1.0, 0.0], abs=1e-6)
+    assert upper == pytest.approx([1.0, 0.0, 0.0], abs=1e-6)
+    assert face.contains([[0.5, -0.5, 0.0]], 1e-6).all()
+    assert not face.contains([[0.5, 0.0, 0.0]], 1e-3).any()
+
+
+def test_lid_and_apex_of_a_cone() -> None:
+    cone = example("conic-ice-cream")
+    lid = cone.face([-1.0, 0.0, 0.0])
+    assert lid.contains([[1.0, 0.6, 0.8], [1.0, 0.0, 0.0]], 1e-6).all()
+    apex = cone.face([1.0, 0.0, 0.0])
+    assert apex.is_point
+    assert apex.center() == pytest.approx(np.zeros(3), abs=1e-6)
+
+
+def test_tolerance_decides_what_ties() -> None:
+    for primitive, q in (
+        (Simplex(2), [1.0, 1.001]),
+        (L1Ball(2), [1.0, -1.001]),
+        (Box(2), [1.0, 0.001]),
+        (L2Ball(2), [1e-4, 1e-4]),
+        (Polytope([[1, 0], [0, 1], [-1, -1]], [0, 0, -1]), [-1.0, -1.001]),
+        (example("conic-half-disc"), [1e-4, 1e-4]),
+    ):
+        assert primitive.face(q).is_point, primitive
+        assert not primitive.face(q, tolerance=0.01).is_point, primitive
+
+
+def test_a_block_that_costs_next_to_nothing_ties_in_a_product() -> None:
+    q = [1.0, 1e-12, -1e-12]
+    for second in (L2Ball(2), example("conic-half-disc")):
+        pair = Product([Box(1), second])
+        face = pair.face(q)
+        assert face.contains([[-1.0, 0.1, 0.2], [-1.0, -0.9, 0.1]], 1e-7).all()
+        assert pair.tied(q)[0]
+
+
+def test_a_single_point_never_ties() -> None:
+    nothing = np.zeros(2)
+    point = [[1.0, 0], [0, 1], [1, 0], [0, 1]]
+    cones = [("nonnegative", 2), ("zero", 2)]
+    for primitive in (
+        Box(2, 1.0, 1.0),
+        Polytope(np.eye(2), [0.0, 0.0], [[1.0, 1.0]], [0.0]),
+        ConicSet(point, [0.0, 0, 1, 2], cones),
+    ):
+        assert not primitive.tied(nothing)[0], primitive

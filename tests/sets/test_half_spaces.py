@@ -1,0 +1,105 @@
+"""Hulls of points that may lie in a flat, and the half-spaces of images."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feaslearn.exceptions import TooManyVerticesError
+from feaslearn.sets import AffineImage, Box, Hypersimplex, L1Ball, L2Ball, Simplex
+from feaslearn.sets import half_spaces as module
+from feaslearn.sets.half_spaces import distinct, extreme_points, half_spaces_of_points
+from registry import generators
+
+
+@given(rng=generators(), n=st.integers(1, 4), rank=st.integers(0, 4), count=st.integers(1, 12))
+def test_extreme_points_and_half_spaces_describe_the_hull(
+    rng: np.random.Generator, n: int, rank: int, count: int
+) -> None:
+    rank = min(rank, n)
+    points = rng.normal(size=(count, rank)) @ rng.normal(size=(rank, n)) + rng.normal(size=n)
+    corners, rows = extreme_points(points), half_spaces_of_points(points)
+
+    inside = rng.dirichlet(np.ones(len(points)), size=5) @ points
+    assert rows.contains(np.vstack([points, inside]), 1e-7).all()
+    hull = AffineImage(Simplex(len(corners)), corners.T, np.zeros(n))
+    assert hull.contains(points, 1e-7).all()
+    for i, corner in enumerate(corners):
+        others = np.delete(corners, i, axis=0)
+        if len(others):
+            rest = AffineImage(Simplex(len(others)), others.T, np.zeros(n))
+            assert not rest.contains(corner[None, :], 1e-12).any()
+    far = points.mean(axis=0) + 100.0 * rng.normal(size=(5, n))
+    assert not rows.contains(far, 1e-7).any()
+
+
+@given(rng=generators())
+def test_points_that_repeat_up_to_rounding_count_once(rng: np.random.Generator) -> None:
+    corners = np.array(list(product([0.0, 1.0], repeat=3))) @ rng.normal(size=(3, 3))
+    noisy = np.vstack([corners + 1e-14 * rng.normal(size=corners.shape) for _ in range(5)])
+    assert len(distinct(noisy)) == 8
+    assert len(extreme_points(noisy)) == 8
+
+
+def test_first_of_equal_points_stays_in_place() -> None:
+    points = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-0.0, 0.0]])
+    assert extreme_points(points).tolist() == [[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]
+
+
+def test_many_points_in_many_dimensions_without_a_hull(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    points = np.vstack([rng.normal(size=(20, 4)), 0.1 * rng.normal(size=(20, 4))])
+    expected = extreme_points(points)
+    monkeypatch.setattr(module, "MOST_FACETS", 0)
+    np.testing.assert_array_equal(extreme_points(points), expected)
+    with pytest.raises(TooManyVerticesError, match="40 points in 4 dimensions"):
+        half_spaces_of_points(points)
+
+
+def test_an_image_in_many_dimensions_keeps_its_vertices_without_a_hull() -> None:
+    M = np.random.default_rng(0).normal(size=(12, 10))
+    image = AffineImage(Box(10), M, np.zeros(12))
+    assert len(image.vertices()) == 1024
+
+
+@pytest.mark.parametrize(
+    ("image", "count"),
+    [
+        # The cube seen along its diagonal is a hexagon; two corners fall into its middle.
+        (AffineImage(Box(3), [[1, -1, 0], [1, 1, -2]], [0, 0]), 6),
+        (AffineImage(L1Ball(3), [[1, 0, 0.1], [0, 1, 0.1]], [0, 0]), 4),
+        (AffineImage(Hypersimplex(4, 2), [[1, 1, 0, 0], [0, 0, 1, 1]], [0, 0]), 2),
+        (AffineImage(Simplex(5), np.zeros((2, 5)), [1, 2]), 1),
+        (AffineImage(Box(2), [[1.0, 1.0]], [0.0]), 2),
+        (AffineImage(L2Ball(3), [[1.0, 2.0, 2.0]], [1.0]), 2),
+        (AffineImage(L2Ball(3), [[0.0, 0.0, 0.0]], [1.0]), 1),
+    ],
+)
+def test_images_fold_vertices_away(image: AffineImage, count: int) -> None:
+    vertices = image.vertices()
+    assert len(vertices) == count
+    assert image.contains(vertices).all()
+    assert image.halfspaces().contains(vertices).all()
+
+
+def test_interval_from_a_ball() -> None:
+    image = AffineImage(L2Ball(3), [[1.0, 2.0, 2.0]], [1.0])
+    assert image.vertices() == pytest.approx(np.array([[-2.0], [4.0]]))
+    rows = image.halfspaces()
+    assert rows.contains([[-2.0], [4.0], [4.1], [-2.1]]).tolist() == [True, True, False, False]
+
+
+def test_curved_images_have_no_half_spaces() -> None:
+    with pytest.raises(TooManyVerticesError, match="curved"):
+        AffineImage(L2Ball(2), np.eye(2), np.zeros(2)).halfspaces()
+
+
+def test_coplanar_pieces_of_a_facet_come_once() -> None:
+    cube = np.array(list(product([0.0, 1.0], repeat=3)))
+    rows = half_spaces_of_points(cube)
+    assert len(rows.A) == 6
+    assert rows.E.shape == (0, 3)

@@ -1,0 +1,154 @@
+"""Membership, projection, vertices, half-spaces and centre: all say the same about a set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from feaslearn.sets import AffineImage
+from feaslearn.sets.half_spaces import half_spaces_of_points
+from oracles import least_cost
+from registry import (
+    NAMES,
+    POLYHEDRAL,
+    example,
+    generators,
+    mixtures,
+    points,
+    size_of,
+)
+
+TOLERANCE = 1e-6
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_projection_is_nearest_and_zero_distance_is_membership(
+    name: str, data: st.DataObject
+) -> None:
+    primitive, form = example(name), example(name).conic_form()
+    z = data.draw(points(primitive.dimension))
+
+    nearest = primitive.project(z)
+
+    assert form.violation(nearest[None, :])[0] <= TOLERANCE * size_of(name)
+    away = z - nearest
+    farthest = -least_cost(form, -away)[0]  # max (z - Pz)'v over the set
+    # A projection that is off by d looks wrong by up to d times the size of the set.
+    reach = max(np.abs(away).max(), 0.1 * size_of(name))
+    assert farthest - away @ nearest <= TOLERANCE * size_of(name) * reach
+    distance = np.linalg.norm(away)
+    if distance <= 1e-9:
+        assert primitive.contains(z, TOLERANCE * size_of(name)).all()
+    elif distance > 1e-4 * size_of(name):
+        assert not primitive.contains(z, 1e-7).any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data(), rng=generators())
+def test_what_is_inside_is_its_own_projection(
+    name: str, data: st.DataObject, rng: np.random.Generator
+) -> None:
+    primitive = example(name)
+    Z = np.vstack(
+        [mixtures(primitive, rng, 2), primitive.project(data.draw(points(primitive.dimension)))]
+    )
+    assert primitive.contains(Z, TOLERANCE * size_of(name)).all()
+    assert primitive.project(Z) == pytest.approx(Z, abs=1e-5 * size_of(name))
+
+
+@pytest.mark.parametrize("name", ["simplex-5", "l1-ball-4", "polytope-pyramid", "conic-ice-cream"])
+@given(data=st.data())
+def test_projection_against_a_quadratic_program(name: str, data: st.DataObject) -> None:
+    primitive, form = example(name), example(name).conic_form()
+    z = data.draw(points(primitive.dimension))
+    constraints = []
+    for cone, rows in form.blocks():
+        H, h = form.H[rows], form.h[rows]
+        if cone.kind == "second-order":
+            # Smooth away from the apex: t^2 - |u|^2 >= 0 and t >= 0.
+            def slack(v: np.ndarray, H: np.ndarray = H, h: np.ndarray = h) -> np.ndarray:
+                s = H @ v - h
+                return np.array([s[0] ** 2 - s[1:] @ s[1:], s[0]])
+
+            constraints.append({"type": "ineq", "fun": slack})
+        else:
+            constraints.append(
+                {
+                    "type": "eq" if cone.kind == "zero" else "ineq",
+                    "fun": lambda v, H=H, h=h: H @ v - h,
+                    "jac": lambda v, H=H: H,
+                }
+            )
+    found = minimize(
+        lambda v: (v - z) @ (v - z),
+        primitive.center(),
+        jac=lambda v: 2.0 * (v - z),
+        constraints=constraints,
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 200},
+    )
+    reached = float(np.linalg.norm(found.x - z))
+    ours = float(np.linalg.norm(primitive.project(z) - z))
+    # The other solver may stop early or step outside a little; it is never much better.
+    assert ours <= reached + 1e-5 * max(1.0, reached)
+
+
+@pytest.mark.parametrize("name", POLYHEDRAL)
+@given(data=st.data())
+def test_vertices_are_inside_and_attain_every_minimum(name: str, data: st.DataObject) -> None:
+    primitive = example(name)
+    V = primitive.vertices()
+    q = data.draw(points(primitive.dimension))
+    assert primitive.contains(V, 1e-9 * size_of(name)).all()
+    low, high = least_cost(primitive.conic_form(), q)
+    assert (V @ q).min() == pytest.approx(low, abs=TOLERANCE * size_of(name) * np.abs(q).max())
+    assert low <= high
+
+
+@pytest.mark.parametrize("name", POLYHEDRAL)
+def test_vertices_are_extreme_and_listed_once(name: str) -> None:
+    V = example(name).vertices()
+    # v is a vertex if some cost has it as its only minimiser: v minus the mean of the others
+    # will not do for every polytope, so the rows that are active at v must fix it.
+    form = example(name).conic_form()
+    for v in V:
+        active = np.abs(form.H @ v - form.h) <= 1e-8
+        assert np.linalg.matrix_rank(form.H[active], tol=1e-9) == form.H.shape[1]
+    assert len(np.unique(V.round(8), axis=0)) == len(V)
+
+
+@pytest.mark.parametrize("name", POLYHEDRAL)
+@given(data=st.data(), rng=generators())
+def test_half_spaces_agree_with_membership(
+    name: str, data: st.DataObject, rng: np.random.Generator
+) -> None:
+    primitive = example(name)
+    p = primitive.dimension
+    image = AffineImage(primitive, np.eye(p), np.zeros(p))
+    descriptions = [image.halfspaces()]
+    if p <= 5:
+        descriptions.append(half_spaces_of_points(primitive.vertices()))
+    z = data.draw(points(p))
+    inside = mixtures(primitive, rng, 3)
+    for rows in descriptions:
+        assert np.linalg.norm(rows.A, axis=1) == pytest.approx(np.ones(len(rows.A)))
+        assert rows.contains(inside, TOLERANCE * size_of(name)).all()
+        distance = np.linalg.norm(z - primitive.project(z))
+        if distance <= 1e-9:
+            assert rows.contains(z, TOLERANCE * size_of(name)).all()
+        elif distance > 1e-4 * size_of(name):
+            assert not rows.contains(z, 1e-7).any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_centre_is_in_the_relative_interior(name: str) -> None:
+    primitive = example(name)
+    center = primitive.center()
+    assert primitive.contains(center, 1e-7).all()
+    # From the centre every point of the set can be overshot a little without leaving it.
+    inside = mixtures(primitive, np.random.default_rng(0), 20)
+    assert primitive.contains(center - 0.02 * (inside - center), 1e-6).all()

@@ -1,0 +1,76 @@
+"""Parameters of sets: stored as given, copied, named from outside, shown in the repr."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from feaslearn import Affine
+from feaslearn.sets import Box, Hypersimplex, Polytope, Product, Simplex
+from registry import NAMES, SETS, example
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_clone_answers_the_same(name: str) -> None:
+    primitive = example(name)
+    copied = clone(primitive)
+    assert copied is not primitive
+    assert type(copied) is type(primitive)
+    np.testing.assert_array_equal(copied.conic_form().H, primitive.conic_form().H)
+    np.testing.assert_array_equal(copied.conic_form().h, primitive.conic_form().h)
+    assert copied.conic_form().cones == primitive.conic_form().cones
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_are_stored_untouched(name: str) -> None:
+    primitive = SETS[name]()
+    given = primitive.get_params(deep=False)
+    primitive.check()
+    primitive.argmin(np.zeros(primitive.dimension))
+    after = primitive.get_params(deep=False)
+    assert all(after[parameter] is value for parameter, value in given.items())
+
+
+def test_a_grid_can_name_the_parameter_of_a_set() -> None:
+    hypothesis = Affine(Simplex(3))
+    hypothesis.set_params(primitive__p=5)
+    assert hypothesis.layout(2, 1).shapes["A"] == (1, 2, 5)
+    assert hypothesis.get_params()["primitive__p"] == 5
+
+
+def test_a_changed_parameter_changes_every_answer() -> None:
+    square = np.vstack([np.eye(2), -np.eye(2)])
+    polytope = Polytope(square, [0.0, 0.0, -1.0, -1.0])
+    assert polytope.argmin([-1.0, -1.0]).tolist() == [1.0, 1.0]
+    polytope.set_params(h=[0.0, 0.0, -3.0, -1.0])
+    assert polytope.argmin([-1.0, -1.0]).tolist() == [3.0, 1.0]
+    assert len(polytope.vertices()) == 4
+    polytope.vertices()[:] = 7.0  # a caller's copy is a caller's
+    assert polytope.vertices().max() == 3.0
+
+
+@pytest.mark.parametrize(
+    ("primitive", "shown"),
+    [
+        (Simplex(9), "Simplex(p=9)"),
+        (Hypersimplex(5, 2), "Hypersimplex(p=5, m=2)"),
+        (Box(2, 0.0, [1.0, 2.0]), "Box(p=2, lower=0.0, upper=[1.0, 2.0])"),
+        (Box(2, np.zeros(2), np.ones(2)), "Box(p=2, lower=<2>, upper=<2>)"),
+        (
+            Product([Simplex(2), Box(1)]),
+            "Product(sets=[Simplex(p=2), Box(p=1, lower=-1.0, upper=1.0)])",
+        ),
+        (Polytope(np.eye(2), [0.0, 0.0]), "Polytope(H=<2x2>, h=[0.0, 0.0])"),
+    ],
+)
+def test_repr_is_honest(primitive: Simplex, shown: str) -> None:
+    assert repr(primitive) == shown
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_repr_is_one_short_line(name: str) -> None:
+    shown = repr(example(name))
+    assert shown.startswith(type(example(name)).__name__ + "(")
+    assert "\n" not in shown
+    assert len(shown) < 200

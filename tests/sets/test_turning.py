@@ -1,0 +1,59 @@
+"""How minimisers over curved sets move with the cost, against finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from registry import CURVED, POLYHEDRAL, example, generators, size_of
+
+STEP = 1e-4
+
+
+@pytest.mark.parametrize("name", CURVED)
+@given(rng=generators())
+def test_turn_is_the_derivative_of_the_minimiser(name: str, rng: np.random.Generator) -> None:
+    primitive = example(name)
+    q, direction = rng.normal(size=(2, primitive.dimension))
+    before, here, after = (primitive.argmin(q + t * direction) for t in (-STEP, 0.0, STEP))
+    if np.linalg.norm(after - 2.0 * here + before) > 1e-2 * STEP * size_of(name):
+        return  # the minimiser goes over an edge just here, or turns very fast
+    moved = (after - before) / (2.0 * STEP)
+    turned = primitive.turn(q, direction)
+    assert turned == pytest.approx(moved, abs=2e-2 * max(1.0, np.abs(moved).max()))
+
+
+@pytest.mark.parametrize("name", CURVED)
+@given(rng=generators())
+def test_turn_is_symmetric_and_never_uphill(name: str, rng: np.random.Generator) -> None:
+    """The minimiser is the gradient of a concave function, the least cost."""
+    primitive = example(name)
+    q, first, second = rng.normal(size=(3, primitive.dimension))
+    size = max(1.0, np.abs(primitive.turn(q, first)).max(), np.abs(primitive.turn(q, second)).max())
+    assert first @ primitive.turn(q, second) == pytest.approx(
+        second @ primitive.turn(q, first), abs=1e-4 * size
+    )
+    assert first @ primitive.turn(q, first) <= 1e-6 * size
+    # Only the direction of the cost counts.
+    assert primitive.turn(q, q) == pytest.approx(np.zeros(len(q)), abs=1e-4 * size)
+
+
+@pytest.mark.parametrize("name", POLYHEDRAL)
+def test_corners_do_not_turn(name: str) -> None:
+    primitive = example(name)
+    q, direction = np.random.default_rng(0).normal(size=(2, primitive.dimension))
+    np.testing.assert_array_equal(primitive.turn(q, direction), np.zeros(primitive.dimension))
+
+
+def test_turn_on_a_ball_in_closed_form() -> None:
+    q, direction = np.array([3.0, 0.0, 4.0]), np.array([1.0, 2.0, -1.0])
+    expected = -(direction - q * (q @ direction) / 25.0) / 5.0
+    assert example("l2-ball-3").turn(q, direction) == pytest.approx(expected, abs=1e-6)
+
+
+def test_turn_stops_at_the_rim_of_a_lid() -> None:
+    """On the rim of the ice-cream cone the minimiser moves around it and nowhere else."""
+    q = np.array([-3.0, 1.0, 0.0])
+    turned = example("conic-ice-cream").turn(q, np.array([1.0, 0.0, 1.0]))
+    assert turned == pytest.approx([0.0, 0.0, -1.0], abs=1e-5)

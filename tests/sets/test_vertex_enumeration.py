@@ -1,0 +1,109 @@
+"""Vertices from rows: hulls of known points, badly scaled rows, flats, degenerate corners."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feaslearn.exceptions import EmptySetError, UnboundedSetError
+from feaslearn.sets import Cone, ConicForm, Polytope
+from feaslearn.sets.half_spaces import half_spaces_of_points
+from feaslearn.sets.vertex_enumeration import vertices_of_form
+from registry import generators
+
+
+def sorted_rows(points: np.ndarray) -> np.ndarray:
+    return points[np.lexsort(points.round(7).T)]
+
+
+@given(rng=generators(), n=st.integers(1, 4), flat=st.booleans())
+def test_rows_of_a_hull_give_its_points_back(rng: np.random.Generator, n: int, flat: bool) -> None:
+    """Points in convex position (on a sphere), perhaps in a flat of one dimension more."""
+    points = rng.normal(size=(n + 3, n))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    if n == 1:
+        points = np.array([[-1.0], [1.0]])
+    if flat:
+        points = points @ rng.normal(size=(n, n + 1)) + rng.normal(size=n + 1)
+    rows = half_spaces_of_points(points)
+    polytope = Polytope(-rows.A, -rows.b, rows.E, rows.e)
+    assert sorted_rows(polytope.vertices()) == pytest.approx(sorted_rows(points), abs=1e-6)
+
+
+@given(rng=generators())
+def test_rows_of_any_size_and_number_describe_the_same_polytope(rng: np.random.Generator) -> None:
+    """Rows times positive numbers, repeated, and rows that touch or miss the set change nothing."""
+    H = np.vstack([np.eye(3), -np.eye(3), -np.ones(3)])
+    h = np.array([0.0, 0, 0, -1, -1, -1, -2])
+    expected = Polytope(H, h).vertices()
+    extra = rng.uniform(size=(4, 3))
+    # Touching: the row holds with equality at the vertex that is farthest out.
+    touching = (expected @ -extra.T).min(axis=0) - rng.choice([0.0, 0.7], size=4)
+    H, h = np.vstack([H, H[:2], -extra]), np.concatenate([h, h[:2], touching])
+    sizes = 10.0 ** rng.uniform(-4, 4, size=len(h))
+    order = rng.permutation(len(h))
+    found = Polytope((H * sizes[:, None])[order], (h * sizes)[order]).vertices()
+    assert sorted_rows(found) == pytest.approx(sorted_rows(expected), abs=1e-7)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 5, 6])
+def test_cubes_and_their_duals(d: int) -> None:
+    cube = np.array(list(product([-1.0, 1.0], repeat=d)))
+    found = Polytope(np.vstack([np.eye(d), -np.eye(d)]), -np.ones(2 * d)).vertices()
+    assert sorted_rows(found).tolist() == sorted_rows(cube).tolist()
+    cross = Polytope(cube, -np.ones(len(cube))).vertices()
+    assert sorted(map(tuple, cross)) == sorted(map(tuple, [*np.eye(d), *-np.eye(d)]))
+
+
+def test_order_is_fixed_and_numbers_are_clean() -> None:
+    triangle = Polytope([[1, 0], [0, 1], [-1, -2]], [0, 0, -2])
+    assert triangle.vertices().tolist() == [[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
+    thirds = Polytope([[3.0, 0.0], [0.0, 3.0], [-3.0, -3.0]], [1.0, 1.0, -3.0])
+    assert thirds.vertices() == pytest.approx(
+        np.array([[2 / 3, 1 / 3], [1 / 3, 2 / 3], [1 / 3, 1 / 3]]), abs=1e-15
+    )
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e3, 1e6])
+@pytest.mark.parametrize("place", [0.0, 1e4])
+def test_small_large_and_far_away(size: float, place: float) -> None:
+    square = np.array(list(product([place, place + size], repeat=2)))
+    H = np.vstack([np.eye(2), -np.eye(2)])
+    polytope = Polytope(H, [place, place, -place - size, -place - size])
+    assert sorted_rows(polytope.vertices()) == pytest.approx(sorted_rows(square), rel=1e-9)
+    assert polytope.contains(polytope.vertices(), 1e-9 * (size + place)).all()
+
+
+def test_a_point_a_segment_and_a_triangle_in_space() -> None:
+    H, h = np.eye(3), np.zeros(3)
+    triangle = Polytope(H, h, [[1.0, 1.0, 1.0]], [1.0])
+    assert len(triangle.vertices()) == 3
+    segment = Polytope(H, h, [[1.0, 1.0, 1.0], [1.0, -1.0, 0.0]], [1.0, 0.0])
+    assert segment.vertices().tolist() == [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
+    point = Polytope(H, h, [[1.0, 1.0, 1.0]], [0.0])
+    assert point.vertices() == pytest.approx(np.zeros((1, 3)), abs=1e-9)
+    fixed = Polytope(np.zeros((0, 2)), [], np.eye(2), [3.0, 4.0])
+    assert fixed.vertices() == pytest.approx(np.array([[3.0, 4.0]]))
+
+
+def test_equations_that_repeat_each_other() -> None:
+    E = np.array([[1.0, 1.0, 1.0], [2.0, 2.0, 2.0], [1.0, 1.0, 1.0 + 1e-16]])
+    polytope = Polytope(np.eye(3), np.zeros(3), E, [1.0, 2.0, 1.0])
+    assert len(polytope.vertices()) == 3
+
+
+def test_rows_of_zeros_are_needless_or_impossible() -> None:
+    H = np.vstack([np.eye(2), -np.eye(2), np.zeros(2)])
+    assert len(Polytope(H, [0.0, 0, -1, -1, -5]).vertices()) == 4
+    impossible = ConicForm(H, np.array([0.0, 0, -1, -1, 5]), (Cone("nonnegative", 5),))
+    with pytest.raises(EmptySetError, match="my set is empty"):
+        vertices_of_form(impossible, 10, "my set")
+
+
+def test_unbounded_in_a_flat() -> None:
+    with pytest.raises(UnboundedSetError, match=r"z\[0\]"):
+        Polytope(np.eye(2), [0.0, 0.0], [[1.0, -1.0]], [0.0]).vertices()

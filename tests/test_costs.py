@@ -1,0 +1,264 @@
+"""Every way to say what the cost is, and every way to say it wrongly."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from feaslearn.costs import AffineCost, FunctionCost, ResolvedCost, resolve_cost
+from feaslearn.exceptions import DataError, Problems
+
+NAMES = ("price_1", "price_2", "demand", "wind")
+SIGNALS = np.arange(12.0).reshape(3, 4)
+FINITE = st.floats(-1e6, 1e6)
+
+
+def resolve(specification: Any, n: int | None = 2, names: Any = NAMES) -> ResolvedCost:
+    problems = Problems()
+    resolved = resolve_cost(
+        specification, n_decisions=n, signal_names=names, n_signals=4, problems=problems
+    )
+    problems.raise_if_any(DataError, "test")
+    assert resolved is not None
+    return resolved
+
+
+def messages(specification: Any, n: int | None = 2, names: Any = NAMES) -> tuple[str, ...]:
+    problems = Problems()
+    resolved = resolve_cost(
+        specification, n_decisions=n, signal_names=names, n_signals=4, problems=problems
+    )
+    assert resolved is None
+    return problems.messages
+
+
+def first_two(signals: np.ndarray) -> np.ndarray:
+    return signals[:, :2]
+
+
+class TestColumns:
+    @pytest.mark.parametrize(
+        "specification",
+        [
+            [1, 0],
+            (1, 0),
+            range(1, -1, -1),
+            np.array([1, 0]),
+            np.array([1, 0], dtype=np.uint8),
+            ["price_2", "price_1"],
+            ("price_2", 0),
+            pd.Index(["price_2", "price_1"]),
+            np.array(["price_2", "price_1"]),
+            pd.Series([1, 0]),
+        ],
+    )
+    def test_every_way_to_list_them(self, specification: Any) -> None:
+        cost = resolve(specification)
+        assert cost.columns == (1, 0)
+        np.testing.assert_array_equal(cost.evaluate(SIGNALS), SIGNALS[:, [1, 0]])
+
+    @pytest.mark.parametrize("specification", [["price_*"], "price_*", "price_?"])
+    def test_a_pattern(self, specification: Any) -> None:
+        assert resolve(specification).columns == (0, 1)
+
+    def test_one_name_without_a_list(self) -> None:
+        assert resolve("wind", n=1).columns == (3,)
+
+    def test_integers_are_kept_as_given_and_names_become_positions(self) -> None:
+        given_columns = [1, 0]
+        assert resolve(given_columns).specification is given_columns
+        assert resolve(["wind", "price_1"]).specification == [3, 0]
+
+    def test_the_costs_own_their_memory_and_are_contiguous(self) -> None:
+        costs = resolve([1, 0]).evaluate(SIGNALS)
+        assert costs.flags.c_contiguous
+        assert not np.shares_memory(costs, SIGNALS)
+
+    @pytest.mark.parametrize(
+        ("specification", "words"),
+        [
+            (["price_3", 0], "'price_3' is not among the signals; did you mean 'price_2'?"),
+            ([0, 4], "column 4 is not among the signals; there are 4, counted from 0"),
+            ([0, -1], "column -1 is not among the signals"),
+            ([1, 1], "'price_2' is listed more than once; a constant cost is written with floats"),
+            (["wind", "wind"], "'wind' is listed more than once"),
+            ([0, 1, 2], "the number of entries is 3, that of decisions 2"),
+            ([], "the number of entries is 0, that of decisions 2"),
+            (["*"], "the number of entries is 4, that of decisions 2"),
+            (["wind_*"], "'wind_*' is not among the signals"),
+            ([0, None], "None is neither the position nor the name"),
+            ([0, 1j], "1j is neither the position nor the name"),
+            ([[0], 1], "[0] is neither the position nor the name"),
+            ([0.5, "wind"], "0.5 is neither the position nor the name"),
+            (None, "None is not a list of columns"),
+            (3, "3 is not a list of columns"),
+            ({0, 1}, "{0, 1} is not a list of columns"),
+            (np.ones((3, 2)), "an array of shape (3, 2) is not a list of columns"),
+        ],
+    )
+    def test_what_is_wrong_is_said(self, specification: Any, words: str) -> None:
+        (message,) = messages(specification)
+        assert message.startswith("cost: ")
+        assert words in message
+
+    def test_booleans_are_neither_columns_nor_numbers(self) -> None:
+        assert len(messages([True, False])) == 2
+        assert len(messages(np.array([True, False]))) == 2
+
+    def test_all_problems_are_said_together(self) -> None:
+        said = messages(["prise_1", 9, "demand"])
+        assert len(said) == 3
+        assert "price_1" in said[0]
+        assert "column 9" in said[1]
+        assert "entries is 3" in said[2]
+
+    def test_a_pattern_beside_a_missing_name_is_not_counted(self) -> None:
+        assert len(messages(["price_*", "zzz"], n=3)) == 1
+
+    def test_a_name_where_the_signals_have_none(self) -> None:
+        (message,) = messages(["price_1", 1], names=None)
+        assert "'price_1' is not among the signals; there are none" in message
+
+
+class TestConstant:
+    @pytest.mark.parametrize(
+        "specification", [[1.0, -2.0], (1, -2.0), np.array([1.0, -2.0]), pd.Series([1.0, -2.0])]
+    )
+    def test_floats_are_a_constant(self, specification: Any) -> None:
+        cost = resolve(specification)
+        assert cost.columns == ()
+        assert cost.specification is specification
+        np.testing.assert_array_equal(cost.evaluate(SIGNALS), [[1.0, -2.0]] * 3)
+
+    def test_it_must_be_finite_and_one_for_each_decision(self) -> None:
+        said = messages([1.0, np.nan, np.inf])
+        assert any("must be finite" in message for message in said)
+        assert any("entries is 3" in message for message in said)
+
+
+class TestAffineCost:
+    @given(arrays(float, 2, elements=FINITE), arrays(float, (2, 4), elements=FINITE))
+    def test_the_equation_and_the_columns_that_enter(self, C0: np.ndarray, C: np.ndarray) -> None:
+        specification = AffineCost(C0, C)
+        cost = resolve(specification)
+        for s, c in zip(SIGNALS, cost.evaluate(SIGNALS), strict=True):
+            np.testing.assert_allclose(c, C0 + C @ s, rtol=1e-12, atol=1e-6)
+        assert cost.columns == tuple(j for j in range(4) if np.any(C[:, j] != 0))
+        assert cost.specification is specification
+
+    def test_lists_and_integers_will_do(self) -> None:
+        cost = resolve(AffineCost([1, 0], [[0, 0, 2, 0], [0, 1, 0, 0]]))
+        assert cost.columns == (1, 2)
+        np.testing.assert_array_equal(cost.evaluate(SIGNALS)[0], [5.0, 1.0])
+
+    @pytest.mark.parametrize(
+        ("C0", "C", "words"),
+        [
+            ([0, 0, 0], np.eye(2, 4), "C0 of AffineCost has shape (3,), not (2,)"),
+            (0.0, np.eye(2, 4), "C0 of AffineCost has shape (), not (2,)"),
+            ([0, 0], np.eye(2, 3), "C of AffineCost has shape (2, 3), not (2, 4)"),
+            ([0, 0], np.eye(4, 2), "C of AffineCost has shape (4, 2), not (2, 4)"),
+            ([0, np.inf], np.eye(2, 4), "C0 of AffineCost holds NaN or infinite"),
+            ([0, 0], np.full((2, 4), np.nan), "C of AffineCost holds NaN or infinite"),
+            (["a", "b"], np.eye(2, 4), "C0 of AffineCost must be a regular array"),
+            ([0, 0], [[1], [1, 2]], "C of AffineCost must be a regular array"),
+            ([0, 0], 1j * np.eye(2, 4), "C of AffineCost must be a regular array"),
+        ],
+    )
+    def test_what_is_wrong_is_said(self, C0: Any, C: Any, words: str) -> None:
+        (message,) = messages(AffineCost(C0, C))
+        assert words in message
+
+    def test_both_parts_are_checked(self) -> None:
+        assert len(messages(AffineCost([0, 0, 0], np.eye(2, 3)))) == 2
+
+
+class TestFunctionCost:
+    def test_the_function_sees_all_signals(self) -> None:
+        cost = resolve(FunctionCost(lambda signals: signals[:, 2:] ** 2, ["wind", 2]))
+        assert cost.columns == (3, 2)
+        np.testing.assert_array_equal(cost.evaluate(SIGNALS), SIGNALS[:, 2:] ** 2)
+
+    def test_names_become_positions(self) -> None:
+        specification = resolve(FunctionCost(first_two, ["price_*"])).specification
+        assert isinstance(specification, FunctionCost)
+        assert specification.columns == (0, 1)
+        assert specification.fn is first_two
+
+    def test_integers_and_lists_are_converted(self) -> None:
+        cost = resolve(FunctionCost(lambda signals: [[1, 2]] * len(signals), []))
+        assert cost.columns == ()
+        assert cost.evaluate(SIGNALS).dtype == np.float64
+
+    @pytest.mark.parametrize(
+        ("fn", "words"),
+        [
+            (lambda s: s[:, 0], "gave shape (3,), expected (3, 2)"),
+            (lambda s: s[1:, :2], "gave shape (2, 2), expected (3, 2)"),
+            (lambda s: s[:, :2] / 0.0, "row 0, column 0 is NaN; row 0, column 1 is inf"),
+            (lambda s: {}["a"], "the function failed: KeyError"),
+            (lambda s: [["a", "b"]] * 3, "the function failed: ValueError"),
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+    def test_what_the_function_does_wrong_is_said(self, fn: Any, words: str) -> None:
+        with pytest.raises(DataError) as raised:
+            resolve(FunctionCost(fn, [0])).evaluate(SIGNALS)
+        assert words in str(raised.value)
+
+    def test_the_function_cannot_change_the_signals(self) -> None:
+        signals = SIGNALS.copy()
+        with pytest.raises(DataError, match="read-only"):
+            resolve(FunctionCost(lambda s: np.exp(s, out=s)[:, :2], [0])).evaluate(signals)
+        np.testing.assert_array_equal(signals, SIGNALS)
+
+    def test_what_is_wrong_is_said_together(self) -> None:
+        said = messages(FunctionCost(3, [7, "zz"]))  # type: ignore[arg-type]
+        assert len(said) == 3
+        assert "fn of FunctionCost is 3, not a function" in said[0]
+        assert "5 is not a list of columns" in messages(FunctionCost(first_two, 5))[0]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("signals", [SIGNALS[:, :3], SIGNALS[0]])
+def test_other_signals_than_those_that_were_checked_are_refused(signals: np.ndarray) -> None:
+    with pytest.raises(DataError, match=r"expected \(N, 4\)"):
+        resolve([0, 1]).evaluate(signals)
+
+
+def test_no_rows_give_no_costs() -> None:
+    assert resolve([0, 1]).evaluate(np.empty((0, 4))).shape == (0, 2)
+
+
+@pytest.mark.parametrize("unknown", ["n_decisions", "n_signals"])
+def test_an_unknown_size_leaves_the_rest_checked(unknown: str) -> None:
+    sizes: dict[str, Any] = {"n_decisions": 2, "n_signals": 4, unknown: None}
+    for specification, problem_count in (([0, 1], 0), (["wnid", 1], 1)):
+        problems = Problems()
+        resolved = resolve_cost(specification, **sizes, signal_names=NAMES, problems=problems)
+        assert resolved is None
+        assert len(problems) == problem_count
+
+
+@pytest.mark.parametrize(
+    "specification",
+    [[1, 0], [1.0, 2.0], AffineCost([0, 1], np.eye(2, 4)), FunctionCost(first_two, [0, 1])],
+)
+def test_pickling_and_copying(specification: Any) -> None:
+    cost = resolve(specification)
+    for twin in (pickle.loads(pickle.dumps(cost)), copy.deepcopy(cost)):
+        np.testing.assert_array_equal(twin.evaluate(SIGNALS), cost.evaluate(SIGNALS))
+
+
+def test_reprs_are_short() -> None:
+    assert (
+        repr(AffineCost([0, 1], np.eye(2, 4))) == "AffineCost(C0 of shape (2,), C of shape (2, 4))"
+    )
+    assert repr(FunctionCost(first_two, (0, 1))) == "FunctionCost(first_two, columns=[0, 1])"

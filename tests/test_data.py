@@ -1,0 +1,579 @@
+"""Good data in every form give the same arrays; bad data are refused, all problems at once."""
+
+from __future__ import annotations
+
+import copy
+import datetime as dt
+import pickle
+import subprocess
+import sys
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from feaslearn.costs import AffineCost, FunctionCost
+from feaslearn.data import Decisions, Names, Shard, as_matrix, column_names, shards
+from feaslearn.exceptions import DataError, DataTypeError, Problems
+
+SIGNALS = np.arange(24.0).reshape(6, 4) / 8
+DECISIONS = np.arange(12.0).reshape(6, 2) / 4
+COLUMNS = ("price_1", "price_2", "demand", "Wind", "x_1", "x_2")
+PANDAS = pd.DataFrame(np.hstack([SIGNALS, DECISIONS]), columns=list(COLUMNS))
+POLARS = pl.DataFrame({name: PANDAS[name].to_numpy() for name in COLUMNS})
+FRAMES = pytest.mark.parametrize("frame", [PANDAS, POLARS], ids=["pandas", "polars"])
+
+
+def make(
+    signals: Any = SIGNALS, decisions: Any = DECISIONS, cost: Any = (0, 1), **more: Any
+) -> Any:
+    return Decisions.from_arrays(signals, decisions, cost, **more)
+
+
+def refusal(*arguments: Any, **more: Any) -> str:
+    with pytest.raises(DataError) as raised:
+        make(*arguments, **more)
+    return str(raised.value)
+
+
+def frame_refusal(frame: Any, **lists: Any) -> str:
+    with pytest.raises(DataError) as raised:
+        Decisions.from_frame(frame, **lists)
+    return str(raised.value)
+
+
+def first_two(signals: np.ndarray) -> np.ndarray:
+    return signals[:, :2]
+
+
+class TestGoodArrays:
+    @pytest.mark.parametrize(
+        "signals",
+        [
+            SIGNALS,
+            SIGNALS.tolist(),
+            SIGNALS.astype(np.float32),
+            SIGNALS.astype(object),
+            np.asfortranarray(SIGNALS),
+            np.repeat(SIGNALS, 2, axis=0)[::2],
+            PANDAS.iloc[:, :4],
+            POLARS[:, :4],
+            PANDAS.iloc[:, :4].convert_dtypes(),
+            np.ma.masked_array(SIGNALS),
+        ],
+    )
+    def test_every_form_gives_the_same_matrix(self, signals: Any) -> None:
+        data = make(signals)
+        np.testing.assert_array_equal(data.signals, SIGNALS)
+        assert data.signals.dtype == np.float64
+        assert data.signals.flags.c_contiguous
+        np.testing.assert_array_equal(data.cost_matrix, SIGNALS[:, :2])
+
+    @pytest.mark.parametrize("dtype", [int, np.int8, np.uint64, bool, np.float16])
+    def test_other_numbers_become_float64(self, dtype: Any) -> None:
+        decisions = (DECISIONS > 1).astype(dtype)
+        data = make(decisions=decisions)
+        assert data.decisions.dtype == np.float64
+        np.testing.assert_array_equal(data.decisions, DECISIONS > 1)
+
+    def test_decimals_are_numbers(self) -> None:
+        assert make([[Decimal("0.5"), 1]], [1], [0]).signals.tolist() == [[0.5, 1.0]]
+
+    @pytest.mark.parametrize(
+        "decisions",
+        [DECISIONS[:, 0], DECISIONS[:, 0].tolist(), PANDAS["x_1"], POLARS["x_1"]],
+    )
+    def test_a_vector_of_decisions_is_one_column(self, decisions: Any) -> None:
+        data = make(decisions=decisions, cost=[1])
+        np.testing.assert_array_equal(data.decisions, DECISIONS[:, :1])
+
+    def test_one_sample_and_constant_signals(self) -> None:
+        assert len(make(SIGNALS[:1], DECISIONS[:1])) == 1
+        assert make(np.ones((3, 2)), np.ones((3, 2))).cost_matrix.tolist() == [[1.0, 1.0]] * 3
+
+    @pytest.mark.parametrize("cost", [[0, 1], ["s0", "s1"], [2.0, 3.0]])
+    def test_the_cost_kept_reads_the_signals_kept(self, cost: Any) -> None:
+        data = make(cost=cost)
+        again = make(data.signals, data.decisions, data.cost)
+        np.testing.assert_array_equal(again.cost_matrix, data.cost_matrix)
+
+    def test_other_costs(self) -> None:
+        affine = AffineCost([1.0, 0.0], np.eye(2, 4))
+        assert make(cost=affine).cost is affine
+        np.testing.assert_array_equal(make(cost=affine).cost_matrix, SIGNALS[:, :2] + [1.0, 0.0])
+        function = FunctionCost(lambda s: -s[:, 2:], columns=["s2", "s3"])
+        np.testing.assert_array_equal(make(cost=function).cost_matrix, -SIGNALS[:, 2:])
+
+    def test_nobody_can_change_the_data(self) -> None:
+        signals, decisions = SIGNALS.copy(), DECISIONS.copy()
+        data = make(signals, decisions, FunctionCost(first_two, [0, 1]))
+        signals[:] = decisions[:] = 7.0
+        np.testing.assert_array_equal(data.signals, SIGNALS)
+        np.testing.assert_array_equal(data.decisions, DECISIONS)
+        for twin in (data, data[1:], pickle.loads(pickle.dumps(data)), copy.deepcopy(data)):
+            for array in (twin.signals, twin.decisions, twin.cost_matrix):
+                with pytest.raises(ValueError, match="read-only"):
+                    array[0, 0] = 1.0
+        with pytest.raises(AttributeError):
+            data.signals = SIGNALS
+
+
+class TestUnobserved:
+    @pytest.mark.parametrize(
+        "decisions",
+        [
+            np.array([[1.0, np.nan], [np.nan, np.nan]]),
+            [[1.0, None], [None, None]],
+            pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": [np.nan, np.nan]}),
+            pl.DataFrame({"a": [1, None], "b": [None, None]}),
+            pl.DataFrame({"a": [True, None], "b": [None, None]}),
+            np.ma.masked_array([[1.0, 9.0], [9.0, 9.0]], mask=[[0, 1], [1, 1]]),
+        ],
+    )
+    def test_missing_decisions_are_kept_as_nan(self, decisions: Any) -> None:
+        data = make(SIGNALS[:2], decisions)
+        np.testing.assert_array_equal(data.decisions, [[1.0, np.nan], [np.nan, np.nan]])
+        assert "3 unobserved" in repr(data)
+
+    def test_something_must_be_observed(self) -> None:
+        assert "every value is NaN" in refusal(decisions=np.full((6, 2), np.nan))
+
+    def test_infinity_is_not_a_decision(self) -> None:
+        decisions = np.array(DECISIONS)
+        decisions[4, 1] = -np.inf
+        decisions[0, 0] = np.nan
+        message = refusal(decisions=decisions)
+        assert "decisions: 1 value is infinite: row 4, column 1 is -inf" in message
+
+
+class TestBadArrays:
+    @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "inf"), (None, "NaN")])
+    def test_a_signal_that_is_not_finite(self, value: Any, word: str) -> None:
+        signals = SIGNALS.astype(object)
+        signals[3, 2] = value
+        assert f"row 3, column 2 is {word}" in refusal(signals)
+
+    @FRAMES
+    def test_the_column_is_named(self, frame: Any) -> None:
+        signals = np.array(SIGNALS)
+        signals[5, 3] = np.nan
+        named = type(frame)(dict(zip(COLUMNS, signals.T, strict=False)))
+        assert "row 5, column 'Wind' is NaN" in refusal(named)
+        names = (list("abcd"), list("xy"))
+        assert "row 5, column 'd' is NaN" in refusal(signals, names=names)
+
+    @given(
+        arrays(float, (4, 3), elements=st.sampled_from([0.0, 1.0, np.nan, np.inf, -np.inf])),
+    )
+    def test_first_five_and_the_count(self, signals: np.ndarray) -> None:
+        bad = np.argwhere(~np.isfinite(signals))
+        if len(bad) == 0:
+            assert len(make(signals, np.ones((4, 1)), [0])) == 4
+            return
+        message = refusal(signals, np.ones((4, 1)), [0])
+        assert f"signals: {len(bad)} value" in message
+        assert message.count("row ") == min(5, len(bad))
+        assert all(f"row {i}, column {j} is " in message for i, j in bad[:5])
+
+    @pytest.mark.parametrize(
+        ("signals", "words"),
+        [
+            ([[1, "x"], [2, "3.5"]], "2 values are not numbers: row 0, column 1 is the text 'x'"),
+            (np.array([["1", "2"]]), "row 0, column 0 is the text '1'; row 0, column 1"),
+            ([[b"1", 2]], "row 0, column 0 is the text b'1'"),
+            (pl.DataFrame({"a": [1.0], "b": ["u"]}), "row 0, column 'b' is the text 'u'"),
+            (pd.DataFrame({"a": [1.0], "b": ["u"]}), "row 0, column 'b' is the text 'u'"),
+            (pd.DataFrame({"a": pd.Categorical(["u"])}), "row 0, column 'a' is the text 'u'"),
+            ([[1, {}]], "row 0, column 1 is a dict"),
+            ([[1, 1j]], "Complex data not supported"),
+            ([[1, dt.date(2024, 1, 1)]], "row 0, column 1 is a date"),
+            (np.array([["2024-01-01"]], dtype="M8[ns]"), "holds dates"),
+            (np.zeros(2, dtype=[("a", float)]), "1 dimension(s)"),
+            (np.zeros((2, 2), dtype="V8"), "holds values of type"),
+            ([[10**400, 1]], "row 0, column 0 is a int"),
+            ([[1, 2], [3]], "rows do not all have the same length"),
+            (SIGNALS[0], "Reshape your data"),
+            (SIGNALS[None], "3 dimension(s), expected 2"),
+            (None, "got None"),
+            (3.0, "got a float"),
+            ("abc", "got a str"),
+            ({"a": [1.0]}, "got a dict"),
+            (scipy.sparse.csr_array(SIGNALS), "sparse"),
+            (np.empty((6, 0)), "no columns"),
+            (np.empty((0, 4)), "no rows"),
+            ([], "no rows"),
+            (pd.DataFrame(), "no rows"),
+            (np.ma.masked_array(SIGNALS, mask=SIGNALS > 2.8), "row 5, column 3 is NaN"),
+        ],
+    )
+    def test_signals_that_cannot_be_used(self, signals: Any, words: str) -> None:
+        message = refusal(signals)
+        assert "signals: " in message
+        assert words in message
+
+    @pytest.mark.parametrize(
+        ("decisions", "words"),
+        [
+            (np.empty((6, 0)), "no columns"),
+            (np.empty((0, 2)), "no rows"),
+            ([], "no rows"),
+            (None, "got None"),
+            (DECISIONS + 1j, "Complex data not supported"),
+            ([["open", 1.0]] + [[1.0, 1.0]] * 5, "row 0, column 0 is the text 'open'"),
+        ],
+    )
+    def test_decisions_that_cannot_be_used(self, decisions: Any, words: str) -> None:
+        message = refusal(decisions=decisions)
+        assert "decisions: " in message
+        assert words in message
+
+    @pytest.mark.parametrize("rows", [1, 5, 7])
+    def test_lengths_that_differ(self, rows: int) -> None:
+        message = refusal(decisions=np.ones((rows, 2)))
+        assert f"signals have 6 rows and decisions have {rows}" in message
+
+    @pytest.mark.parametrize(
+        ("names", "words"),
+        [
+            ((["a", "b"], ["x", "y"]), "2 names for 4 signals"),
+            ((["a", "a", "b", "c"], ["x", "y"]), "2 of the signals are called 'a'"),
+            ((["a", "b", "c", "d"], ["x", 3]), "those of the decisions must be a list of texts"),
+            (("abcd", ["x", "y"]), "those of the signals must be a list of texts"),
+            ((["a", "b", "c", "d"],), "expected those of the signals and those of the decisions"),
+        ],
+    )
+    def test_names_that_do_not_fit(self, names: Any, words: str) -> None:
+        assert words in refusal(names=names)
+
+    def test_a_frame_with_two_columns_of_one_name(self) -> None:
+        signals = pd.DataFrame(SIGNALS, columns=["a", "b", "a", "c"])
+        assert "2 of the signals are called 'a'" in refusal(signals)
+
+    def test_a_forward_problem_that_cannot_solve(self) -> None:
+        assert "forward: 3 has no method solve" in refusal(forward=3)
+
+    def test_everything_wrong_is_said_in_one_error(self) -> None:
+        signals = np.array(SIGNALS)
+        signals[1, 2] = np.nan
+        message = refusal(
+            signals, DECISIONS[:4], ["prise_1", "price_2"], names=(COLUMNS[:4], ("x", "x"))
+        )
+        lines = message.splitlines()
+        assert lines[0] == "Decisions:"
+        assert len(lines) == 5
+        assert "row 1, column 'demand' is NaN" in lines[1]
+        assert "signals have 6 rows and decisions have 4" in lines[2]
+        assert "2 of the decisions are called 'x'" in lines[3]
+        assert "'prise_1' is not among the signals; did you mean 'price_1'?" in lines[4]
+
+
+class TestNames:
+    def test_defaults(self) -> None:
+        names = make().names
+        assert names == Names(("s0", "s1", "s2", "s3"), ("x0", "x1"))
+
+    @FRAMES
+    def test_frames_bring_their_names(self, frame: Any) -> None:
+        data = make(frame[list(COLUMNS[:4])], frame["x_2"], ["price_2"])
+        assert data.names == Names(COLUMNS[:4], ("x_2",))
+        assert data.cost == [1]
+
+    def test_given_names_win(self) -> None:
+        names = Names(("a", "b", "c", "d"), ("u", "v"))
+        assert make(PANDAS.iloc[:, :4], cost=["d", "a"], names=names).names == names
+
+    @pytest.mark.parametrize(
+        ("values", "names"),
+        [
+            (PANDAS, COLUMNS),
+            (POLARS, COLUMNS),
+            (PANDAS["demand"], ("demand",)),
+            (POLARS["demand"], ("demand",)),
+            (pd.DataFrame(SIGNALS), None),
+            (pd.Series([1.0]), None),
+            (pl.Series([1.0]), None),
+            (pd.DataFrame(), None),
+            (SIGNALS, None),
+            (None, None),
+        ],
+    )
+    def test_column_names(self, values: Any, names: Any) -> None:
+        assert column_names(values) == names
+
+
+class TestFromFrame:
+    @FRAMES
+    def test_lists_and_patterns(self, frame: Any) -> None:
+        data = Decisions.from_frame(
+            frame, signals=["demand", "price_*"], decisions=["x_2", "x_1"], cost=["price_*"]
+        )
+        assert data.names == Names(("demand", "price_1", "price_2"), ("x_2", "x_1"))
+        np.testing.assert_array_equal(data.signals, SIGNALS[:, [2, 0, 1]])
+        np.testing.assert_array_equal(data.decisions, DECISIONS[:, ::-1])
+        np.testing.assert_array_equal(data.cost_matrix, SIGNALS[:, :2])
+        assert data.cost == [1, 2]
+
+    @FRAMES
+    def test_positions_count_among_the_signals(self, frame: Any) -> None:
+        data = Decisions.from_frame(frame, signals=["Wind", "demand"], decisions="x_1", cost=[1])
+        np.testing.assert_array_equal(data.cost_matrix, SIGNALS[:, [2]])
+
+    @FRAMES
+    def test_everything_wrong_is_said_in_one_error(self, frame: Any) -> None:
+        values = {name: np.array(frame[name]) for name in COLUMNS}
+        values["price_1"][3] = np.inf
+        message = frame_refusal(
+            type(frame)(values),
+            signals=["price_*", "demnad", "wind"],
+            decisions=["x_*", "y"],
+            cost=["price_3", "price_2"],
+        )
+        for words in (
+            "signals: column 'demnad' is not in the frame; did you mean 'demand'?",
+            "signals: column 'wind' is not in the frame; did you mean 'Wind'?",
+            "decisions: column 'y' is not in the frame; there are 'price_1'",
+            "signals: 1 value is NaN or infinite: row 3, column 'price_1' is inf",
+            "cost: column 'price_3' is not among the signals; did you mean 'price_2'?",
+        ):
+            assert words in message
+        assert len(message.splitlines()) == 6
+
+    @FRAMES
+    def test_a_missing_decision_column_is_not_said_twice(self, frame: Any) -> None:
+        message = frame_refusal(
+            frame, signals=["price_*"], decisions=["x_1", "zz"], cost=["price_*"]
+        )
+        assert "\n" not in message
+        assert "'zz'" in message
+
+    @FRAMES
+    @pytest.mark.parametrize(
+        ("lists", "words"),
+        [
+            ({"cost": ["Wind"]}, "cost: column 'Wind' is not among the signals"),
+            ({"signals": []}, "signals: no column is listed"),
+            ({"decisions": []}, "decisions: no column is listed"),
+            ({"signals": ["zzz_*"]}, "column 'zzz_*' is not in the frame"),
+            ({"signals": ["demand", "demand"]}, "'demand' is listed 2 times"),
+            ({"signals": ["*"]}, "column 'x_1' is both a signal and a decision"),
+        ],
+    )
+    def test_columns_that_do_not_fit(self, frame: Any, lists: Any, words: str) -> None:
+        good = {"signals": ["demand"], "decisions": ["x_1"], "cost": ["demand"]}
+        assert words in frame_refusal(frame, **(good | lists))
+
+    @FRAMES
+    def test_no_rows(self, frame: Any) -> None:
+        message = frame_refusal(frame[:0], signals=["demand"], decisions=["x_1"], cost=[0])
+        assert "signals: no rows" in message
+        assert "decisions: no rows" in message
+
+    @pytest.mark.parametrize("frame", [pd.DataFrame(), pl.DataFrame()])
+    def test_no_columns(self, frame: Any) -> None:
+        message = frame_refusal(frame, signals=["a"], decisions=["b"], cost=["a"])
+        assert "column 'a' is not in the frame; there are none" in message
+
+    @pytest.mark.parametrize("frame", [SIGNALS, {"demand": [1.0]}, None, POLARS.lazy()])
+    def test_not_a_frame(self, frame: Any) -> None:
+        message = frame_refusal(frame, signals=["demand"], decisions=["x_1"], cost=[0])
+        assert "needs a pandas or polars DataFrame" in message
+        assert type(frame).__name__ in message
+
+    def test_a_name_that_two_columns_have(self) -> None:
+        frame = PANDAS.set_axis(["a", "a", "b", "c", "x", "y"], axis=1)
+        lists = {"decisions": ["x"], "cost": ["b"]}
+        assert "2 columns in the frame are called 'a'" in frame_refusal(
+            frame, signals=["a", "b"], **lists
+        )
+        assert "called 'a'" in frame_refusal(frame, signals=["a*", "b"], **lists)
+        assert len(Decisions.from_frame(frame, signals=["b", "c"], **lists)) == 6
+
+    def test_labels_that_are_numbers(self) -> None:
+        frame = pd.DataFrame(np.hstack([SIGNALS, DECISIONS]))
+        data = Decisions.from_frame(frame, signals=[2, 3, 0], decisions=[4], cost=[2])
+        assert data.names == Names(("2", "3", "0"), ("4",))
+        np.testing.assert_array_equal(data.cost_matrix, SIGNALS[:, [2]])
+        constant = Decisions.from_frame(frame, signals=[2, 3], decisions=[4], cost=[1.5])
+        np.testing.assert_array_equal(constant.cost_matrix, 1.5)
+
+    def test_arrays_need_neither_pandas_nor_polars(self) -> None:
+        code = (
+            "import sys; sys.modules.update(pandas=None, polars=None); "
+            "from feaslearn.data import Decisions; "
+            "print(len(Decisions.from_arrays([[1.0]], [2.0], [0])))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+        assert done.stdout.strip() == b"1"
+
+
+class Forward:
+    def solve(self, signals: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        return costs
+
+
+class TestIndexing:
+    DATA = make(forward=Forward(), names=(COLUMNS[:4], COLUMNS[4:]))
+
+    @pytest.mark.parametrize(
+        ("index", "rows"),
+        [
+            (0, [0]),
+            (-1, [5]),
+            (np.int32(2), [2]),
+            (slice(1, 4), [1, 2, 3]),
+            (slice(None, None, -2), [5, 3, 1]),
+            ([4, 0, 4], [4, 0, 4]),
+            (range(2), [0, 1]),
+            (np.array([-1, 1]), [5, 1]),
+            (SIGNALS[:, 0] > 1.6, [4, 5]),
+            ((SIGNALS[:, 0] > 1.6).tolist(), [4, 5]),
+            (pd.Series(SIGNALS[:, 0] > 1.6), [4, 5]),
+        ],
+    )
+    def test_samples_are_chosen(self, index: Any, rows: list[int]) -> None:
+        chosen = self.DATA[index]
+        assert len(chosen) == len(rows)
+        np.testing.assert_array_equal(chosen.signals, SIGNALS[rows])
+        np.testing.assert_array_equal(chosen.decisions, DECISIONS[rows])
+        np.testing.assert_array_equal(chosen.cost_matrix, SIGNALS[rows, :2])
+        assert chosen.signals.flags.c_contiguous
+        for name in ("cost", "forward", "names"):
+            assert getattr(chosen, name) is getattr(self.DATA, name)
+
+    @given(st.slices(6))
+    def test_slices_are_those_of_arrays(self, index: slice) -> None:
+        expected = SIGNALS[index]
+        if len(expected):
+            np.testing.assert_array_equal(self.DATA[index].signals, expected)
+        else:
+            with pytest.raises(DataError, match="selection is empty"):
+                self.DATA[index]
+
+    @pytest.mark.parametrize(
+        ("index", "words"),
+        [
+            (6, "there is no sample 6 among 6"),
+            (-7, "there is no sample -7 among 6"),
+            ([1, 9], "there is no sample 9 among 6"),
+            ([], "the selection is empty"),
+            (np.zeros(6, dtype=bool), "the selection is empty"),
+            ([True, False], "a mask of 2 for 6 samples"),
+            ((0, 1), "an index chooses samples"),
+            ((slice(None), 0), "an index chooses samples"),
+            (True, "an index chooses samples"),
+            (1.0, "an index chooses samples"),
+            ([0.5], "an index chooses samples"),
+            ("price_1", "an index chooses samples"),
+            (None, "an index chooses samples"),
+            (np.zeros((6, 1), dtype=int), "an index chooses samples"),
+        ],
+    )
+    def test_what_is_no_choice_of_samples_is_refused(self, index: Any, words: str) -> None:
+        with pytest.raises(DataError) as raised:
+            self.DATA[index]
+        assert words in str(raised.value)
+
+    def test_iteration_is_not_offered(self) -> None:
+        with pytest.raises(TypeError, match="not iterable"):
+            iter(self.DATA)
+
+
+class TestShown:
+    def test_repr(self) -> None:
+        assert repr(make()) == "Decisions(6 samples, 4 signals, 2 decisions, cost=[0, 1])"
+        one = make([[1.0]], [2.0], np.array([0]), forward=Forward())
+        assert repr(one) == "Decisions(1 sample, 1 signal, 1 decision, cost=[0], forward=Forward)"
+        many = make(np.ones((2, 50)), np.ones((2, 50)), list(range(50)))
+        assert len(repr(many)) < 120
+
+    def test_html(self) -> None:
+        decisions = np.array(DECISIONS)
+        decisions[:, 1] = np.nan
+        data = make(decisions=decisions, names=(("<s>", "b", "c", "d"), ("x", "y")))
+        html = data._repr_html_()
+        assert "&lt;s&gt;" in html
+        assert "<s>" not in html
+        assert html.count("<tr>") == 1 + 6
+        assert "<td>x</td><td>0</td><td>1.25</td><td>2.5</td><td>0</td>" in html
+        assert "<td>y</td><td></td><td></td><td></td><td>6</td>" in html
+
+    def test_html_of_many_columns_is_cut(self) -> None:
+        html = make(np.ones((2, 50)), np.ones((2, 1)), [0])._repr_html_()
+        assert html.count("<tr>") == 1 + 30
+        assert "and 21 more columns" in html
+
+
+class TestAsMatrix:
+    def test_a_matrix_that_is_fine_is_not_copied(self) -> None:
+        assert as_matrix(SIGNALS, name="X", problems=Problems()) is SIGNALS
+
+    def test_a_vector_is_a_column_only_where_that_is_allowed(self) -> None:
+        problems = Problems()
+        column = as_matrix([1, 2], name="y", problems=problems, allow_1d=True)
+        assert column is not None
+        assert column.shape == (2, 1)
+        assert not problems
+        assert as_matrix([1, 2], name="X", problems=problems) is None
+        assert len(problems) == 1
+
+    def test_the_shape_is_told_although_values_are_wrong(self) -> None:
+        problems = Problems()
+        matrix = as_matrix([[1.0, np.nan], ["a", 2.0]], name="X", problems=problems)
+        assert matrix is not None
+        assert matrix.shape == (2, 2)
+        assert len(problems) == 2
+
+    @pytest.mark.parametrize(
+        ("values", "error", "pattern"),
+        [
+            (np.array([[{"a": 1}]]), TypeError, "argument must be .* string.* number"),
+            (np.ones((2, 2)) * 1j, ValueError, "Complex data not supported"),
+            (np.ones(3), ValueError, "Reshape your data"),
+            (
+                np.empty((15, 0)),
+                ValueError,
+                r"0 feature\(s\) \(shape=\(\d*, 0\)\) while a minimum of \d* is required.",
+            ),
+            (np.array([[np.nan]]), ValueError, "NaN"),
+            (np.array([[np.inf]]), ValueError, "inf"),
+            (scipy.sparse.csr_matrix(SIGNALS), ValueError, "sparse"),
+        ],
+    )
+    def test_what_the_estimator_checks_of_scikit_learn_look_for(
+        self, values: Any, error: type[Exception], pattern: str
+    ) -> None:
+        problems = Problems()
+        as_matrix(values, name="X", problems=problems)
+        with pytest.raises(error, match=pattern):
+            problems.raise_if_any(DataError, "fit")
+
+    def test_text_alone_is_not_a_type_error(self) -> None:
+        with pytest.raises(DataError) as raised:
+            make([["a"]], [1.0], [0])
+        assert not isinstance(raised.value, DataTypeError)
+
+
+class TestShards:
+    @given(st.integers(0, 40), st.integers(1, 50))
+    def test_the_parts_are_the_whole_in_order(self, rows: int, size: int) -> None:
+        table = np.arange(3.0 * rows).reshape(rows, 3)
+        whole = Shard(table, table + 1, table + 2, np.arange(float(rows)))
+        parts = list(shards(whole, size))
+        assert all(0 < len(part.weights) <= size for part in parts)
+        assert all(len(part.weights) == size for part in parts[:-1])
+        for name in Shard._fields:
+            array = getattr(whole, name)
+            pieces = [getattr(part, name) for part in parts]
+            assert all(np.shares_memory(piece, array) for piece in pieces)
+            np.testing.assert_array_equal(np.concatenate([array[:0], *pieces]), array)
+
+    def test_the_size_must_be_positive(self) -> None:
+        with pytest.raises(DataError, match="size is 0"):
+            list(shards(Shard(SIGNALS, SIGNALS, SIGNALS, SIGNALS[:, 0]), size=0))

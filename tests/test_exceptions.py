@@ -1,0 +1,203 @@
+"""One base class, one error for all problems, and messages that help."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+import sklearn.exceptions
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feaslearn import exceptions
+from feaslearn.exceptions import (
+    DataError,
+    DataTypeError,
+    FeaslearnError,
+    FeaslearnWarning,
+    MissingExtraError,
+    NotFittedError,
+    Problems,
+    SetError,
+    SolverError,
+    UnsupportedError,
+    describe_non_finite,
+    did_you_mean,
+    find_columns,
+    list_first,
+)
+
+ERRORS = [
+    value
+    for value in vars(exceptions).values()
+    if inspect.isclass(value)
+    and issubclass(value, Exception)
+    and value.__module__ == exceptions.__name__
+]
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_every_error_has_the_base_class_and_is_public(error: type[Exception]) -> None:
+    assert issubclass(error, FeaslearnError) is not issubclass(error, Warning)
+    assert error.__name__ in exceptions.__all__
+    assert error.__doc__
+
+
+@pytest.mark.parametrize(
+    ("error", "builtin"),
+    [
+        (DataError, ValueError),
+        (DataTypeError, ValueError),
+        (DataTypeError, TypeError),
+        (SetError, ValueError),
+        (exceptions.EmptySetError, SetError),
+        (exceptions.UnboundedSetError, SetError),
+        (exceptions.TooManyVerticesError, SetError),
+        (UnsupportedError, TypeError),
+        (SolverError, RuntimeError),
+        (exceptions.InfeasibleProblemError, SolverError),
+        (exceptions.UnboundedProblemError, SolverError),
+        (NotFittedError, sklearn.exceptions.NotFittedError),
+        (MissingExtraError, ImportError),
+        (FeaslearnWarning, UserWarning),
+    ],
+)
+def test_errors_are_also_the_builtin_that_callers_expect(
+    error: type[Exception], builtin: type[Exception]
+) -> None:
+    assert issubclass(error, builtin)
+
+
+def test_missing_extra_says_what_to_install_and_survives_pickling() -> None:
+    error = MissingExtraError("pyomo", "pyomo-extra")
+    assert str(error) == 'needs pyomo: pip install "feaslearn[pyomo-extra]"'
+    for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert str(twin) == str(error)
+        assert (twin.package, twin.extra) == ("pyomo", "pyomo-extra")
+
+
+class TestProblems:
+    def test_nothing_is_raised_without_problems(self) -> None:
+        problems = Problems()
+        problems.raise_if_any(DataError, "heading")
+        assert not problems
+
+    def test_one_problem_is_one_line(self) -> None:
+        problems = Problems()
+        problems.add("it is late")
+        with pytest.raises(SetError) as raised:
+            problems.raise_if_any(SetError, "Clock")
+        assert str(raised.value) == "Clock: it is late"
+
+    @given(st.lists(st.text(st.characters(codec="ascii", categories="L"), min_size=1), min_size=2))
+    def test_several_problems_are_listed_in_order(self, messages: list[str]) -> None:
+        problems = Problems()
+        for message in messages:
+            problems.add(message)
+        assert problems.messages == tuple(messages)
+        assert len(problems) == len(messages)
+        with pytest.raises(DataError) as raised:
+            problems.raise_if_any(DataError, "heading")
+        assert str(raised.value).split("\n  - ") == ["heading:", *messages]
+
+    def test_the_narrower_error_is_raised_where_it_is_a_kind_of_the_asked_one(self) -> None:
+        problems = Problems()
+        problems.add("a")
+        problems.add("b", error=DataTypeError)
+        with pytest.raises(DataTypeError):
+            problems.raise_if_any(DataError, "heading")
+        with pytest.raises(SetError):
+            problems.raise_if_any(SetError, "heading")
+
+
+class TestDidYouMean:
+    @pytest.mark.parametrize(
+        ("name", "nearest"),
+        [("demnad", "demand"), ("price2", "price_2"), ("PRICE_1", "price_1"), ("wind", "Wind")],
+    )
+    def test_the_nearest_name_is_suggested(self, name: str, nearest: str) -> None:
+        assert did_you_mean(name, ["price_1", "price_2", "demand", "Wind"]) == (
+            f"did you mean {nearest!r}?"
+        )
+
+    def test_all_are_listed_where_none_is_near(self) -> None:
+        assert did_you_mean("zzz", ["a", "b"]) == "there are 'a', 'b'"
+        assert did_you_mean("zzz", []) == "there are none"
+        assert did_you_mean("zzz", [f"a{j}" for j in range(13)]).endswith("'a9', and 3 more")
+
+
+class TestFindColumns:
+    NAMES = ("price_1", "demand", "price_2", "x[0]", "x0")
+
+    @pytest.mark.parametrize(
+        ("wanted", "found"),
+        [
+            (["demand", "price_1"], (1, 0)),
+            (["price_*"], (0, 2)),
+            (["price_2", "price_*"], (2, 0)),
+            (["price_?", 1], (0, 2, 1)),
+            (["x[0]"], (3,)),
+            (["x[*"], (3,)),
+            ([np.int64(4), "x0"], (4, 4)),
+        ],
+    )
+    def test_by_position_name_and_pattern(
+        self, wanted: list[object], found: tuple[int, ...]
+    ) -> None:
+        problems = Problems()
+        assert find_columns(wanted, self.NAMES, 5, "cost", "here", problems) == found
+        assert not problems
+
+    @pytest.mark.parametrize(
+        ("wanted", "message"),
+        [
+            ("demnad", "cost: column 'demnad' is not here; did you mean 'demand'?"),
+            ("wind_*", "cost: column 'wind_*' is not here; there are 'price_1'"),
+            (5, "cost: column 5 is not here; there are 5, counted from 0"),
+            (-1, "cost: column -1 is not here"),
+            (True, "cost: True is neither the position nor the name"),
+            (1.5, "cost: 1.5 is neither the position nor the name"),
+        ],
+    )
+    def test_what_is_not_found_is_said(self, wanted: object, message: str) -> None:
+        problems = Problems()
+        assert find_columns(["x0", wanted], self.NAMES, 5, "cost", "here", problems) == (4,)
+        (said,) = problems.messages
+        assert said.startswith(message)
+
+    def test_a_name_that_two_columns_have(self) -> None:
+        problems = Problems()
+        assert find_columns(["a"], ["a", "b", "a"], 3, "cost", "here", problems) == (0,)
+        assert problems.messages == ("cost: 2 columns here are called 'a'; rename them",)
+
+
+class TestDescribeNonFinite:
+    def test_nothing_to_say(self) -> None:
+        assert describe_non_finite(np.ones((2, 3))) is None
+        assert describe_non_finite(np.array([[np.nan]]), allow_nan=True) is None
+
+    def test_row_column_and_value(self) -> None:
+        values = np.array([[1.0, np.nan], [-np.inf, 2.0]])
+        assert describe_non_finite(values, ["a", "b"]) == (
+            "2 values are NaN or infinite: row 0, column 'b' is NaN; row 1, column 'a' is -inf"
+        )
+        assert describe_non_finite(values, allow_nan=True) == (
+            "1 value is infinite: row 1, column 0 is -inf"
+        )
+
+    @given(st.integers(1, 20))
+    def test_the_first_five_and_the_count(self, count: int) -> None:
+        values = np.zeros((20, 1))
+        values[:count] = np.nan
+        said = describe_non_finite(values) or ""
+        assert said.startswith(str(count))
+        assert said.count("row ") == min(count, 5)
+        assert (f"and {count - 5} more" in said) is (count > 5)
+
+
+def test_list_first_counts_what_it_leaves_out() -> None:
+    assert list_first(["a", "b"], 2) == "a; b"
+    assert list_first(["a", "b"], 5) == "a; b; and 3 more"

@@ -1,0 +1,40 @@
+"""The import contracts cover every module; `make check` runs the contracts themselves."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import feaslearn
+
+ROOT = Path(__file__).parents[1]
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
+    "contracts"
+]
+MAY_USE_HEAVY_PACKAGES = {"cli", "distributed", "export", "plots", "report"}
+
+
+def existing_layers() -> set[str]:
+    folder = Path(feaslearn.__file__).parent
+    packages = {path.parent.name for path in folder.glob("*/__init__.py")}
+    modules = {path.stem for path in folder.glob("*.py")}
+    return (packages | modules) - {"__init__", "__main__"}
+
+
+def test_every_layer_below_the_tools_is_kept_from_their_packages() -> None:
+    (contract,) = (contract for contract in CONTRACTS if contract["type"] == "forbidden")
+    sources = {module.removeprefix("feaslearn.") for module in contract["source_modules"]}
+    assert sources == existing_layers() - MAY_USE_HEAVY_PACKAGES
+
+
+def test_layers_are_in_the_agreed_order() -> None:
+    (contract,) = (contract for contract in CONTRACTS if contract["type"] == "layers")
+    assert " ".join(layer.strip("()") for layer in contract["layers"]) == (
+        "cli report plots export distributed io regressor network datasets checks consistency "
+        "trainers baselines metrics formulations losses problem region hypotheses sets features "
+        "known data costs results kernels exceptions"
+    )
+
+
+def test_no_exceptions_are_listed() -> None:
+    assert not [contract["name"] for contract in CONTRACTS if "ignore_imports" in contract]

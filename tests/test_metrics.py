@@ -1,0 +1,352 @@
+"""The losses of a model on a data set, and the scores made of them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+import feaslearn as fl
+from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.metrics import Evaluation, Mean, pooled_r2
+
+POWER = fl.datasets.make_power5(140, noise=0.1, random_state=0)
+TRAIN, TEST = POWER[:100], POWER[100:]
+NORMS = [("l2", True), ("l2", False), ("l1", True), ("linf", True)]
+
+
+def scaled(data: fl.Decisions, **options: object) -> fl.RegionRegressor:
+    n = data.decisions.shape[1]
+    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(n)), **{"cost": data.cost, **options})
+    return model.fit(data.signals, data.decisions)
+
+
+def length(rows: np.ndarray, norm: str, squared: bool) -> np.ndarray:
+    lengths = np.linalg.norm(rows, ord={"l2": 2, "l1": 1, "linf": np.inf}[norm], axis=1)
+    return lengths**2 if norm == "l2" and squared else lengths
+
+
+def by_hand(values: np.ndarray) -> tuple[float, float]:
+    mean = sum(values) / len(values)
+    variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    return mean, (variance / len(values)) ** 0.5
+
+
+@pytest.mark.parametrize(("norm", "squared"), NORMS)
+def test_mean_and_standard_error_of_the_returned_decisions(norm: str, squared: bool) -> None:
+    model = scaled(TRAIN)
+    report = fl.evaluate(model, TEST, norm=norm, squared=squared)
+    losses = length(model.predict(TEST.signals) - TEST.decisions, norm, squared)
+    assert report.returned == pytest.approx(by_hand(losses))
+    assert report.n_samples == len(TEST)
+    assert report.norm == ("squared l2" if squared and norm == "l2" else norm)
+
+
+@pytest.mark.parametrize(("norm", "squared"), NORMS)
+@pytest.mark.parametrize("normalize_cost", [True, False])
+def test_losses_under_the_learned_region(norm: str, squared: bool, normalize_cost: bool) -> None:
+    model, data = scaled(TRAIN), TEST[:12]
+    report = fl.evaluate(model, data, norm=norm, squared=squared, normalize_cost=normalize_cost)
+    near, cheap = [], []
+    for s, x, c in zip(data.signals, data.decisions, data.cost_matrix, strict=True):
+        region = model.region(s)
+        unit = c / np.linalg.norm(c) if normalize_cost else c
+        near.append([region.optimal_face(c).distance(x, norm)])
+        excess = unit @ x + region.support(-unit)
+        cheap.append([region.distance(x, norm), max(excess, 0.0)])
+    near, cheap = (length(np.array(rows), norm, squared) for rows in (near, cheap))
+    assert report.predictability == pytest.approx(by_hand(near), rel=1e-6, abs=1e-9)
+    assert report.suboptimality == pytest.approx(by_hand(cheap), rel=1e-6, abs=1e-9)
+
+
+DATA_SETS = {
+    "power5": lambda **options: fl.datasets.make_power5(30, **options),
+    "switch": lambda **options: fl.datasets.make_switch(30, **options),
+    "l1_ball": lambda **options: fl.datasets.make_l1_ball(30, n=3, **options),
+}
+EACH_DATA_SET = pytest.mark.parametrize("name", DATA_SETS)
+
+
+@EACH_DATA_SET
+@pytest.mark.parametrize(("norm", "squared"), NORMS)
+def test_true_losses_are_those_of_the_predictions(name: str, norm: str, squared: bool) -> None:
+    data = DATA_SETS[name](random_state=1)
+    model = fl.baselines.LinearPolicy().fit(data.signals, data.decisions)
+    report = fl.evaluate(model, data, norm=norm, squared=squared, normalize_cost=False)
+    predicted, forward = model.predict(data.signals), data.forward
+    # The optima are unique, so the distance to the optimal face is that to the optimum.
+    optima = forward.solve(data.signals, data.cost_matrix)
+    near = length(predicted - optima, norm, squared)
+    assert report.true_predictability == pytest.approx(by_hand(near), rel=1e-6)
+    infeasible = forward.distance_to_feasible(predicted, data.signals, norm=norm)
+    excess = np.maximum(((predicted - optima) * data.cost_matrix).sum(axis=1), 0.0)
+    cheap = length(np.column_stack([infeasible, excess]), norm, squared)
+    assert report.true_suboptimality == pytest.approx(by_hand(cheap), rel=1e-6)
+    assert report.true_suboptimality.mean > 0.0
+    assert report.predictability is None
+    assert report.suboptimality is None
+
+
+class _Feasible:
+    """Predicts decisions that are feasible but not optimal: optima of other costs."""
+
+    def __init__(self, data: fl.Decisions) -> None:
+        prices = np.random.default_rng(0).uniform(0.1, 1.0, data.cost_matrix.shape)
+        self.decisions = data.forward.solve(data.signals, prices)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return self.decisions
+
+
+@EACH_DATA_SET
+def test_true_suboptimality_of_a_feasible_prediction_is_the_spo_regret(name: str) -> None:
+    data = DATA_SETS[name](random_state=2)
+    model = _Feasible(data)
+    report = fl.evaluate(model, data, squared=False, normalize_cost=False)
+    optima = data.forward.solve(data.signals, data.cost_matrix)
+    regret = ((model.decisions - optima) * data.cost_matrix).sum(axis=1)
+    assert regret.max() > 1e-3
+    assert report.true_suboptimality == pytest.approx(by_hand(regret), rel=1e-6, abs=1e-8)
+
+
+@EACH_DATA_SET
+def test_true_predictability_is_the_returned_loss_without_noise(name: str) -> None:
+    data = DATA_SETS[name](random_state=3)
+    for model in (scaled(data), LinearRegression().fit(data.signals, data.decisions)):
+        report = fl.evaluate(model, data)
+        assert report.true_predictability == pytest.approx(report.returned, rel=1e-6, abs=1e-9)
+    noisy = DATA_SETS[name](noise=0.5, random_state=3)
+    report = fl.evaluate(model, noisy)
+    assert report.true_predictability.mean < report.returned.mean
+
+
+def test_normalised_costs_do_not_depend_on_the_unit_of_money() -> None:
+    signals = TEST.signals * np.where(np.isin(np.arange(8), TEST.cost), 100.0, 1.0)
+    rich = fl.Decisions.from_arrays(signals, TEST.decisions, TEST.cost, forward=TEST.forward)
+    model = DummyRegressor().fit(TEST.signals, TEST.decisions)
+    poor, rich_unit, rich_raw = (
+        fl.evaluate(model, data, normalize_cost=normalize).true_suboptimality.mean
+        for data, normalize in ((TEST, True), (rich, True), (rich, False))
+    )
+    assert rich_unit == pytest.approx(poor)
+    assert rich_raw > 10.0 * poor
+
+
+def test_perfect_models_have_no_loss_at_all() -> None:
+    data = fl.datasets.make_l1_ball(40, n=2, low=-1.0, high=1.0, random_state=0)
+    model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost)
+    report = fl.evaluate(model.fit(data.signals, data.decisions), data)
+    assert max(report.table.values()) < 1e-12
+
+
+def test_maximisers_are_judged_as_maximisers() -> None:
+    data = fl.datasets.make_switch(40, random_state=0)
+    profits = fl.AffineCost([0.0, -1.0], [[-1.0], [1.0]])
+    same = fl.Decisions.from_arrays(data.signals, data.decisions, profits, forward=data.forward)
+    np.testing.assert_allclose(same.cost_matrix, -data.cost_matrix)
+    least = scaled(data)
+    most = scaled(same, sense="max")
+    np.testing.assert_array_equal(most.theta_, least.theta_)
+    assert fl.evaluate(most, same).table == pytest.approx(fl.evaluate(least, data).table)
+    policy = fl.baselines.LinearPolicy().fit(data.signals, data.decisions)
+    expected = fl.evaluate(policy, data).table
+    assert fl.evaluate(policy, same, sense="max").table == pytest.approx(expected, nan_ok=True)
+    wrong = fl.evaluate(policy, same)
+    assert wrong.true_suboptimality.mean != pytest.approx(expected["true suboptimality"])
+
+
+def test_one_dimensional_decisions() -> None:
+    prices = np.linspace(-1.0, 1.0, 30)[:, None]
+    data = fl.Decisions.from_arrays(prices, -np.sign(prices[:, 0]), [0])
+    model = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=[0])
+    for y in (data.decisions, data.decisions[:, 0]):
+        report = fl.evaluate(model.fit(prices, y), data)
+        assert report.returned.mean < 1e-12
+        assert report.predictability.mean < 1e-12
+        assert report.true_predictability is None
+    mean = DummyRegressor().fit(prices, data.decisions[:, 0])
+    assert fl.evaluate(mean, data).returned.mean == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), RandomForestRegressor(5, random_state=0)])
+def test_any_regressor_can_be_measured(model: object) -> None:
+    report = fl.evaluate(model.fit(TRAIN.signals, TRAIN.decisions), TEST)
+    assert report.predictability is None
+    assert report.suboptimality is None
+    assert report.returned.mean > 0.0
+    assert report.true_suboptimality.mean > 0.0
+
+
+def test_regions_are_found_inside_pipelines_and_searches() -> None:
+    plain = scaled(TRAIN)
+    expected = fl.evaluate(plain, TEST)
+    region = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=TRAIN.cost)
+    twice = FunctionTransformer(lambda X: 2.0 * X)
+    for wrapped in (
+        make_pipeline(twice, region),
+        GridSearchCV(region, {"sense": ["min", "max"]}, cv=3),
+        GridSearchCV(make_pipeline(twice, region), {"regionregressor__sense": ["min"]}, cv=3),
+        make_pipeline(region),
+    ):
+        report = fl.evaluate(wrapped.fit(TRAIN.signals, TRAIN.decisions), TEST)
+        assert report.table == pytest.approx(expected.table)
+        for score in (fl.metrics.neg_predictability, fl.metrics.neg_suboptimality):
+            assert score(wrapped, TEST.signals, TEST.decisions) == pytest.approx(
+                score(plain, TEST.signals, TEST.decisions)
+            )
+    linear = make_pipeline(StandardScaler(), LinearRegression())
+    assert fl.evaluate(linear.fit(TRAIN.signals, TRAIN.decisions), TEST).predictability is None
+
+
+def test_models_that_do_not_read_costs_get_those_of_the_data() -> None:
+    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), features="all")
+    model.fit(TRAIN.signals, TRAIN.decisions, costs=TRAIN.cost_matrix)
+    report = fl.evaluate(model, TEST)
+    predicted = model.predict(TEST.signals, costs=TEST.cost_matrix)
+    assert report.returned.mean == pytest.approx(
+        ((predicted - TEST.decisions) ** 2).sum(axis=1).mean()
+    )
+
+
+def test_columns_are_found_by_name() -> None:
+    names = list(TRAIN.names.signals)
+    turned = pd.DataFrame(TRAIN.signals, columns=names)[names[::-1]]
+    prices = [names[j] for j in TRAIN.cost]
+    for by_place, by_name in (
+        (LinearRegression(), LinearRegression()),
+        (scaled(TRAIN), fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=prices)),
+    ):
+        expected = fl.evaluate(by_place.fit(TRAIN.signals, TRAIN.decisions), TEST).table
+        by_name.fit(turned, TRAIN.decisions)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert fl.evaluate(by_name, TEST).table == pytest.approx(expected, nan_ok=True)
+
+
+def test_what_was_not_observed_does_not_count() -> None:
+    model = scaled(TRAIN)
+    decisions = TEST.decisions.copy()
+    decisions[::2, 0] = np.nan
+    decisions[:5] = np.nan
+    data = fl.Decisions.from_arrays(TEST.signals, decisions, TEST.cost, forward=TEST.forward)
+    report = fl.evaluate(model, data)
+    residual = np.nan_to_num(model.predict(TEST.signals) - decisions)[5:]
+    assert report.returned == pytest.approx(by_hand((residual**2).sum(axis=1)))
+    assert report.predictability == pytest.approx(report.returned)
+    assert report.true_predictability == fl.evaluate(model, TEST).true_predictability
+    for score, loss in (
+        (fl.metrics.neg_returned_loss, report.returned),
+        (fl.metrics.neg_predictability, report.predictability),
+        (fl.metrics.neg_suboptimality, report.suboptimality),
+    ):
+        assert score(model, TEST.signals, decisions) == pytest.approx(-loss.mean)
+
+
+@pytest.mark.parametrize("name", ["neg_predictability", "neg_suboptimality", "neg_returned_loss"])
+def test_scores_in_scikit_learn(name: str) -> None:
+    score = getattr(fl.metrics, name)
+    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=TRAIN.cost)
+    scores = cross_val_score(model, TRAIN.signals, TRAIN.decisions, cv=4, scoring=score)
+    assert (scores < 0.0).all()
+    half = model.fit(TRAIN.signals[25:], TRAIN.decisions[25:])
+    assert scores[0] == pytest.approx(score(half, TRAIN.signals[:25], TRAIN.decisions[:25]))
+    field = {"neg_returned_loss": "returned"}.get(name, name.removeprefix("neg_"))
+    assert scores[0] == pytest.approx(-getattr(fl.evaluate(half, TRAIN[:25]), field).mean)
+    search = GridSearchCV(
+        model, {"hypothesis": [fl.Scaled(fl.Simplex(3)), fl.Scaled(fl.Box(3))]}, scoring=score, cv=4
+    ).fit(TRAIN.signals, TRAIN.decisions)
+    assert search.cv_results_["mean_test_score"][0] == pytest.approx(scores.mean())
+
+
+def test_scores_of_other_models() -> None:
+    model = LinearRegression().fit(TRAIN.signals, TRAIN.decisions[:, 0])
+    expected = ((model.predict(TEST.signals) - TEST.decisions[:, 0]) ** 2).mean()
+    found = fl.metrics.neg_returned_loss(model, TEST.signals, TEST.decisions[:, 0])
+    assert found == pytest.approx(-expected)
+    with pytest.raises(UnsupportedError, match="LinearRegression has no region"):
+        fl.metrics.neg_predictability(model, TEST.signals, TEST.decisions[:, 0])
+
+
+def test_bad_input() -> None:
+    model = scaled(TRAIN)
+    with pytest.raises(DataError, match="evaluate needs Decisions, not ndarray"):
+        fl.evaluate(model, TEST.signals)
+    with pytest.raises(UnsupportedError, match="norm='l3'"):
+        fl.evaluate(model, TEST, norm="l3")
+    one = LinearRegression().fit(TRAIN.signals, TRAIN.decisions[:, 0])
+    with pytest.raises(DataError, match=r"predicts shape \(40,\), but the decisions have"):
+        fl.evaluate(one, TEST)
+
+
+def test_a_single_sample_has_no_standard_error() -> None:
+    report = fl.evaluate(scaled(TRAIN), TEST[:1])
+    assert np.isnan(report.returned.standard_error)
+    assert "nan" not in str(report)
+    assert str(report).endswith("1 sample")
+
+
+def test_the_table_lines_up() -> None:
+    report = Evaluation(
+        Mean(1234567.0, 1e-20), Mean(0.1, 0.0), None, Mean(-1e300, 2.0), None, 7, "l1"
+    )
+    head, *rows, last = str(report).splitlines()
+    assert head == f"{'loss (l1)':<26}{'mean':>12}{'std. error':>12}"
+    assert rows[0] == f"{'returned decision':<26}{'1.235e+06':>12}{'1e-20':>12}"
+    assert rows[2] == "suboptimality"
+    assert {len(rows[i]) for i in (0, 1, 3)} == {50}
+    assert last == "7 samples"
+    assert repr(report) == str(report)
+
+
+def test_the_means_by_their_labels() -> None:
+    report = Evaluation(Mean(1.0, 0.5), None, Mean(2.0, 0.5), None, None, 3, "l2")
+    assert list(report.table) == [
+        "returned decision",
+        "predictability",
+        "suboptimality",
+        "true predictability",
+        "true suboptimality",
+    ]
+    assert report.table["returned decision"] == 1.0
+    assert np.isnan(report.table["predictability"])
+
+
+def test_html_is_escaped() -> None:
+    report = Evaluation(Mean(1.0, 0.5), None, None, None, None, 3, "<l2> & co")
+    page = report._repr_html_()
+    assert "<l2>" not in page
+    assert "&lt;l2&gt; &amp; co" in page
+    assert page.count("<tr>") == page.count("</tr>") == 6
+    assert "3 samples" in page
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pooled_r2_is_that_of_scikit_learn(weighted: bool) -> None:
+    random = np.random.default_rng(0)
+    observed, predicted = random.normal(size=(2, 20, 3)) * [1.0, 10.0, 0.1]
+    weights = random.uniform(size=20) if weighted else None
+    constant = np.array(observed)
+    constant[:, 1] = 4.0
+    for table in (observed, constant, np.full_like(observed, 2.0), observed[:, :1]):
+        other = predicted[:, : table.shape[1]]
+        expected = r2_score(table, other, multioutput="variance_weighted", sample_weight=weights)
+        assert pooled_r2(table, other, weights) == pytest.approx(expected)
+    assert pooled_r2(constant, constant) == 1.0
+    ones, half = np.ones((4, 2)), np.tile([1.0, 2.0], (4, 1))
+    expected = r2_score(ones, half, multioutput="variance_weighted")
+    assert pooled_r2(ones, half) == expected == 0.5
+
+
+def test_pooled_r2_of_one_sample_is_not_defined() -> None:
+    with pytest.warns(UndefinedMetricWarning, match="fewer than two samples"):
+        assert np.isnan(pooled_r2(np.ones((1, 2)), np.ones((1, 2))))

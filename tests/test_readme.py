@@ -1,0 +1,73 @@
+"""What the README and the documentation pages tell people to run, works."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# Commands that a test cannot run: they fetch things.
+INSTALL_LINES = {"python3 -m venv .venv", ". .venv/bin/activate", "pip install ."}
+
+
+def blocks(page: str, *languages: str) -> list[str]:
+    text = (ROOT / page).read_text("utf-8")
+    return [body for language, body in BLOCK.findall(text) if language in languages]
+
+
+def shell_lines() -> list[str]:
+    lines = "".join(blocks("README.md", "sh", "bash", "shell", "console")).splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def run(command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, check=False, timeout=600
+    )
+
+
+def check_shell_line(line: str, cwd: Path) -> None:
+    program, *arguments = shlex.split(line, comments=True)
+    if program == "make":
+        # Printed, not run: `make test` is what runs this test.
+        assert shutil.which("make"), "this test needs make"
+        done = run(["make", "-n", "-f", "Makefile", *arguments], ROOT)
+    elif program == "feaslearn":
+        done = run([sys.executable, "-m", "feaslearn", *arguments], cwd)
+    else:
+        assert line in INSTALL_LINES, f"the README runs {line!r}, which nothing checks"
+        return
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("line", shell_lines())
+def test_shell_line(line: str, tmp_path: Path) -> None:
+    check_shell_line(line, tmp_path)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/add_a_set.md"])
+def test_python_blocks_of_a_page_run_one_after_another(page: str, tmp_path: Path) -> None:
+    script = tmp_path / "example.py"
+    script.write_text("\n\n".join(blocks(page, "python")), encoding="utf-8")
+    assert script.stat().st_size
+    done = run([sys.executable, str(script)], tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_readme_has_what_these_tests_look_for() -> None:
+    assert {"make demo", "make test"} <= set(shell_lines())
+    assert len(blocks("README.md", "python")) == 1
+    assert not blocks("README.md", ""), "a block without a language is not checked"
+
+
+@pytest.mark.parametrize("line", ["make no-such-target", "feaslearn no-such-command", "rm -rf x"])
+def test_a_wrong_line_is_found(line: str, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        check_shell_line(line, tmp_path)

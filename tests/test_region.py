@@ -1,0 +1,156 @@
+"""One learned region: all of its answers describe the same set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feaslearn import Region, Simplex
+from feaslearn.exceptions import DataError, TooManyVerticesError
+from feaslearn.sets import AffineImage, Box, L2Ball
+from registry import NAMES, POLYHEDRAL, example, generators, points, random_map, size_of
+
+# Flat images, single points and intervals are among the maps; larger sets only cost time here.
+SMALL = tuple(name for name in POLYHEDRAL if example(name).dimension <= 6)
+
+
+def random_region(name: str, rng: np.random.Generator, n: int) -> Region:
+    primitive = example(name)
+    M = random_map(rng, n, primitive.dimension)
+    if rng.integers(6) == 0:
+        M[:] = 0.0
+    return Region(AffineImage(primitive, M, rng.normal(size=n)))
+
+
+def size_of_region(region: Region, name: str) -> float:
+    return max(1.0, float(np.abs(region.image.matrix).max())) * size_of(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data(), rng=generators(), n=st.integers(1, 3))
+def test_minimisers_support_box_and_membership_agree(
+    name: str, data: st.DataObject, rng: np.random.Generator, n: int
+) -> None:
+    region = random_region(name, rng, n)
+    size = size_of_region(region, name)
+    cost = data.draw(points(n))
+    for ties in ("first", "center"):
+        x = region.minimize(cost, ties)
+        assert region.contains(x, 1e-6 * size_of(name)).all()
+        assert cost @ x == pytest.approx(-region.support(-cost), abs=1e-6 * size * 10)
+    lower, upper = region.bounding_box()
+    for j, axis in enumerate(np.eye(n)):
+        assert upper[j] == pytest.approx(region.support(axis), abs=1e-6 * size)
+        assert lower[j] == pytest.approx(-region.support(-axis), abs=1e-6 * size)
+    face = region.optimal_face(cost)
+    assert face.names == region.names
+    assert face.support(cost) == pytest.approx(-region.support(-cost), abs=1e-5 * size * 10)
+
+
+@pytest.mark.parametrize("name", SMALL)
+@given(data=st.data(), rng=generators(), n=st.integers(1, 3))
+def test_vertices_half_spaces_and_projection_agree(
+    name: str, data: st.DataObject, rng: np.random.Generator, n: int
+) -> None:
+    region = random_region(name, rng, n)
+    size = size_of_region(region, name)
+    x = data.draw(points(n))
+
+    vertices, rows, nearest = region.vertices(), region.halfspaces(), region.project(x)
+
+    assert region.contains(vertices, 1e-6).all()
+    assert rows.contains(vertices, 1e-6 * size).all()
+    assert (vertices @ x).max() == pytest.approx(region.support(x), abs=1e-6 * size * 10)
+    assert region.contains(nearest, 1e-6).all()
+    assert rows.contains(nearest, 1e-6 * size).all()
+    distance = region.distance(x)
+    assert distance == pytest.approx(np.linalg.norm(x - nearest), abs=1e-7 * size)
+    assert region.contains(x, 1e-7).all() == (
+        distance <= 1e-7 * max(1.0, np.abs(region.image.matrix).max())
+    )
+    if distance > 1e-4 * size:
+        assert not rows.contains(x, 1e-7).any()
+
+
+def triangle() -> Region:
+    return Region(AffineImage(Simplex(3), np.array([[0.0, 2, 0], [0, 0, 2]]), np.ones(2)))
+
+
+def test_a_triangle_by_hand() -> None:
+    region = triangle()
+    assert region.n == 2
+    assert region.vertices().tolist() == [[1.0, 1.0], [3.0, 1.0], [1.0, 3.0]]
+    assert [side.tolist() for side in region.bounding_box()] == [[1.0, 1.0], [3.0, 3.0]]
+    assert region.project([3.0, 3.0]) == pytest.approx([2.0, 2.0])
+    assert region.project([[3.0, 3.0], [0.0, 0.0]]) == pytest.approx(np.array([[2.0, 2.0], [1, 1]]))
+    assert region.distance([0.0, 1.0], "l1") == pytest.approx(1.0)
+    assert len(region.halfspaces().A) == 3
+    face = region.optimal_face([-1.0, -1.0])
+    assert face.vertices() == pytest.approx(np.array([[3.0, 1.0], [1.0, 3.0]]))
+    assert region.minimize([-1.0, -1.0], ties="center") == pytest.approx([2.0, 2.0])
+    assert region.minimize([-1.0, -1.0]).tolist() == [3.0, 1.0]
+
+
+def test_flat_regions_have_equations() -> None:
+    segment = Region(AffineImage(Box(1), np.array([[1.0], [2.0]]), np.zeros(2)))
+    rows = segment.halfspaces()
+    assert rows.E.shape == (1, 2)
+    assert abs(rows.E[0] @ [1.0, 2.0]) == pytest.approx(0.0, abs=1e-12)
+    assert rows.contains([[0.5, 1.0], [0.5, 1.1], [1.1, 2.2]]).tolist() == [True, False, False]
+    assert segment.contains([[0.5, 1.0], [0.5, 1.1], [1.1, 2.2]]).tolist() == [True, False, False]
+    point = Region(AffineImage(Simplex(1), np.array([[1.0], [2.0]]), np.zeros(2)))
+    assert point.vertices().tolist() == [[1.0, 2.0]]
+    assert point.halfspaces().E.shape == (2, 2)
+    assert point.halfspaces().contains([[1.0, 2.0], [1.0, 2.1]]).tolist() == [True, False]
+
+
+def test_curved_regions_have_no_vertices() -> None:
+    region = Region(AffineImage(L2Ball(2), np.eye(2), np.zeros(2)))
+    with pytest.raises(TooManyVerticesError, match="curved"):
+        region.vertices()
+    with pytest.raises(TooManyVerticesError, match="curved"):
+        region.halfspaces()
+    with pytest.raises(TooManyVerticesError, match="limit=3"):
+        Region(AffineImage(Box(2), np.eye(2), np.zeros(2))).vertices(limit=3)
+
+
+def test_unobserved_decisions_do_not_count() -> None:
+    region = triangle()
+    assert region.distance([np.nan, 4.0]) == pytest.approx(1.0)
+    assert region.contains([[np.nan, 2.5], [np.nan, 3.5]]).tolist() == [True, False]
+
+
+def test_names_default_and_must_fit() -> None:
+    assert triangle().names == ("x0", "x1")
+    with pytest.raises(DataError, match="3 names were given for 2 decisions"):
+        Region(triangle().image, ["a", "b", "c"])
+
+
+def test_wrong_shapes_are_named() -> None:
+    region = triangle()
+    with pytest.raises(DataError, match=r"cost has shape \(3,\); expected \(2,\)"):
+        region.minimize([1.0, 2.0, 3.0])
+    with pytest.raises(DataError, match=r"x has shape \(3,\); expected \(2,\)"):
+        region.project(np.zeros((2, 3)))
+
+
+def test_repr_shows_the_set_and_the_box() -> None:
+    region = Region(triangle().image, ["coal", "gas"])
+    assert repr(region) == "Region(Simplex(p=3): coal in [1, 3], gas in [1, 3])"
+
+
+def test_html_escapes_names() -> None:
+    html = Region(triangle().image, ["<script>alert(1)</script>", 'a & "b"'])._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "a &amp; &quot;b&quot;" in html
+    assert "3 vertices" in html
+    assert html.count("<tr>") == 3
+
+
+def test_html_of_a_curved_region() -> None:
+    html = Region(AffineImage(L2Ball(2), np.eye(2), np.zeros(2)))._repr_html_()
+    assert "curved, or with more than 1000 vertices" in html
+    assert "1 vertices" not in html

@@ -1,0 +1,320 @@
+"""RegionRegressor as scikit-learn sees it."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import sklearn
+import sklearn.exceptions
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted
+
+import feaslearn as fl
+from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning, NotFittedError
+
+POWER = fl.datasets.make_power5(160, noise=0.05, random_state=3)
+TRAIN, TEST = POWER[:100], POWER[100:]
+
+
+def quick(hypothesis: object = None, **options: object) -> fl.RegionRegressor:
+    """Return a model that trains in no time."""
+    options = {
+        "cost": POWER.cost,
+        "trainer": fl.trainers.GradientDescent(max_iter=15, n_starts=2),
+        "random_state": 0,
+        **options,
+    }
+    return fl.RegionRegressor(hypothesis or fl.Affine(fl.Simplex(4)), **options)
+
+
+@pytest.mark.filterwarnings("ignore::feaslearn.exceptions.FeaslearnWarning")
+@parametrize_with_checks([fl.RegionRegressor()])
+def test_scikit_learn_accepts_the_estimator(estimator: fl.RegionRegressor, check: object) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    "hypothesis", [fl.Scaled(fl.Box(1)), fl.Affine(fl.Simplex(2)), fl.Affine(fl.L2Ball(2))]
+)
+def test_scikit_learn_accepts_it_with_a_cost(hypothesis: object) -> None:
+    model = fl.RegionRegressor(
+        hypothesis, cost=[0], trainer=fl.trainers.GradientDescent(max_iter=3, n_starts=1)
+    )
+    one_cost = "a cost with one entry prices one decision"
+    results = check_estimator(
+        model, expected_failed_checks={"check_regressor_multioutput": one_cost}, on_skip=None
+    )
+    assert len(results) > 40
+
+
+def test_no_cost_warns_and_is_the_linear_policy() -> None:
+    policy = fl.baselines.LinearPolicy().fit(TRAIN.signals, TRAIN.decisions)
+    for model in (fl.RegionRegressor(), fl.RegionRegressor(fl.Affine(fl.Simplex(9)))):
+        with pytest.warns(FeaslearnWarning, match="no cost was given") as warned:
+            model.fit(TRAIN.signals, TRAIN.decisions)
+        assert warned[0].filename == __file__
+        predicted = model.predict(TEST.signals)
+        np.testing.assert_allclose(predicted, policy.predict(TEST.signals), rtol=1e-9, atol=1e-9)
+
+
+def test_no_cost_is_the_linear_policy_off_the_range_of_a_constant_signal() -> None:
+    signals = np.column_stack([TRAIN.signals[:, :2], np.full(len(TRAIN), 7.0)])
+    model = fl.RegionRegressor()
+    with pytest.warns(FeaslearnWarning):
+        model.fit(signals, TRAIN.decisions)
+    policy = fl.baselines.LinearPolicy().fit(signals, TRAIN.decisions)
+    elsewhere = signals + np.array([0.0, 0.0, 3.0])
+    np.testing.assert_allclose(model.predict(elsewhere), policy.predict(elsewhere), atol=1e-9)
+
+
+@pytest.mark.parametrize("hypothesis", [fl.Scaled(fl.Simplex(3)), fl.Affine(fl.Simplex(4))])
+def test_score_is_the_pooled_r2_of_scikit_learn(hypothesis: object) -> None:
+    model = quick(hypothesis, trainer="auto").fit(TRAIN.signals, TRAIN.decisions)
+    weights = np.random.default_rng(0).uniform(size=len(TEST))
+    for weight in (None, weights):
+        expected = r2_score(
+            TEST.decisions,
+            model.predict(TEST.signals),
+            multioutput="variance_weighted",
+            sample_weight=weight,
+        )
+        assert model.score(TEST.signals, TEST.decisions, weight) == pytest.approx(expected)
+
+
+def test_score_leaves_out_what_was_not_observed() -> None:
+    model = quick().fit(TRAIN.signals, TRAIN.decisions)
+    decisions = TEST.decisions.copy()
+    decisions[::2, 0] = np.nan
+    decisions[1, :] = np.nan
+    seen = ~np.isnan(decisions)
+    predicted = model.predict(TEST.signals)
+    residual = ((decisions - predicted)[seen] ** 2).sum()
+    spread = np.nansum((decisions - np.nanmean(decisions, axis=0)) ** 2)
+    expected = 1.0 - residual / spread
+    assert model.score(TEST.signals, decisions) == pytest.approx(expected)
+
+
+def test_get_params_set_params_clone_and_repr() -> None:
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex(9)), cost=[0, 1, 2], sense="max")
+    assert model.get_params()["hypothesis__primitive__p"] == 9
+    copy = clone(model).set_params(hypothesis__primitive__p=4, sense="min")
+    assert copy.hypothesis.primitive.p == 4
+    assert model.hypothesis.primitive.p == 9
+    assert model.sense == "max"
+    text = "".join(repr(model).split())
+    assert "Affine(primitive=Simplex(p=9))" in text
+    assert "sense='max'" in text
+
+
+def test_parameters_set_later_do_not_reach_into_the_fitted_model() -> None:
+    model = quick().fit(TRAIN.signals, TRAIN.decisions)
+    before = model.predict(TEST.signals)
+    model.set_params(hypothesis__primitive__p=7, sense="max", cost=[2, 1, 0])
+    np.testing.assert_array_equal(model.predict(TEST.signals), before)
+
+
+def test_not_fitted_is_our_error_and_scikit_learns() -> None:
+    model = quick()
+    for use in (model.predict, model.region, lambda s: model.score(s, TEST.decisions)):
+        with pytest.raises(NotFittedError, match="call fit first") as caught:
+            use(TEST.signals)
+        assert isinstance(caught.value, FeaslearnError)
+        assert isinstance(caught.value, sklearn.exceptions.NotFittedError)
+    assert not hasattr(model, "parameters_")
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        check_is_fitted(model)
+    check_is_fitted(model.fit(TRAIN.signals, TRAIN.decisions))
+
+
+def test_a_failed_fit_leaves_a_fitted_model_as_it_was() -> None:
+    model = quick().fit(TRAIN.signals, TRAIN.decisions)
+    before = model.predict(TEST.signals)
+    with pytest.raises(DataError):
+        model.fit(TRAIN.signals[:, :4], TRAIN.decisions[:50])
+    np.testing.assert_array_equal(model.predict(TEST.signals), before)
+
+
+@pytest.mark.parametrize(
+    "hypothesis",
+    [fl.Affine(fl.Simplex(4)), fl.Scaled(fl.Simplex(3)), fl.Affine(fl.Box(2)), None],
+    ids=repr,
+)
+def test_pickled_models_predict_the_same(hypothesis: object) -> None:
+    model = quick(hypothesis).fit(TRAIN.signals, TRAIN.decisions)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(TEST.signals), model.predict(TEST.signals))
+    np.testing.assert_array_equal(
+        copy.predict(TEST.signals, costs=-TEST.cost_matrix),
+        model.predict(TEST.signals, costs=-TEST.cost_matrix),
+    )
+    assert str(copy.result_) == str(model.result_)
+
+
+@pytest.mark.parametrize(
+    "primitive",
+    [fl.Simplex(4), fl.Polytope([[1.0, 0], [0, 1], [-1, -2]], [0.0, 0, -2])],
+    ids=["kernel", "solver"],
+)
+def test_threads_may_predict_at_once(primitive: object) -> None:
+    model = quick(fl.Affine(primitive), trainer=fl.trainers.GradientDescent(2, n_starts=1))
+    model.fit(TRAIN.signals, TRAIN.decisions)
+    batches = [TEST.signals[i : i + 20] for i in range(0, 40, 5)]
+    alone = [model.predict(batch) for batch in batches]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(model.predict, batches * 3))
+    for i, predicted in enumerate(together):
+        np.testing.assert_array_equal(predicted, alone[i % len(batches)])
+
+
+def theta(**options: object) -> np.ndarray:
+    return quick(**options).fit(TRAIN.signals, TRAIN.decisions).theta_
+
+
+def test_the_seed_decides_everything() -> None:
+    np.testing.assert_array_equal(theta(random_state=1), theta(random_state=1))
+    assert (theta(random_state=1) != theta(random_state=2)).any()
+
+
+@pytest.mark.parametrize("kind", [np.random.RandomState, np.random.default_rng])
+def test_generators_are_seeds(kind: type) -> None:
+    np.testing.assert_array_equal(theta(random_state=kind(5)), theta(random_state=kind(5)))
+    shared = kind(5)
+    assert (theta(random_state=shared) != theta(random_state=shared)).any()
+
+
+def test_the_number_of_threads_changes_no_bit() -> None:
+    data = fl.datasets.make_power5(17_000, noise=0.1, random_state=0)  # three shards
+    few = fl.trainers.GradientDescent(max_iter=4, n_starts=1)
+    found = [
+        quick(n_jobs=n_jobs, trainer=few).fit(data.signals, data.decisions)
+        for n_jobs in (None, 1, 2, 3, -1)
+    ]
+    for model in found[1:]:
+        np.testing.assert_array_equal(model.theta_, found[0].theta_)
+        assert model.result_.objective == found[0].result_.objective
+
+
+def test_grid_search_over_the_size_of_the_set() -> None:
+    search = GridSearchCV(quick(), {"hypothesis__primitive__p": [1, 3]}, cv=3)
+    search.fit(TRAIN.signals, TRAIN.decisions, sample_weight=np.ones(len(TRAIN)))
+    assert set(search.cv_results_["param_hypothesis__primitive__p"]) == {1, 3}
+    chosen = search.best_estimator_
+    assert chosen.hypothesis_.primitive.p == search.best_params_["hypothesis__primitive__p"]
+    assert search.score(TEST.signals, TEST.decisions) == chosen.score(TEST.signals, TEST.decisions)
+
+
+def test_costs_given_at_fit_go_through_a_grid_search() -> None:
+    model = quick(cost=None)
+    search = GridSearchCV(
+        model, {"hypothesis__primitive__p": [1, 2]}, cv=2, scoring=_distance_at_the_mean_cost
+    )
+    search.fit(TRAIN.signals, TRAIN.decisions, costs=TRAIN.cost_matrix)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def _distance_at_the_mean_cost(model: fl.RegionRegressor, X: np.ndarray, y: np.ndarray) -> float:
+    return model.score(X, y, costs=np.tile(TRAIN.cost_matrix.mean(axis=0), (len(X), 1)))
+
+
+def test_costs_are_routed_through_cross_validation() -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = quick(fl.Scaled(fl.Simplex(3)), cost=None, trainer="auto")
+        model.set_fit_request(costs=True, sample_weight=True)
+        model.set_score_request(costs=True, sample_weight=False)
+        params = {"costs": TRAIN.cost_matrix, "sample_weight": np.ones(len(TRAIN))}
+        scores = cross_val_score(model, TRAIN.signals, TRAIN.decisions, cv=2, params=params)
+    half = TRAIN[50:]
+    model.fit(half.signals, half.decisions, costs=half.cost_matrix)
+    rest = TRAIN[:50]
+    expected = model.score(rest.signals, rest.decisions, costs=rest.cost_matrix)
+    assert scores[0] == pytest.approx(expected)
+
+
+def test_polynomial_features_inside_and_cross_validation() -> None:
+    model = quick(fl.Scaled(fl.Simplex(3)), features=PolynomialFeatures(2), trainer="auto")
+    scores = cross_val_score(model, TRAIN.signals, TRAIN.decisions, cv=3)
+    assert scores.shape == (3,)
+    assert np.isfinite(scores).all()
+
+
+def categorical() -> tuple[np.ndarray, np.ndarray]:
+    """Two prices and one of three sites; the site alone says how much is bought of the cheaper."""
+    random = np.random.default_rng(0)
+    prices, site = random.uniform(size=(90, 2)), random.integers(3, size=90)
+    cheaper = np.eye(2)[prices.argmin(axis=1)]
+    return np.column_stack([prices, site]), cheaper + 0.5 * (site == 1)[:, None]
+
+
+def test_categories_in_a_pipeline() -> None:
+    pandas = pytest.importorskip("pandas")
+    signals, decisions = categorical()
+    X = pandas.DataFrame(signals[:, :2], columns=["price_a", "price_b"], index=range(5, 95))
+    X["site"] = np.array(["north", "south", "west"])[signals[:, 2].astype(int)]
+    y = pandas.DataFrame(decisions, columns=["a", "b"], index=X.index)
+    encode = ColumnTransformer(
+        [("site", OneHotEncoder(sparse_output=False), ["site"])],
+        remainder="passthrough",
+        verbose_feature_names_out=False,
+    ).set_output(transform="pandas")
+    region = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=["price_a", "price_b"])
+    model = make_pipeline(encode, region).fit(X, y)
+    pandas.testing.assert_frame_equal(model.predict(X), y)
+    assert model.score(X, y) == pytest.approx(1.0)
+
+
+def test_categories_as_features() -> None:
+    signals, decisions = categorical()
+    encode = ColumnTransformer([("site", OneHotEncoder(), [2])], sparse_threshold=0)
+    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=[0, 1], features=encode)
+    model.fit(signals, decisions)
+    np.testing.assert_allclose(model.predict(signals), decisions, atol=1e-9)
+    assert model.features_.names == ("1", *(f"site__s2_{value}.0" for value in range(3)))
+
+
+def test_a_hypothesis_is_chosen_by_cross_validation() -> None:
+    data = fl.datasets.make_switch(60, random_state=0)
+    model = fl.RegionRegressor(cost=data.cost, random_state=0)
+    model.fit(data.signals, data.decisions)
+    assert isinstance(model.hypothesis_, fl.Scaled)
+    np.testing.assert_allclose(model.predict(data.signals), data.decisions, atol=1e-9)
+    assert model.hypothesis is None
+
+
+def test_regions_by_every_kind_of_row() -> None:
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    names = list(POWER.names.signals)
+    frame = pandas.DataFrame(TRAIN.signals, columns=names, index=[f"t{i}" for i in range(100)])
+    decisions = pandas.DataFrame(TRAIN.decisions, columns=["a", "b", "c"], index=frame.index)
+    model = quick().fit(frame, decisions)
+    expected = model.region(frame.iloc[:1]).vertices()
+    with pytest.warns(UserWarning, match="valid feature names"):
+        given_array = model.region(TRAIN.signals[0])
+    table = polars.DataFrame(TRAIN.signals[:1], schema=names, orient="row")
+    for region in (model.region(frame.iloc[0]), model.region(table), given_array):
+        np.testing.assert_array_equal(region.vertices(), expected)
+        assert region.names == ("a", "b", "c")
+    best = model.region(frame.iloc[0]).minimize(TRAIN.cost_matrix[0])
+    np.testing.assert_allclose(best, model.predict(frame.iloc[:1]).iloc[0])
+    with pytest.raises(DataError, match="feature names"):
+        model.region(frame[names[::-1]].iloc[0])
+    with pytest.raises(DataError, match="2 signals were given; give one"):
+        model.region(frame.iloc[:2])
+
+
+def test_named_parameters_are_views() -> None:
+    model = quick(fl.Affine(fl.Box(2))).fit(TRAIN.signals, TRAIN.decisions)
+    assert {name: part.shape for name, part in model.parameters_.items()} == {
+        "A": (6, 3, 2),
+        "b": (6, 3),
+    }
+    assert all(np.shares_memory(part, model.theta_) for part in model.parameters_.values())

@@ -1,0 +1,324 @@
+"""RegionRegressor and the data it takes: weights, prices, gaps, frames, units."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import DataError, FeaslearnWarning
+
+POWER = fl.datasets.make_power5(80, noise=0.1, random_state=5)
+SIGNALS = list(POWER.names.signals)
+PRICES = [SIGNALS[j] for j in POWER.cost]
+NEW = fl.datasets.make_power5(30, random_state=6).signals
+
+
+def scaled(**options: object) -> fl.RegionRegressor:
+    return fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), **{"cost": POWER.cost, **options})
+
+
+def affine(**options: object) -> fl.RegionRegressor:
+    trainer = fl.trainers.GradientDescent(max_iter=40, n_starts=2)
+    options = {"cost": POWER.cost, "trainer": trainer, "random_state": 0, **options}
+    return fl.RegionRegressor(fl.Affine(fl.Simplex(4)), **options)
+
+
+def policy(**options: object) -> fl.RegionRegressor:
+    return fl.RegionRegressor(**options)
+
+
+KINDS = pytest.mark.parametrize("make", [scaled, affine, policy])
+
+
+def with_gaps(decisions: np.ndarray) -> np.ndarray:
+    gaps = decisions.copy()
+    gaps[::3, 0] = np.nan
+    gaps[1::4, 2] = np.nan
+    return gaps
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> object:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FeaslearnWarning)
+        yield
+
+
+@KINDS
+@pytest.mark.parametrize("gaps", [False, True])
+def test_weights_are_repetitions(make: object, gaps: bool) -> None:
+    decisions = with_gaps(POWER.decisions) if gaps else POWER.decisions
+    times = np.random.default_rng(0).integers(0, 4, len(POWER))
+    rows = np.repeat(np.arange(len(POWER)), times)
+    weighted = make().fit(POWER.signals, decisions, sample_weight=times)
+    repeated = make().fit(POWER.signals[rows], decisions[rows])
+    np.testing.assert_allclose(weighted.predict(NEW), repeated.predict(NEW), atol=1e-7)
+    assert weighted.result_.objective == pytest.approx(repeated.result_.objective)
+
+
+@KINDS
+def test_no_weight_is_removal_bit_for_bit(make: object) -> None:
+    weights = (np.arange(len(POWER)) % 3 > 0).astype(float)
+    decisions = POWER.decisions.copy()
+    decisions[weights == 0] = 1e9
+    kept = weights > 0
+    weighted = make().fit(POWER.signals, decisions, sample_weight=weights)
+    removed = make().fit(POWER.signals[kept], POWER.decisions[kept])
+    np.testing.assert_array_equal(weighted.theta_, removed.theta_)
+
+
+@KINDS
+def test_only_ratios_of_weights_matter(make: object) -> None:
+    weights = np.random.default_rng(1).uniform(size=len(POWER))
+    first, *others = (
+        make().fit(POWER.signals, POWER.decisions, sample_weight=weights * 2.0**unit).predict(NEW)
+        for unit in (0, 40, -40, 1000)
+    )
+    for other in others:
+        np.testing.assert_array_equal(other, first)
+
+
+@KINDS
+def test_rows_with_nothing_observed_do_not_count(make: object) -> None:
+    decisions = POWER.decisions.copy()
+    decisions[::5] = np.nan
+    seen = ~np.isnan(decisions).all(axis=1)
+    with_them = make().fit(POWER.signals, decisions)
+    without = make().fit(POWER.signals[seen], decisions[seen])
+    np.testing.assert_array_equal(with_them.theta_, without.theta_)
+    assert with_them.result_.objective == without.result_.objective
+
+
+def test_one_dimensional_decisions_with_gaps() -> None:
+    signals, decisions = POWER.signals, POWER.decisions[:, 0].copy()
+    decisions[::2] = np.nan
+    model = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=[0]).fit(signals, decisions)
+    assert model.predict(signals).shape == (len(signals),)
+    expected = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=[0])
+    expected.fit(signals[1::2], decisions[1::2])
+    np.testing.assert_array_equal(model.theta_, expected.theta_)
+
+
+def test_gaps_leave_the_other_entries_to_teach() -> None:
+    exact = fl.datasets.make_l1_ball(80, n=2, low=-1.0, high=1.0, random_state=0)
+    gaps = exact.decisions.copy()
+    gaps[::2, 0], gaps[1::2, 1] = np.nan, np.nan
+    model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=exact.cost).fit(exact.signals, gaps)
+    np.testing.assert_allclose(model.theta_, 1.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [scaled, affine])
+def test_sense_max_is_min_of_the_negative(make: object) -> None:
+    least = make().fit(POWER.signals, POWER.decisions)
+    cost = fl.AffineCost(np.zeros(3), -np.eye(3, 8))
+    most = make(cost=cost, sense="max").fit(POWER.signals, POWER.decisions)
+    np.testing.assert_array_equal(most.theta_, least.theta_)
+    np.testing.assert_array_equal(most.predict(NEW), least.predict(NEW))
+    prices = np.random.default_rng(0).uniform(-1, 1, (30, 3))
+    np.testing.assert_array_equal(
+        most.predict(NEW, costs=prices), least.predict(NEW, costs=-prices)
+    )
+    for loss in (fl.Predictability(), fl.Suboptimality()):
+        np.testing.assert_allclose(
+            most.sample_losses(loss, POWER.signals, POWER.decisions),
+            least.sample_losses(loss, POWER.signals, POWER.decisions),
+        )
+
+
+def test_maximisers_are_learned() -> None:
+    profits = np.random.default_rng(0).uniform(size=(50, 3))
+    best = np.eye(3)[profits.argmax(axis=1)]
+    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=[0, 1, 2], sense="max")
+    model.fit(profits, best)
+    np.testing.assert_allclose(model.predict(profits), best, atol=1e-12)
+
+
+def test_what_if_prices() -> None:
+    model = scaled().fit(POWER.signals, POWER.decisions)
+    np.testing.assert_array_equal(model.predict(NEW, costs=NEW[:, POWER.cost]), model.predict(NEW))
+    turned = model.predict(NEW, costs=NEW[:, [2, 0, 1]])
+    for signal, price, found in zip(NEW, NEW[:, [2, 0, 1]], turned, strict=True):
+        np.testing.assert_allclose(model.region(signal).minimize(price), found, atol=1e-12)
+
+
+def test_costs_at_fit_replace_those_of_the_signals() -> None:
+    prices = np.random.default_rng(0).uniform(size=(len(POWER), 3))
+    signals = np.column_stack([prices, POWER.signals[:, 3:]])
+    expected = scaled().fit(signals, POWER.decisions)
+    model = scaled().fit(POWER.signals, POWER.decisions, costs=prices)
+    np.testing.assert_array_equal(model.theta_, expected.theta_)
+
+
+def test_a_model_fitted_with_costs_alone_asks_for_them() -> None:
+    model = scaled(cost=None).fit(POWER.signals, POWER.decisions, costs=POWER.cost_matrix)
+    assert not isinstance(model.hypothesis_.primitive, type(None))
+    for use in (model.predict, lambda X: model.score(X, POWER.decisions)):
+        with pytest.raises(DataError, match="fitted with costs"):
+            use(POWER.signals)
+    assert model.score(POWER.signals, POWER.decisions, costs=POWER.cost_matrix) > 0.5
+
+
+def test_costs_of_one_decision_may_be_one_dimensional() -> None:
+    data = POWER.decisions[:, 0]
+    prices = np.linspace(-1, 1, len(POWER))
+    flat = fl.RegionRegressor(fl.Scaled(fl.Box(1))).fit(POWER.signals, data, costs=prices)
+    table = fl.RegionRegressor(fl.Scaled(fl.Box(1)))
+    table.fit(POWER.signals, data, costs=prices[:, None])
+    np.testing.assert_array_equal(flat.theta_, table.theta_)
+    assert flat.predict(POWER.signals, costs=prices).shape == (len(POWER),)
+
+
+def frames(kind: str) -> tuple[object, object, object]:
+    """Return signals, decisions and new signals as frames of one package."""
+    names = ["plant a", "plant b", "plant c"]
+    if kind == "polars":
+        make = {"orient": "row"}
+        return (
+            pl.DataFrame(POWER.signals, schema=SIGNALS, **make),
+            pl.DataFrame(POWER.decisions, schema=names, **make),
+            pl.DataFrame(NEW, schema=SIGNALS, **make),
+        )
+    hours = pd.date_range("2030-01-01", periods=len(POWER), freq="h")
+    return (
+        pd.DataFrame(POWER.signals, columns=SIGNALS, index=hours),
+        pd.DataFrame(POWER.decisions, columns=names, index=hours),
+        pd.DataFrame(NEW, columns=SIGNALS, index=[f"case {i}" for i in range(30)]),
+    )
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.parametrize("cost", [PRICES, [0, 1, 2], ["cost_*"]], ids=["names", "places", "glob"])
+def test_frames_in_and_out(kind: str, cost: list[object]) -> None:
+    X, y, new = frames(kind)
+    expected = scaled().fit(POWER.signals, POWER.decisions).predict(NEW)
+    model = scaled(cost=cost).fit(X, y)
+    predicted = model.predict(new)
+    assert type(predicted) is type(y)
+    assert list(predicted.columns) == ["plant a", "plant b", "plant c"]
+    np.testing.assert_array_equal(predicted.to_numpy(), expected)
+    if kind == "pandas":
+        assert predicted.index.equals(new.index)
+    assert list(model.feature_names_in_) == SIGNALS
+    assert model.region(new[:1]).names == ("plant a", "plant b", "plant c")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_a_square_table_is_not_turned(kind: str) -> None:
+    X, y, new = frames(kind)
+    model = scaled().fit(X, y)
+    np.testing.assert_array_equal(model.predict(new[:3]).to_numpy(), model.predict(new)[:3])
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_series_in_and_out(kind: str) -> None:
+    X, y, new = frames(kind)
+    series = y["plant b"]
+    model = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=[PRICES[1]]).fit(X, series)
+    predicted = model.predict(new)
+    assert type(predicted) is type(series)
+    assert predicted.name == "plant b"
+    if kind == "pandas":
+        assert predicted.index.equals(new.index)
+    assert model.region(new[:1]).names == ("plant b",)
+    model.fit(X, series.rename(None) if kind == "pandas" else series.alias(""))
+    unnamed = model.predict(new)
+    assert unnamed.name in (None, "")
+    np.testing.assert_array_equal(unnamed.to_numpy(), predicted.to_numpy())
+
+
+def test_numbered_columns_come_back() -> None:
+    X, y, new = (pd.DataFrame(part) for part in (POWER.signals, POWER.decisions, NEW))
+    y.columns = [10, 20, 30]
+    model = scaled().fit(X, y)
+    assert list(model.predict(new).columns) == [10, 20, 30]
+    assert model.region(NEW[0]).names == ("10", "20", "30")
+
+
+def test_arrays_stay_arrays_when_one_side_has_no_names() -> None:
+    X, y, new = frames("pandas")
+    assert isinstance(scaled().fit(X, POWER.decisions).predict(new), np.ndarray)
+    assert isinstance(scaled().fit(POWER.signals, y).predict(NEW), np.ndarray)
+    column = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=[0])
+    column.fit(POWER.signals, POWER.decisions[:, :1])
+    assert column.predict(NEW).shape == (30, 1)
+
+
+def test_missing_values_of_frames() -> None:
+    X, y, _ = frames("pandas")
+    y = y.astype("Float64")
+    y.iloc[::3, 0] = pd.NA
+    model = scaled().fit(X, y)
+    expected = scaled().fit(POWER.signals, y.to_numpy(dtype=float, na_value=np.nan))
+    np.testing.assert_array_equal(model.theta_, expected.theta_)
+    assert np.isfinite(model.score(X, y))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_names_are_compared(kind: str) -> None:
+    X, y, new = frames(kind)
+    model = scaled().fit(X, y)
+    with pytest.raises(DataError, match="feature names should match"):
+        model.predict(new[SIGNALS[::-1]])
+    with pytest.raises(DataError, match="feature names should match"):
+        model.predict(new[SIGNALS[:-1]])
+    with pytest.raises(DataError, match="another order"):
+        model.score(X, y[["plant b", "plant a", "plant c"]])
+    with pytest.raises(DataError, match=r"costs: the columns 'plant c'.*another order"):
+        model.predict(X, costs=y[["plant c", "plant b", "plant a"]])
+    with pytest.raises(DataError, match=r"costs: the columns 'plant c'.*another order"):
+        scaled().fit(X, y, costs=y[["plant c", "plant b", "plant a"]])
+
+
+def test_integers_float32_lists_and_strides() -> None:
+    whole = np.round(POWER.signals * 64)
+    expected = scaled().fit(whole, POWER.decisions).predict(whole)
+    for X in (
+        whole.astype(int),
+        whole.astype(np.float32),
+        whole.tolist(),
+        np.asfortranarray(whole),
+    ):
+        np.testing.assert_array_equal(scaled().fit(X, POWER.decisions).predict(X), expected)
+    doubled = np.repeat(whole, 2, axis=0)[::2]
+    np.testing.assert_array_equal(scaled().fit(doubled, POWER.decisions).predict(doubled), expected)
+
+
+def test_nothing_that_was_passed_is_changed() -> None:
+    parts = [np.array(part) for part in (POWER.signals, POWER.decisions, POWER.cost_matrix)]
+    weights = np.arange(1.0, len(POWER) + 1)
+    copies = [part.copy() for part in (*parts, weights)]
+    model = affine(sense="max").fit(parts[0], parts[1], costs=parts[2], sample_weight=weights)
+    model.predict(parts[0], costs=parts[2])
+    model.score(parts[0], parts[1])
+    for part, copy in zip((*parts, weights), copies, strict=True):
+        np.testing.assert_array_equal(part, copy)
+
+
+@KINDS
+@pytest.mark.parametrize("unit", [1e6, 1e-6, 1e-13])
+def test_units_of_the_signals_do_not_matter(make: object, unit: float) -> None:
+    expected = make().fit(POWER.signals, POWER.decisions).predict(NEW)
+    model = make().fit(unit * POWER.signals, POWER.decisions)
+    np.testing.assert_allclose(model.predict(unit * NEW), expected, atol=1e-6)
+
+
+@KINDS
+def test_each_signal_may_have_its_own_unit_and_origin(make: object) -> None:
+    units = 10.0 ** np.array([3, 3, 3, -6, 6, 0, -3, 4])
+    origins = np.array([0, 0, 0, 5.0, -2, 100, 1, 0])
+    expected = make().fit(POWER.signals, POWER.decisions).predict(NEW)
+    model = make().fit((POWER.signals + origins) * units, POWER.decisions)
+    np.testing.assert_allclose(model.predict((NEW + origins) * units), expected, atol=1e-6)
+
+
+@KINDS
+@pytest.mark.parametrize("unit", [1e9, 1e-9])
+def test_units_of_the_decisions_do_not_matter(make: object, unit: float) -> None:
+    expected = make().fit(POWER.signals, POWER.decisions).predict(NEW)
+    model = make().fit(POWER.signals, unit * POWER.decisions)
+    np.testing.assert_allclose(model.predict(NEW) / unit, expected, atol=1e-6)

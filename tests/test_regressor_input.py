@@ -1,0 +1,362 @@
+"""RegionRegressor and bad or borderline input: one clear error of ours, or a right answer."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import feaslearn as fl
+from feaslearn.exceptions import (
+    DataError,
+    EmptySetError,
+    FeaslearnWarning,
+    SetError,
+    UnboundedSetError,
+    UnsupportedError,
+)
+
+POWER = fl.datasets.make_power5(40, random_state=0)
+X, Y = POWER.signals, POWER.decisions
+FEW = fl.trainers.GradientDescent(max_iter=10, n_starts=2)
+
+
+def model(hypothesis: object = None, **options: object) -> fl.RegionRegressor:
+    options = {"cost": POWER.cost, "trainer": FEW, "random_state": 0, **options}
+    return fl.RegionRegressor(hypothesis or fl.Affine(fl.Simplex(3)), **options)
+
+
+def changed(table: np.ndarray, *changes: tuple[int, int, float]) -> np.ndarray:
+    copy = np.array(table, dtype=float)
+    for i, j, value in changes:
+        copy[i, j] = value
+    return copy
+
+
+def test_everything_wrong_is_said_at_once() -> None:
+    estimator = fl.RegionRegressor(
+        "affine",
+        cost=["price"],
+        features="nonsense",
+        loss="l2",
+        trainer="fast",
+        sense="best",
+        known="balance",
+        random_state="seed",
+        n_jobs=0,
+        verbose="yes",
+    )
+    signals = pd.DataFrame(changed(X, (3, 2, np.nan)), columns=list("pricestu"[:8]))
+    with pytest.raises(DataError) as caught:
+        estimator.fit(
+            signals, changed(Y, (7, 1, np.inf))[:-1], costs=Y[:, :2], sample_weight=-np.ones(40)
+        )
+    text = str(caught.value)
+    for part in (
+        "hypothesis='affine'",
+        "column 'price' is not among the signals",
+        "features: 'nonsense'",
+        "loss='l2'",
+        "trainer='fast'",
+        "sense='best'",
+        "known constraints",
+        "random_state='seed'",
+        "n_jobs=0",
+        "verbose='yes'",
+        "X: 1 value is NaN or infinite: row 3, column 'i' is NaN",
+        "y: 1 value is infinite: row 7, column 1 is inf",
+        "X has 40 rows and y has 39",
+        "costs have shape (40, 2), expected (40, 3)",
+        "sample_weight is -1.0 in row 0",
+    ):
+        assert part in text, part
+    assert text.count("\n  - ") == 16  # and the cost has one entry for three decisions
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"hypothesis": fl.Affine}, "is not a hypothesis such as"),
+        ({"hypothesis": fl.Simplex(3)}, "is not a hypothesis such as"),
+        ({"loss": fl.Predictability}, "loss=.*is neither a Loss nor one of"),
+        ({"loss": 3}, "loss=3 is neither"),
+        ({"trainer": fl.trainers.GradientDescent}, "trainer=.*neither 'auto' nor"),
+        ({"trainer": fl.trainers.GradientDescent(max_iter=-1)}, "max_iter=-1 is not a whole"),
+        ({"trainer": fl.trainers.GradientDescent(n_starts=0)}, "n_starts=0 is not a whole number"),
+        ({"trainer": fl.trainers.GradientDescent(max_iter=2.5)}, "max_iter=2.5 is not a whole"),
+        ({"trainer": fl.trainers.GradientDescent(tol=np.nan)}, "tol=nan is not a number of at"),
+        ({"trainer": fl.trainers.GradientDescent(noise="a")}, "noise='a' is not a number of at"),
+        ({"trainer": fl.trainers.GradientDescent(max_seconds=-1)}, "max_seconds=-1 is not a num"),
+        ({"trainer": fl.trainers.GradientDescent(callback=1)}, "callback=1 is not a function"),
+        ({"sense": "MIN"}, "sense='MIN' is neither 'min' nor 'max'"),
+        ({"random_state": -1}, "random_state=-1 is not a seed"),
+        ({"n_jobs": 1.5}, "n_jobs=1.5 is neither"),
+        ({"n_jobs": True}, "n_jobs=True is neither"),
+        ({"features": StandardScaler}, "features: .* is not 'non-cost', 'all' or an instance"),
+        ({"features": OneHotEncoder()}, "gives a sparse matrix"),
+        ({"cost": [0, 1]}, "the number of entries is 2, that of decisions 3"),
+        ({"cost": ["a", "b", "c"]}, "column 'a' is not among the signals"),
+        ({"cost": [0, 1, 99]}, "column 99 is not among the signals"),
+        ({"cost": fl.FunctionCost(lambda s: s[:, :2], [0])}, r"shape \(40, 2\), expected \(40, 3"),
+        ({"cost": fl.FunctionCost(lambda s: 1 / 0, [0])}, "the function failed: ZeroDivisionError"),
+        ({"cost": fl.FunctionCost(lambda s: s[:, :3] * np.nan, [0])}, "a cost must be finite"),
+    ],
+)
+def test_a_wrong_parameter_is_a_data_error(options: dict[str, object], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        model(**options).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"hypothesis": fl.Scaled(fl.Simplex(4))}, UnsupportedError, "as many entries as decisio"),
+        ({"hypothesis": fl.Affine("simplex")}, UnsupportedError, "needs a primitive set such as"),
+        ({"loss": fl.Predictability("l3")}, UnsupportedError, "norm='l3' is not known"),
+        ({"trainer": fl.trainers.Convex()}, UnsupportedError, "Convex cannot train this"),
+        ({"hypothesis": fl.Affine(fl.Simplex(0))}, SetError, "p must be a whole number"),
+        (
+            {"hypothesis": fl.Affine(fl.Polytope([[1.0], [-1.0]], [1.0, 1.0]))},
+            EmptySetError,
+            "Polytope",
+        ),
+        ({"hypothesis": fl.Affine(fl.Polytope([[1.0]], [0.0]))}, UnboundedSetError, "Polytope"),
+    ],
+)
+def test_one_wrong_set_or_combination_keeps_its_class(
+    options: dict[str, object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        model(**options).fit(X, Y)
+    with pytest.raises(DataError) as caught:
+        model(**{**options, "sense": "up"}).fit(changed(X, (0, 0, np.nan)), Y)
+    assert str(caught.value).count("\n  - ") == 3
+    assert message in str(caught.value) or message == "Polytope"
+
+
+@pytest.mark.parametrize(
+    ("signals", "decisions", "message"),
+    [
+        (changed(X, (5, 1, np.inf), (2, 0, np.nan)), Y, "row 2, column 0 is NaN; row 5, column 1"),
+        (X, changed(Y, (4, 2, -np.inf)), "row 4, column 2 is -inf"),
+        (X, Y * np.nan, "every value is NaN"),
+        (X, changed(Y, *((i, 1, np.nan) for i in range(40))), "column 1 has no observed value"),
+        (X, None, "requires y to be passed, but the target y is None"),
+        (None, Y, "X: expected an array"),
+        (X, Y[:-3], "X has 40 rows and y has 37"),
+        (X[:0], Y[:0], "no rows"),
+        (X[:, :0], Y, "no columns"),
+        (X, Y[:, :0], "no columns"),
+        (X[:, 0], Y, r"expected 2 \(rows are samples\)"),
+        (X, Y[:, :, None], "3 dimension"),
+        ([[1.0, 2.0], [3.0]], Y[:2], "do not all have the same length"),
+        (X + 1j, Y, "Complex data not supported"),
+        (X.astype(str), Y, "is the text"),
+        (pd.DataFrame(X)[[]], Y, "no columns"),
+        (scipy.sparse.csr_array(X), Y, "sparse matrix is not supported"),
+        (X, scipy.sparse.csr_array(Y), "sparse matrix is not supported"),
+    ],
+)
+def test_bad_data_is_a_data_error(signals: object, decisions: object, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        model().fit(signals, decisions)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (-np.ones(40), "sample_weight is -1.0 in row 0; weights are not negative"),
+        (np.zeros(40), "every weight is zero"),
+        (np.ones(39), r"shape \(39,\), expected \(40,\)"),
+        (np.ones((40, 1)), r"shape \(40, 1\), expected \(40,\)"),
+        (np.full(40, np.nan), "sample_weight: 40 values are NaN or infinite"),
+        (["heavy"] * 40, "sample_weight: 40 values are not numbers"),
+        (3.0, "sample_weight: expected an array"),
+    ],
+)
+def test_bad_weights_are_a_data_error(weights: object, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        model().fit(X, Y, sample_weight=weights)
+    fitted = model().fit(X, Y)
+    with pytest.raises(DataError, match=message):
+        fitted.score(X, Y, weights)
+
+
+def test_a_decision_observed_only_where_nothing_weighs() -> None:
+    decisions = changed(Y, *((i, 1, np.nan) for i in range(20)))
+    with pytest.raises(DataError, match="column 1 has no observed value in a row of positive"):
+        model().fit(X, decisions, sample_weight=np.arange(40) < 20)
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        (Y[:, :2], r"costs have shape \(40, 2\), expected \(40, 3\)"),
+        (Y[0], "expected 2"),
+        (changed(Y, (1, 1, np.nan)), "costs: 1 value is NaN or infinite: row 1, column 1"),
+    ],
+)
+def test_bad_costs_are_a_data_error(costs: object, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        model().fit(X, Y, costs=costs)
+    fitted = model().fit(X, Y)
+    for use in (fitted.predict, lambda X, costs: fitted.score(X, Y, costs=costs)):
+        with pytest.raises(DataError, match=message):
+            use(X, costs=costs)
+
+
+def test_bad_input_of_a_fitted_model() -> None:
+    fitted = model().fit(X, Y)
+    with pytest.raises(DataError, match="X has 7 features, but RegionRegressor is expecting 8"):
+        fitted.predict(X[:, :7])
+    with pytest.raises(DataError, match="row 1, column 1 is inf"):
+        fitted.predict(changed(X, (1, 1, np.inf)))
+    with pytest.raises(DataError, match="no rows"):
+        fitted.predict(X[:0])
+    with pytest.raises(DataError, match=r"y has shape \(40, 2\), expected \(40, 3\)"):
+        fitted.score(X, Y[:, :2])
+    with pytest.raises(DataError, match=r"y has shape \(39, 3\), expected \(40, 3\)"):
+        fitted.sample_losses(fl.Predictability(), X, Y[1:])
+    with pytest.raises(DataError, match="X has 3 features"):
+        fitted.region([1.0, 2.0, 3.0])
+
+
+def test_names_of_mixed_kinds_are_refused() -> None:
+    frame = pd.DataFrame(X, columns=[*"abcdefg", 7])
+    with pytest.raises(DataError, match="string names"):
+        model().fit(frame, Y)
+
+
+# Borderline data: what is right is known.
+
+SETS = [
+    fl.Affine(fl.Simplex(3)),
+    fl.Affine(fl.Box(2)),
+    fl.Affine(fl.L2Ball(2)),
+    fl.Scaled(fl.Simplex(3)),
+    fl.Scaled(fl.L1Ball(3)),
+]
+EACH_SET = pytest.mark.parametrize("hypothesis", SETS, ids=repr)
+
+
+def fitted(hypothesis: object, signals: object, decisions: object, **options: object) -> object:
+    """Fit, with every warning of ours an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        estimator = model(hypothesis, **options).fit(signals, decisions)
+        assert np.isfinite(estimator.predict(signals)).all()
+        assert np.isfinite(estimator.theta_).all()
+    return estimator
+
+
+def least_squares_loss(signals: np.ndarray, decisions: np.ndarray) -> float:
+    features = np.column_stack([np.ones(len(signals)), signals])
+    beta = np.linalg.lstsq(features, decisions, rcond=None)[0]
+    return float(((decisions - features @ beta) ** 2).sum(axis=1).mean())
+
+
+@EACH_SET
+def test_zero_costs_leave_the_linear_policy_at_worst(hypothesis: object) -> None:
+    signals = changed(X)
+    signals[:, POWER.cost] = 0.0
+    trainer = "auto" if isinstance(hypothesis, fl.Scaled) else FEW
+    estimator = fitted(hypothesis, signals, Y, trainer=trainer)
+    bound = least_squares_loss(signals[:, 3:], Y)
+    assert estimator.result_.objective <= bound * (1 + 1e-9)
+    if isinstance(hypothesis, fl.Scaled):
+        assert estimator.result_.objective == pytest.approx(bound)
+        assert estimator.result_.tied_share == 0.0  # a region of one point has one minimiser
+
+
+@EACH_SET
+def test_all_costs_equal(hypothesis: object) -> None:
+    signals = changed(X)
+    signals[:, POWER.cost] = 0.7
+    trainer = "auto" if isinstance(hypothesis, fl.Scaled) else FEW
+    estimator = fitted(hypothesis, signals, Y, trainer=trainer)
+    bound = least_squares_loss(signals[:, 3:], Y)
+    assert estimator.result_.objective <= bound * (1 + 1e-9)
+
+
+@EACH_SET
+def test_costs_of_both_signs(hypothesis: object) -> None:
+    signals = changed(X)
+    signals[:, POWER.cost] = np.random.default_rng(0).uniform(-1, 1, (40, 3))
+    fitted(hypothesis, signals, Y)
+
+
+@EACH_SET
+def test_one_row_is_learned_by_heart(hypothesis: object) -> None:
+    estimator = fitted(hypothesis, X[:1], Y[:1])
+    np.testing.assert_allclose(estimator.predict(X[:1]), Y[:1], atol=1e-9)
+    assert np.isfinite(estimator.predict(X)).all()
+    assert "cannot determine them" in "".join(estimator.result_.warnings)
+
+
+@EACH_SET
+def test_fewer_rows_than_parameters(hypothesis: object) -> None:
+    estimator = fitted(hypothesis, X[:4], Y[:4])
+    assert estimator.result_.objective < 1e-12
+    assert "cannot determine them" in "".join(estimator.result_.warnings)
+    enough = fitted(hypothesis, X, Y)
+    assert not any("cannot determine" in text for text in enough.result_.warnings)
+
+
+def test_one_row_when_the_hypothesis_is_chosen() -> None:
+    estimator = fl.RegionRegressor(cost=POWER.cost).fit(X[:1], Y[:1])
+    np.testing.assert_allclose(estimator.predict(X[:1]), Y[:1], atol=1e-12)
+    assert "chosen from 10 samples on; these are 1" in "".join(estimator.result_.warnings)
+
+
+def test_one_decision_one_signal() -> None:
+    price = np.linspace(-1, 1, 21)[:, None]
+    decision = np.where(price[:, 0] < 0, 3.0, -2.0)  # both are optimal at the price zero
+    for hypothesis in (fl.Scaled(fl.Box(1)), fl.Affine(fl.Simplex(2)), None):
+        estimator = fl.RegionRegressor(hypothesis, cost=[0], random_state=0).fit(price, decision)
+        np.testing.assert_allclose(estimator.predict(price), decision, atol=1e-6)
+        assert estimator.features_.names == ("1",)
+
+
+@EACH_SET
+def test_constant_signals_have_no_effect(hypothesis: object) -> None:
+    constant = np.column_stack([X, np.full(40, 0.1), np.full(40, 1e9), np.zeros(40)])
+    with_them = fitted(hypothesis, constant, Y)
+    without = fitted(hypothesis, X, Y)
+    assert with_them.result_.objective == pytest.approx(without.result_.objective, rel=0.5)
+    elsewhere = constant + np.eye(11)[8] * 5.0 - np.eye(11)[9] * 1e9 + np.eye(11)[10]
+    np.testing.assert_allclose(with_them.predict(elsewhere), with_them.predict(constant))
+
+
+@pytest.mark.parametrize("hypothesis", SETS[3:], ids=repr)
+def test_duplicated_rows_and_columns_change_nothing(hypothesis: object) -> None:
+    once = fitted(hypothesis, X, Y, trainer="auto")
+    twice = fitted(hypothesis, np.tile(X, (2, 1)), np.tile(Y, (2, 1)), trainer="auto")
+    np.testing.assert_allclose(twice.predict(X), once.predict(X), atol=1e-9)
+    copies = np.hstack([X, X[:, 3:]])
+    np.testing.assert_allclose(
+        fitted(hypothesis, copies, Y, trainer="auto").predict(copies), once.predict(X), atol=1e-9
+    )
+
+
+def test_identical_rows() -> None:
+    estimator = fitted(None, np.tile(X[:1], (12, 1)), np.tile(Y[:1], (12, 1)))
+    np.testing.assert_allclose(estimator.predict(X[:1]), Y[:1], atol=1e-9)
+
+
+def test_constant_decisions() -> None:
+    for hypothesis in SETS:
+        estimator = fitted(hypothesis, X, np.zeros_like(Y))
+        np.testing.assert_array_equal(estimator.predict(X), 0.0)
+        np.testing.assert_allclose(fitted(hypothesis, X, np.ones_like(Y)).predict(X), 1.0)
+
+
+def test_no_cost_warning_is_the_only_warning() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fl.RegionRegressor().fit(X, Y).predict(X)
+        model().fit(X, Y).predict(X)
+    assert [warning.category for warning in caught] == [FeaslearnWarning]

@@ -1,0 +1,77 @@
+"""What a training run says about itself."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from feaslearn.results import Status, TrainingResult
+
+
+def result(**changes: object) -> TrainingResult:
+    parts = {
+        "status": "converged",
+        "trainer": "Mine(a=1)",
+        "objective": 0.25,
+        "returned_loss": 0.75,
+        "n_iter": 12,
+        "seconds": 1.23456,
+        **changes,
+    }
+    return TrainingResult(**parts)
+
+
+def test_gap_is_the_distance_to_the_bound() -> None:
+    assert result().gap is None
+    assert result(lower_bound=0.2).gap == pytest.approx(0.05)
+    assert result(lower_bound=0.25).gap == 0.0
+
+
+def test_the_text_lines_up_and_says_everything() -> None:
+    text = str(result(lower_bound=0.125, tied_share=0.031, warnings=["too few rows"]))
+    lines = text.splitlines()
+    assert [line.split("  ")[0] for line in lines] == [
+        "status",
+        "trainer",
+        "training loss",
+        "loss of returned decisions",
+        "lower bound",
+        "samples with ties",
+        "iterations",
+        "seconds",
+        "warning",
+    ]
+    values = ["converged", "Mine(a=1)", "0.25", "0.75", "0.125", "3.1 %", "12", "1.23"]
+    width = len("loss of returned decisions") + 2
+    assert [line[width:] for line in lines] == [*values, "too few rows"]
+    assert repr(result()) == str(result())
+    assert "not known" in str(result())
+
+
+def test_a_long_trainer_stays_on_its_line() -> None:
+    text = str(result(trainer="Long(a=1,\n     b=2)"))
+    assert "Long(a=1, b=2)" in text
+    assert len(text.splitlines()) == 8
+
+
+def test_html_is_escaped() -> None:
+    page = result(trainer="<b>", warnings=["a & b <script>"])._repr_html_()
+    assert "<b>" not in page
+    assert "&lt;b&gt;" in page
+    assert "a &amp; b &lt;script&gt;" in page
+    assert page.count("<tr>") == page.count("</tr>") == 9
+
+
+def test_results_do_not_share_their_lists() -> None:
+    first, second = result(), result()
+    first.warnings.append("x")
+    first.history["objective"] = [1.0]
+    assert second.warnings == []
+    assert second.history == {}
+
+
+def test_the_states_are_documented() -> None:
+    assert "optimal" in get_args(Status)
+    for state in ("optimal", "converged", "stalled"):
+        assert f'"{state}"' in (TrainingResult.__doc__ or "")

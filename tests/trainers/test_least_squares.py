@@ -1,0 +1,77 @@
+"""Weighted least squares with gaps, against an independent solution."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear
+
+from feaslearn.trainers.least_squares import least_squares
+
+
+def example(seed: int, n_rows: int = 30) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    features = np.column_stack([np.ones(n_rows), random.normal(size=(n_rows, 3))])
+    return features, random.normal(size=(n_rows, 2)), random.uniform(size=n_rows)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equals_scipy_with_weights_and_gaps(seed: int) -> None:
+    features, targets, weights = example(seed)
+    targets[np.random.default_rng(seed).uniform(size=targets.shape) < 0.3] = np.nan
+    weights[::4] = 0.0
+    beta = least_squares(features, targets, weights)
+    for j, target in enumerate(targets.T):
+        seen = ~np.isnan(target)
+        roots = np.sqrt(weights[seen])
+        expected = lsq_linear(features[seen] * roots[:, None], target[seen] * roots).x
+        np.testing.assert_allclose(beta[:, j], expected, atol=1e-8)
+
+
+def test_a_target_that_was_never_observed_gets_zeros() -> None:
+    features, targets, weights = example(0)
+    targets[:, 1] = np.nan
+    beta = least_squares(features, targets, weights)
+    np.testing.assert_array_equal(beta[:, 1], 0.0)
+    assert np.abs(beta[:, 0]).min() > 0.0
+
+
+def test_rows_without_weight_may_hold_anything() -> None:
+    features, targets, weights = example(1)
+    weights[3] = 0.0
+    expected = least_squares(
+        np.delete(features, 3, 0), np.delete(targets, 3, 0), weights[weights > 0]
+    )
+    targets[3] = 1e12
+    np.testing.assert_array_equal(least_squares(features, targets, weights), expected)
+
+
+@pytest.mark.parametrize("unit", [1e8, 1e-8, 1e-15])
+def test_units_of_features_do_not_matter(unit: float) -> None:
+    features, targets, weights = example(2, n_rows=3)  # fewer rows than features
+    scaled = features * [1.0, unit, 1.0, 1.0]
+    fitted = scaled @ least_squares(scaled, targets, weights)
+    np.testing.assert_allclose(fitted, features @ least_squares(features, targets, weights))
+    np.testing.assert_allclose(fitted, targets, atol=1e-9)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e12, -1e-12])
+def test_a_constant_feature_has_no_effect(value: float) -> None:
+    features, targets, weights = example(3)
+    beta = least_squares(np.column_stack([features, np.full(30, value)]), targets, weights)
+    np.testing.assert_array_equal(beta[4], 0.0)
+    np.testing.assert_allclose(beta[:4], least_squares(features, targets, weights), atol=1e-12)
+
+
+def test_repeated_features_share_the_effect() -> None:
+    features, targets, weights = example(4)
+    beta = least_squares(np.column_stack([features, features[:, 3]]), targets, weights)
+    np.testing.assert_allclose(beta[3], beta[4])
+    single = least_squares(features, targets, weights)
+    np.testing.assert_allclose(beta[3] + beta[4], single[3])
+
+
+def test_the_constant_alone_is_the_weighted_mean() -> None:
+    _, targets, weights = example(5)
+    beta = least_squares(np.ones((30, 1)), targets, weights)
+    np.testing.assert_allclose(beta, [np.average(targets, axis=0, weights=weights)])
