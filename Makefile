@@ -15,7 +15,7 @@ PYTEST := python -m pytest -n $(JOBS)
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.core ## fit three models on built-in data, print a table, write demo_report.html
+demo: $(VENV)/.core ## fit four models on built-in data, print a table, write demo_report.html
 	$(BIN)/feaslearn demo
 
 test: $(VENV)/.test ## run the tests and the examples in the docstrings

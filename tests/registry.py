@@ -151,6 +151,19 @@ def is_polyhedral(name: str) -> bool:
     return example(name).conic_form().polyhedral
 
 
+#: One set of each kind, for tests that combine sets with something else.
+ONE_OF_EACH = (
+    "simplex-5",
+    "box-degenerate",
+    "l1-ball-4",
+    "l2-ball-3",
+    "hypersimplex-middle",
+    "polytope-flow",
+    "polytope-big",
+    "conic-half-disc",
+    "product-polyhedral",
+    "product-with-ball",
+)
 POLYHEDRAL = tuple(name for name in NAMES if is_polyhedral(name))
 CURVED = tuple(name for name in NAMES if not is_polyhedral(name))
 

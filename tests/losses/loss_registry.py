@@ -7,12 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from registry import NAMES, example
-
 from feaslearn import Affine, Predictability, Suboptimality
 from feaslearn.data import Shard
 from feaslearn.hypotheses import Hypothesis
 from feaslearn.losses import Loss
+from registry import NAMES, example
 
 Array = NDArray[np.float64]
 

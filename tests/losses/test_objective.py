@@ -72,7 +72,8 @@ def test_the_blocks_of_the_hot_path_lose_no_row(rows: int) -> None:
     ]
     assert values.tolist() == [float(row.values[0]) for row in alone]
     assert tied.tolist() == [bool(row.tied[0]) for row in alone]
-    assert gradient.A == pytest.approx(sum(row.gradient.A for row in alone), rel=1e-12, abs=1e-12)
+    total = sum(row.gradient.A for row in alone)
+    assert pytest.approx(total, rel=1e-12, abs=1e-12) == gradient.A
     predicted = hypothesis.predict(theta, shard.features, shard.costs)
     one_by_one = [
         hypothesis.predict(theta, shard.features[i : i + 1], shard.costs[i : i + 1])[0]

@@ -32,9 +32,14 @@ class Cases:
     def costs(self) -> Array:
         """Costs (N, p)."""
         p = self.form.H.shape[1]
-        half = self.n_cases // 2
-        whole = self.rng.integers(-2, 3, size=(half, p)).astype(float)
-        return np.vstack([np.zeros(p), whole, self.rng.normal(size=(self.n_cases - half, p))])
+        whole = self.rng.integers(-2, 3, size=(self.n_cases // 2, p)).astype(float)
+        return np.vstack([np.zeros(p), whole, self.random_costs])
+
+    @cached_property
+    def random_costs(self) -> Array:
+        """Those of the costs that hardly ever tie."""
+        p = self.form.H.shape[1]
+        return self.rng.normal(size=(self.n_cases - self.n_cases // 2, p))
 
     @cached_property
     def minima(self) -> Array:

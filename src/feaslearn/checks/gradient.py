@@ -140,7 +140,7 @@ def _differences(
         smooth = [slope for slope in slopes if slope is not None]
         if len(smooth) == len(slopes):
             best = min(smooth, key=lambda slope: abs(slope - gradient[j]))
-            error = abs(best - gradient[j]) / max(largest, abs(best))
+            error = float(abs(best - gradient[j]) / max(largest, abs(best)))
             found.append(_Difference(error, labels[j], float(gradient[j]), best))
     return found
 

@@ -47,7 +47,7 @@ def demo(
         Path, typer.Option("--output", "-o", help="Where the HTML report is written.")
     ] = Path("demo_report.html"),
 ) -> None:
-    """Fit three models on built-in data, print a table and write a report."""
+    """Fit four models on built-in data, print a table and write a report."""
     from feaslearn.cli.demo import run
 
     run(Console(), output)

@@ -1,4 +1,4 @@
-"""The demo: three models on the built-in power5 data, side by side."""
+"""The demo: models on the built-in power5 data, side by side."""
 
 from __future__ import annotations
 
@@ -83,13 +83,12 @@ def compare() -> list[Row]:
     train, test = data[:N_TRAIN], data[N_TRAIN:]
     n_decisions = data.decisions.shape[1]
     models: dict[str, fl.RegionRegressor | fl.baselines.LinearPolicy] = {
-        "Linear policy": fl.baselines.LinearPolicy(),
-        "Affine(Simplex(9))": fl.RegionRegressor(
-            fl.Affine(fl.Simplex(9)), cost=data.cost, random_state=0
-        ),
-        f"Scaled(Simplex({n_decisions}))": fl.RegionRegressor(
+        "Linear": fl.baselines.LinearPolicy(),
+        "Scaled": fl.RegionRegressor(
             fl.Scaled(fl.Simplex(n_decisions)), cost=data.cost, random_state=0
         ),
+        "Affine, p=9": fl.RegionRegressor(fl.Affine(fl.Simplex(9)), cost=data.cost, random_state=0),
+        "Facets": fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0),
     }
     rows = []
     for name, model in models.items():

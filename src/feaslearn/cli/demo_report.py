@@ -9,7 +9,7 @@ from feaslearn import __version__
 
 STYLE = """
 :root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .4rem .8rem; text-align: right; border-bottom: 1px solid #8886; }
 th:first-child, td:first-child { text-align: left; }

@@ -98,9 +98,17 @@ class Blend(Hypothesis):
         return np.asarray(np.any(ties, axis=0))
 
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
-        """Return the Minkowski sum of the members' regions at one row of features."""
+        """Return the Minkowski sum of the members' regions at one row of features.
+
+        Members whose region is empty there leave their weight to the others, as in `solve`.
+        """
         parts = self.parts(theta, n, len(phi))
-        images = [(weight, member.image(part, phi, n)) for weight, member, part in parts]
+        nothing = np.zeros((1, n))
+        empty = [member.solve(part, phi[None], nothing).empty[0] for _, member, part in parts]
+        if not all(empty):
+            parts = [each for each, none in zip(parts, empty, strict=True) if not none]
+        total = sum(weight for weight, _, _ in parts)
+        images = [(weight / total, member.image(part, phi, n)) for weight, member, part in parts]
         matrix = np.hstack([weight * image.matrix for weight, image in images])
         offset = np.sum([weight * image.offset for weight, image in images], axis=0)
         return AffineImage(Product([image.primitive for _, image in images]), matrix, offset)

@@ -7,14 +7,18 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.exceptions import InfeasibleProblemError
 from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED, solve_rows, workspace
 from feaslearn.sets.polytope import Polytope
 from feaslearn.sets.warm_program import Bounds, WarmProgram
 
 Array = NDArray[np.float64]
 
-#: What relaxing a facet by one unit costs, in units of the largest cost; equalities cost more.
-RELAX_FACET, RELAX_EQUALITY = 1e3, 1e5
+#: What relaxing a facet by one unit costs, against relaxing an equality.
+RELAX_FACET, RELAX_EQUALITY = 1.0, 100.0
+#: A relaxed region is a point or flat; this much more room, relative to the size of its numbers,
+#: makes it one that every solver sees.
+ROOM = 1e-6
 
 
 class FacetSolutions(NamedTuple):
@@ -27,6 +31,14 @@ class FacetSolutions(NamedTuple):
     prices: Array
     status: NDArray[np.int8]
     tied: NDArray[np.bool_]
+
+
+class Limits(NamedTuple):
+    """Right-hand sides of all rows, and bounds, one row for each program."""
+
+    right: Array
+    lower: Array
+    upper: Array
 
 
 class FacetRows(NamedTuple):
@@ -52,80 +64,72 @@ class FacetRows(NamedTuple):
 
     def solve(self, features: Array, costs: Array) -> FacetSolutions:
         """Minimise each cost over its region; empty regions leave their status and no decision."""
-        G = np.ascontiguousarray(np.vstack([self.E, self.a]))
-        right = np.ascontiguousarray(features @ np.vstack([self.e, self.f]).T)
-        solutions = _solve(
-            G,
-            right,
-            np.ascontiguousarray(costs),
-            np.ascontiguousarray(features @ self.lower.T),
-            np.ascontiguousarray(features @ self.upper.T),
-            self.slack_limits(),
-        )
-        for i in np.flatnonzero(solutions.status == UNSOLVED):
-            self._solve_again(i, features, costs, solutions)
-        return solutions
+        return self._solve(self._limits(features), costs)
 
     def slack_limits(self) -> Array:
         """Return the largest slack of each row: 0 for equalities, infinity for facets."""
         return np.concatenate([np.zeros(len(self.E)), np.full(len(self.a), np.inf)])
 
-    def _solve_again(
-        self, i: np.intp, features: Array, costs: Array, solutions: FacetSolutions
-    ) -> None:
-        """Give a program that the kernel did not finish to HiGHS."""
-        phi = features[i]
-        right = np.concatenate([self.e @ phi, self.f @ phi])
-        low = np.concatenate([self.e @ phi, np.full(len(self.a), -np.inf)])
-        bounds = Bounds(low[None], right[None], (self.lower @ phi)[None], (self.upper @ phi)[None])
-        answer = WarmProgram(np.vstack([self.E, self.a])).solve(costs[i][None], bounds)
-        solutions.decisions[i] = answer.points[0]
-        solutions.prices[i] = -answer.row_duals[0]
-        solutions.status[i] = OPTIMAL
-
     def relaxed(self, features: Array, costs: Array) -> Array:
-        """Return decisions where some regions are empty: rows are broken as little as possible.
+        """Return decisions where regions are empty: of least cost in the region relaxed."""
+        limits, nearest = self._relaxation(features)
+        solutions = self._solve(limits, costs)
+        solved = (solutions.status == OPTIMAL)[:, None]
+        return np.asarray(np.where(solved, solutions.decisions, nearest))
+
+    def polytope(self, phi: Array, relax: bool = False) -> Polytope:
+        """Return the region at one row of features, relaxed as little as possible if asked."""
+        q, n = self.E.shape
+        limits = self._relaxation(phi[None])[0] if relax else self._limits(phi[None])
+        right, lower, upper = (side[0] for side in limits)
+        if relax:
+            room = ROOM * max(float(np.abs(side).max(initial=0.0)) for side in limits)
+            right = right + np.repeat([0.0, room], [q, len(self.a)])
+            lower, upper = lower - room, upper + room
+        H = np.vstack([np.eye(n), -np.eye(n), -self.a])
+        return Polytope(H, np.concatenate([lower, -upper, -right[q:]]), self.E, right[:q])
+
+    def _limits(self, features: Array) -> Limits:
+        return Limits(
+            np.ascontiguousarray(features @ np.vstack([self.e, self.f]).T),
+            np.ascontiguousarray(features @ self.lower.T),
+            np.ascontiguousarray(features @ self.upper.T),
+        )
+
+    def _solve(self, limits: Limits, costs: Array) -> FacetSolutions:
+        G = np.ascontiguousarray(np.vstack([self.E, self.a]))
+        return _solve(G, limits, np.ascontiguousarray(costs), self.slack_limits())
+
+    def _relaxation(self, features: Array) -> tuple[Limits, Array]:
+        """Return limits that leave no region empty, and a point of each.
 
         Facets give way before equalities, and bounds never do (crossing bounds meet halfway).
         """
         q, m, n = len(self.E), len(self.a), self.E.shape[1]
-        lower, upper = features @ self.lower.T, features @ self.upper.T
-        middle = (lower + upper) / 2.0
-        crossing = lower > upper
+        right, lower, upper = self._limits(features)
+        middle, crossing = (lower + upper) / 2.0, lower > upper
         lower, upper = np.where(crossing, middle, lower), np.where(crossing, middle, upper)
         G = np.zeros((q + m, n + 2 * q + m))
         G[:, :n] = np.vstack([self.E, self.a])
         G[:q, n : n + q], G[:q, n + q : n + 2 * q] = np.eye(q), -np.eye(q)
         G[q:, n + 2 * q :] = -np.eye(m)
-        right = features @ np.vstack([self.e, self.f]).T
-        size = np.abs(costs).max(axis=1, keepdims=True) + 1.0
-        price = np.concatenate([np.full(2 * q, RELAX_EQUALITY), np.full(m, RELAX_FACET)])
-        reach = np.abs(right).max() + np.abs(G[:, :n]).sum(axis=1).max(initial=1.0) * max(
-            np.abs(lower).max(), np.abs(upper).max()
+        prices = np.repeat([0.0, RELAX_EQUALITY, RELAX_FACET], [n, 2 * q, m])
+        # No row is ever broken by more than its largest value on the box.
+        size = np.maximum(np.abs(lower), np.abs(upper)) @ np.abs(G[:, :n]).T + np.abs(right)
+        size = size[:, [*range(q), *range(q + m)]]
+        wide = Limits(
+            right, np.hstack([lower, np.zeros_like(size)]), np.hstack([upper, 1.0 + size])
         )
-        room = np.zeros((len(features), 2 * q + m))
-        solutions = _solve(
-            G,
-            np.ascontiguousarray(right),
-            np.hstack([costs, size * price]),
-            np.hstack([lower, room]),
-            np.hstack([upper, room + 2.0 * reach]),
-            self.slack_limits(),
-        )
-        return solutions.decisions[:, :n]
-
-    def polytope(self, phi: Array) -> Polytope:
-        """Return the region at one row of features."""
-        n = self.E.shape[1]
-        H = np.vstack([np.eye(n), -np.eye(n), -self.a])
-        h = np.concatenate([self.lower @ phi, -(self.upper @ phi), -(self.f @ phi)])
-        return Polytope(H, h, self.E, self.e @ phi)
+        costs = np.tile(prices, (len(features), 1))
+        found = _solve(G, wide, costs, self.slack_limits()).decisions
+        right = right.copy()
+        right[:, :q] += found[:, n + q : n + 2 * q] - found[:, n : n + q]
+        right[:, q:] += found[:, n + 2 * q :]
+        return Limits(right, lower, upper), found[:, :n]
 
 
-def _solve(
-    G: Array, right: Array, costs: Array, lower: Array, upper: Array, slack: Array
-) -> FacetSolutions:
-    count = len(right)
+def _solve(G: Array, limits: Limits, costs: Array, slack: Array) -> FacetSolutions:
+    count = len(costs)
     solutions = FacetSolutions(
         np.full((count, G.shape[1]), np.nan),
         np.empty((count, len(G))),
@@ -133,5 +137,27 @@ def _solve(
         np.empty(count, dtype=bool),
     )
     work = workspace(*G.shape)
+    right, lower, upper = limits
     solve_rows(work, G, right, costs, lower, upper, slack, *solutions)
+    unsolved = np.flatnonzero(solutions.status == UNSOLVED)
+    if len(unsolved):
+        program, bounds = WarmProgram(G), Bounds(right - slack, right, lower, upper)
+        for i in unsolved:
+            _solve_again(i, program, costs, bounds, solutions)
     return solutions
+
+
+def _solve_again(
+    i: np.intp, program: WarmProgram, costs: Array, bounds: Bounds, solutions: FacetSolutions
+) -> None:
+    """Give a program that the kernel did not finish to HiGHS."""
+    try:
+        answer = program.solve(costs[i][None], Bounds(*(side[i][None] for side in bounds)))
+    except InfeasibleProblemError:
+        solutions.status[i] = INFEASIBLE
+        return
+    solutions.decisions[i] = answer.points[0]
+    solutions.prices[i] = -answer.row_duals[0]
+    solutions.status[i] = OPTIMAL
+    # The kernel did not come to say; whoever asks looks at the whole face.
+    solutions.tied[i] = True

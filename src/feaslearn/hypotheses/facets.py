@@ -73,14 +73,25 @@ class Facets(Hypothesis):
             if (lower > upper).any():
                 j = int(np.argmax(lower > upper))
                 raise SetError(f"Facets: bounds cross at decision {j}: {lower[j]} > {upper[j]}")
-        if self.balance is not None and not isinstance(self.balance, str):
-            given = np.asarray(self.balance, dtype=float)
-            if given.ndim != 2 or given.shape[1] != n or len(given) > n:
-                raise SetError(
-                    f"Facets: balance has shape {given.shape}, expected (q, {n}), q <= n"
-                )
-        elif isinstance(self.balance, str) and self.balance != "auto":
-            raise UnsupportedError(f"Facets: balance={self.balance!r} is not known; use 'auto'")
+        self.given_balance(n)
+
+    def given_balance(self, n: int) -> Array | None:
+        """Return the equalities that were given as rows of n numbers; None means "auto"."""
+        if self.balance is None:
+            return np.zeros((0, n))
+        if isinstance(self.balance, str):
+            if self.balance != "auto":
+                raise UnsupportedError(f"Facets: balance={self.balance!r} is not known; use 'auto'")
+            return None
+        try:
+            given = np.array(self.balance, dtype=float)
+        except (TypeError, ValueError):
+            given = np.array([[np.nan]])
+        if not np.isfinite(given).all():
+            raise SetError(f"Facets: balance must hold finite numbers, not {self.balance!r}")
+        if given.ndim != 2 or given.shape[1] != n or len(given) > n:
+            raise SetError(f"Facets: balance has shape {given.shape}, expected (q, {n}), q <= n")
+        return given
 
     def given_bounds(self, n: int) -> tuple[Array, Array]:
         """Return the bounds that were given as two arrays of n numbers."""
@@ -155,6 +166,7 @@ class Facets(Hypothesis):
         return rows.solve(features, costs).tied
 
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
-        """Return the region at one row of features."""
-        polytope = self.rows(theta, n, len(phi)).polytope(phi)
-        return AffineImage(polytope, np.eye(n), np.zeros(n))
+        """Return the region at one row of features; an empty one is relaxed, as in `solve`."""
+        rows = self.rows(theta, n, len(phi))
+        empty = rows.solve(phi[None], np.zeros((1, n))).status[0] != OPTIMAL
+        return AffineImage(rows.polytope(phi, relax=bool(empty)), np.eye(n), np.zeros(n))

@@ -27,6 +27,8 @@ PIVOT = 1e-9
 FEASIBLE = 1e-10
 #: A gap that nothing can close is rounding below this, relative to the same size.
 ROUNDING = 1e-8
+#: Prices closer than this, relative to the largest cost, are the same step of the ratio test.
+SAME_PRICE = 1e-12
 
 
 class Workspace(NamedTuple):
@@ -70,14 +72,23 @@ def _worst_row(values: Array, basic: Indices, lower: Array, upper: Array, tolera
 
 
 @kernel
-def _enter(work: Workspace, row: int, up: bool, gap: float, lower: Array, upper: Array) -> int:
+def _enter(
+    work: Workspace,
+    row: int,
+    up: bool,
+    gap: float,
+    lower: Array,
+    upper: Array,
+    rounding: float,
+    same: float,
+) -> int:
     """Return the column that enters, marking those that flip to their other bound; -1 if none.
 
     ``up`` says that the leaving basic variable must grow, by ``gap``.
     """
     T, d, nonbasic, flips = work.T, work.d, work.nonbasic, work.flips
     n = d.size
-    left = gap
+    left, last = gap, -1
     for _ in range(n):
         best, ratio, size = -1, np.inf, 0.0
         for j in range(n):
@@ -92,15 +103,20 @@ def _enter(work: Workspace, row: int, up: bool, gap: float, lower: Array, upper:
             if slope <= PIVOT:
                 continue
             candidate = abs(d[j]) / slope
-            if candidate < ratio - 1e-12 or (candidate < ratio + 1e-12 and slope > size):
+            if candidate < ratio - same or (candidate < ratio + same and slope > size):
                 best, ratio, size = j, candidate, slope
         if best < 0:
-            return -1
+            break
         span = upper[nonbasic[best]] - lower[nonbasic[best]]
         if size * span >= left:
             return best
         left -= size * span
         flips[best] = True
+        last = best
+    if last >= 0 and left <= rounding:
+        # All of them together only just close the gap.
+        flips[last] = False
+        return last
     return -1
 
 
@@ -126,13 +142,16 @@ def _pivot(T: Array, d: Array, row: int, column: int) -> None:
 
 @kernel
 def _begin(work: Workspace, G: Array, r: Array, c: Array, lower: Array, upper: Array) -> float:
-    """Set each x to its cheaper bound and each row's slack to what is left; return the scale."""
+    """Set each x to its cheaper bound and each row's slack to what is left.
+
+    Returns the size of the numbers that sums are made of: errors are relative to it.
+    """
     m, n = G.shape
     work.T[:] = G
     work.d[:] = c
     work.values[:] = r
     work.at_upper[:] = False
-    scale = 1.0
+    scale = 0.0
     for i in range(m):
         work.basic[i] = n + i
         scale = max(scale, abs(r[i]))
@@ -140,7 +159,7 @@ def _begin(work: Workspace, G: Array, r: Array, c: Array, lower: Array, upper: A
         work.nonbasic[j] = j
         work.at_upper[j] = c[j] < 0.0
         start = upper[j] if work.at_upper[j] else lower[j]
-        scale = max(scale, abs(start))
+        scale = max(scale, abs(lower[j]), abs(upper[j]))
         for i in range(m):
             work.values[i] -= G[i, j] * start
     return scale
@@ -165,13 +184,21 @@ def _flip(work: Workspace, lower: Array, upper: Array) -> None:
 def solve_one(
     work: Workspace, G: Array, r: Array, c: Array, lower: Array, upper: Array, x: Array
 ) -> int:
-    """Solve one program into ``x``; bounds are those of x, then of the slacks."""
+    """Solve one program into ``x``; bounds are those of x, then of the slacks.
+
+    Bounds that cross by a rounding error are made equal.
+    """
     m, n = G.shape
+    scale, crossing = _begin(work, G, r, c, lower, upper), False
     for j in range(n):
         if lower[j] > upper[j]:
-            return INFEASIBLE
-    scale = _begin(work, G, r, c, lower, upper)
-    tolerance = FEASIBLE * scale
+            if lower[j] - upper[j] > ROUNDING * scale:
+                return INFEASIBLE
+            upper[j], crossing = lower[j], True
+    if crossing:
+        scale = _begin(work, G, r, c, lower, upper)
+    tolerance, rounding = FEASIBLE * scale, ROUNDING * scale
+    same = SAME_PRICE * np.abs(c).max()
     for _ in range(50 + 20 * (n + m)):
         row = _worst_row(work.values, work.basic, lower, upper, tolerance)
         if row < 0:
@@ -187,9 +214,10 @@ def solve_one(
         up = work.values[row] < lower[leaving]
         target = lower[leaving] if up else upper[leaving]
         work.flips[:] = False
-        column = _enter(work, row, up, abs(work.values[row] - target), lower, upper)
+        gap = abs(work.values[row] - target)
+        column = _enter(work, row, up, gap, lower, upper, rounding, same)
         if column < 0:
-            if abs(work.values[row] - target) > ROUNDING * scale:
+            if gap > rounding:
                 return INFEASIBLE
             # Rows that only just meet: the gap is rounding, not emptiness.
             work.values[row] = target

@@ -206,6 +206,8 @@ class RegionRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if len(signals) != 1:
             raise DataError(f"region: {len(signals)} signals were given; give one")
         phi = self.features_.transform(signals)[0]
+        nothing = np.zeros((1, self._reader.n_decisions))
+        warn_of_empty_regions(self.hypothesis_.solve(self.theta_, phi[None], nothing).empty)
         image = self.hypothesis_.image(self.theta_, phi, self._reader.n_decisions)
         return Region(image, self._reader.outputs.names)
 

@@ -94,7 +94,7 @@ def extreme_points(points: Array) -> Array:
 
 def may_have_too_many_facets(count: int, d: int) -> bool:
     """Say whether the hull of so many points in d dimensions is not worth trying."""
-    return count ** (d // 2) > MOST_FACETS
+    return bool(count ** (d // 2) > MOST_FACETS)
 
 
 def _sticks_out(flat: Array, i: int) -> bool:

@@ -139,13 +139,11 @@ class FacetLearning(Trainer):
         """Return equalities and bounds, without facets, and the noise of the decisions."""
         n, k = samples.decisions.shape[1], samples.features.shape[1]
         hypothesis.check(n)
-        if hypothesis.balance is None:
-            equalities = given_equalities(samples, np.zeros((0, n)))
-        elif isinstance(hypothesis.balance, str):
+        given = hypothesis.given_balance(n)
+        if given is None:
             equalities = find_equalities(samples)
         else:
-            given = np.asarray(hypothesis.balance, dtype=float) * units.scale
-            equalities = given_equalities(samples, given)
+            equalities = given_equalities(samples, given * units.scale)
         noise = equalities.noise if self.noise == "auto" else float(self.noise)
         if hypothesis.bounds == "affine":
             lower, upper = affine_bounds(samples)

@@ -1,0 +1,233 @@
+"""The paper's programs: known answers, certificates, both ways of solving, bad input."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from feaslearn import Affine, Box, L2Ball, Polytope, Predictability, Simplex, Suboptimality
+from feaslearn.data import Shard
+from feaslearn.exceptions import DataError, SolverError, UnsupportedError
+from feaslearn.formulations import (
+    PredictabilityProgram,
+    SuboptimalityProgram,
+    losses_by_program,
+    program,
+)
+from feaslearn.losses import Loss
+from registry import CURVED, example
+
+Array = NDArray[np.float64]
+NAN = float("nan")
+
+NAMES = ("simplex-5", "l1-ball-4", "polytope-flow", "product-polyhedral", *CURVED)
+
+
+class Pair(NamedTuple):
+    A: Array
+    b: Array
+    c: Array
+    x: Array
+
+
+def make_pair(name: str, seed: int, n: int = 3) -> Pair:
+    rng = np.random.default_rng([seed, *name.encode()])
+    A = rng.normal(size=(n, example(name).dimension))
+    return Pair(A, *rng.normal(scale=1.5, size=(3, n)))
+
+
+class TestKnownAnswers:
+    """A unit square and the cost (1, 0): its left side is optimal."""
+
+    @pytest.mark.parametrize(
+        ("norm", "squared", "expected"),
+        [("l2", True, 13.0), ("l2", False, 13.0**0.5), ("l1", False, 5.0), ("linf", False, 3.0)],
+    )
+    def test_distance_to_a_face(self, norm: str, squared: bool, expected: float) -> None:
+        square = PredictabilityProgram(Box(2, 0.0, 1.0), 2, norm, squared)
+        found = square.solve(np.eye(2), [0, 0], [1, 0], [3.0, -2.0])
+        assert found.value == pytest.approx(expected, abs=1e-8)
+        assert found.gamma == pytest.approx([-3.0, 2.0], abs=1e-7)
+        assert found.z == pytest.approx([0.0, 0.0], abs=1e-7)
+
+    @pytest.mark.parametrize(
+        ("norm", "squared", "expected"),
+        [("l2", True, 17.0), ("l2", False, 17.0**0.5), ("l1", False, 7.0), ("linf", False, 3.0)],
+    )
+    def test_infeasibility_and_excess_cost(self, norm: str, squared: bool, expected: float) -> None:
+        square = SuboptimalityProgram(Box(2, 0.0, 1.0), 2, norm, squared)
+        found = square.solve(np.eye(2), [0, 0], [1, 0], [3.0, -2.0])
+        assert found.value == pytest.approx(expected, abs=1e-8)
+        assert found.excess_cost == pytest.approx(3.0, abs=1e-7)
+
+    def test_an_unobserved_entry_does_not_count(self) -> None:
+        square = PredictabilityProgram(Box(2, 0.0, 1.0), 2)
+        found = square.solve(np.eye(2), [0, 0], [1, 0], [NAN, -2.0])
+        assert found.value == pytest.approx(4.0, abs=1e-8)
+        assert found.decision == pytest.approx([0.0, -2.0], abs=1e-7)
+        assert found.gamma == pytest.approx([0.0, 2.0], abs=1e-7)
+
+    def test_an_unobserved_entry_is_completed_where_the_loss_is_least(self) -> None:
+        # The region is the origin. With x = (1, u), g = |(1, u)| and J = 1 + u: best at u = -1/2.
+        point = SuboptimalityProgram(Box(2, 0.0, 0.0), 2)
+        found = point.solve(np.eye(2), [0, 0], [1, 1], [1.0, NAN])
+        assert found.value == pytest.approx(1.5, abs=1e-7)
+        assert found.decision == pytest.approx([1.0, -0.5], abs=1e-5)
+
+    def test_cheaper_than_the_optimum_is_no_excess(self) -> None:
+        square = SuboptimalityProgram(Box(2, 0.0, 1.0), 2)
+        found = square.solve(np.eye(2), [0, 0], [1, 0], [-2.0, 0.5])
+        assert found.value == pytest.approx(4.0, abs=1e-8)
+        # The value is exact to 1e-12, so its square's small part only to 1e-6.
+        assert found.excess_cost == pytest.approx(0.0, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_predictability_optimum_satisfies_its_rows(name: str) -> None:
+    H, h, _ = example(name).conic_form()
+    stated = PredictabilityProgram(example(name), 3)
+    for seed in range(3):
+        pair = make_pair(name, seed)
+        found = stated.solve(*pair)
+        reached = pair.x + found.gamma
+        assert reached == pytest.approx(pair.A @ found.z + pair.b, abs=1e-7)
+        assert example(name).contains(found.z, 1e-7)
+        assert H.T @ found.lam == pytest.approx(pair.A.T @ pair.c, abs=1e-7)
+        assert pair.c @ (reached - pair.b) <= found.lam @ h + 1e-6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_suboptimality_optimum_satisfies_its_rows(name: str) -> None:
+    H, h, _ = example(name).conic_form()
+    stated = SuboptimalityProgram(example(name), 3)
+    for seed in range(3):
+        pair = make_pair(name, seed)
+        found = stated.solve(*pair)
+        assert pair.x + found.gamma == pytest.approx(pair.A @ found.z + pair.b, abs=1e-7)
+        assert example(name).contains(found.z, 1e-7)
+        assert H.T @ found.lam == pytest.approx(pair.A.T @ pair.c, abs=1e-6)
+        assert pair.c @ (pair.x - pair.b) - found.lam @ h <= found.excess_cost + 1e-6
+        assert found.excess_cost >= -1e-9
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "linf"])
+@pytest.mark.parametrize("name", NAMES)
+def test_one_step_and_two_are_the_same_program(name: str, norm: str) -> None:
+    """Complementary slackness for the row of strong duality, which alone is less exact."""
+    one, two = (PredictabilityProgram(example(name), 3, norm, False, steps) for steps in (0, 1))
+    tolerance = 1e-3 if name in CURVED else 1e-6
+    for seed in range(3):
+        pair = make_pair(name, seed)
+        if seed == 2:
+            pair = pair._replace(c=np.zeros(3))
+        assert two.solve(*pair).value == pytest.approx(one.solve(*pair).value, abs=tolerance)
+
+
+@pytest.mark.parametrize("stated", [PredictabilityProgram, SuboptimalityProgram])
+@pytest.mark.parametrize("primitive", [Simplex(3), L2Ball(2)], ids=["simplex", "ball"])
+def test_a_program_holds_nothing_of_earlier_pairs(
+    stated: type[PredictabilityProgram] | type[SuboptimalityProgram],
+    primitive: Simplex | L2Ball,
+) -> None:
+    rng = np.random.default_rng(0)
+    pairs = [
+        (rng.normal(size=(2, primitive.dimension)), *rng.normal(size=(3, 2))) for _ in range(4)
+    ]
+    pairs[1][3][0] = np.nan
+    pairs[2][2][:] = 0.0
+    again = stated(primitive, 2)
+    for pair in pairs:
+        fresh = stated(primitive, 2).solve(*pair)
+        assert again.solve(*pair).value == pytest.approx(fresh.value, abs=1e-8)
+
+
+def test_programs_are_compiled_once() -> None:
+    """Every program follows the rules under which CVXPY compiles parameters only once."""
+    predictability = PredictabilityProgram(Simplex(3), 2)
+    curved = PredictabilityProgram(example("conic-half-disc"), 2)
+    suboptimality = SuboptimalityProgram(Simplex(3), 2)
+    pair = make_pair("conic-half-disc", 0, n=2)
+    curved.solve(*pair)
+    predictability.solve(np.ones((2, 3)), *pair[1:])
+    stated = [
+        *predictability._programs.values(),
+        *curved._programs.values(),
+        suboptimality._program,
+    ]
+    assert len(stated) == 3
+    assert all(least._problem.is_dcp(dpp=True) for least in stated)
+    assert curved._multipliers is not None
+    assert curved._multipliers._program.is_dcp(dpp=True)
+
+
+class TestBadInput:
+    def test_unknown_norm(self) -> None:
+        for stated in (PredictabilityProgram, SuboptimalityProgram):
+            with pytest.raises(UnsupportedError, match="'l3' is not known; use one of"):
+                stated(Simplex(2), 2, "l3")
+
+    def test_wrong_shape(self) -> None:
+        stated = PredictabilityProgram(Simplex(2), 2)
+        with pytest.raises(DataError, match=r"A has shape \(2, 3\); expected \(2, 2\)"):
+            stated.solve(np.ones((2, 3)), [0, 0], [1, 0], [0, 0])
+        with pytest.raises(DataError, match=r"x has shape \(3,\); expected \(2,\)"):
+            stated.solve(np.eye(2), [0, 0], [1, 0], [0, 0, 0])
+
+    def test_numbers_that_are_not_finite(self) -> None:
+        stated = SuboptimalityProgram(Simplex(2), 2)
+        with pytest.raises(DataError, match=r"c\[1\] is nan; it must be finite"):
+            stated.solve(np.eye(2), [0, 0], [1, NAN], [0, 0])
+        with pytest.raises(DataError, match=r"x\[0\] is inf; it must be finite"):
+            stated.solve(np.eye(2), [0, 0], [1, 0], [np.inf, 0])
+
+    @pytest.mark.parametrize("stated", [PredictabilityProgram, SuboptimalityProgram])
+    @pytest.mark.parametrize("norm", ["l2", "l1"])
+    def test_an_empty_set(
+        self, stated: type[PredictabilityProgram] | type[SuboptimalityProgram], norm: str
+    ) -> None:
+        empty = stated(Polytope([[1.0], [-1.0]], [1.0, 0.0]), 1, norm)
+        with pytest.raises(SolverError, match=r"no solver solved the .* program .*CLARABEL: "):
+            empty.solve([[1.0]], [0.0], [1.0], [0.0])
+
+    def test_a_loss_without_a_program(self) -> None:
+        shard = Shard(np.ones((1, 1)), np.ones((1, 2)), np.ones((1, 2)), np.ones(1))
+        with pytest.raises(UnsupportedError, match="object has no program here"):
+            losses_by_program(object(), Affine(Simplex(2)), np.zeros(4), shard)
+
+
+def test_another_solver_is_tried_where_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = ("CLARABEL", {"max_iter": 1})
+    monkeypatch.setattr(program, "QUADRATIC", (stopped, ("HIGHS", {})))
+    stated = PredictabilityProgram(Simplex(2), 2)
+    assert stated.solve(np.eye(2), [0, 0], [1, 0], [1, 1]).value == pytest.approx(1.0)
+    monkeypatch.setattr(program, "QUADRATIC", (stopped,))
+    failing = PredictabilityProgram(Simplex(2), 2)
+    with pytest.raises(SolverError, match="user_limit"):
+        failing.solve(np.eye(2), [0, 0], [1, 0], [1, 1])
+
+
+def test_losses_by_program_follow_the_loss() -> None:
+    shard = Shard(np.ones((1, 1)), np.array([[0.0, 2.0]]), np.array([[0.0, 2.0]]), np.ones(1))
+    hypothesis, theta = Affine(Simplex(2)), np.eye(2).ravel()
+
+    def value(loss: Loss) -> float:
+        return float(losses_by_program(loss, hypothesis, theta, shard)[0])
+
+    assert value(Predictability()) == pytest.approx(5.0)
+    assert value(Predictability("l2", squared=False)) == pytest.approx(5.0**0.5)
+    assert value(Predictability("linf")) == pytest.approx(2.0)
+    assert value(Suboptimality("l1")) == pytest.approx(1.0 + 2.0)
+    assert value(Suboptimality("l1", normalize_cost=False)) == pytest.approx(1.0 + 4.0)
+
+
+def test_importing_the_programs_does_not_load_cvxpy() -> None:
+    code = "import sys, feaslearn.formulations; print('cvxpy' in sys.modules)"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    )
+    assert answer.stdout.strip() == "False"

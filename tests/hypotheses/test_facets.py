@@ -1,0 +1,232 @@
+"""Facets: rows, predictions, relaxed rows, and losses against independent programs."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, minimize
+
+import feaslearn as fl
+from feaslearn.exceptions import FeaslearnError, FeaslearnWarning, SetError, UnsupportedError
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.kernels import small_lp
+from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED
+from feaslearn.trainers import FacetLearning
+
+Array = np.ndarray
+
+
+def random_rows(random: np.random.Generator, n: int = 4, k: int = 3, m: int = 3) -> FacetRows:
+    """Return a region that holds 0 and is not empty near signals of size one."""
+
+    def affine(constant: Array, share: float) -> Array:
+        return np.column_stack([constant, share * random.normal(size=(len(constant), k - 1))])
+
+    return FacetRows(
+        random.normal(size=(1, n)),
+        affine(np.zeros(1), 0.1),
+        affine(-np.ones(n), 0.05),
+        affine(np.ones(n), 0.05),
+        random.normal(size=(m, n)),
+        affine(0.3 + random.random(m), 0.05),
+    )
+
+
+def random_case(seed: int) -> tuple[fl.Facets, FacetRows, Array, Array, Array]:
+    random = np.random.default_rng(seed)
+    hypothesis, rows = fl.Facets(max_facets=5), random_rows(random)
+    features = np.column_stack([np.ones(20), random.normal(size=(20, 2))])
+    return hypothesis, rows, hypothesis.theta_of_rows(rows), features, random.normal(size=(20, 4))
+
+
+def test_layout_round_trip() -> None:
+    hypothesis, rows, theta, _, _ = random_case(0)
+    assert theta.shape == (hypothesis.layout(4, 3).size,)
+    for back, part in zip(hypothesis.rows(theta, 4, 3), rows, strict=True):
+        np.testing.assert_array_equal(back, part)
+
+
+def test_predictions_minimise_over_the_region() -> None:
+    for seed in range(3):
+        hypothesis, rows, theta, features, costs = random_case(seed)
+        decisions, empty = hypothesis.solve(theta, features, costs)
+        assert not empty.any()
+        for phi, c, x in zip(features, costs, decisions, strict=True):
+            exact = linprog(
+                c,
+                A_ub=rows.a,
+                b_ub=rows.f @ phi,
+                A_eq=rows.E,
+                b_eq=rows.e @ phi,
+                bounds=np.column_stack([rows.lower @ phi, rows.upper @ phi]),
+            )
+            image = hypothesis.image(theta, phi, 4)
+            assert c @ x == pytest.approx(exact.fun, abs=1e-9)
+            assert c @ image.minimize(c) == pytest.approx(exact.fun, abs=1e-7)
+            assert image.contains(x[None])[0]
+
+
+def test_programs_that_the_kernel_leaves_go_to_highs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from feaslearn.hypotheses import facet_rows
+
+    hypothesis, rows, theta, features, costs = random_case(1)
+    rows = rows._replace(e=rows.e + 0.0)
+    expected = hypothesis.solve(theta, features, costs)
+    features = np.vstack([features, [1.0, 1e3, 0.0]])
+    costs = np.vstack([costs, np.ones(4)])
+    assert rows.solve(features, costs).status[-1] == INFEASIBLE
+
+    def give_up(*arguments: object) -> None:
+        small_lp.solve_rows(*arguments)
+        arguments[-2][:] = UNSOLVED
+
+    monkeypatch.setattr(facet_rows, "solve_rows", give_up)
+    found = rows.solve(features, costs)
+    assert (found.status[:-1] == OPTIMAL).all()
+    assert found.status[-1] == INFEASIBLE
+    np.testing.assert_allclose(found.decisions[:-1], expected.decisions, atol=1e-8)
+
+
+def empty_case() -> tuple[fl.Facets, FacetRows]:
+    """x0 + x1 = s in the unit box, with x0 <= 0.25 + s / 4: empty for s > 5/3."""
+    ones = np.ones((1, 2))
+    zero, one = np.zeros((2, 2)), np.array([[1.0, 0.0], [1.0, 0.0]])
+    rows = FacetRows(
+        ones, np.array([[0.0, 1.0]]), zero, one, np.array([[1.0, 0.0]]), np.array([[0.25, 0.25]])
+    )
+    return fl.Facets(max_facets=2), rows
+
+
+def test_relaxed_rows() -> None:
+    hypothesis, rows = empty_case()
+    theta = hypothesis.theta_of_rows(rows)
+    signals = np.array([0.5, 1.0, 1.8, 2.5, -1.0])
+    features = np.column_stack([np.ones(5), signals])
+    decisions, empty = hypothesis.solve(theta, features, np.tile([0.0, 1.0], (5, 1)))
+    np.testing.assert_array_equal(empty, [False, False, True, True, True])
+    # The facet gives way, then the balance, and the bounds never do.
+    expected = [[0.375, 0.125], [0.5, 0.5], [0.8, 1.0], [1.0, 1.0], [0.0, 0.0]]
+    np.testing.assert_allclose(decisions, expected, atol=1e-7)
+    for phi, x in zip(features, decisions, strict=True):
+        image = hypothesis.image(theta, phi, 2)
+        np.testing.assert_allclose(image.minimize([0.0, 1.0]), x, atol=1e-5)
+
+
+def test_bounds_that_cross_meet_halfway_without_any_row() -> None:
+    nothing = np.zeros((0, 1))
+    rows = FacetRows(nothing, nothing, np.array([[1.0]]), np.array([[0.0]]), nothing, nothing)
+    hypothesis = fl.Facets(max_facets=0)
+    decisions, empty = hypothesis.solve(
+        hypothesis.theta_of_rows(rows), np.ones((1, 1)), -np.ones((1, 1))
+    )
+    assert empty.all()
+    np.testing.assert_allclose(decisions, 0.5)
+
+
+def test_empty_regions_are_said_once() -> None:
+    random = np.random.default_rng(0)
+    signals = np.column_stack([random.normal(size=(60, 2)), random.random(60)])
+    first = np.where(signals[:, 0] < signals[:, 1], np.minimum(1.0, signals[:, 2]), 0.0)
+    decisions = np.column_stack([first, signals[:, 2] - first])
+    model = fl.RegionRegressor(fl.Facets(), cost=[0, 1], random_state=0).fit(signals, decisions)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(signals)
+    far = np.vstack([signals[:3], [[0.0, 1.0, 50.0], [1.0, 0.0, 60.0]]])
+    with pytest.warns(FeaslearnWarning, match="empty at row 3; row 4") as said:
+        predicted = model.predict(far)
+    assert len(said) == 1
+    assert np.isfinite(predicted).all()
+    with pytest.warns(FeaslearnWarning, match="empty at row 0"):
+        assert model.region(far[-1]).contains(predicted[-1])
+
+
+def test_ties_and_their_center() -> None:
+    hypothesis, rows = empty_case()
+    theta = hypothesis.theta_of_rows(rows)
+    features, costs = np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([[1.0, 1.0], [1.0, 2.0]])
+    np.testing.assert_array_equal(hypothesis.tied(theta, features, costs), [True, False])
+    center = hypothesis.predict(theta, features, costs, ties="center")
+    np.testing.assert_allclose(center, [[0.25, 0.75], [0.5, 0.5]], atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_facets": -1}, "max_facets must be a whole number"),
+        ({"max_facets": 1.5}, "max_facets must be a whole number"),
+        ({"max_facets": True}, "max_facets must be a whole number"),
+        ({"bounds": "none"}, "bounds='none' is not known"),
+        ({"bounds": (0.0,)}, "bounds must be a pair"),
+        ({"bounds": ([0.0, 0.0, 0.0], 1.0)}, "bounds must be a pair"),
+        ({"bounds": ([0.0, 2.0], 1.0)}, "bounds cross at decision 1"),
+        ({"bounds": (0.0, np.inf)}, "bounds must be finite"),
+        ({"balance": "all"}, "balance='all' is not known"),
+        ({"balance": [1.0, 1.0]}, "balance has shape"),
+        ({"balance": np.ones((3, 2))}, "balance has shape"),
+        ({"balance": [[1.0, np.nan]]}, "balance must hold finite numbers"),
+        ({"balance": [["a", "b"]]}, "balance must hold finite numbers"),
+    ],
+)
+def test_bad_parameters(parameters: dict[str, object], message: str) -> None:
+    data = fl.datasets.make_switch(20, random_state=0)
+    model = fl.RegionRegressor(fl.Facets(**parameters), cost=data.cost)  # type: ignore[arg-type]
+    with pytest.raises(FeaslearnError, match=message) as error:
+        model.fit(data.signals, data.decisions)
+    assert isinstance(error.value, SetError | UnsupportedError)
+
+
+def fitted(n_samples: int = 30) -> tuple[fl.RegionRegressor, fl.Decisions]:
+    data = fl.datasets.make_power5(n_samples, noise=0.1, random_state=2)
+    hypothesis = fl.Facets(max_facets=3)
+    trainer = FacetLearning(n_starts=1)
+    model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=0)
+    return model.fit(data.signals, data.decisions), data
+
+
+def test_losses_against_scipy() -> None:
+    model, data = fitted()
+    features = model.features_.transform(data.signals)
+    n, k = data.decisions.shape[1], features.shape[1]
+    rows = model.hypothesis_.rows(model.theta_, n, k)
+    far, sub = [], []
+    for phi, c, x in zip(features, data.cost_matrix, data.decisions, strict=True):
+        bounds = np.column_stack([rows.lower @ phi, rows.upper @ phi])
+        equal = {"A_eq": rows.E, "b_eq": rows.e @ phi, "bounds": bounds}
+        above = (
+            {"A_ub": rows.a, "b_ub": rows.f @ phi} if len(rows.a) else {"A_ub": None, "b_ub": None}
+        )
+        exact = linprog(c, **above, **equal)
+        far.append(((exact.x - x) ** 2).sum())
+        nearest = minimize(
+            lambda y, x=x: ((y - x) ** 2).sum(),
+            exact.x,
+            jac=lambda y, x=x: 2.0 * (y - x),
+            bounds=bounds,
+            method="SLSQP",
+            constraints=[
+                {"type": "eq", "fun": lambda y, p=phi: rows.E @ y - rows.e @ p},
+                {"type": "ineq", "fun": lambda y, p=phi: rows.f @ p - rows.a @ y},
+            ],
+            options={"ftol": 1e-14},
+        )
+        gap = max(c @ x - exact.fun, 0.0) / np.linalg.norm(c)
+        sub.append(nearest.fun + gap**2)
+    found = model.sample_losses(fl.Predictability(), data.signals, data.decisions)
+    np.testing.assert_allclose(found, far, atol=1e-7)
+    found = model.sample_losses(fl.Suboptimality(), data.signals, data.decisions)
+    np.testing.assert_allclose(found, sub, atol=1e-5)
+    told = fl.evaluate(model, data)
+    assert told.predictability.mean == pytest.approx(np.mean(far), abs=1e-7)
+    assert told.suboptimality.mean == pytest.approx(np.mean(sub), abs=1e-5)
+
+
+def test_tied_predictability_is_the_distance_to_the_face() -> None:
+    hypothesis, rows = empty_case()
+    shard = fl.data.Shard(np.ones((1, 2)), np.ones((1, 2)), np.array([[0.2, 0.9]]), np.ones(1))
+    theta = hypothesis.theta_of_rows(rows)
+    assert fl.Predictability().samples(hypothesis, theta, shard)[0] == pytest.approx(
+        0.005, abs=1e-7
+    )
