@@ -56,7 +56,8 @@ def choose_hypothesis(
     """Choose a hypothesis by the cross-validated loss of the returned decisions.
 
     Of those within one per cent of the best, the simplest. The hypothesis of ``objective`` itself
-    does not count, nor do those that the trainer does not serve. With too few samples for the folds, the simplest is taken.
+    does not count, nor do those that the trainer does not serve. With too few samples for the
+    folds, the simplest is taken.
     """
     tried = [
         replace(objective, hypothesis=hypothesis)
