@@ -1,7 +1,7 @@
 """Predicting a million decisions, in units of one matrix product.
 
 Claim: for ``Affine(Simplex(9))``, 3 decisions and 6 features, it takes at most 3 times as long as
-the product (N, 6) x (6, 27) that evaluates all columns of all samples.
+the product (N, 6) x (6, 27) that evaluates all columns of all samples, both on one thread.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ def main() -> int:
     theta, samples = make_samples()
     matrix = theta.reshape(FEATURES, DECISIONS * COLUMNS)
     hypothesis = Affine(Simplex(COLUMNS))
-    product = median_seconds(lambda: samples.features @ matrix)
-    seconds = median_seconds(lambda: hypothesis.predict(theta, samples.features, samples.costs))
-    ratio = seconds / product
+    product, predict = median_seconds(
+        {
+            "product": lambda: samples.features @ matrix,
+            "predict": lambda: hypothesis.predict(theta, samples.features, samples.costs),
+        }
+    ).values()
     print(f"product (N, 6) x (6, 27)   {product:8.4f} s")
-    print(f"predict                    {seconds:8.4f} s")
-    print(f"ratio                      {ratio:8.2f}     (claim: at most {MAX_RATIO})")
-    return int(ratio > MAX_RATIO)
+    print(f"predict                    {predict:8.4f} s")
+    print(f"ratio                      {predict / product:8.2f}     (claim: at most {MAX_RATIO})")
+    return int(predict > MAX_RATIO * product)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 import feaslearn as fl
 from feaslearn import Affine, Predictability, Scaled, Suboptimality
@@ -66,7 +67,26 @@ def test_a_set_of_a_user_is_right(primitive: PrimitiveSet) -> None:
     assert len(AtMost(4, 2).vertices()) == 11
 
 
-def test_a_set_of_a_user_learns(tmp_path: Path) -> None:
+class Duck(BaseEstimator):
+    """Not a primitive set by its class, but it answers like one."""
+
+    def __init__(self, p: int) -> None:
+        self.p = p
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(Simplex(self.p), name)
+
+
+def test_an_object_that_answers_like_a_set_is_right() -> None:
+    check_primitive_set(Duck(3))  # type: ignore[arg-type]
+
+
+def test_something_else_is_no_set() -> None:
+    with pytest.raises(CheckError, match="conic_form is a conic form: raised AttributeError"):
+        check_primitive_set(3)  # type: ignore[arg-type]
+
+
+def test_a_set_of_a_user_learns() -> None:
     hypothesis = Affine(AtMost(3, 2))
     assert check_gradient(Predictability(), hypothesis, n_cases=3) < 1e-5
     assert check_gradient(Suboptimality(), hypothesis, n_cases=3) < 1e-5

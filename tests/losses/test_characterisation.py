@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from hypothesis import assume, given
+import pytest
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from loss_registry import KINDS, LOSSES, NORMS, Array, make_loss
+from loss_registry import KINDS, LOSSES, NORMS, VARIATIONS, Array, make_loss
 
 from feaslearn import Affine
 from feaslearn.data import Shard
@@ -20,6 +21,13 @@ from registry import NAMES, example, generators, mixtures, random_map, size_of
 ORDERS = {"l1": 1, "l2": 2, "linf": np.inf}
 #: The norm that bounds a product with the norm of this name.
 DUAL_ORDERS = {"l1": np.inf, "l2": 2, "linf": 1}
+
+
+#: Examples for each kind of set: a third of what the profile asks of a test.
+EXAMPLES = max(10, settings.default.max_examples // 3)
+each_kind_of_set = pytest.mark.parametrize(
+    "names", [*((kind,) for kind in KINDS), VARIATIONS], ids=[*KINDS, "variations"]
+)
 
 
 class Learned(NamedTuple):
@@ -40,10 +48,11 @@ class Learned(NamedTuple):
 
 
 @st.composite
-def learned_problems(draw: st.DrawFn) -> tuple[Learned, np.random.Generator]:
+def learned_problems(
+    draw: st.DrawFn, names: tuple[str, ...]
+) -> tuple[Learned, np.random.Generator]:
     """Draw a set, a map and a cost: with ties, flat maps, zero costs among them."""
-    name = draw(st.one_of(st.sampled_from(KINDS), st.sampled_from(NAMES)))
-    rng = draw(generators())
+    name, rng = draw(st.sampled_from(names)), draw(generators())
     primitive, n = example(name), int(rng.integers(1, 4))
     # Whole numbers tie often, others seldom.
     whole = rng.random() < 0.5
@@ -65,27 +74,31 @@ def losses() -> st.SearchStrategy[Loss]:
     return st.builds(make_loss, st.sampled_from(list(LOSSES)), st.sampled_from(norms))
 
 
-@given(learned_problems(), losses())
-def test_optimal_decisions_have_no_loss(
-    problem: tuple[Learned, np.random.Generator], loss: Loss
-) -> None:
+@each_kind_of_set
+@settings(max_examples=EXAMPLES)
+@given(st.data())
+def test_optimal_decisions_have_no_loss(names: tuple[str, ...], data: st.DataObject) -> None:
     """Every point of the optimal face, not only the corner that a prediction returns."""
-    learned, rng = problem
+    learned, rng = data.draw(learned_problems(names))
+    loss = data.draw(losses())
     face = learned.image.optimal_face(learned.cost)
     for latent in mixtures(face.primitive, rng, 2):
         x = face.at(latent)
         assert learned.loss_of(loss, x) <= 3e-6 * learned.size
 
 
-@given(learned_problems(), losses(), st.booleans())
+@each_kind_of_set
+@settings(max_examples=EXAMPLES)
+@given(st.data(), st.booleans())
 def test_decisions_that_are_not_optimal_have_a_loss(
-    problem: tuple[Learned, np.random.Generator], loss: Loss, feasible: bool
+    names: tuple[str, ...], data: st.DataObject, feasible: bool
 ) -> None:
     """A loss is at least the distance to the region and, in its unit, the excess cost.
 
     So a loss of zero implies that both are zero.
     """
-    learned, rng = problem
+    learned, rng = data.draw(learned_problems(names))
+    loss = data.draw(losses())
     if feasible:
         x = learned.image.at(mixtures(learned.image.primitive, rng, 1)[0])
     else:
@@ -100,7 +113,7 @@ def test_decisions_that_are_not_optimal_have_a_loss(
     assert learned.loss_of(loss, x) > 0.0
 
 
-@given(learned_problems(), st.sampled_from(list(ORDERS)))
+@given(learned_problems(NAMES), st.sampled_from(list(ORDERS)))
 def test_suboptimality_is_the_norm_of_distance_and_excess_cost(
     problem: tuple[Learned, np.random.Generator], norm: str
 ) -> None:

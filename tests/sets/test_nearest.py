@@ -13,7 +13,9 @@ from feaslearn.sets import AffineImage, Box, L2Ball, Simplex
 from feaslearn.sets.conic_solver import nearest_by_solver
 from oracles import polyhedral_distance
 from registry import (
+    CURVED,
     NAMES,
+    ONE_OF_EACH,
     POLYHEDRAL,
     example,
     generators,
@@ -53,17 +55,19 @@ def test_kernel_finds_the_nearest_point_of_an_optimal_face(
     assert np.sqrt(square) == pytest.approx(right, abs=1e-6 * size)
 
 
-@pytest.mark.parametrize("name", SERVED)
+@pytest.mark.parametrize("name", NAMES)
 @given(rng=generators(), n=st.integers(1, 6))
-def test_kernel_finds_distance_zero_inside(name: str, rng: np.random.Generator, n: int) -> None:
+def test_distance_is_zero_inside(name: str, rng: np.random.Generator, n: int) -> None:
     primitive = example(name)
     p = primitive.dimension
     M = random_map(rng, n, p)
     image = AffineImage(primitive, M, rng.normal(size=n))
     inside = mixtures(primitive, rng, 1)[0]
-    # Not only small: exact up to rounding, or membership of learned regions would flicker.
+    # Not only small: the square of a distance is found to 1e-7 with ease, which is 3e-4 in the
+    # distance, and membership of learned regions would flicker.
     assert image.distance(image.at(inside)) <= 1e-8 * size_of(name) * max(1.0, np.abs(M).max())
     assert image.contains(image.at(inside)).all()
+    assert image.nearest(image.at(inside)).slope == pytest.approx(np.zeros(n))
 
 
 @pytest.mark.parametrize("name", POLYHEDRAL)
@@ -107,7 +111,7 @@ def test_unobserved_entries_do_not_count(name: str, norm: str) -> None:
     assert whole.distance(np.full(4, np.nan), norm) == 0.0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted({*ONE_OF_EACH, *CURVED}))
 @given(data=st.data(), rng=generators(), n=st.integers(1, 4))
 def test_projection_onto_an_image_satisfies_the_variational_inequality(
     name: str, data: st.DataObject, rng: np.random.Generator, n: int

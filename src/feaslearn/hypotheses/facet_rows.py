@@ -14,11 +14,11 @@ from feaslearn.sets.warm_program import Bounds, WarmProgram
 
 Array = NDArray[np.float64]
 
-#: What relaxing a facet by one unit costs, against relaxing an equality.
-RELAX_FACET, RELAX_EQUALITY = 1.0, 100.0
-#: A relaxed region is a point or flat; this much more room, relative to the size of its numbers,
-#: makes it one that every solver sees.
-ROOM = 1e-6
+#: What relaxing a facet, a bound and an equality by one unit costs: which of them gives way first.
+RELAX_FACET, RELAX_BOUND, RELAX_EQUALITY = 1.0, 100.0, 1e4
+#: A relaxed region is a point or flat, and so are others within rounding; this much more room,
+#: relative to the size of their numbers, makes them regions that every solver sees.
+ROOM = 1e-7
 
 
 class FacetSolutions(NamedTuple):
@@ -70,22 +70,25 @@ class FacetRows(NamedTuple):
         """Return the largest slack of each row: 0 for equalities, infinity for facets."""
         return np.concatenate([np.zeros(len(self.E)), np.full(len(self.a), np.inf)])
 
-    def relaxed(self, features: Array, costs: Array) -> Array:
-        """Return decisions where regions are empty: of least cost in the region relaxed."""
-        limits, nearest = self._relaxation(features)
+    def relaxed(self, features: Array, costs: Array, firm: bool = False) -> Array:
+        """Return decisions where regions are empty: of least cost in the region relaxed.
+
+        ``firm`` bounds do not give way.
+        """
+        limits, nearest = self._relaxation(features, firm)
         solutions = self._solve(limits, costs)
         solved = (solutions.status == OPTIMAL)[:, None]
         return np.asarray(np.where(solved, solutions.decisions, nearest))
 
-    def polytope(self, phi: Array, relax: bool = False) -> Polytope:
+    def polytope(self, phi: Array, relax: bool = False, firm: bool = False) -> Polytope:
         """Return the region at one row of features, relaxed as little as possible if asked."""
         q, n = self.E.shape
-        limits = self._relaxation(phi[None])[0] if relax else self._limits(phi[None])
+        limits = self._relaxation(phi[None], firm)[0] if relax else self._limits(phi[None])
+        room = ROOM * max(float(np.abs(side).max(initial=0.0)) for side in limits)
+        smaller = self._widened(limits, -room)
+        if relax or self._solve(smaller, np.zeros((1, n))).status[0] != OPTIMAL:
+            limits = self._widened(limits, room)
         right, lower, upper = (side[0] for side in limits)
-        if relax:
-            room = ROOM * max(float(np.abs(side).max(initial=0.0)) for side in limits)
-            right = right + np.repeat([0.0, room], [q, len(self.a)])
-            lower, upper = lower - room, upper + room
         H = np.vstack([np.eye(n), -np.eye(n), -self.a])
         return Polytope(H, np.concatenate([lower, -upper, -right[q:]]), self.E, right[:q])
 
@@ -96,36 +99,40 @@ class FacetRows(NamedTuple):
             np.ascontiguousarray(features @ self.upper.T),
         )
 
+    def _widened(self, limits: Limits, room: float) -> Limits:
+        """Return limits of a region that has this much more room across its equalities."""
+        rows = np.repeat([0.0, room], [len(self.E), len(self.a)])
+        return Limits(limits.right + rows, limits.lower - room, limits.upper + room)
+
     def _solve(self, limits: Limits, costs: Array) -> FacetSolutions:
         G = np.ascontiguousarray(np.vstack([self.E, self.a]))
         return _solve(G, limits, np.ascontiguousarray(costs), self.slack_limits())
 
-    def _relaxation(self, features: Array) -> tuple[Limits, Array]:
+    def _relaxation(self, features: Array, firm: bool) -> tuple[Limits, Array]:
         """Return limits that leave no region empty, and a point of each.
 
-        Facets give way before equalities, and bounds never do (crossing bounds meet halfway).
+        Facets give way first, then bounds that are not firm, then equalities. Crossing bounds
+        meet halfway.
         """
         q, m, n = len(self.E), len(self.a), self.E.shape[1]
         right, lower, upper = self._limits(features)
         middle, crossing = (lower + upper) / 2.0, lower > upper
         lower, upper = np.where(crossing, middle, lower), np.where(crossing, middle, upper)
-        G = np.zeros((q + m, n + 2 * q + m))
-        G[:, :n] = np.vstack([self.E, self.a])
-        G[:q, n : n + q], G[:q, n + q : n + 2 * q] = np.eye(q), -np.eye(q)
-        G[q:, n + 2 * q :] = -np.eye(m)
-        prices = np.repeat([0.0, RELAX_EQUALITY, RELAX_FACET], [n, 2 * q, m])
-        # No row is ever broken by more than its largest value on the box.
-        size = np.maximum(np.abs(lower), np.abs(upper)) @ np.abs(G[:, :n]).T + np.abs(right)
-        size = size[:, [*range(q), *range(q + m)]]
-        wide = Limits(
-            right, np.hstack([lower, np.zeros_like(size)]), np.hstack([upper, 1.0 + size])
-        )
-        costs = np.tile(prices, (len(features), 1))
-        found = _solve(G, wide, costs, self.slack_limits()).decisions
-        right = right.copy()
-        right[:, :q] += found[:, n + q : n + 2 * q] - found[:, n : n + q]
-        right[:, q:] += found[:, n + 2 * q :]
-        return Limits(right, lower, upper), found[:, :n]
+        rows, give = np.vstack([self.E, self.a]), np.eye(q + m)
+        # Columns: x within its bounds, x beyond them either way, and what the rows give.
+        G = np.hstack([rows, rows, -rows, give[:, :q], -give])
+        kinds = [n, 2 * n, 2 * q, m]
+        prices = np.repeat([0.0, RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET], kinds)
+        # No row and no bound is ever broken by more than the largest number there is.
+        size = 1.0 + np.abs(right).max(axis=1, initial=0.0)
+        size += (np.maximum(np.abs(lower), np.abs(upper)) * (1.0 + np.abs(rows).sum(axis=0))).sum(1)
+        room = np.repeat([0.0, 0.0 if firm else 1.0, 1.0, 1.0], kinds)[n:] * size[:, None]
+        wide = Limits(right, np.hstack([lower, 0.0 * room]), np.hstack([upper, room]))
+        found = _solve(G, wide, np.tile(prices, (len(features), 1)), self.slack_limits()).decisions
+        inner, over, under, less, more = np.split(found, np.cumsum([n, n, n, q]), axis=1)
+        right = right + more
+        right[:, :q] -= less
+        return Limits(right, lower - under, upper + over), inner + over - under
 
 
 def _solve(G: Array, limits: Limits, costs: Array, slack: Array) -> FacetSolutions:

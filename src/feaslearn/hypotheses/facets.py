@@ -147,13 +147,13 @@ class Facets(Hypothesis):
         """Return for each row a decision of least cost in its region.
 
         Where a region is empty (a signal unlike those seen), rows are relaxed as little as
-        possible.
+        possible: facets before bounds, unless bounds were given, and equalities last.
         """
         rows = self.rows(theta, costs.shape[1], features.shape[1])
         solutions = rows.solve(features, costs)
         decisions, empty = solutions.decisions, solutions.status != OPTIMAL
         if empty.any():
-            decisions[empty] = rows.relaxed(features[empty], costs[empty])
+            decisions[empty] = rows.relaxed(features[empty], costs[empty], self._firm)
         if ties == "center":
             for i in np.flatnonzero(solutions.tied):
                 image = self.image(theta, features[i], costs.shape[1])
@@ -169,4 +169,10 @@ class Facets(Hypothesis):
         """Return the region at one row of features; an empty one is relaxed, as in `solve`."""
         rows = self.rows(theta, n, len(phi))
         empty = rows.solve(phi[None], np.zeros((1, n))).status[0] != OPTIMAL
-        return AffineImage(rows.polytope(phi, relax=bool(empty)), np.eye(n), np.zeros(n))
+        polytope = rows.polytope(phi, bool(empty), self._firm)
+        return AffineImage(polytope, np.eye(n), np.zeros(n))
+
+    @property
+    def _firm(self) -> bool:
+        """Whether bounds are known rather than seen."""
+        return not isinstance(self.bounds, str)

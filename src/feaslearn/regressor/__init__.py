@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
 from feaslearn.regressor.region_regressor import RegionRegressor
 
-__all__ = ["RegionRegressor"]
+__all__ = ["FacetTable", "LearnedFacet", "RegionRegressor"]

@@ -80,7 +80,8 @@ def check_fitted(model: BaseEstimator) -> None:
 
 
 def check_signals(model: BaseEstimator, X: Any) -> Array:
-    """Return new signals as a matrix, with the columns of the fit."""
+    """Return new signals for a fitted model as a matrix, with the columns of the fit."""
+    check_fitted(model)
     problems = Problems()
     signals = as_matrix(X, name="X", problems=problems)
     problems.raise_if_any(DataError, "RegionRegressor")

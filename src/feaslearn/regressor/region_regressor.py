@@ -17,6 +17,8 @@ from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region
 from feaslearn.regressor.checks import check_fit, check_weights
+from feaslearn.regressor.facet_summary import summarize
+from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.logs import spoken
 from feaslearn.regressor.outputs import Outputs, warn_of_empty_regions
 from feaslearn.regressor.reader import Reader, check_columns, check_fitted, check_signals, one_row
@@ -68,16 +70,16 @@ class RegionRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         The hypothesis that was fitted.
     theta_ : ndarray
         Its parameters, one flat vector; ``parameters_`` names the blocks.
+    facets_ : FacetTable
+        The learned constraints in the names of the data.
     result_ : TrainingResult
         Status, training loss, history, seconds, ties, warnings.
     cost_ : ResolvedCost or None
         How costs are read from signals.
     features_ : FeatureMap
         How features are made of signals.
-    n_features_in_ : int
-        Number of signals.
-    feature_names_in_ : ndarray
-        Names of the signals, where they had names.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Number of the signals, and their names where they had some.
 
     References
     ----------
@@ -164,8 +166,9 @@ class RegionRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             hypothesis, trained = train(self, data, priced)
         self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
         self.theta_, self.result_ = trained
-        n_decisions = data.rows.decisions.shape[1]
-        self._reader = Reader(Outputs.of(y), n_decisions, priced, self.sense == "max")
+        n = data.rows.decisions.shape[1]
+        self._reader = Reader(Outputs.of(y), n, priced, self.sense == "max")
+        self._facets = summarize(hypothesis, self.theta_, data, self._reader)
         return self
 
     def predict(self, X: ArrayLike, costs: ArrayLike | None = None) -> Any:
@@ -202,13 +205,15 @@ class RegionRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Region
             What the decision maker can choose from.
         """
-        signals = self._signals(one_row(signal))
+        signals = check_signals(self, one_row(signal))
         if len(signals) != 1:
             raise DataError(f"region: {len(signals)} signals were given; give one")
         phi = self.features_.transform(signals)[0]
-        nothing = np.zeros((1, self._reader.n_decisions))
-        warn_of_empty_regions(self.hypothesis_.solve(self.theta_, phi[None], nothing).empty)
-        image = self.hypothesis_.image(self.theta_, phi, self._reader.n_decisions)
+        n = self._reader.n_decisions
+        warn_of_empty_regions(
+            self.hypothesis_.solve(self.theta_, phi[None], np.zeros((1, n))).empty
+        )
+        image = self.hypothesis_.image(self.theta_, phi, n)
         return Region(image, self._reader.outputs.names)
 
     def sample_losses(
@@ -274,6 +279,14 @@ class RegionRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         layout = self.hypothesis_.layout(self._reader.n_decisions, self.features_.n_features)
         return layout.unpack(self.theta_)
 
+    @property
+    def facets_(self) -> FacetTable:
+        """The learned constraints as a table in the names of the data."""
+        check_fitted(self)
+        if self._facets is None:
+            raise AttributeError(f"{self.hypothesis_!r} has no facets; Facets() has")
+        return self._facets
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if hasattr(self, "theta_"):
@@ -282,9 +295,5 @@ class RegionRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _read(self, X: ArrayLike, costs: ArrayLike | None) -> tuple[Array, Array]:
         """Return features and costs of new signals, checked against those of the fit."""
-        signals = self._signals(X)
+        signals = check_signals(self, X)
         return self.features_.transform(signals), self._reader.prices(signals, self.cost_, costs)
-
-    def _signals(self, X: Any) -> Array:
-        check_fitted(self)
-        return check_signals(self, X)

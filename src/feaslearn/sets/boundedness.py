@@ -17,7 +17,7 @@ from feaslearn.sets.conic_solver import minimize_linear
 Array = NDArray[np.float64]
 
 
-def check_nonempty_and_bounded(form: ConicForm, name: str) -> None:
+def check_nonempty_and_bounded(form: ConicForm, name: object) -> None:
     """Raise `EmptySetError` or `UnboundedSetError` naming the coordinate that runs away.
 
     A closed convex set is bounded exactly when no coordinate can grow without limit.

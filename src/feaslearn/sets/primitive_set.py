@@ -66,7 +66,7 @@ class PrimitiveSet(BaseEstimator, ABC):
         SetError
             Or one of its kinds `EmptySetError`, `UnboundedSetError`.
         """
-        check_nonempty_and_bounded(self.conic_form(), repr(self))
+        check_nonempty_and_bounded(self.conic_form(), self)
 
     def argmin(self, Q: ArrayLike, ties: Ties = "first") -> Array:
         """Return a minimiser of ``q'z`` for each row q of ``Q``.
@@ -185,7 +185,7 @@ class PrimitiveSet(BaseEstimator, ABC):
         form = self.conic_form()
         if not form.polyhedral:
             raise TooManyVerticesError(f"{self!r} is curved: it has no finite list of vertices")
-        return vertices_of_form(form, limit, repr(self))
+        return vertices_of_form(form, limit, self)
 
     def _refuse_beyond(self, limit: int, count: int) -> None:
         if count > limit:

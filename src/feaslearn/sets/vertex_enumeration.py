@@ -29,8 +29,10 @@ NO_SLACK = 1e-8
 FLAT = 1e-9
 
 
-def vertices_of_form(form: ConicForm, limit: int, name: str) -> Array:
+def vertices_of_form(form: ConicForm, limit: int, name: object) -> Array:
     """Return the vertices of a polyhedral form, sorted from the first entry down.
+
+    ``name`` is what errors call the set: a string, or the set itself.
 
     Raises
     ------

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from feaslearn.data import Shard, shards
+from feaslearn.exceptions import Problems
 from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective
@@ -53,6 +55,13 @@ class Blending(Trainer):
         self.n_folds = n_folds
         self.choose = choose
 
+    def check(self, problems: Problems) -> None:
+        """Add to ``problems`` a wrong number of folds."""
+        folds = self.n_folds
+        whole = isinstance(folds, Integral) and not isinstance(folds, bool)
+        if not whole or folds < 0 or folds == 1:
+            problems.add(f"n_folds={folds!r} is neither 0 nor a whole number of at least 2")
+
     def mismatches(self, objective: Objective) -> list[str]:
         """Name what is not a blend, and what the members' trainers refuse."""
         if not isinstance(objective.hypothesis, Blend):
@@ -75,10 +84,13 @@ class Blending(Trainer):
         kinds = {repr(member.hypothesis) for member in members}
         weighed = len(kinds) > 1 and 1 < self.n_folds <= len(fold)
         guesses = np.zeros((len(members), *whole.decisions.shape))
-        thetas = []
+        thetas: list[Array] = []
+        warnings: dict[str, None] = {}
         with ProgressBar("Blending", len(members)) as bar:
             for t, member in enumerate(members):
-                thetas.append(self._trainer(member).train(member, random).theta)
+                trained = self._trainer(member).train(member, random)
+                thetas.append(trained.theta)
+                warnings |= dict.fromkeys(trained.result.warnings)
                 if weighed:
                     guesses[t] = self._out_of_fold(member, whole, fold, random)
                 bar.update(t + 1)
@@ -88,7 +100,9 @@ class Blending(Trainer):
         layout = blend.layout(objective.n_decisions, objective.n_features)
         parts = {f"member_{t}": theta for t, theta in enumerate(thetas)}
         theta = layout.pack({"weights": weights, **parts})
-        return Trained(theta, self._result(objective, theta, began))
+        result = self._result(objective, theta, began)
+        result.warnings += warnings
+        return Trained(theta, result)
 
     def _trainer(self, objective: Objective) -> Trainer:
         if self.choose is not None:
@@ -133,7 +147,7 @@ def best_weights(guesses: Array, whole: Shard) -> Array:
     roots = np.sqrt(np.broadcast_to(whole.weights[:, None], seen.shape)[seen])
     design = (guesses[:, seen] * roots).T
     target = whole.decisions[seen] * roots
-    size = SUM_TO_ONE * max(float(np.linalg.norm(target)), 1.0)
+    size = SUM_TO_ONE * (float(np.linalg.norm(target)) or 1.0)
     design = np.vstack([design, np.full(len(guesses), size)])
     weights = nnls(design, np.append(target, size))[0]
     return np.asarray(weights / weights.sum())

@@ -45,7 +45,8 @@ def find_equalities(samples: Samples) -> Equalities:
     variances, directions = np.linalg.eigh(residual.T @ residual * n_samples / freedom)
     sizes = np.sqrt(np.maximum(variances, 0.0))
     largest = sizes[-1]
-    if largest <= ROUNDING * max(1.0, float(np.abs(decisions).max())):
+    rounding = ROUNDING * max(1.0, float(np.abs(decisions).max()))
+    if largest <= rounding:
         count = n
     else:
         floored = np.maximum(sizes, 0.1 * ROUNDING * largest)
@@ -53,7 +54,7 @@ def find_equalities(samples: Samples) -> Equalities:
         count = int(np.flatnonzero(jumps).max(initial=-1)) + 1
     noise = float(sizes[count - 1]) if count else 0.0
     E = np.ascontiguousarray(directions[:, :count].T)
-    return Equalities(E, E @ beta.T, noise if noise > ROUNDING * largest else 0.0)
+    return Equalities(E, E @ beta.T, noise if noise > rounding else 0.0)
 
 
 def given_equalities(samples: Samples, rows: Array) -> Equalities:

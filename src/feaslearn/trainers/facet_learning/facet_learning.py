@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard
+from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective
@@ -16,11 +19,15 @@ from feaslearn.trainers.facet_learning.bounds import affine_bounds, bounds_from_
 from feaslearn.trainers.facet_learning.equalities import find_equalities, given_equalities
 from feaslearn.trainers.facet_learning.growth import GrowthOptions, grow, loss_of
 from feaslearn.trainers.facet_learning.polish import polish
+from feaslearn.trainers.facet_learning.response import answers_to_prices, contradiction
 from feaslearn.trainers.facet_learning.samples import Samples, Units
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
 
 Array = NDArray[np.float64]
+
+#: Savings of this many standard deviations of the noise are no noise.
+CLEARLY = 5.0
 
 
 class FacetLearning(Trainer):
@@ -78,6 +85,21 @@ class FacetLearning(Trainer):
             return []
         return [f"{objective.hypothesis!r} has no facets; Facets has"]
 
+    def check(self, problems: Problems) -> None:
+        """Add to ``problems`` what is wrong with the numbers."""
+        for name in ("n_starts", "support", "tries"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+                problems.add(f"{name}={value!r} is not a whole number of at least 1")
+        if not isinstance(self.held_out, Real) or not 0.0 < float(self.held_out) < 1.0:
+            problems.add(f"held_out={self.held_out!r} is not a number between 0 and 1")
+        given = isinstance(self.noise, Real) and 0.0 <= float(self.noise) < np.inf
+        if not given and not (isinstance(self.noise, str) and self.noise == "auto"):
+            problems.add(f"noise={self.noise!r} is neither 'auto' nor a number of at least 0")
+        limit = self.max_seconds
+        if limit is not None and not (isinstance(limit, Real) and float(limit) > 0.0):
+            problems.add(f"max_seconds={limit!r} is neither None nor a positive number")
+
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Grow regions on several splits, and keep the one that fits best."""
         began = time.monotonic()
@@ -85,10 +107,16 @@ class FacetLearning(Trainer):
         if not isinstance(hypothesis, Facets):
             raise TypeError("refused by mismatches")
         whole = Shard(*(np.concatenate(parts) for parts in zip(*objective.shards, strict=True)))
+        if np.isnan(whole.decisions).any(axis=1).all():
+            raise DataError(
+                "FacetLearning: there is no complete row; facets are learned from those"
+            )
         units = Units.of(whole)
         samples = units.apply(whole)
         start, noise = self._start(hypothesis, units, samples)
         options = GrowthOptions(int(hypothesis.max_facets), noise, self.support, self.tries)
+        if not answers_to_prices(samples):
+            options = replace(options, max_facets=0)
         best, best_loss = start, loss_of(start, samples)
         history = [best_loss]
         done = 0
@@ -114,6 +142,7 @@ class FacetLearning(Trainer):
             seconds=time.monotonic() - began,
             tied_share=tied_share(objective, theta),
             history={"relative loss": history},
+            warnings=_contradictions(whole, samples, noise),
         )
         return Trained(theta, result)
 
@@ -155,3 +184,18 @@ class FacetLearning(Trainer):
             lower[:, 0], upper[:, 0] = (side / units.scale for side in sides)
         nothing = np.zeros((0, n)), np.zeros((0, k))
         return FacetRows(equalities.E, equalities.e, lower, upper, *nothing), noise
+
+
+def _contradictions(whole: Shard, samples: Samples, noise: float) -> list[str]:
+    """Name the first pair of decisions that cannot both be optimal."""
+    pair = contradiction(samples, max(1e-6, CLEARLY * noise))
+    if pair is None:
+        return []
+    complete = np.flatnonzero(~np.isnan(whole.decisions).any(axis=1))
+    i, j = complete[list(pair)]
+    saved = float(whole.costs[i] @ (whole.decisions[i] - whole.decisions[j]))
+    return [
+        f"rows {i} and {j} have the same features, but at the prices of row {i} the decision of "
+        f"row {j} costs {saved:.4g} less: they cannot both be optimal in one region; is a signal "
+        "missing that the region depends on, or a cost wrong?"
+    ]

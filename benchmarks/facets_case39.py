@@ -1,0 +1,172 @@
+"""Dispatch of a congested 39-bus system whose line limits are hidden: pooled test R².
+
+Claims, without any known bound: the default estimator reaches 0.94 with the first 200 rows, 0.99
+with 1000, 0.995 with 2000, a mean of 0.95 over six blocks of 200 rows, and with 5 % noise on the
+training decisions 0.90 (200) and 0.95 (1000). Beside it, seven regressors of scikit-learn, each
+tuned by its own 5-fold cross-validation. Rows 2000-2999 are read once, for testing.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import feaslearn as fl
+from feaslearn.metrics import pooled_r2
+
+Array = NDArray[np.float64]
+Rows = tuple[Array, Array]
+
+DATA = Path(__file__).parent / "data" / "case39_api.csv"
+GENERATORS, SIGNALS = 10, 18
+NOISE = 0.05
+CLAIMS = {
+    "200 rows": 0.94,
+    "1000 rows": 0.99,
+    "2000 rows": 0.995,
+    "six blocks of 200": 0.95,
+    "200 rows, 5 % noise": 0.90,
+    "1000 rows, 5 % noise": 0.95,
+}
+
+
+def ours() -> dict[str, Callable[[], Any]]:
+    """Return the models of this package, the default first."""
+    cost = list(range(GENERATORS))
+
+    def model(hypothesis: Any) -> Callable[[], Any]:
+        return lambda: fl.RegionRegressor(hypothesis, cost=cost, random_state=0)
+
+    return {
+        "default": model(None),
+        "Facets": model(fl.Facets()),
+        "Blend of 8": model(fl.Blend([fl.Facets()] * 8)),
+    }
+
+
+def theirs(quick: bool) -> dict[str, Callable[[], Any]]:
+    """Return the regressors of scikit-learn with the grids they are tuned over."""
+    kernel = RBF(np.ones(SIGNALS)) + WhiteKernel(1e-2)
+    boosting = MultiOutputRegressor(GradientBoostingRegressor(random_state=0))
+    network = MLPRegressor(max_iter=2000, early_stopping=True, random_state=0)
+    process = GaussianProcessRegressor(kernel, normalize_y=True, random_state=0)
+    tuned: dict[str, tuple[Any, dict[str, list[Any]]]] = {
+        "ridge": (Ridge(), {"alpha": [1e-3, 1e-2, 0.1, 1.0, 10.0]}),
+        "random forest": (
+            RandomForestRegressor(random_state=0),
+            {"min_samples_leaf": [1, 3], "max_features": [0.3, 1.0]},
+        ),
+        "extra trees": (
+            ExtraTreesRegressor(random_state=0),
+            {"min_samples_leaf": [1, 3], "max_features": [0.3, 1.0]},
+        ),
+        "gradient boosting": (
+            boosting,
+            {"estimator__max_depth": [2, 3], "estimator__n_estimators": [100, 300]},
+        ),
+        "nearest neighbours": (
+            KNeighborsRegressor(),
+            {"n_neighbors": [3, 5, 10, 20], "weights": ["uniform", "distance"]},
+        ),
+        "MLP": (
+            network,
+            {"hidden_layer_sizes": [(64,), (128, 64)], "alpha": [1e-4, 1e-2]},
+        ),
+        "Gaussian process": (process, {"alpha": [1e-10, 1e-2]}),
+    }
+    if quick:
+        del tuned["MLP"], tuned["Gaussian process"]
+
+    def search(estimator: Any, grid: dict[str, list[Any]]) -> Any:
+        name = type(estimator).__name__.lower()
+        wide = {f"{name}__{key}": values for key, values in grid.items()}
+        return GridSearchCV(make_pipeline(StandardScaler(), estimator), wide, cv=5, n_jobs=2)
+
+    return {name: lambda pair=pair: search(*pair) for name, pair in tuned.items()}
+
+
+def fit_and_score(make: Callable[[], Any], train: Rows, test: Rows) -> tuple[float, float]:
+    """Return the pooled R² on the test rows and the seconds of the fit."""
+    with warnings.catch_warnings():
+        # Kernel widths at the ends of their range, networks that stop early: not what is measured.
+        warnings.simplefilter("ignore")
+        began = time.perf_counter()
+        model = make().fit(*train)
+        seconds = time.perf_counter() - began
+        return float(pooled_r2(test[1], model.predict(test[0]))), seconds
+
+
+def noisy(train: Rows) -> Rows:
+    """Return training rows with noise of 5 % of the deviation of each column."""
+    random = np.random.default_rng(0)
+    signals, decisions = train
+    return signals, decisions + NOISE * decisions.std(axis=0) * random.normal(size=decisions.shape)
+
+
+def report(case: str, name: str, score: float, seconds: float) -> None:
+    """Print one line."""
+    print(f"{case:<22}{name:<20}{score:8.4f}{seconds:9.2f} s", flush=True)
+
+
+def training_rows(signals: Array, decisions: Array, quick: bool) -> dict[str, list[Rows]]:
+    """Return the training rows of each case: several blocks where a mean is asked for."""
+
+    def rows(start: int, stop: int) -> Rows:
+        return signals[start:stop], decisions[start:stop]
+
+    if quick:
+        return {"200 rows": [rows(0, 200)]}
+    return {
+        **{f"{count} rows": [rows(0, count)] for count in (200, 1000, 2000)},
+        "six blocks of 200": [rows(start, start + 200) for start in range(0, 1200, 200)],
+        **{f"{count} rows, 5 % noise": [noisy(rows(0, count))] for count in (200, 1000)},
+    }
+
+
+def run(quick: bool = False) -> dict[str, float]:
+    """Print all scores; return those of the default estimator by case."""
+    table = np.loadtxt(DATA, delimiter=",", skiprows=1)
+    signals, decisions = table[:, :SIGNALS], table[:, SIGNALS:]
+    test = signals[2000:], decisions[2000:]
+    reached: dict[str, float] = {}
+    for case, blocks in training_rows(signals, decisions, quick).items():
+        for name, make in ours().items():
+            score, seconds = np.mean([fit_and_score(make, rows, test) for rows in blocks], axis=0)
+            report(case, name, score, seconds)
+            if name == "default":
+                reached[case] = float(score)
+    for count in (200,) if quick else (200, 1000):
+        for name, make in theirs(quick).items():
+            train = signals[:count], decisions[:count]
+            report(f"{count} rows", name, *fit_and_score(make, train, test))
+    return reached
+
+
+def main() -> int:
+    """Print the scores; the exit code says whether the claims hold."""
+    reached = run("--quick" in sys.argv[1:])
+    missed = {case: score for case, score in reached.items() if score < CLAIMS[case]}
+    for case, score in missed.items():
+        print(f"claim missed: {case}: {score:.4f} < {CLAIMS[case]}")
+    return int(bool(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

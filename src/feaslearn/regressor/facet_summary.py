@@ -1,0 +1,212 @@
+"""What the training data say about learned facets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import null_space, qr
+from scipy.optimize import linprog
+
+from feaslearn.data import Shard
+from feaslearn.hypotheses import Blend, Facets
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.kernels.small_lp import OPTIMAL
+from feaslearn.regressor.checks import FitData
+from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
+from feaslearn.regressor.reader import Reader
+
+Array = NDArray[np.float64]
+
+#: Terms are left out where they move a row by less than this share of its largest term.
+NEGLIGIBLE = 2e-3
+#: A column whose spread is a smaller share of the largest one is constant.
+STILL = 1e-9
+#: Prices below this share of the largest cost are rounding.
+NO_PRICE = 1e-9
+#: Facets of two regions are the same if their normals differ by less than this.
+SAME_NORMAL = 1e-2
+
+
+def summarize(
+    hypothesis: Hypothesis, theta: Array, data: FitData, reader: Reader
+) -> FacetTable | None:
+    """Return the table of a model that has just been trained, or None without facets."""
+    rows = data.rows._replace(costs=-data.rows.costs) if reader.maximises else data.rows
+    names = reader.outputs.names or [f"x{j}" for j in range(reader.n_decisions)]
+    return facet_table(hypothesis, theta, rows, names, data.features.names)
+
+
+def facet_table(
+    hypothesis: Hypothesis, theta: Array, data: Shard, names: Sequence[str], terms: Sequence[str]
+) -> FacetTable | None:
+    """Return the table of a model with facets, or None.
+
+    Parameters
+    ----------
+    hypothesis : Hypothesis
+        What was fitted; of a blend, the facets of all its members are listed.
+    theta : ndarray
+        Its parameters.
+    data : Shard
+        The training data.
+    names, terms : sequence of str
+        Names of the decisions and of the features.
+
+    Returns
+    -------
+    FacetTable or None
+        None where the hypothesis has no facets.
+    """
+    n, k = data.costs.shape[1], data.features.shape[1]
+    parts = (
+        hypothesis.parts(theta, n, k)
+        if isinstance(hypothesis, Blend)
+        else [(1.0, hypothesis, theta)]
+    )
+    regions = [member.rows(own, n, k) for _, member, own in parts if isinstance(member, Facets)]
+    if not regions:
+        return None
+    writer = _Writer(data, names, terms)
+    found = _merged([facet for rows in regions for facet in _facets(rows, data, writer)])
+    found.sort(key=lambda facet: -facet.binds)
+    first = regions[0]
+    return FacetTable(found, writer.equalities(first), writer.bounds(first), len(regions))
+
+
+def _facets(rows: FacetRows, data: Shard, writer: _Writer) -> list[LearnedFacet]:
+    """Describe the facets of one region; those that lie in the equalities say nothing."""
+    solutions = rows.solve(data.features, data.costs)
+    prices = solutions.prices[:, len(rows.E) :]
+    paid = prices > NO_PRICE * np.abs(data.costs).max(axis=1, keepdims=True)
+    paid &= (solutions.status == OPTIMAL)[:, None]
+    basis = null_space(rows.E) if len(rows.E) else np.eye(data.costs.shape[1])
+    points = np.hstack([solutions.decisions @ basis, data.features])
+    across = np.linalg.lstsq(rows.E.T, rows.a.T, rcond=None)[0].T if len(rows.E) else 0.0
+    normals = rows.a - across @ rows.E if len(rows.E) else rows.a
+    limits = rows.f - across @ rows.e if len(rows.E) else rows.f
+    found = []
+    for j, (a, f) in enumerate(zip(normals, limits, strict=True)):
+        length = float(np.linalg.norm(a))
+        if length <= NO_PRICE:
+            continue
+        binding = paid[:, j]
+        found.append(
+            LearnedFacet(
+                writer.inequality(*_sparsest(a / length, f / length, rows)),
+                a / length,
+                f / length,
+                int(binding.sum()),
+                length * float(prices[binding, j].mean()) if binding.any() else 0.0,
+                _determined(points[binding], points),
+            )
+        )
+    return found
+
+
+def _sparsest(a: Array, f: Array, rows: FacetRows) -> tuple[Array, Array]:
+    """Add multiples of the equalities so that the facet is easiest to read: least sum of |a|."""
+    q, n = rows.E.shape
+    if not q:
+        return a, f
+    G = np.hstack([rows.E.T, -rows.E.T, np.eye(n), -np.eye(n)])
+    answer = linprog(np.repeat([0.0, 1.0], 2 * np.array([q, n])), A_eq=G, b_eq=a)
+    if answer.x is None:
+        return a, f
+    multiples = answer.x[:q] - answer.x[q : 2 * q]
+    a, f = a - multiples @ rows.E, f - multiples @ rows.e
+    length = np.linalg.norm(a)
+    return a / length, f / length
+
+
+def _determined(binding: Array, points: Array) -> bool:
+    """Say whether only one hyperplane goes through the points in which a facet binds."""
+    size = points.shape[1]
+    if len(binding) < size - 1:
+        return False
+    spread = np.nanstd(points, axis=0)
+    scaled = binding / np.where(spread > 0.0, spread, 1.0)
+    return bool(np.linalg.matrix_rank(scaled, tol=1e-7 * np.abs(scaled).max()) >= size - 1)
+
+
+def _merged(facets: list[LearnedFacet]) -> list[LearnedFacet]:
+    """Count facets that several regions share once."""
+    kept: list[LearnedFacet] = []
+    for facet in sorted(facets, key=lambda each: (-each.identified, -each.binds)):
+        for place, other in enumerate(kept):
+            size = max(1.0, float(np.abs(other.limit).max()))
+            if (
+                np.abs(facet.normal - other.normal).max() < SAME_NORMAL
+                and np.abs(facet.limit - other.limit).max() < SAME_NORMAL * size
+            ):
+                kept[place] = replace(other, regions=other.regions + 1)
+                break
+        else:
+            kept.append(facet)
+    return kept
+
+
+class _Writer:
+    """Writes rows in the user's names."""
+
+    def __init__(self, data: Shard, names: Sequence[str], terms: Sequence[str]) -> None:
+        self.names = names
+        self.terms = ("", *terms[1:])
+        spread = np.nanstd(data.decisions, axis=0)
+        # Columns that never move count by the size of the others.
+        usual = float(spread.max()) or float(np.nanmax(np.abs(data.decisions))) or 1.0
+        self.spread = np.where(spread > STILL * usual, spread, usual)
+        self.moves = np.append(1.0, np.std(data.features[:, 1:], axis=0))
+
+    def inequality(self, a: Array, f: Array) -> str:
+        """Write ``a'x <= f'phi``."""
+        size = float(np.abs(a * self.spread).max())
+        return f"{self._left(a)} <= {self._right(f, size)}"
+
+    def equalities(self, rows: FacetRows) -> list[str]:
+        """Write ``E x = e phi``, each row solved for one decision as far as possible."""
+        q = len(rows.E)
+        if not q:
+            return []
+        pivots = np.sort(qr(rows.E, mode="r", pivoting=True)[1][:q])
+        E, e = (np.linalg.solve(rows.E[:, pivots], part) for part in (rows.E, rows.e))
+        sizes = np.abs(E * self.spread).max(axis=1)
+        return [
+            f"{self._left(left)} = {self._right(right, size)}"
+            for left, right, size in zip(E, e, sizes, strict=True)
+        ]
+
+    def bounds(self, rows: FacetRows) -> list[str]:
+        """Write ``l phi <= x <= u phi`` for each decision."""
+        return [
+            f"{self._right(low, size)} <= {name} <= {self._right(high, size)}"
+            for low, high, name, size in zip(
+                rows.lower, rows.upper, self.names, self.spread, strict=True
+            )
+        ]
+
+    def _left(self, a: Array) -> str:
+        effect = np.abs(a * self.spread)
+        return _sum(a, self.names, effect > NEGLIGIBLE * effect.max())
+
+    def _right(self, f: Array, size: float) -> str:
+        effect = np.abs(f * self.moves)
+        return _sum(
+            f, self.terms, effect > NEGLIGIBLE * max(size, float(effect[1:].max(initial=0)))
+        )
+
+
+def _sum(coefficients: Array, names: Sequence[str], kept: NDArray[np.bool_]) -> str:
+    """Write a sum with signs between its terms, the largest coefficients as they come."""
+    text = ""
+    for coefficient, name, shown in zip(coefficients, names, kept, strict=True):
+        if not shown:
+            continue
+        number = f"{abs(coefficient):.4g}"
+        term = f"{number} {name}".strip() if number != "1" or not name else name
+        sign = "-" if coefficient < 0.0 else "+"
+        text += f" {sign} {term}" if text else ("-" if sign == "-" else "") + term
+    return text or "0"

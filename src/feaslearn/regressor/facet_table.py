@@ -1,0 +1,154 @@
+"""Learned constraints as a table in the user's own names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+HEADINGS = ("facet", "binds", "price", "identified", "regions")
+
+
+@dataclass(frozen=True)
+class LearnedFacet:
+    r"""One learned inequality :math:`a'x \le f'\phi(s)`.
+
+    A facet is determined up to multiples of the equalities. The normal has length one and is
+    orthogonal to them, so that facets of two fits can be compared; the text is the form with the
+    least sum of absolute coefficients, also of length one.
+
+    Parameters
+    ----------
+    text : str
+        The inequality in names; terms that hardly count are left out.
+    normal : ndarray of shape (n,)
+        The vector a.
+    limit : ndarray of shape (k,)
+        The coefficients f of the features.
+    binds : int
+        Training samples in which it binds, at the model's own decision.
+    price : float
+        Mean shadow price where it binds: what one unit more would save.
+    identified : bool
+        Whether the samples in which it binds determine it.
+    regions : int
+        Regions of a blend in which it was found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.regressor import LearnedFacet
+    >>> LearnedFacet("x0 <= 2", np.array([1.0, 0.0]), np.array([2.0]), 7, 0.5, True).binds
+    7
+    """
+
+    text: str
+    normal: Array
+    limit: Array
+    binds: int
+    price: float
+    identified: bool
+    regions: int = 1
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class FacetTable(Sequence[LearnedFacet]):
+    """The facets of a model, those that bind most first, with its equalities and bounds.
+
+    Parameters
+    ----------
+    facets : sequence of LearnedFacet
+        The facets.
+    equalities, bounds : sequence of str
+        The other rows, as texts.
+    regions : int, default=1
+        Number of regions that were learned: more than one in a blend.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.regressor import FacetTable, LearnedFacet
+    >>> facet = LearnedFacet("x0 <= 2", np.array([1.0, 0.0]), np.array([2.0]), 7, 0.5, True)
+    >>> print(FacetTable([facet], ["x0 + x1 = s0"], ["0 <= x0 <= 3"]))
+    facet    binds  price  identified
+    x0 <= 2      7    0.5         yes
+    equality
+    x0 + x1 = s0
+    bounds
+    0 <= x0 <= 3
+    """
+
+    def __init__(
+        self,
+        facets: Sequence[LearnedFacet],
+        equalities: Sequence[str],
+        bounds: Sequence[str],
+        regions: int = 1,
+    ) -> None:
+        self.facets = tuple(facets)
+        self.equalities = tuple(equalities)
+        self.bounds = tuple(bounds)
+        self.regions = regions
+
+    @overload
+    def __getitem__(self, index: int) -> LearnedFacet: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[LearnedFacet, ...]: ...
+    def __getitem__(self, index: int | slice) -> LearnedFacet | tuple[LearnedFacet, ...]:
+        return self.facets[index]
+
+    def __len__(self) -> int:
+        return len(self.facets)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the table of facets as texts, headings first."""
+        shown = [
+            (
+                facet.text,
+                str(facet.binds),
+                f"{facet.price:.3g}",
+                "yes" if facet.identified else "no",
+                f"{facet.regions}/{self.regions}",
+            )
+            for facet in self.facets
+        ]
+        # With one region there is nothing to compare.
+        last = len(HEADINGS) if self.regions > 1 else len(HEADINGS) - 1
+        return [row[:last] for row in (HEADINGS, *shown)]
+
+    def others(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Return equalities and bounds under their headings."""
+        word = "equality" if len(self.equalities) == 1 else "equalities"
+        return [(word, self.equalities), ("bounds", self.bounds)]
+
+    def __repr__(self) -> str:
+        rows = self.rows()
+        widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+        lines = ["no facets were learned"] if not self.facets else []
+        for first, *rest in rows if self.facets else ():
+            cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+            lines.append("  ".join([first.ljust(widths[0]), *cells]))
+        for heading, texts in self.others():
+            if texts:
+                lines += [heading, *texts]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head, *body = self.rows()
+        parts = ["<table><tr>", *(f"<th>{name}</th>" for name in head), "</tr>"]
+        for row in body:
+            parts += ["<tr>", *(f"<td>{escape(cell)}</td>" for cell in row), "</tr>"]
+        for heading, texts in self.others():
+            for text in texts:
+                parts.append(
+                    f'<tr><td colspan="{len(head) - 1}">{escape(text)}</td><td>{heading}</td></tr>'
+                )
+        return "".join([*parts, "</table>"])

@@ -1,0 +1,64 @@
+"""Whether decisions answer to prices at all, and whether they contradict each other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.trainers.facet_learning.samples import Samples
+
+Array = NDArray[np.float64]
+
+#: Standard errors by which costs must be lower than those of decisions blind to prices.
+SURE = 4.0
+#: Costs that vary less than this, relative to their length, say nothing about the answer to them.
+CONSTANT = 1e-9
+#: Decimal places in which features must agree to be the same signal.
+SAME = 9
+#: Rows of one signal that are compared with all others.
+LOOKED_AT = 1000
+
+
+def answers_to_prices(samples: Samples) -> bool:
+    r"""Say whether decisions are cheaper than the linear policy would be by chance.
+
+    With both regressed on the features, the mean of :math:`-\tilde c_i'\tilde x_i` is positive for
+    optimal decisions and zero for decisions that ignore prices. Facets learned from the latter
+    would only shrink the region to its middle. Costs that do not vary cannot tell.
+    """
+    features, weights = samples.features, samples.weights
+    roots = np.sqrt(weights)[:, None]
+    tables = np.hstack([samples.costs, samples.decisions])
+    policy = np.linalg.lstsq(features * roots, tables * roots, rcond=1e-12)[0]
+    costs, decisions = np.hsplit(tables - features @ policy, 2)
+    if np.abs(costs).max() <= CONSTANT:
+        return True
+    savings = -np.einsum("ij,ij->i", costs, decisions)
+    mean = float(weights @ savings)
+    variance = float(weights**2 @ (savings - mean) ** 2)
+    return bool(mean > SURE * np.sqrt(variance))
+
+
+def contradiction(samples: Samples, tolerance: float) -> tuple[int, int] | None:
+    """Return the first rows i, j of equal features where ``c_i'x_j < c_i'x_i - tolerance``."""
+    keys = samples.features.round(SAME) + 0.0
+    _, group, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    group = group.ravel()
+    order = np.argsort(group, kind="stable")
+    first: tuple[int, int] | None = None
+    for rows in np.split(order, np.cumsum(counts)[:-1]):
+        if len(rows) < 2 or (first is not None and rows[-2] > first[0]):
+            continue
+        gains = _gains(samples, rows)
+        better = np.flatnonzero((gains > tolerance).any(axis=1))
+        if len(better) and (first is None or rows[better[0]] < first[0]):
+            i = better[0]
+            first = int(rows[i]), int(rows[np.argmax(gains[i])])
+    return first
+
+
+def _gains(samples: Samples, rows: NDArray[np.intp]) -> Array:
+    """Return ``c_i'(x_i - x_j)``; of a large group, only for the first rows i."""
+    some = rows[:LOOKED_AT]
+    spent = np.einsum("ij,ij->i", samples.costs[some], samples.decisions[some])
+    return np.asarray(spent[:, None] - samples.costs[some] @ samples.decisions[rows].T)

@@ -1,0 +1,132 @@
+"""Blends: members trained on their own, then weighed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.data import Shard
+from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.trainers import Blending, FacetLearning
+from feaslearn.trainers.blending import best_weights
+
+
+def test_weights_are_the_best_of_all_mixtures() -> None:
+    random = np.random.default_rng(0)
+    guesses = random.normal(size=(3, 40, 2))
+    truth = 0.3 * guesses[0] + 0.7 * guesses[2]
+    shard = Shard(np.ones((40, 1)), np.ones((40, 2)), truth, np.full(40, 1 / 40))
+    np.testing.assert_allclose(best_weights(guesses, shard), [0.3, 0.0, 0.7], atol=1e-6)
+    # Signed mixtures are no regions.
+    shard = shard._replace(decisions=2.0 * guesses[0] - guesses[1])
+    weights = best_weights(guesses, shard)
+    assert weights[0] > 0.99
+    assert weights.sum() == pytest.approx(1.0)
+
+
+def test_weights_leave_out_what_was_not_observed_and_heed_sample_weights() -> None:
+    random = np.random.default_rng(1)
+    guesses = random.normal(size=(2, 30, 2))
+    truth = guesses[0].copy()
+    truth[:10] = guesses[1, :10]
+    truth[20:, 0] = np.nan
+    weights = np.r_[np.zeros(10), np.full(20, 0.05)]
+    shard = Shard(np.ones((30, 1)), np.ones((30, 2)), truth, weights)
+    np.testing.assert_allclose(best_weights(guesses, shard), [1.0, 0.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_weights_do_not_depend_on_units(unit: float) -> None:
+    random = np.random.default_rng(2)
+    guesses = random.normal(size=(3, 40, 2))
+    truth = guesses.mean(axis=0) + 0.3 * random.normal(size=(40, 2))
+    whole = Shard(np.ones((40, 1)), np.ones((40, 2)), truth, np.full(40, 1 / 40))
+    scaled = whole._replace(decisions=unit * truth)
+    np.testing.assert_allclose(
+        best_weights(unit * guesses, scaled), best_weights(guesses, whole), atol=1e-5
+    )
+
+
+def test_predictions_that_are_all_zero_share_the_weight() -> None:
+    whole = Shard(np.ones((5, 1)), np.ones((5, 1)), np.zeros((5, 1)), np.full(5, 0.2))
+    weights = best_weights(np.zeros((2, 5, 1)), whole)
+    assert weights.sum() == pytest.approx(1.0)
+    assert (weights >= 0.0).all()
+
+
+def fit(members: list[object], data: fl.Decisions, **options: object) -> fl.RegionRegressor:
+    trainer = Blending(**options)  # type: ignore[arg-type]
+    blend = fl.Blend(members)  # type: ignore[arg-type]
+    model = fl.RegionRegressor(blend, cost=data.cost, trainer=trainer, random_state=0)
+    return model.fit(data.signals, data.decisions)
+
+
+def test_members_of_one_kind_share_the_weight() -> None:
+    data = fl.datasets.make_power5(60, random_state=0)
+    model = fit([fl.Facets(), fl.Facets()], data)
+    np.testing.assert_array_equal(model.parameters_["weights"], [0.5, 0.5])
+
+
+def test_a_member_that_explains_nothing_gets_no_weight() -> None:
+    data = fl.datasets.make_power5(80, random_state=0)
+    model = fit([fl.Affine(fl.Simplex(1)), fl.Facets()], data)
+    weights = model.parameters_["weights"]
+    assert weights[1] > 0.95
+    assert weights.sum() == pytest.approx(1.0)
+    alone = fit([fl.Affine(fl.Simplex(1))], data)
+    assert model.result_.objective < alone.result_.objective
+
+
+def test_without_folds_members_share_the_weight() -> None:
+    data = fl.datasets.make_power5(40, random_state=0)
+    model = fit([fl.Affine(fl.Simplex(1)), fl.Facets()], data, n_folds=0)
+    np.testing.assert_array_equal(model.parameters_["weights"], [0.5, 0.5])
+
+
+def test_fewer_rows_than_folds() -> None:
+    data = fl.datasets.make_power5(3, random_state=0)
+    model = fit([fl.Affine(fl.Simplex(1)), fl.Facets()], data)
+    np.testing.assert_array_equal(model.parameters_["weights"], [0.5, 0.5])
+
+
+def test_same_seed_same_blend() -> None:
+    data = fl.datasets.make_power5(40, noise=0.1, random_state=0)
+    members = [fl.Facets(max_facets=2), fl.Affine(fl.Simplex(1))]
+    np.testing.assert_array_equal(fit(members, data).theta_, fit(members, data).theta_)
+
+
+def test_members_can_have_another_trainer() -> None:
+    data = fl.datasets.make_power5(40, random_state=0)
+    chosen = []
+
+    def choose(objective: fl.losses.Objective) -> FacetLearning:
+        chosen.append(objective.hypothesis)
+        return FacetLearning(n_starts=1)
+
+    fit([fl.Facets(), fl.Facets(max_facets=0)], data, choose=choose, n_folds=0)
+    assert {repr(each) for each in chosen} == {"Facets()", "Facets(max_facets=0)"}
+
+
+def test_what_cannot_be_blended() -> None:
+    data = fl.datasets.make_switch(20, random_state=0)
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, trainer=Blending())
+    with pytest.raises(UnsupportedError, match="is not a Blend"):
+        model.fit(data.signals, data.decisions)
+
+
+@pytest.mark.parametrize("folds", [-1, 1, 2.5, True])
+def test_bad_folds(folds: object) -> None:
+    data = fl.datasets.make_switch(20, random_state=0)
+    with pytest.raises(DataError, match="n_folds="):
+        fit([fl.Facets()], data, n_folds=folds)
+
+
+def test_warnings_of_members_are_passed_on() -> None:
+    data = fl.datasets.make_power5(40, random_state=0)
+    signals, decisions = data.signals.copy(), data.decisions.copy()
+    signals[5, 3:] = signals[4, 3:]
+    decisions[5] = decisions[4] + [1.0, 1.0, 1.0]
+    model = fl.RegionRegressor(fl.Blend([fl.Facets()] * 2), cost=data.cost, random_state=0)
+    (told,) = model.fit(signals, decisions).result_.warnings
+    assert told.startswith("rows 5 and 4 have the same features")

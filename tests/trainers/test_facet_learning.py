@@ -1,0 +1,383 @@
+"""Facets learned from optimal decisions."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import feaslearn as fl
+from feaslearn.data import Shard
+from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.kernels.small_lp import OPTIMAL
+from feaslearn.trainers import FacetLearning
+from feaslearn.trainers.facet_learning.equalities import find_equalities
+from feaslearn.trainers.facet_learning.samples import Samples, Units
+
+Array = NDArray[np.float64]
+
+
+class Instance(NamedTuple):
+    """A region by its rows, and optimal decisions in it."""
+
+    rows: FacetRows
+    signals: Array
+    costs: Array
+    decisions: Array
+
+    @property
+    def features(self) -> Array:
+        return np.column_stack([np.ones(len(self.signals)), self.signals])
+
+
+def random_polytope(seed: int, n: int, n_samples: int, balance: bool) -> Instance:
+    random = np.random.default_rng(seed)
+    m, n_signals = int(random.integers(n + 1, 3 * n + 1)), int(random.integers(1, 3))
+    a = random.normal(size=(m, n))
+    a /= np.linalg.norm(a, axis=1, keepdims=True)
+    f = np.column_stack([np.ones(m), 0.2 * random.normal(size=(m, n_signals))])
+    upper = np.zeros((n, 1 + n_signals))
+    upper[:, 0] = 3.0
+    E = random.normal(size=(int(balance), n))
+    e = np.column_stack([np.zeros(len(E)), 0.2 * random.normal(size=(len(E), n_signals))])
+    rows = FacetRows(E, e, -upper, upper, a, f)
+    signals = random.uniform(-1.0, 1.0, size=(n_samples, n_signals))
+    costs = random.normal(size=(n_samples, n))
+    features = np.column_stack([np.ones(n_samples), signals])
+    solutions = rows.solve(features, costs)
+    solved = solutions.status == OPTIMAL
+    return Instance(rows, signals[solved], costs[solved], solutions.decisions[solved])
+
+
+def across(w: Array, rows: FacetRows) -> Array:
+    """Return a facet ``(a, f)`` of length one, orthogonal to the equalities."""
+    n = rows.E.shape[1]
+    for E, e in zip(rows.E, rows.e, strict=True):
+        w = w - (w[:n] @ E) / (E @ E) * np.concatenate([E, e])
+    return np.asarray(w / np.linalg.norm(w[:n]))
+
+
+def determined_facets(case: Instance) -> list[Array]:
+    """Return the facets that enough rows determine."""
+    features, decisions = case.features, case.decisions
+    points = np.hstack([decisions, features])
+    size = points.shape[1]
+    found = []
+    for a, f in zip(case.rows.a, case.rows.f, strict=True):
+        binding = np.abs(features @ f - decisions @ a) < 1e-9
+        rank = np.linalg.matrix_rank(points[binding], tol=1e-8) if binding.any() else 0
+        if binding.sum() >= 2 * size and rank >= size - 1 - len(case.rows.E):
+            found.append(across(np.concatenate([a, f]), case.rows))
+    return found
+
+
+def fit(signals: Array, decisions: Array, costs: Array, **options: object) -> fl.RegionRegressor:
+    model = fl.RegionRegressor(
+        options.pop("hypothesis", fl.Facets()),
+        cost=np.ones(np.shape(costs)[1]),
+        features="all",
+        trainer=options.pop("trainer", "auto"),
+        random_state=options.pop("random_state", 0),
+    )
+    return model.fit(signals, decisions, costs=costs, **options)  # type: ignore[arg-type]
+
+
+def rows_of(model: fl.RegionRegressor) -> FacetRows:
+    k = model.features_.n_features
+    n = model._reader.n_decisions
+    hypothesis = model.hypothesis_
+    assert isinstance(hypothesis, fl.Facets)
+    return hypothesis.rows(model.theta_, n, k)
+
+
+def test_random_polytopes_are_recovered() -> None:
+    asked = recovered = 0
+    for seed in range(8):
+        case = random_polytope(seed, n=2 + seed % 3, n_samples=250, balance=seed % 2 == 1)
+        model = fit(case.signals, case.decisions, case.costs)
+        learned = rows_of(model)
+        assert len(learned.E) == len(case.rows.E)
+        own = [
+            across(np.concatenate([a, f]), learned)
+            for a, f in zip(learned.a, learned.f, strict=True)
+        ]
+        for facet in determined_facets(case):
+            asked += 1
+            recovered += any(np.abs(facet - other).max() < 1e-6 for other in own)
+    assert asked > 20
+    assert recovered >= 0.95 * asked
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_power5(seed: int) -> None:
+    data = fl.datasets.make_power5(300, random_state=seed)
+    train, test = data[:100], data[100:]
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        predicted = model.fit(train.signals, train.decisions).predict(test.signals)
+    assert ((predicted - test.decisions) ** 2).sum(axis=1).mean() <= 0.02
+
+
+def samples_with(rank: int, noise: float, seed: int = 0) -> tuple[Samples, Array]:
+    """Return samples in which ``rank`` combinations of decisions are affine in the features."""
+    random = np.random.default_rng(seed)
+    features = np.column_stack([np.ones(200), random.normal(size=(200, 3))])
+    E = np.linalg.qr(random.normal(size=(5, 5)))[0][:rank]
+    decisions = random.uniform(-1.0, 1.0, size=(200, 5))
+    decisions += (features @ random.normal(size=(4, rank)) - decisions @ E.T) @ E
+    decisions += noise * random.normal(size=decisions.shape)
+    costs, weights = random.normal(size=(200, 5)), np.full(200, 1 / 200)
+    return Samples(features, costs, decisions, weights, np.ones(5)), E
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3, 5])
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+def test_equalities_are_found(rank: int, noise: float) -> None:
+    samples, E = samples_with(rank, noise)
+    found = find_equalities(samples)
+    if rank == 5 and noise:
+        pytest.skip("noise alone has no small direction")
+    assert found.E.shape == (rank, 5)
+    # The same space, whatever its basis.
+    np.testing.assert_allclose(found.E.T @ found.E, E.T @ E, atol=1e-9 + 10 * noise / 3)
+    if rank and noise:
+        assert found.noise == pytest.approx(noise, rel=0.3)
+    else:
+        assert found.noise == 0.0
+
+
+def test_too_few_rows_have_no_equalities() -> None:
+    samples, _ = samples_with(2, 0.0)
+    assert len(find_equalities(samples.rows(np.arange(8))).E) == 0
+
+
+def test_no_facet_where_decisions_ignore_prices() -> None:
+    invented = 0
+    for seed in range(20):
+        random = np.random.default_rng(100 + seed)
+        n, n_samples = int(random.integers(2, 6)), int(random.choice([50, 200]))
+        signals, costs = random.normal(size=(n_samples, 2)), random.normal(size=(n_samples, n))
+        draw = random.normal if seed % 2 else random.random
+        model = fit(signals, draw(size=(n_samples, n)), costs)
+        invented += len(rows_of(model).a) > 0
+    assert invented <= 1
+
+
+def test_no_facet_where_no_line_binds() -> None:
+    invented = 0
+    for seed in range(10):
+        noise = 0.05 if seed % 2 else 0.0
+        data = fl.datasets.make_power5(150, noise=noise, line_capacity=100.0, random_state=seed)
+        model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=seed)
+        rows = rows_of(model.fit(data.signals, data.decisions))
+        assert len(rows.E) == 1
+        invented += len(rows.a) > 0
+    assert invented == 0
+
+
+def test_duplicated_rows_change_little() -> None:
+    case = random_polytope(1, n=3, n_samples=100, balance=True)
+    twice = [np.vstack([part, part]) for part in (case.signals, case.decisions, case.costs)]
+    model = fit(*twice)
+    assert model.result_.objective < 1e-6
+    assert not model.result_.warnings
+
+
+def test_one_decision() -> None:
+    random = np.random.default_rng(0)
+    signals, costs = random.uniform(-1, 1, size=(80, 1)), random.normal(size=(80, 1))
+    decisions = np.where(costs > 0.0, 0.5 * signals - 1.0, 2.0 + signals)
+    model = fit(signals, decisions, costs)
+    assert rows_of(model).E.shape == (0, 1)
+    np.testing.assert_allclose(model.predict(signals, costs=costs), decisions, atol=1e-6)
+
+
+def test_equal_costs() -> None:
+    """One price for all rows: the region is only seen from one side."""
+    random = np.random.default_rng(1)
+    signals = random.uniform(-1, 1, size=(100, 1))
+    upper = np.minimum(1.0, 0.5 + signals)
+    decisions = np.hstack([upper, 0.0 * upper])
+    costs = np.tile([-1.0, 1.0], (100, 1))
+    model = fit(signals, decisions, costs)
+    np.testing.assert_allclose(model.predict(signals, costs=costs), decisions, atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 9])
+def test_few_rows(count: int) -> None:
+    case = random_polytope(2, n=3, n_samples=count, balance=False)
+    model = fit(case.signals, case.decisions, case.costs)
+    assert np.isfinite(model.theta_).all()
+    assert np.isfinite(model.predict(case.signals, costs=case.costs)).all()
+
+
+def test_incomplete_rows_are_left_out() -> None:
+    case = random_polytope(3, n=3, n_samples=150, balance=True)
+    decisions = case.decisions.copy()
+    decisions[::10, 1] = np.nan
+    complete = ~np.isnan(decisions).any(axis=1)
+    model = fit(case.signals, decisions, case.costs)
+    other = fit(case.signals[complete], decisions[complete], case.costs[complete])
+    np.testing.assert_allclose(
+        model.predict(case.signals, costs=case.costs),
+        other.predict(case.signals, costs=case.costs),
+        atol=1e-6,
+    )
+    with pytest.raises(DataError, match="complete"):
+        fit(case.signals[:3], np.where(np.eye(3) > 0, np.nan, decisions[1:4]), case.costs[:3])
+
+
+def test_weights_of_zero_are_rows_that_are_not_there() -> None:
+    case = random_polytope(4, n=3, n_samples=120, balance=False)
+    weights = (np.arange(120) < 90).astype(float)
+    wrong = case.decisions + 10.0 * (1.0 - weights)[:, None]
+    model = fit(case.signals, wrong, case.costs, sample_weight=weights)
+    other = fit(case.signals[:90], case.decisions[:90], case.costs[:90])
+    np.testing.assert_allclose(model.theta_, other.theta_, atol=1e-8)
+
+
+def test_same_seed_same_region() -> None:
+    case = random_polytope(5, n=3, n_samples=120, balance=True)
+    data = (
+        case.signals,
+        case.decisions + 0.02 * np.sin(np.arange(360.0)).reshape(120, 3),
+        case.costs,
+    )
+    first, again = fit(*data, random_state=7), fit(*data, random_state=7)
+    np.testing.assert_array_equal(first.theta_, again.theta_)
+
+
+def test_time_limit() -> None:
+    case = random_polytope(6, n=4, n_samples=300, balance=False)
+    trainer = FacetLearning(n_starts=1000, max_seconds=0.2)
+    model = fit(case.signals, case.decisions, case.costs, trainer=trainer)
+    assert model.result_.status == "time limit"
+    assert model.result_.seconds < 5.0
+    assert model.result_.n_iter < 1000
+
+
+@pytest.mark.parametrize("unit", [1e3, 1e-3])
+def test_units_do_not_matter(unit: float) -> None:
+    data = fl.datasets.make_power5(150, noise=0.02, line_capacity=2.5, random_state=0)
+    demands, costs = data.signals[:, 3:], data.cost_matrix
+    for decisions in (data.decisions, data.forward.solve(data.signals, costs)):
+        model = fit(demands, decisions, costs)
+        other = fit(1e6 * demands, unit * decisions, 10.0 * costs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            np.testing.assert_allclose(
+                other.predict(1e6 * demands, costs=10.0 * costs) / unit,
+                model.predict(demands, costs=costs),
+                atol=1e-6,
+            )
+
+
+def test_bounds_and_equalities_that_are_given() -> None:
+    data = fl.datasets.make_power5(100, random_state=1)
+    hypothesis = fl.Facets(bounds=(0.0, 3.5), balance=[[2.0, 2.0, 2.0]])
+    model = fl.RegionRegressor(hypothesis, cost=data.cost, random_state=0)
+    rows = rows_of(model.fit(data.signals, data.decisions))
+    np.testing.assert_allclose(np.abs(rows.E), 1 / np.sqrt(3.0), atol=1e-12)
+    np.testing.assert_allclose(rows.upper[:, 0], 3.5)
+    assert not rows.upper[:, 1:].any()
+    assert not rows.lower.any()
+
+
+def test_affine_bounds() -> None:
+    random = np.random.default_rng(2)
+    signals, costs = random.uniform(-1, 1, size=(100, 1)), random.normal(size=(100, 2))
+    decisions = np.where(costs < 0.0, 2.0 + signals * [1.0, -0.5], signals * [0.0, 0.25])
+    model = fit(signals, decisions, costs, hypothesis=fl.Facets(bounds="affine", max_facets=0))
+    rows = rows_of(model)
+    np.testing.assert_allclose(rows.upper, [[2.0, 1.0], [2.0, -0.5]], atol=1e-6)
+    np.testing.assert_allclose(rows.lower, [[0.0, 0.0], [0.0, 0.25]], atol=1e-6)
+
+
+def test_noise_is_averaged() -> None:
+    """With noise the region predicts better than the noisy decisions it was learned from."""
+    case = random_polytope(9, n=4, n_samples=600, balance=True)
+    train, test = slice(0, 400), slice(400, 600)
+    noise = 0.05 * np.random.default_rng(0).normal(size=case.decisions.shape)
+    noisy = case.decisions + noise
+    model = fit(case.signals[train], noisy[train], case.costs[train])
+    assert model.score(case.signals[test], case.decisions[test], costs=case.costs[test]) > 0.97
+
+
+def test_decisions_that_contradict_each_other_are_named() -> None:
+    case = random_polytope(7, n=2, n_samples=60, balance=False)
+    signals, decisions, costs = case.signals.copy(), case.decisions.copy(), case.costs
+    assert not fit(signals, decisions, costs).result_.warnings
+    signals[40] = signals[11]
+    # The dearest decision instead of the cheapest.
+    decisions[40] = case.rows.solve(case.features[[11]], -costs[[40]]).decisions[0]
+    (told,) = fit(signals, decisions, costs).result_.warnings
+    saved = costs[40] @ (decisions[40] - decisions[11])
+    assert told.startswith("rows 40 and 11 have the same features")
+    assert f"costs {saved:.4g} less" in told
+    hidden = decisions.copy()
+    hidden[3, 0] = np.nan
+    assert fit(signals, hidden, costs).result_.warnings == [told]
+
+
+def test_maximising_is_minimising_the_negative() -> None:
+    case = random_polytope(8, n=2, n_samples=60, balance=False)
+    options = {"cost": np.ones(2), "features": "all", "random_state": 0}
+    model = fl.RegionRegressor(fl.Facets(), sense="max", **options)
+    model.fit(case.signals, case.decisions, costs=-case.costs)
+    np.testing.assert_array_equal(
+        model.theta_, fit(case.signals, case.decisions, case.costs).theta_
+    )
+
+
+def test_only_facets_are_served() -> None:
+    data = fl.datasets.make_switch(20, random_state=0)
+    model = fl.RegionRegressor(fl.Scaled(fl.Box(2)), cost=data.cost, trainer=FacetLearning())
+    with pytest.raises(UnsupportedError, match="has no facets; Facets has"):
+        model.fit(data.signals, data.decisions)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_starts": 0}, "n_starts=0"),
+        ({"n_starts": 1.5}, "n_starts=1.5"),
+        ({"held_out": 0.0}, "held_out=0.0"),
+        ({"held_out": 1.0}, "held_out=1.0"),
+        ({"support": 0}, "support=0"),
+        ({"tries": 0}, "tries=0"),
+        ({"noise": -1.0}, "noise=-1.0"),
+        ({"noise": "some"}, "noise='some'"),
+        ({"max_seconds": 0.0}, "max_seconds=0.0"),
+    ],
+)
+def test_bad_parameters(parameters: dict[str, object], message: str) -> None:
+    data = fl.datasets.make_switch(20, random_state=0)
+    trainer = FacetLearning(**parameters)  # type: ignore[arg-type]
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, trainer=trainer)
+    with pytest.raises(DataError, match=message):
+        model.fit(data.signals, data.decisions)
+
+
+def test_units_round_trip() -> None:
+    random = np.random.default_rng(0)
+    case = random_polytope(3, n=3, n_samples=30, balance=True)
+    scale = np.array([1e3, 1.0, 1e-3])
+    features = case.features * np.array([1.0, *np.full(case.features.shape[1] - 1, 1e6)])
+    shard = Shard(features, case.costs / scale, case.decisions * scale, random.random(30) + 0.1)
+    units = Units.of(shard)
+    samples = units.apply(shard)
+    assert samples.weights.sum() == pytest.approx(1.0)
+    own = FacetRows(*(random.normal(size=part.shape) for part in case.rows))
+    back = units.revert(own)
+    x = random.normal(size=3)
+    phi, own_phi = features[5], samples.features[5]
+    ours, theirs = own.a @ x - own.f @ own_phi, back.a @ (x * units.scale) - back.f @ phi
+    np.testing.assert_allclose(
+        theirs * np.linalg.norm(own.a / units.scale, axis=1), ours, rtol=1e-6
+    )
+    np.testing.assert_allclose(back.lower @ phi, (own.lower @ own_phi) * units.scale, rtol=1e-6)
