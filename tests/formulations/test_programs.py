@@ -119,7 +119,9 @@ def test_the_suboptimality_optimum_satisfies_its_rows(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_one_step_and_two_are_the_same_program(name: str, norm: str) -> None:
     """Complementary slackness for the row of strong duality, which alone is less exact."""
-    one, two = (PredictabilityProgram(example(name), 3, norm, False, steps) for steps in (0, 1))
+    one, two = (
+        PredictabilityProgram(example(name), 3, norm, False, steps) for steps in (False, True)
+    )
     tolerance = 1e-3 if name in CURVED else 1e-6
     for seed in range(3):
         pair = make_pair(name, seed)

@@ -93,12 +93,19 @@ def _left_out_loss(
     for left_out in range(FOLDS):
         inner = replace(objective, shards=_rows(whole, fold != left_out))
         outer = replace(objective, shards=_rows(whole, fold == left_out))
-        theta, result = choose_trainer(trainer, inner).train(inner, random)
+        theta, result = _quick_trainer(trainer, inner).train(inner, random)
         if result.status == "interrupted":
             # There is no model yet that could be returned.
             raise KeyboardInterrupt
         total += returned_loss(outer, theta)
     return total
+
+
+def _quick_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
+    """Return the trainer itself; for "auto" one that is good enough to compare hypotheses."""
+    if isinstance(objective.hypothesis, Facets) and trainer == "auto":
+        return FacetLearning(n_starts=1)
+    return choose_trainer(trainer, objective)
 
 
 def _rows(whole: Shard, chosen: NDArray[np.bool_]) -> list[Shard]:
