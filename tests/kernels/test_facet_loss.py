@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.kernels.facet_loss import facet_loss
-from feaslearn.kernels.small_lp import OPTIMAL, solve_rows
-from feaslearn.kernels.tableau import workspace
+from feaslearn.kernels.small_lp import OPTIMAL, solve_rows, workspace
 
 Array = NDArray[np.float64]
 

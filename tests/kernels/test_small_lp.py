@@ -9,9 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from feaslearn.kernels.ratio_test import MANY
-from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, solve_rows
-from feaslearn.kernels.tableau import workspace
+from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, solve_rows, workspace
 
 Array = NDArray[np.float64]
 
@@ -56,10 +54,9 @@ def reference(program: Program) -> Any:
     )
 
 
-def random_program(random: np.random.Generator, whole: bool, most: int = 8) -> Program:
+def random_program(random: np.random.Generator, whole: bool) -> Program:
     """Whole numbers make ties and degenerate corners; decimals seldom do."""
-    n = int(random.integers(1, most + 1))
-    q, m = int(random.integers(0, 3)), int(random.integers(0, 7))
+    n, q, m = int(random.integers(1, 9)), int(random.integers(0, 3)), int(random.integers(0, 7))
     draw = (
         (lambda size: random.integers(-2, 3, size).astype(float))
         if whole
@@ -104,21 +101,6 @@ def test_agrees_with_highs(whole: bool, unit: float) -> None:
             assert violation(scaled, found.x) <= 1e-9 * unit
             assert scaled.c @ found.x == pytest.approx(unit * expected.fun, abs=1e-9 * unit)
     assert min(ended.values()) > 5
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_many_entries(whole: bool) -> None:
-    random = np.random.default_rng(11)
-    sizes = []
-    for _ in range(60):
-        program = random_program(random, whole, most=300)
-        expected, found = reference(program), solve(program)
-        assert found.status == (OPTIMAL if expected.status == 0 else INFEASIBLE)
-        if found.status == OPTIMAL:
-            sizes.append(len(program.c))
-            assert violation(program, found.x) <= 1e-9
-            assert program.c @ found.x == pytest.approx(expected.fun, rel=1e-9, abs=1e-9)
-    assert max(sizes) > MANY > min(sizes)
 
 
 def test_the_unit_of_money_does_not_matter() -> None:

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from feaslearn.kernels.predict import predict_rows
+from feaslearn.kernels.set_code import TIE_TOLERANCE
 from oracles import least_cost
 from registry import NAMES, POLYHEDRAL, example, size_of, vectors
 
@@ -50,6 +52,20 @@ def test_many_costs_are_answered_as_one_by_one(name: str) -> None:
         assert q @ alone == pytest.approx(q @ Z[i], abs=TOLERANCE * size_of(name))
         assert values[i] == pytest.approx(q @ Z[i], abs=TOLERANCE * size_of(name))
         assert tied[i] == primitive.tied(q)[0]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if example(name).code() is not None])
+def test_kernels_see_the_ties_that_faces_show(name: str) -> None:
+    primitive, code = example(name), example(name).code()
+    p = primitive.dimension
+    Q = np.vstack([np.zeros(p), np.random.default_rng(0).integers(-1, 2, size=(20, p))])
+    identity, nothing = np.eye(p)[None], np.zeros((1, p))
+    for q in Q:
+        count = predict_rows(
+            code, identity, nothing, np.ones((1, 1)), q[None, :], TIE_TOLERANCE, np.empty((1, p))
+        )
+        assert count == primitive.tied(q)[0]
+        assert count != primitive.face(q).is_point
 
 
 @pytest.mark.parametrize("name", NAMES)

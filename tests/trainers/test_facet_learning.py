@@ -135,13 +135,13 @@ def samples_with(rank: int, noise: float, seed: int = 0) -> tuple[Samples, Array
     return Samples(features, costs, decisions, weights, np.ones(5)), E
 
 
-@pytest.mark.parametrize("rank", [0, 1, 3, 5])
-@pytest.mark.parametrize("noise", [0.0, 0.02])
+# With noise and nothing but equalities, no direction is small against the others.
+@pytest.mark.parametrize(
+    ("rank", "noise"), [(0, 0.0), (1, 0.0), (3, 0.0), (5, 0.0), (0, 0.02), (1, 0.02), (3, 0.02)]
+)
 def test_equalities_are_found(rank: int, noise: float) -> None:
     samples, E = samples_with(rank, noise)
     found = find_equalities(samples)
-    if rank == 5 and noise:
-        pytest.skip("noise alone has no small direction")
     assert found.E.shape == (rank, 5)
     # The same space, whatever its basis.
     np.testing.assert_allclose(found.E.T @ found.E, E.T @ E, atol=1e-9 + 10 * noise / 3)
@@ -296,16 +296,6 @@ def test_affine_bounds() -> None:
     rows = rows_of(model)
     np.testing.assert_allclose(rows.upper, [[2.0, 1.0], [2.0, -0.5]], atol=1e-6)
     np.testing.assert_allclose(rows.lower, [[0.0, 0.0], [0.0, 0.25]], atol=1e-6)
-
-
-def test_noise_is_averaged() -> None:
-    """With noise the region predicts better than the noisy decisions it was learned from."""
-    case = random_polytope(9, n=4, n_samples=600, balance=True)
-    train, test = slice(0, 400), slice(400, 600)
-    noise = 0.05 * np.random.default_rng(0).normal(size=case.decisions.shape)
-    noisy = case.decisions + noise
-    model = fit(case.signals[train], noisy[train], case.costs[train])
-    assert model.score(case.signals[test], case.decisions[test], costs=case.costs[test]) > 0.97
 
 
 def test_decisions_that_contradict_each_other_are_named() -> None:

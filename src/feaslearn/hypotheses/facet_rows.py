@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import InfeasibleProblemError
-from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED, solve_rows
-from feaslearn.kernels.tableau import workspace
+from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED, solve_rows, workspace
 from feaslearn.sets.polytope import Polytope
 from feaslearn.sets.warm_program import Bounds, WarmProgram
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.kernels._jit import kernel
-from feaslearn.kernels.small_lp import OPTIMAL, solve_one
-from feaslearn.kernels.tableau import Workspace
+from feaslearn.kernels.small_lp import OPTIMAL, Workspace, solve_one
 
 Array = NDArray[np.float64]
 

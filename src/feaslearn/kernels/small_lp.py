@@ -8,25 +8,55 @@ order of price, which on a box with one balance row is the greedy fill, in one p
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.kernels._jit import kernel
-from feaslearn.kernels.ratio_test import enter
 from feaslearn.kernels.set_code import TIE_TOLERANCE
-from feaslearn.kernels.tableau import Workspace, pivot
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 #: What a row's program ended with.
 OPTIMAL, INFEASIBLE, UNSOLVED = 0, 1, 2
+#: Entries of the tableau below this are no pivots.
+PIVOT = 1e-9
 #: Bounds may be broken by this much, relative to the size of the numbers in a program.
 FEASIBLE = 1e-10
 #: A gap that nothing can close is rounding below this, relative to the same size.
 ROUNDING = 1e-8
 #: Prices closer than this, relative to the largest cost, are the same step of the ratio test.
 SAME_PRICE = 1e-12
+
+
+class Workspace(NamedTuple):
+    """The tableau of one program, and after it is solved what its optimum rests on.
+
+    ``x_basic = b - T x_nonbasic``; variables are the n entries of x, then the m slacks.
+    """
+
+    T: Array
+    d: Array
+    basic: Indices
+    nonbasic: Indices
+    at_upper: NDArray[np.bool_]
+    flips: NDArray[np.bool_]
+    values: Array
+
+
+def workspace(m: int, n: int) -> Workspace:
+    """Return room for programs with m rows and n entries."""
+    return Workspace(
+        np.empty((m, n)),
+        np.empty(n),
+        np.empty(m, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.empty(n + m, dtype=np.bool_),
+        np.empty(n, dtype=np.bool_),
+        np.empty(m),
+    )
 
 
 @kernel
@@ -39,6 +69,75 @@ def _worst_row(values: Array, basic: Indices, lower: Array, upper: Array, tolera
         if excess > worst:
             worst, row = excess, i
     return row
+
+
+@kernel
+def _enter(
+    work: Workspace,
+    row: int,
+    up: bool,
+    gap: float,
+    lower: Array,
+    upper: Array,
+    rounding: float,
+    same: float,
+) -> int:
+    """Return the column that enters, marking those that flip to their other bound; -1 if none.
+
+    ``up`` says that the leaving basic variable must grow, by ``gap``.
+    """
+    T, d, nonbasic, flips = work.T, work.d, work.nonbasic, work.flips
+    n = d.size
+    left, last = gap, -1
+    for _ in range(n):
+        best, ratio, size = -1, np.inf, 0.0
+        for j in range(n):
+            if flips[j]:
+                continue
+            variable = nonbasic[j]
+            if lower[variable] == upper[variable]:
+                continue
+            slope = -T[row, j] if up else T[row, j]
+            if work.at_upper[variable]:
+                slope = -slope
+            if slope <= PIVOT:
+                continue
+            candidate = abs(d[j]) / slope
+            if candidate < ratio - same or (candidate < ratio + same and slope > size):
+                best, ratio, size = j, candidate, slope
+        if best < 0:
+            break
+        span = upper[nonbasic[best]] - lower[nonbasic[best]]
+        if size * span >= left:
+            return best
+        left -= size * span
+        flips[best] = True
+        last = best
+    if last >= 0 and left <= rounding:
+        # All of them together only just close the gap.
+        flips[last] = False
+        return last
+    return -1
+
+
+@kernel
+def _pivot(T: Array, d: Array, row: int, column: int) -> None:
+    """Exchange the basic variable of ``row`` with the nonbasic one of ``column``."""
+    m, n = T.shape
+    pivot = 1.0 / T[row, column]
+    for j in range(n):
+        T[row, j] *= pivot
+    for i in range(m):
+        factor = T[i, column]
+        if i != row and factor != 0.0:
+            for j in range(n):
+                T[i, j] -= factor * T[row, j]
+            T[i, column] = -factor * pivot
+    factor = d[column]
+    for j in range(n):
+        d[j] -= factor * T[row, j]
+    d[column] = -factor * pivot
+    T[row, column] = pivot
 
 
 @kernel
@@ -116,7 +215,7 @@ def solve_one(
         target = lower[leaving] if up else upper[leaving]
         work.flips[:] = False
         gap = abs(work.values[row] - target)
-        column = enter(work, row, up, gap, lower, upper, rounding, same)
+        column = _enter(work, row, up, gap, lower, upper, rounding, same)
         if column < 0:
             if gap > rounding:
                 return INFEASIBLE
@@ -131,7 +230,7 @@ def solve_one(
         start = upper[entering] if work.at_upper[entering] else lower[entering]
         work.values[row] = start + move
         work.at_upper[leaving] = not up
-        pivot(work.T, work.d, row, column)
+        _pivot(work.T, work.d, row, column)
         work.basic[row], work.nonbasic[column] = entering, leaving
     return UNSOLVED
 

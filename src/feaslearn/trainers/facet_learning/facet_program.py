@@ -16,8 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.small_lp import OPTIMAL, solve_rows
-from feaslearn.kernels.tableau import workspace
+from feaslearn.kernels.small_lp import OPTIMAL, solve_rows, workspace
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.kernels.facet_loss import facet_loss
-from feaslearn.kernels.tableau import workspace
+from feaslearn.kernels.small_lp import workspace
 from feaslearn.trainers.facet_learning.samples import Samples
 
 Array = NDArray[np.float64]
