@@ -112,15 +112,18 @@ def test_random_polytopes_are_recovered() -> None:
     assert recovered >= 0.95 * asked
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3])
-def test_power5(seed: int) -> None:
-    data = fl.datasets.make_power5(300, random_state=seed)
-    train, test = data[:100], data[100:]
-    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        predicted = model.fit(train.signals, train.decisions).predict(test.signals)
-    assert ((predicted - test.decisions) ** 2).sum(axis=1).mean() <= 0.02
+def test_power5() -> None:
+    losses = []
+    for seed in range(10):
+        data = fl.datasets.make_power5(300, random_state=seed)
+        train, test = data[:100], data[100:]
+        model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            predicted = model.fit(train.signals, train.decisions).predict(test.signals)
+        losses.append(((predicted - test.decisions) ** 2).sum(axis=1).mean())
+    # The claim is about the mean: single draws of 100 rows reach 0.03.
+    assert np.mean(losses) <= 0.02
 
 
 def samples_with(rank: int, noise: float, seed: int = 0) -> tuple[Samples, Array]:
