@@ -95,7 +95,7 @@ def test_predictions_are_minimisers_of_the_image(
             assert image.distance(x) <= 1e-6 * size
             allowed = 1e-6 * size * max(1.0, np.abs(costs).max())
             assert costs[0] @ x == pytest.approx(-image.support(-costs[0]), abs=allowed)
-        tied = hypothesis.tied(theta, features, costs)
+        tied = hypothesis.tied(theta, features[:1], costs[:1])
         latent_cost = image.matrix.T @ costs[0]
         assert tied[0] != hypothesis.latent(n).face(latent_cost).is_point
 

@@ -7,6 +7,8 @@ import pytest
 from loss_registry import CASES, KINDS, LOSSES, NORMS, make_loss, sample
 
 from feaslearn.data import Shard
+from feaslearn.formulations import losses_by_program
+from registry import mixtures
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -22,6 +24,25 @@ def test_without_a_cost_every_point_of_the_region_is_optimal(name: str, norm: st
     for loss in LOSSES:
         found = make_loss(loss, norm).samples(hypothesis, theta, shard)
         assert found == pytest.approx(np.array(expected), rel=1e-6, abs=1e-6), loss
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("name", KINDS)
+def test_a_cost_at_right_angles_to_the_region(name: str, norm: str) -> None:
+    """Equal prices in a region whose sum is constant: all of it is optimal, up to rounding."""
+    hypothesis, theta, shard = sample(name, rows=12, seed=35)
+    A = hypothesis.layout(3, 2).unpack(theta)["A"]
+    A -= A.mean(axis=1, keepdims=True)
+    shard.costs[:] = 0.3
+    rng = np.random.default_rng(0)
+    for i, phi in enumerate(shard.features):
+        image = hypothesis.image(theta, phi, 3)
+        shard.decisions[i] = image.at(mixtures(image.primitive, rng, 1)[0])
+    loss = make_loss("predictability", norm)
+    nothing = pytest.approx(np.zeros(12), abs=1e-6)
+    assert loss.rows(hypothesis, theta, shard).tied.all()
+    assert loss.samples(hypothesis, theta, shard) == nothing
+    assert losses_by_program(loss, hypothesis, theta, shard) == nothing
 
 
 @pytest.mark.parametrize("loss", LOSSES)

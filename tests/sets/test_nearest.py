@@ -129,6 +129,21 @@ def test_projection_onto_an_image_satisfies_the_variational_inequality(
     assert excess <= 1e-6 * size * max(np.abs(away).max(), 0.1 * size)
 
 
+@pytest.mark.parametrize("name", SERVED)
+def test_images_and_targets_of_whole_numbers(name: str) -> None:
+    """Degenerate on purpose: weights that vanish exactly, targets on faces of every dimension."""
+    primitive = example(name)
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        n = int(rng.integers(1, 6))
+        M = rng.integers(-2, 3, size=(n, primitive.dimension)).astype(float)
+        image = AffineImage(primitive, M, np.zeros(n))
+        x = rng.integers(-2, 3, size=n).astype(float)
+        away = x - image.project(x)
+        excess = image.support(away) - away @ image.project(x)
+        assert excess <= 1e-9 * size_of(name)
+
+
 def test_thin_images_are_served_to_the_last_digit() -> None:
     """Columns that almost coincide: distances of 1e-8 matter beside lengths of one."""
     rng = np.random.default_rng(0)

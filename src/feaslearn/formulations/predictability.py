@@ -30,6 +30,9 @@ from feaslearn.sets.primitive_set import PrimitiveSet
 
 Array = NDArray[np.float64]
 
+#: Rounding changes a sum by less than this share of the sum of its terms' sizes.
+ROUNDING = 1e-14
+
 
 class PredictabilityProgram:
     r"""The distance of x to the optimal face of its region, as the paper writes it.
@@ -158,6 +161,8 @@ class PredictabilityProgram:
     def _solve(self, pair: Pair) -> Array:
         """Set the parameters, solve in one step or two and return the multipliers."""
         q = pair.A.T @ pair.c
+        # A cost at right angles to the region is no cost; rounding alone must not make it one.
+        q[np.abs(q) <= ROUNDING * (np.abs(pair.A).T @ np.abs(pair.c))] = 0.0
         self._A.value, self._b.value, self._x.value = pair.A, pair.b, pair.x
         self._observed.value = pair.observed
         if self._multipliers is None:

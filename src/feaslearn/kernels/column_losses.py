@@ -39,7 +39,7 @@ def column_losses(
     The gradient of a row touches one column only: ``weight phi_k d``, which is b's as well.
     """
     K, n, p = A.shape
-    block, residuals = new_block(K, n, p), np.empty((n, BLOCK))
+    block, residuals = new_block(A), np.empty((n, BLOCK))
     columns, gradient = columns_with_offset(A, b), np.zeros((p, K, n))
     for start in range(0, Phi.shape[0], BLOCK):
         size = choose_columns(A, Phi, C, start, relative_tolerance, block)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from feaslearn.kernels._jit import kernel
 from feaslearn.kernels.oracle import minimize_twice
+from feaslearn.kernels.rounding import entry_sizes, rounding_of
 from feaslearn.kernels.set_code import SIMPLEX, SetCode
 from feaslearn.kernels.simplex_rows import (
     BLOCK,
@@ -61,8 +62,8 @@ def _predict_columns(
     A: Array, b: Array, Phi: Array, C: Array, relative_tolerance: float, X: Array
 ) -> int:
     """Predict with a simplex: every row is one column of its map."""
-    K, n, p = A.shape
-    block, images = new_block(K, n, p), np.empty((n, BLOCK))
+    n = A.shape[1]
+    block, images = new_block(A), np.empty((n, BLOCK))
     columns = columns_with_offset(A, b)
     ties = 0
     for start in range(0, Phi.shape[0], BLOCK):
@@ -84,9 +85,11 @@ def predict_rows(
         return _predict_columns(A, b, Phi, C, relative_tolerance, X)
     p = A.shape[2]
     q, z, nothing = np.empty(p), np.empty(p), np.zeros(p)
+    sizes = entry_sizes(A)
     ties = 0
     for i in range(Phi.shape[0]):
-        largest = latent_cost(A, Phi[i], C[i], q)
-        ties += minimize_twice(code, q, relative_tolerance * largest, nothing, z)
+        tolerance = relative_tolerance * latent_cost(A, Phi[i], C[i], q)
+        tolerance = max(tolerance, rounding_of(sizes, Phi[i], C[i]))
+        ties += minimize_twice(code, q, tolerance, nothing, z)
         image_of(A, b, Phi[i], z, X[i])
     return ties

@@ -11,6 +11,7 @@ from feaslearn.kernels.nearest import can_project, nearest
 from feaslearn.kernels.norms import L1, norm_and_slope
 from feaslearn.kernels.oracle import minimize_twice
 from feaslearn.kernels.predict import image_of, latent_cost
+from feaslearn.kernels.rounding import entry_sizes, rounding_of
 from feaslearn.kernels.set_code import L2_BALL, SIMPLEX, SetCode
 
 Array = NDArray[np.float64]
@@ -129,7 +130,7 @@ def predictability_rows(
     _, n, p = A.shape
     q, z, nothing = np.empty(p), np.empty(p), np.zeros(p)
     x, e, d = np.empty(n), np.empty(n), np.empty(n)
-    done = np.zeros(Phi.shape[0], dtype=np.bool_)
+    sizes, done = entry_sizes(A), np.zeros(Phi.shape[0], dtype=np.bool_)
     if code.kinds.size == 1 and code.kinds[0] == SIMPLEX:
         column_losses(A, b, Phi, C, X, weights, relative_tolerance, norm, values, done, dA, db)
     faces = norm < L1 and can_project(code)
@@ -139,6 +140,7 @@ def predictability_rows(
             continue
         phi, c = Phi[i], C[i]
         tolerance = relative_tolerance * latent_cost(A, phi, c, q)
+        tolerance = max(tolerance, rounding_of(sizes, phi, c))
         tied = minimize_twice(code, q, tolerance, nothing, z)
         if tied:
             states[i] = TIED if faces else UNSERVED

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.kernels._jit import kernel
+from feaslearn.kernels.rounding import ROUNDING, entry_sizes
 
 Array = NDArray[np.float64]
 
@@ -22,23 +23,29 @@ BLOCK = 128
 class Block(NamedTuple):
     """Some rows side by side: entry ``[j, i]`` belongs to row i of the block.
 
-    ``chosen`` is the first column of least cost of each row, ``ties`` how many are as cheap.
+    ``rounding`` is what rounding may have done to each row's latent costs (``sizes`` are those of
+    the map's entries), ``chosen`` its first column of least cost, ``ties`` how many are as cheap.
     """
 
     features: Array
     costs: Array
     latent: Array
+    sizes: Array
+    rounding: Array
     chosen: NDArray[np.int64]
     ties: NDArray[np.int64]
 
 
 @kernel
-def new_block(K: int, n: int, p: int) -> Block:
-    """Return an empty block for K features, n decisions and p columns."""
+def new_block(A: Array) -> Block:
+    """Return an empty block for rows of a map."""
+    K, n, p = A.shape
     return Block(
         np.empty((K, BLOCK)),
         np.empty((n, BLOCK)),
         np.empty((p, BLOCK)),
+        entry_sizes(A),
+        np.empty(BLOCK),
         np.empty(BLOCK, dtype=np.int64),
         np.empty(BLOCK, dtype=np.int64),
     )
@@ -74,14 +81,18 @@ def choose_columns(
 
 @kernel
 def _latent_costs(A: Array, size: int, block: Block) -> None:
-    """Write ``q = A(s)'c`` of each row."""
+    """Write ``q = A(s)'c`` of each row, and what rounding may have done to it."""
     K, n, p = A.shape
     weights = np.empty(size)
     block.latent[:] = 0.0
+    block.rounding[:] = 0.0
     for k in range(K):
         for j in range(n):
             for i in range(size):
                 weights[i] = block.features[k, i] * block.costs[j, i]
+            unit = ROUNDING * block.sizes[k, j]
+            for i in range(size):
+                block.rounding[i] += unit * abs(weights[i])
             for column in range(p):
                 entry = A[k, j, column]
                 for i in range(size):
@@ -102,7 +113,8 @@ def _cheapest(relative_tolerance: float, size: int, block: Block) -> None:
             limit[i] = q if q < limit[i] else limit[i]
             largest[i] = abs(q) if abs(q) > largest[i] else largest[i]
     for i in range(size):
-        limit[i] += relative_tolerance * largest[i]
+        margin = relative_tolerance * largest[i]
+        limit[i] += margin if margin > block.rounding[i] else block.rounding[i]
     for column in range(latent.shape[0] - 1, -1, -1):
         for i in range(size):
             cheap = latent[column, i] <= limit[i]

@@ -9,6 +9,7 @@ from feaslearn.data import Shard
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.kernels.predictability import UNIQUE, UNSERVED, predictability_rows
+from feaslearn.kernels.rounding import entry_sizes, rounding_of
 from feaslearn.kernels.set_code import TIE_TOLERANCE
 from feaslearn.losses.loss import Loss, Norm, RowLosses, no_gradient
 from feaslearn.sets.affine_image import AffineImage
@@ -95,7 +96,9 @@ class Predictability(Loss):
         phi, c, x = shard.features[i], shard.costs[i], shard.decisions[i]
         (A,), (b,) = maps.at(phi[None, :])
         q = A.T @ c
-        face = primitive.face(q, TIE_TOLERANCE * np.abs(q).max(initial=0.0))
+        rounding = rounding_of(entry_sizes(maps.A), phi, c)
+        q[np.abs(q) <= rounding] = 0.0
+        face = primitive.face(q, max(TIE_TOLERANCE * np.abs(q).max(initial=0.0), rounding))
         optimal = AffineImage(face.primitive, A @ face.matrix, A @ face.offset + b)
         w, slope = optimal.nearest(x, self.norm)
         value, slope = self.measure(np.nan_to_num(optimal.at(w) - x), slope)

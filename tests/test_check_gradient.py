@@ -1,0 +1,69 @@
+"""The check of gradients: those of the library pass, a wrong one is told by its parameter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from feaslearn import Affine, Predictability, Scaled, Suboptimality
+from feaslearn.checks import check_gradient
+from feaslearn.data import Shard
+from feaslearn.exceptions import CheckError
+from feaslearn.hypotheses import MapHypothesis
+from feaslearn.losses import Loss
+from feaslearn.sets import Box, Simplex
+from registry import ONE_OF_EACH, example
+
+Array = NDArray[np.float64]
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+@pytest.mark.parametrize(
+    "loss",
+    [
+        Predictability(),
+        Predictability(squared=False),
+        Predictability("l1"),
+        Predictability("linf"),
+        Suboptimality(),
+        Suboptimality(squared=False),
+        Suboptimality("l1"),
+        Suboptimality("linf", normalize_cost=False),
+    ],
+    ids=repr,
+)
+def test_gradients_of_the_library_are_right(name: str, loss: Loss) -> None:
+    for hypothesis in (Affine(example(name)), Scaled(example(name))):
+        assert check_gradient(loss, hypothesis, n_cases=2) <= 1e-5
+
+
+class WrongGradient(Predictability):
+    """Forgets the factor two in the offset."""
+
+    def value_and_gradient(
+        self, hypothesis: MapHypothesis, theta: Array, shard: Shard
+    ) -> tuple[float, Array]:
+        value, gradient = super().value_and_gradient(hypothesis, theta, shard)
+        n, k = shard.decisions.shape[1], shard.features.shape[1]
+        hypothesis.layout(n, k).unpack(gradient)["b"][...] /= 2.0
+        return value, gradient
+
+
+def test_a_wrong_gradient_is_told_by_its_parameter() -> None:
+    with pytest.raises(CheckError, match=r"the gradient in b\[\d, \d\] is .*, but differences say"):
+        check_gradient(WrongGradient(), Affine(Box(2)))
+
+
+def test_a_tolerance_can_be_loosened() -> None:
+    assert 0.1 < check_gradient(WrongGradient(), Affine(Box(2)), tolerance=10.0) < 10.0
+
+
+def test_a_hypothesis_that_nothing_fits() -> None:
+    with pytest.raises(CheckError, match="accepts no number of decisions"):
+        check_gradient(Predictability(), Scaled(Simplex(40)))
+
+
+def test_nothing_to_compare_is_no_success() -> None:
+    with pytest.raises(CheckError, match="no entry could be compared"):
+        check_gradient(Predictability(), Affine(Simplex(2)), n_cases=0)
