@@ -45,6 +45,8 @@ class TrainingResult:
         Share of training samples whose cost has several minimisers in the learned region.
     history : dict of str to list of float
         What was recorded at each iterate of the start that won, the start itself included.
+    details : dict of str to float
+        Further quantities that only some trainers know, by name.
     warnings : list of str
         What the user should know.
 
@@ -72,6 +74,7 @@ class TrainingResult:
     lower_bound: float | None = None
     tied_share: float = 0.0
     history: dict[str, list[float]] = field(default_factory=dict)
+    details: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -92,6 +95,7 @@ class TrainingResult:
             ("iterations", str(self.n_iter)),
             ("seconds", f"{self.seconds:.3g}"),
         ]
+        shown += [(label, f"{value:.6g}") for label, value in self.details.items()]
         return shown + [("warning", text) for text in self.warnings]
 
     def __repr__(self) -> str:
