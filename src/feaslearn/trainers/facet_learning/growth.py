@@ -26,12 +26,18 @@ Mask = NDArray[np.bool_]
 COSINES = (0.7, 0.8, 0.9)
 #: How often the rows that a facet explains are chosen again.
 RESELECTIONS = 8
+#: A saving below this is rounding.
+CHEAPER = 1e-5
 #: A facet must lower the training loss by this share.
 WORTHWHILE = 0.005
 #: Rounds without a facet after which growth ends.
 PATIENCE = 3
 #: Steps of polishing after each facet, where there is noise.
 POLISH = 30
+#: With noise, a decision this many deviations from the minimiser is displaced, ...
+DISPLACED = 5.0
+#: ... and the minimiser may seem this many deviations dearer than the decision.
+SEEMS_DEARER = 2.0
 
 
 @dataclass(frozen=True)
@@ -60,10 +66,17 @@ class GrowthOptions:
         """Slack below which a facet binds."""
         return max(1e-5, 2.0 * self.noise)
 
-    @property
-    def cheaper(self) -> float:
-        """Gain above which a decision is not optimal in the region learned so far."""
-        return max(1e-5, self.noise)
+    def hindered(self, shift: Array, costs: Array) -> Mask:
+        """Say which decisions are not optimal in the region learned so far.
+
+        Without noise, those with a cheaper minimiser. Noise hides small savings, while minimisers
+        far from the decision still show: vertices far apart may cost almost the same.
+        """
+        gain = -np.einsum("ij,ij->i", shift, costs)
+        if not self.noise:
+            return np.asarray(gain > CHEAPER)
+        far = np.linalg.norm(shift, axis=1) > DISPLACED * self.noise
+        return np.asarray(far & (gain > -SEEMS_DEARER * self.noise))
 
     @property
     def strictness(self) -> float:
@@ -132,8 +145,7 @@ def _candidates(
     """Fit facets to several groups of hindered rows."""
     solutions = rows.solve(samples.features, samples.costs)
     shift = solutions.decisions - samples.decisions
-    gain = -np.einsum("ij,ij->i", shift, samples.costs)
-    hindered = (solutions.status == OPTIMAL) & (gain > options.cheaper)
+    hindered = (solutions.status == OPTIMAL) & options.hindered(shift, samples.costs)
     if hindered.sum() < options.support:
         return []
     search = _Search(rows, samples, np.where(hindered[:, None], shift, 0.0), hindered, options)
