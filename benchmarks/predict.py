@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 
+from feaslearn import Affine, Simplex
 from value_and_gradient import (
     COLUMNS,
     DECISIONS,
@@ -16,8 +17,6 @@ from value_and_gradient import (
     make_samples,
     median_seconds,
 )
-
-from feaslearn import Affine, Simplex
 
 
 def main() -> int:

@@ -1,10 +1,11 @@
-"""Whether decisions answer to prices at all, and whether they contradict each other."""
+"""Whether decisions answer to prices, are exact, and do not contradict each other."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.trainers.facet_learning.samples import Samples
 
 Array = NDArray[np.float64]
@@ -13,6 +14,8 @@ Array = NDArray[np.float64]
 SURE = 4.0
 #: Costs that vary less than this, relative to their length, say nothing about the answer to them.
 CONSTANT = 1e-9
+#: Decisions this close to a row lie on it.
+ON_IT = 1e-8
 #: Decimal places in which features must agree to be the same signal.
 SAME = 9
 #: Rows of one signal that are compared with all others.
@@ -37,6 +40,21 @@ def answers_to_prices(samples: Samples) -> bool:
     mean = float(weights @ savings)
     variance = float(weights**2 @ (savings - mean) ** 2)
     return bool(mean > SURE * np.sqrt(variance))
+
+
+def are_exact(rows: FacetRows, samples: Samples) -> bool:
+    """Say whether more decisions lie on a learned row than it has parameters.
+
+    A facet or bound can be laid through as many points as it has parameters; noise would keep all
+    others away from it.
+    """
+    features, decisions = samples.features, samples.decisions
+    parameters = features.shape[1] + decisions.shape[1]
+    distances = np.abs(features @ rows.f.T - decisions @ rows.a.T)
+    if ((distances <= ON_IT).sum(axis=0) > parameters).any():
+        return True
+    sides = (np.abs(features @ side.T - decisions) <= ON_IT for side in (rows.lower, rows.upper))
+    return any((side.sum(axis=0) > features.shape[1]).any() for side in sides)
 
 
 def contradiction(samples: Samples, tolerance: float) -> tuple[int, int] | None:
