@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 Status = Literal[
     "optimal",
     "converged",
@@ -49,6 +52,8 @@ class TrainingResult:
         Further quantities that only some trainers know, by name.
     warnings : list of str
         What the user should know.
+    others : list of ndarray
+        Parameters that other starts ended with, where they are worth comparing.
 
     Examples
     --------
@@ -76,6 +81,7 @@ class TrainingResult:
     history: dict[str, list[float]] = field(default_factory=dict)
     details: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    others: list[NDArray[np.float64]] = field(default_factory=list)
 
     @property
     def gap(self) -> float | None:

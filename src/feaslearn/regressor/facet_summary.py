@@ -18,6 +18,7 @@ from feaslearn.kernels.small_lp import OPTIMAL
 from feaslearn.regressor.checks import FitData
 from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
 from feaslearn.regressor.reader import Reader
+from feaslearn.trainers import Trained
 
 Array = NDArray[np.float64]
 
@@ -32,16 +33,23 @@ SAME_NORMAL = 1e-2
 
 
 def summarize(
-    hypothesis: Hypothesis, theta: Array, data: FitData, reader: Reader
+    hypothesis: Hypothesis, trained: Trained, data: FitData, reader: Reader
 ) -> FacetTable | None:
     """Return the table of a model that has just been trained, or None without facets."""
     rows = data.rows._replace(costs=-data.rows.costs) if reader.maximises else data.rows
     names = reader.outputs.names or [f"x{j}" for j in range(reader.n_decisions)]
-    return facet_table(hypothesis, theta, rows, names, data.features.names)
+    return facet_table(
+        hypothesis, trained.theta, rows, names, data.features.names, trained.result.others
+    )
 
 
 def facet_table(
-    hypothesis: Hypothesis, theta: Array, data: Shard, names: Sequence[str], terms: Sequence[str]
+    hypothesis: Hypothesis,
+    theta: Array,
+    data: Shard,
+    names: Sequence[str],
+    terms: Sequence[str],
+    others: Sequence[Array] = (),
 ) -> FacetTable | None:
     """Return the table of a model with facets, or None.
 
@@ -55,6 +63,8 @@ def facet_table(
         The training data.
     names, terms : sequence of str
         Names of the decisions and of the features.
+    others : sequence of ndarray
+        Parameters from other starts, in which the same facets are looked for.
 
     Returns
     -------
@@ -72,9 +82,14 @@ def facet_table(
         return None
     writer = _Writer(data, names, terms)
     found = _merged([facet for rows in regions for facet in _facets(rows, data, writer)])
+    if isinstance(hypothesis, Facets):
+        for other in others:
+            again = _facets(hypothesis.rows(other, n, k), data, writer)
+            found = [_counted(facet, again) for facet in found]
     found.sort(key=lambda facet: -facet.binds)
     first = regions[0]
-    return FacetTable(found, writer.equalities(first), writer.bounds(first), len(regions))
+    compared = len(regions) + len(others)
+    return FacetTable(found, writer.equalities(first), writer.bounds(first), compared)
 
 
 def _facets(rows: FacetRows, data: Shard, writer: _Writer) -> list[LearnedFacet]:
@@ -137,16 +152,27 @@ def _merged(facets: list[LearnedFacet]) -> list[LearnedFacet]:
     kept: list[LearnedFacet] = []
     for facet in sorted(facets, key=lambda each: (-each.identified, -each.binds)):
         for place, other in enumerate(kept):
-            size = max(1.0, float(np.abs(other.limit).max()))
-            if (
-                np.abs(facet.normal - other.normal).max() < SAME_NORMAL
-                and np.abs(facet.limit - other.limit).max() < SAME_NORMAL * size
-            ):
+            if _same(facet, other):
                 kept[place] = replace(other, regions=other.regions + 1)
                 break
         else:
             kept.append(facet)
     return kept
+
+
+def _counted(facet: LearnedFacet, others: list[LearnedFacet]) -> LearnedFacet:
+    """Count another region if it has the facet too."""
+    found = any(_same(other, facet) for other in others)
+    return replace(facet, regions=facet.regions + found)
+
+
+def _same(facet: LearnedFacet, other: LearnedFacet) -> bool:
+    """Whether two regions have learned the same facet."""
+    size = max(1.0, float(np.abs(other.limit).max()))
+    return bool(
+        np.abs(facet.normal - other.normal).max() < SAME_NORMAL
+        and np.abs(facet.limit - other.limit).max() < SAME_NORMAL * size
+    )
 
 
 class _Writer:

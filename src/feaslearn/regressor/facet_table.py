@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-HEADINGS = ("facet", "binds", "price", "identified", "regions")
+HEADINGS = ("facet", "binds", "price", "identified", "stable")
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ class LearnedFacet:
     identified : bool
         Whether the samples in which it binds determine it.
     regions : int
-        Regions of a blend in which it was found.
+        Regions in which it was found, of those that were learned: members of a blend, or growths
+        from several seeds.
 
     Examples
     --------
@@ -70,7 +71,7 @@ class FacetTable(Sequence[LearnedFacet]):
     equalities, bounds : sequence of str
         The other rows, as texts.
     regions : int, default=1
-        Number of regions that were learned: more than one in a blend.
+        Number of regions that were learned: members of a blend, or growths from several seeds.
 
     Examples
     --------

@@ -165,10 +165,10 @@ class RegionRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         with spoken(self.verbose):
             hypothesis, trained = train(self, data, priced)
         self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
-        self.theta_, self.result_ = trained
+        self.theta_, self.result_ = trained.theta, trained.result
         n = data.rows.decisions.shape[1]
         self._reader = Reader(Outputs.of(y), n, priced, self.sense == "max")
-        self._facets = summarize(hypothesis, self.theta_, data, self._reader)
+        self._facets = summarize(hypothesis, trained, data, self._reader)
         return self
 
     def predict(self, X: ArrayLike, costs: ArrayLike | None = None) -> Any:

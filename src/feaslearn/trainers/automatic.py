@@ -93,11 +93,11 @@ def _left_out_loss(
     for left_out in range(FOLDS):
         inner = replace(objective, shards=_rows(whole, fold != left_out))
         outer = replace(objective, shards=_rows(whole, fold == left_out))
-        theta, result = _quick_trainer(trainer, inner).train(inner, random)
-        if result.status == "interrupted":
+        trained = _quick_trainer(trainer, inner).train(inner, random)
+        if trained.result.status == "interrupted":
             # There is no model yet that could be returned.
             raise KeyboardInterrupt
-        total += returned_loss(outer, theta)
+        total += returned_loss(outer, trained.theta)
     return total
 
 

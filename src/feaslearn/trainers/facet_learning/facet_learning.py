@@ -22,7 +22,12 @@ from feaslearn.trainers.facet_learning.facet_search import GrowthOptions
 from feaslearn.trainers.facet_learning.growth import WORTHWHILE, grow, loss_of
 from feaslearn.trainers.facet_learning.polish import polish
 from feaslearn.trainers.facet_learning.refine import prune, refit
-from feaslearn.trainers.facet_learning.response import answers_to_prices, are_exact, contradiction
+from feaslearn.trainers.facet_learning.response import (
+    answers_to_prices,
+    are_exact,
+    confirmed,
+    contradiction,
+)
 from feaslearn.trainers.facet_learning.samples import Samples, Units
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
@@ -131,12 +136,14 @@ class FacetLearning(Trainer):
         start, options = self._start(hypothesis, units, samples, random)
         best, best_loss = start, loss_of(start, samples)
         history = [best_loss]
+        regions: list[FacetRows] = []
         done = 0
         with ProgressBar("FacetLearning", self.n_starts) as bar:
             for done in range(1, self.n_starts + 1):
                 rows = self._grown(start, samples, options, random)
                 loss = loss_of(rows, samples)
                 history.append(loss)
+                regions.append(rows)
                 if loss < best_loss:
                     best, best_loss = rows, loss
                 bar.update(done, f"loss {best_loss:.4g}")
@@ -155,6 +162,9 @@ class FacetLearning(Trainer):
             tied_share=tied_share(objective, theta),
             history={"relative loss": history},
             warnings=_contradictions(whole, samples, options.noise),
+            others=[
+                hypothesis.theta_of_rows(units.revert(rows)) for rows in regions if rows is not best
+            ],
         )
         return Trained(theta, result)
 
@@ -176,7 +186,9 @@ class FacetLearning(Trainer):
             last, loss = loss, loss_of(rows, inner)
             if loss <= NEGLIGIBLE or loss > (1.0 - WORTHWHILE) * last:
                 break
-        return self._better(polish(rows, inner, POLISH), rows, outer) if options.noise else rows
+        if options.noise:
+            return self._better(polish(rows, inner, POLISH), rows, outer)
+        return rows if loss <= NEGLIGIBLE else _completed(rows, samples, options, random)
 
     @staticmethod
     def _better(new: FacetRows, old: FacetRows, held_out: Samples) -> FacetRows:
@@ -254,6 +266,17 @@ class FacetLearning(Trainer):
             if loss < (1.0 - CLEARLY_BETTER) * least:
                 best, least = tried, loss
         return best
+
+
+def _completed(
+    rows: FacetRows, samples: Samples, options: GrowthOptions, random: np.random.Generator
+) -> FacetRows:
+    """Grow once more on all rows, and keep the facets that confirm themselves."""
+    grown = refit(grow(rows, samples, samples, options, random), samples, options)
+    sure = confirmed(grown, samples)
+    both = rows._replace(a=np.vstack([rows.a, grown.a[sure]]), f=np.vstack([rows.f, grown.f[sure]]))
+    completed = prune(both, samples)
+    return completed if len(completed.a) <= options.max_facets else rows
 
 
 def _contradictions(whole: Shard, samples: Samples, noise: float) -> list[str]:

@@ -42,19 +42,24 @@ def answers_to_prices(samples: Samples) -> bool:
     return bool(mean > SURE * np.sqrt(variance))
 
 
-def are_exact(rows: FacetRows, samples: Samples) -> bool:
-    """Say whether more decisions lie on a learned row than it has parameters.
+def confirmed(rows: FacetRows, samples: Samples) -> NDArray[np.bool_]:
+    """Say on which facets more decisions lie than they have parameters.
 
-    A facet or bound can be laid through as many points as it has parameters; noise would keep all
-    others away from it.
+    A facet can be laid through as many points as it has parameters. Noise would keep all others
+    away from it, and so would a facet that is not there.
     """
     features, decisions = samples.features, samples.decisions
-    parameters = features.shape[1] + decisions.shape[1]
     distances = np.abs(features @ rows.f.T - decisions @ rows.a.T)
-    if ((distances <= ON_IT).sum(axis=0) > parameters).any():
-        return True
+    parameters = features.shape[1] + decisions.shape[1]
+    return np.asarray((distances <= ON_IT).sum(axis=0) > parameters)
+
+
+def are_exact(rows: FacetRows, samples: Samples) -> bool:
+    """Say whether a facet is confirmed, or more decisions lie on a bound than it has parameters."""
+    features, decisions = samples.features, samples.decisions
     sides = (np.abs(features @ side.T - decisions) <= ON_IT for side in (rows.lower, rows.upper))
-    return any((side.sum(axis=0) > features.shape[1]).any() for side in sides)
+    on_bounds = any((side.sum(axis=0) > features.shape[1]).any() for side in sides)
+    return on_bounds or bool(confirmed(rows, samples).any())
 
 
 def contradiction(samples: Samples, tolerance: float) -> tuple[int, int] | None:
