@@ -93,7 +93,14 @@ def test_fewer_rows_than_folds() -> None:
 def test_same_seed_same_blend() -> None:
     data = fl.datasets.make_power5(40, noise=0.1, random_state=0)
     members = [fl.Facets(max_facets=2), fl.Affine(fl.Simplex(1))]
-    np.testing.assert_array_equal(fit(members, data).theta_, fit(members, data).theta_)
+    first, again, threads = (
+        fl.RegionRegressor(fl.Blend(members), cost=data.cost, random_state=0, n_jobs=n_jobs)
+        .fit(data.signals, data.decisions)
+        .theta_
+        for n_jobs in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(first, threads)
 
 
 def test_members_can_have_another_trainer() -> None:

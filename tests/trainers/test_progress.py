@@ -43,6 +43,18 @@ def test_a_file_sees_nothing(impatient: None, monkeypatch: pytest.MonkeyPatch) -
     assert shown(monkeypatch, io.StringIO()) == ""
 
 
+def test_one_bar_at_a_time(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with ProgressBar("Outer", 2) as outer:
+        outer.update(1)
+        with ProgressBar("Inner", 2) as inner:
+            inner.update(1)
+    assert "Outer" in stream.getvalue()
+    assert "Inner" not in stream.getvalue()
+    assert "Work" in shown(monkeypatch, Terminal())
+
+
 def test_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(monkeypatch, Terminal()) == ""
 

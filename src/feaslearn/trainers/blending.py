@@ -8,6 +8,7 @@ from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
@@ -83,20 +84,22 @@ class Blending(Trainer):
         fold = random.permutation(len(whole.weights)) % max(self.n_folds, 1)
         kinds = {repr(member.hypothesis) for member in members}
         weighed = len(kinds) > 1 and 1 < self.n_folds <= len(fold)
-        guesses = np.zeros((len(members), *whole.decisions.shape))
-        thetas: list[Array] = []
-        warnings: dict[str, None] = {}
+        # Each member has draws of its own, so that threads do not change the result.
+        streams = random.spawn(len(members))
+        work = Parallel(objective.n_jobs, prefer="threads", return_as="generator")
+        done: list[tuple[Trained, Array | None]] = []
         with ProgressBar("Blending", len(members)) as bar:
-            for t, member in enumerate(members):
-                trained = self._trainer(member).train(member, random)
-                thetas.append(trained.theta)
-                warnings |= dict.fromkeys(trained.result.warnings)
-                if weighed:
-                    guesses[t] = self._out_of_fold(member, whole, fold, random)
-                bar.update(t + 1)
+            for answer in work(
+                delayed(self._member)(member, whole, fold if weighed else None, stream)
+                for member, stream in zip(members, streams, strict=True)
+            ):
+                done.append(answer)
+                bar.update(len(done))
+        thetas = [trained.theta for trained, _ in done]
+        warnings = dict.fromkeys(text for trained, _ in done for text in trained.result.warnings)
         weights = np.full(len(members), 1.0 / len(members))
         if weighed:
-            weights = best_weights(guesses, whole)
+            weights = best_weights(np.array([guesses for _, guesses in done]), whole)
         layout = blend.layout(objective.n_decisions, objective.n_features)
         parts = {f"member_{t}": theta for t, theta in enumerate(thetas)}
         theta = layout.pack({"weights": weights, **parts})
@@ -113,6 +116,19 @@ class Blending(Trainer):
         from feaslearn.trainers.automatic import choose_trainer
 
         return choose_trainer("auto", objective)
+
+    def _member(
+        self,
+        member: Objective,
+        whole: Shard,
+        fold: NDArray[np.intp] | None,
+        random: np.random.Generator,
+    ) -> tuple[Trained, Array | None]:
+        """Train one member; where folds are given, predict each by training on the others."""
+        trained = self._trainer(member).train(member, random)
+        if fold is None:
+            return trained, None
+        return trained, self._out_of_fold(member, whole, fold, random)
 
     def _out_of_fold(
         self, member: Objective, whole: Shard, fold: NDArray[np.intp], random: np.random.Generator

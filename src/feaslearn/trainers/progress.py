@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import Any, Self
 
 #: Seconds before a bar appears.
 PATIENCE = 2.0
+#: Held by the bar that is shown: a terminal has room for one.
+_terminal = threading.Lock()
 
 
 class ProgressBar:
@@ -40,11 +43,14 @@ class ProgressBar:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+            _terminal.release()
 
     def update(self, done: int, note: str = "") -> None:
         """Say how far it is; the bar appears once the work has taken two seconds."""
         if self._bar is None:
             if time.monotonic() - self._began < PATIENCE or not _watched():
+                return
+            if not _terminal.acquire(blocking=False):
                 return
             self._open()
         self._bar.update(self._task, completed=done, description=f"{self._label} {note}")
