@@ -10,6 +10,9 @@ from pathlib import Path
 
 from feaslearn.exceptions import FileError
 
+#: Bytes that are read at once.
+CHUNK = 2**22
+
 
 def read_bytes(path: str | os.PathLike[str], max_bytes: int, option: str) -> bytes:
     """Return what a file holds; refuse one that is larger than a limit before reading it.
@@ -32,18 +35,21 @@ def read_bytes(path: str | os.PathLike[str], max_bytes: int, option: str) -> byt
     try:
         with Path(path).open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            # A pipe has no size: one byte more than allowed is asked for, to see that it is more.
-            contents = file.read(max_bytes + 1) if size <= max_bytes else b""
+            # A pipe has no size, so what is read counts too.
+            chunks = []
+            while size <= max_bytes and (chunk := file.read(CHUNK)):
+                chunks.append(chunk)
+                size = max(size, sum(map(len, chunks)))
     except OSError as error:
         raise FileError(f"{name}: {_reason(error)}") from error
     except ValueError as error:
         raise FileError(f"{name!r} is not the name of a file: {error}") from error
-    if max(size, len(contents)) > max_bytes:
+    if size > max_bytes:
         raise FileError(
-            f"{name} holds {max(size, len(contents))} bytes, more than the limit of {max_bytes}; "
-            f"raise {option} if it is what you expect"
+            f"{name} holds {size} bytes or more, the limit is {max_bytes}; raise {option} if that "
+            "is what you expect"
         )
-    return contents
+    return b"".join(chunks)
 
 
 def write_bytes(path: str | os.PathLike[str], contents: bytes) -> None:

@@ -11,7 +11,7 @@ from feaslearn.io.arrays import decode_array
 from feaslearn.io.encoder import DEEPEST
 from feaslearn.io.generators import decode_generator
 from feaslearn.io.registry import TRANSFORMERS, Registry, parameter_names
-from feaslearn.io.transformers import restore_state
+from feaslearn.io.transformers import MOST_SIGNALS, restore_state
 
 #: The floats that JSON has no number for.
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -154,8 +154,10 @@ def _plain(kind: str, node: dict[str, Any], where: str) -> Any:
         return NOT_FINITE[node["value"]]
     if kind == "range":
         parts = node["parts"]
-        whole = isinstance(parts, list) and all(type(part) is int for part in parts)
-        if not whole or len(parts) != 3 or parts[2] == 0 or len(range(*parts)) > 10**6:
+        whole = isinstance(parts, list) and all(
+            type(part) is int and abs(part) <= MOST_SIGNALS for part in parts
+        )
+        if not whole or len(parts) != 3 or parts[2] == 0:
             raise ModelFileError(f"{where}: {_short(parts)} is not a range")
         return range(*parts)
     if not isinstance(node["what"], str):

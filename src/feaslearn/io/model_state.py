@@ -61,9 +61,10 @@ def decode_model(
         if _is_given(name, nodes.get(name), _place(name, fitted), part):
             parameters[name] = part
     state = {name: decoder.decode(fitted[name], name) for name in STATE if name != "cost_"}
-    if _is_left_out(_place("features", fitted)):
+    transformer_is_given = _is_left_out(_place("features", fitted))
+    if transformer_is_given:
         state["features_"] = _with_transformer(state["features_"], features)
-    check_state(state)
+    check_state(state, transformer_is_given)
     state["cost_"] = _decode_cost(fitted["cost_"], decoder, cost, state)
     model = RegionRegressor(**parameters)
     names = state.pop("feature_names_in_")

@@ -21,11 +21,14 @@ from feaslearn.results import Status, TrainingResult
 T = TypeVar("T")
 
 
-def check_state(state: Mapping[str, Any]) -> None:
-    """Refuse a state that no fit can have left, naming the part that is wrong."""
+def check_state(state: Mapping[str, Any], transformer_is_given: bool) -> None:
+    """Refuse a state that no fit can have left, naming the part that is wrong.
+
+    A transformer that the caller gave is not looked at: `FeatureMap.transform` compares its width.
+    """
     n_signals = check_count(state["n_features_in_"], "n_features_in_")
     check_names(state["feature_names_in_"], n_signals)
-    _check_features(state["features_"], n_signals)
+    _check_features(state["features_"], n_signals, transformer_is_given)
     _check_reader(state["_reader"])
     n, k = state["_reader"].n_decisions, state["features_"].n_features
     _check_theta(state["hypothesis_"], state["theta_"], n, k)
@@ -50,7 +53,7 @@ def check_names(names: object, count: int) -> list[str] | None:
     return names  # type: ignore[return-value]
 
 
-def _check_features(given: object, n_signals: int) -> None:
+def _check_features(given: object, n_signals: int, transformer_is_given: bool) -> None:
     where = "features_"
     features = _the(FeatureMap, given, where, "not the features of a model")
     columns, transformer = features.columns, features.transformer
@@ -58,19 +61,19 @@ def _check_features(given: object, n_signals: int) -> None:
     _require(all(0 <= j < n_signals for j in columns), where, "a column is not among the signals")
     _require(features.n_signals == n_signals, where, "another number of signals than the model")
     _require(_all_texts(features.names, tuple) and len(features.names) > 0, where, "no names")
-    if transformer is None:
-        width = len(columns)
-    elif type(transformer) in TRANSFORMERS:
-        seen = getattr(transformer, "n_features_in_", None)
-        _require(seen == n_signals, where, "the transformer was fitted to other signals")
-        width = next(
-            getattr(transformer, name)
-            for name in ("n_output_features_", "n_features_out_", "n_features_in_")
-            if hasattr(transformer, name)
-        )
-    else:
-        return  # given by the caller; `FeatureMap.transform` compares the width
-    _require(width == len(features.names) - 1, where, "another number of features than names")
+    if not transformer_is_given:
+        width = len(columns) if transformer is None else _width(transformer, n_signals)
+        _require(width == len(features.names) - 1, where, "another number of features than names")
+
+
+def _width(transformer: Any, n_signals: int) -> object:
+    """Return how many features a transformer makes, without making them."""
+    where = "features_"
+    _require(type(transformer) in TRANSFORMERS, where, "not a transformer that files hold")
+    seen = getattr(transformer, "n_features_in_", None)
+    _require(seen == n_signals, where, "the transformer was fitted to other signals")
+    names = ("n_output_features_", "n_features_out_", "n_features_in_")
+    return next(getattr(transformer, name) for name in names if hasattr(transformer, name))
 
 
 def _check_reader(given: object) -> None:
