@@ -12,6 +12,8 @@ from feaslearn.cli.talk import complain
 
 #: Everything is fine; the answer is no, or the run was cut short; the input is wrong.
 FINE, NO, BAD_INPUT = 0, 1, 2
+#: What some versions of typer return after an interrupt.
+INTERRUPTED = 130
 
 #: The base of the errors of the parser. typer hands it out under no name of its own.
 _ParserError: Any = next(
@@ -53,6 +55,9 @@ def run(app: typer.Typer) -> int:
             raise
         complain(str(error) or "not enough memory")
         return BAD_INPUT
+    if code == INTERRUPTED:
+        complain("interrupted")
+        return NO
     return code if isinstance(code, int) else FINE
 
 

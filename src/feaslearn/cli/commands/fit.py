@@ -88,7 +88,8 @@ def fit(
       auto                  chosen by cross-validation
       facets, facets:30     half-spaces, 20 or 30 at most
       blend                 a weighted sum of regions of half-spaces
-      simplex:6             what 6 policies span; also box, l1ball, l2ball, hypersimplex:6:2
+      simplex:6             what 6 policies span; also box, l1ball, l2ball, hypersimplex:6:2,
+                            the affine images of a set (affine:simplex:6 is the same)
       scaled:box            a set that is scaled and moved; also scaled:simplex and the others
       linear                a single point, the linear policy
     A name that is not known is answered with those that are.
