@@ -41,8 +41,8 @@ def parse_features(text: str) -> Any:
     if name == "scale" and not numbers:
         return StandardScaler()
     if name not in TRANSFORMERS:
-        known = [*SPECIFICATIONS, "scale", *(f"{each}:NUMBER" for each in TRANSFORMERS)]
-        raise DataError(f"--features: {text!r} is not known; {did_you_mean(text, known)}")
+        known = [*SPECIFICATIONS, "scale", *TRANSFORMERS]
+        raise DataError(f"--features: {text!r} is not known; {did_you_mean(name, known)}")
     (number,) = whole_numbers("--features", text, numbers, 1)
     return TRANSFORMERS[name](number)
 

@@ -51,7 +51,7 @@ def parse_hypothesis(text: str, n: int) -> Hypothesis | None:
     --------
     >>> from feaslearn.cli.hypothesis_text import parse_hypothesis
     >>> parse_hypothesis("scaled:box", 3)
-    Scaled(primitive=Box(p=3, lower=-1.0, upper=1.0))
+    Scaled(primitive=Box(p=3))
     """
     asked = _Asked(text, n)
     known = {

@@ -36,7 +36,7 @@ def run(app: typer.Typer) -> int:
         cannot be used.
     """
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="feaslearn", standalone_mode=False)
         sys.stdout.flush()
     except (typer.Abort, KeyboardInterrupt):
         complain("interrupted")

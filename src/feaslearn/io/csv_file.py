@@ -91,10 +91,13 @@ def _rows(text: str, source: str, delimiter: str) -> tuple[list[list[str]], list
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     except (TypeError, ValueError) as error:
         raise DataError(f"delimiter: {delimiter!r} is not one character: {error}") from None
-    rows, lines = [], []
+    rows: list[list[str]] = []
+    lines: list[int] = []
     try:
         for row in reader:
-            if row and (len(row) > 1 or row[0].strip()):
+            blank = len(row) < 2 and not "".join(row).strip()
+            # In a table of one column, a quoted nothing is a cell.
+            if row and not (blank and len(rows[0] if rows else ()) != 1):
                 rows.append(row)
                 lines.append(reader.line_num)
     except csv.Error as error:

@@ -48,7 +48,8 @@ class Frame:
         return self.values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.values, dtype=dtype, copy=bool(copy))
+        array = np.asarray(self.values, dtype=dtype)
+        return array.copy() if copy else array
 
     def __repr__(self) -> str:
         return f"Frame({len(self)} rows of {', '.join(self.columns)})"

@@ -95,10 +95,8 @@ class Table:
         if wrong:
             wrong.sort(key=lambda cell: cell[0])
             texts = [f"{self.place(i)}, column {name!r} {what}" for i, name, what in wrong[:NAMED]]
-            count = (
-                "1 value is not a number" if len(wrong) == 1 else f"{len(wrong)} are not numbers"
-            )
-            problems.add(f"{self.source}: {count}: {list_first(texts, len(wrong))}")
+            count = "1 value is" if len(wrong) == 1 else f"{len(wrong)} values are"
+            problems.add(f"{self.source}: {count} no number: {list_first(texts, len(wrong))}")
         return Frame(values, [self.names[j] for j in chosen])
 
 
