@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+class Sense(StrEnum):
+    """Whether decisions minimise or maximise their cost."""
+
+    MIN = "min"
+    MAX = "max"
+
+
+class Norm(StrEnum):
+    """The norms of the losses."""
+
+    L2 = "l2"
+    L1 = "l1"
+    LINF = "linf"
+
 
 Columns = list[str] | None
 #: As in feaslearn.io, which is loaded when it is needed.

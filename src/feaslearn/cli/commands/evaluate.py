@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -15,8 +15,8 @@ def evaluate(
     model: options.ModelFile,
     data: options.DataFile,
     norm: Annotated[
-        Literal["l2", "l1", "linf"], typer.Option("--norm", help="Norm of the losses; l2 squared.")
-    ] = "l2",
+        options.Norm, typer.Option("--norm", help="Norm of the losses; l2 squared.")
+    ] = options.Norm.L2,
     at_most: Annotated[
         float | None,
         typer.Option(
@@ -62,7 +62,7 @@ def evaluate(
             signals=split(signals),
             decisions=split(decisions),
             costs=split(costs),
-            norm=norm,
+            norm=norm.value,
             at_most=at_most,
             talk=talk,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -58,8 +58,8 @@ def fit(
         ),
     ] = "auto",
     sense: Annotated[
-        Literal["min", "max"], typer.Option("--sense", help="Are costs paid, or earned?")
-    ] = "min",
+        options.Sense, typer.Option("--sense", help="Are costs paid, or earned?")
+    ] = options.Sense.MIN,
     weights: Annotated[
         str | None,
         typer.Option("--weights", metavar="COLUMN", help="Column with the weight of each row."),
@@ -118,7 +118,7 @@ def fit(
             loss=loss,
             features=features,
             trainer=trainer,
-            sense=sense,
+            sense=sense.value,
             seed=seed,
             jobs=jobs,
         )
