@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
 from feaslearn.hypotheses import Hypothesis
-from feaslearn.losses import Loss
+from feaslearn.io.registry import MODULES
 from feaslearn.sets import PrimitiveSet
 from feaslearn.trainers import GradientDescent, Trainer
 from registry import ONE_OF_EACH, SETS, example
@@ -35,10 +36,14 @@ MADE: dict[str, Any] = {
 
 
 def public(module: ModuleType, base: type) -> list[type]:
-    """Return the public classes of a kind that are not abstract."""
-    things = [getattr(module, name) for name in module.__all__]
-    kinds = [thing for thing in things if isinstance(thing, type) and issubclass(thing, base)]
-    return [kind for kind in kinds if not inspect.isabstract(kind)]
+    """Return the public classes of a kind that are not abstract, also of modules in a module."""
+    found: list[type] = []
+    for thing in (getattr(module, name) for name in module.__all__):
+        if isinstance(thing, ModuleType):
+            found += public(thing, base)
+        elif isinstance(thing, type) and issubclass(thing, base) and not inspect.isabstract(thing):
+            found.append(thing)
+    return found
 
 
 def instance(kind: type) -> Any:
@@ -97,10 +102,6 @@ def scaled(name: str) -> fl.RegionRegressor:
 
 HYPOTHESES = public(fl.hypotheses, Hypothesis)
 TRAINERS = public(fl.trainers, Trainer)
-PARAMETRISED = [
-    *HYPOTHESES,
-    *TRAINERS,
-    *public(fl.losses, Loss),
-    *public(fl.sets, PrimitiveSet),
-]
+#: Everything that is described by its parameters, whatever a parameter of it may be.
+PARAMETRISED = [kind for module in MODULES for kind in public(module, BaseEstimator)]
 __all__ = ["ONE_OF_EACH", "SETS"]

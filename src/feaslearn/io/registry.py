@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
 from functools import cache
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from types import MappingProxyType, ModuleType
+from typing import Any, TypeAlias, TypeGuard
 
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
@@ -51,9 +51,18 @@ def own_classes() -> Registry:
     >>> own_classes()["Simplex"]
     <class 'feaslearn.sets.simplex.Simplex'>
     """
-    public = [getattr(module, name) for module in MODULES for name in module.__all__]
-    found = [each for each in public if _is_description(each)]
+    found = [each for module in MODULES for each in _public(module) if _is_description(each)]
     return MappingProxyType({each.__name__: each for each in (*found, *PARTS, *TRANSFORMERS)})
+
+
+def _public(module: ModuleType) -> Iterator[object]:
+    """Yield what a module offers, and what the modules do that it offers."""
+    for name in module.__all__:
+        thing = getattr(module, name)
+        if isinstance(thing, ModuleType):
+            yield from _public(thing)
+        else:
+            yield thing
 
 
 def with_classes(classes: Iterable[type]) -> Registry:
@@ -84,7 +93,7 @@ def parameter_names(kind: type) -> dict[str, Any]:
     }
 
 
-def _is_description(thing: object) -> bool:
+def _is_description(thing: object) -> TypeGuard[type]:
     """Say whether something is a class whose instances are their parameters and no more."""
     if not isinstance(thing, type) or inspect.isabstract(thing):
         return False
