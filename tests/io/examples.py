@@ -65,7 +65,7 @@ def instance(kind: type) -> Any:
 
 def quick(kind: type) -> Any:
     """Return a trainer that does not take long."""
-    limits = {"max_iter": 2, "n_starts": 1, "n_folds": 0, "max_seconds": 5.0, "tries": 1}
+    limits = {"max_iter": 2, "n_starts": 1, "n_folds": 2, "max_seconds": 5.0, "tries": 1}
     known = inspect.signature(kind).parameters
     return kind(**{name: value for name, value in limits.items() if name in known})
 

@@ -91,6 +91,8 @@ def fit(
       simplex:6             what 6 policies span; also box, l1ball, l2ball, hypersimplex:6:2,
                             the affine images of a set (affine:simplex:6 is the same)
       scaled:box            a set that is scaled and moved; also scaled:simplex and the others
+      ternary:simplex:6     an image of a set whose matrix has entries -1, 0 and 1
+      minkowski:pairs       a weighted sum of given sets; also hypersimplices, box, windows:2:3
       linear                a single point, the linear policy
     A name that is not known is answered with those that are.
 
