@@ -62,6 +62,8 @@ def test_every_error_has_the_base_class_and_is_public(error: type[Exception]) ->
         (exceptions.UnboundedProblemError, SolverError),
         (NotFittedError, sklearn.exceptions.NotFittedError),
         (MissingExtraError, ImportError),
+        (exceptions.FileError, OSError),
+        (exceptions.ModelFileError, ValueError),
         (FeaslearnWarning, UserWarning),
     ],
 )

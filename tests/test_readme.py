@@ -22,9 +22,12 @@ def blocks(page: str, *languages: str) -> list[str]:
     return [body for language, body in BLOCK.findall(text) if language in languages]
 
 
-def shell_lines() -> list[str]:
-    lines = "".join(blocks("README.md", "sh", "bash", "shell", "console")).splitlines()
-    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+def shell_blocks() -> list[list[str]]:
+    """Return the lines of each shell block; those of one block follow one another in one folder."""
+    return [
+        [line.strip() for line in block.splitlines() if line.strip() and not line.startswith("#")]
+        for block in blocks("README.md", "sh", "bash", "shell", "console")
+    ]
 
 
 def run(command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -47,12 +50,15 @@ def check_shell_line(line: str, cwd: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("line", shell_lines())
-def test_shell_line(line: str, tmp_path: Path) -> None:
-    check_shell_line(line, tmp_path)
+@pytest.mark.parametrize("lines", shell_blocks(), ids=lambda lines: lines[0])
+def test_shell_lines(lines: list[str], tmp_path: Path) -> None:
+    for line in lines:
+        check_shell_line(line, tmp_path)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/add_a_set.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/index.md", "docs/add_a_set.md", "docs/model_files.md"]
+)
 def test_python_blocks_of_a_page_run_one_after_another(page: str, tmp_path: Path) -> None:
     script = tmp_path / "example.py"
     script.write_text("\n\n".join(blocks(page, "python")), encoding="utf-8")
@@ -62,7 +68,9 @@ def test_python_blocks_of_a_page_run_one_after_another(page: str, tmp_path: Path
 
 
 def test_the_readme_has_what_these_tests_look_for() -> None:
-    assert {"make demo", "make test"} <= set(shell_lines())
+    lines = [line for block in shell_blocks() for line in block]
+    assert {"make demo", "make test"} <= set(lines)
+    assert sum(line.startswith("feaslearn ") for line in lines) > 4
     assert len(blocks("README.md", "python")) == 1
     assert not blocks("README.md", ""), "a block without a language is not checked"
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from feaslearn.costs import AffineCost, FunctionCost
     from feaslearn.data import Decisions
     from feaslearn.hypotheses import Affine, Blend, Facets, Scaled
+    from feaslearn.io import load, save
     from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
     from feaslearn.region import Region
@@ -77,9 +78,11 @@ __all__ = [
     "evaluate",
     "exceptions",
     "hypotheses",
+    "load",
     "losses",
     "metrics",
     "problem",
+    "save",
     "sets",
     "trainers",
 ]
@@ -106,6 +109,8 @@ _HOMES = {
     "Simplex": "sets",
     "Suboptimality": "losses",
     "evaluate": "metrics",
+    "load": "io",
+    "save": "io",
 }
 
 if not TYPE_CHECKING:  # or every misspelt name would pass a type checker

@@ -18,8 +18,10 @@ __all__ = [
     "EmptySetError",
     "FeaslearnError",
     "FeaslearnWarning",
+    "FileError",
     "InfeasibleProblemError",
     "MissingExtraError",
+    "ModelFileError",
     "NotFittedError",
     "SetError",
     "SolverError",
@@ -76,6 +78,14 @@ class UnboundedProblemError(SolverError):
 
 class CheckError(FeaslearnError, AssertionError):
     """A set, loss or hypothesis does not keep a property that the library relies on."""
+
+
+class FileError(FeaslearnError, OSError):
+    """A file cannot be read or written."""
+
+
+class ModelFileError(FeaslearnError, ValueError):
+    """A file is not a model file, or not one that this version can trust."""
 
 
 class NotFittedError(FeaslearnError, _SklearnNotFittedError):

@@ -69,6 +69,6 @@ def test_bench_names_what_there_is(checkout: Path) -> None:
 
 def test_report_that_cannot_be_written(tmp_path: Path) -> None:
     run = feaslearn_command("demo", "-o", str(tmp_path), cwd=tmp_path)
-    assert run.returncode == 1
+    assert run.returncode == 2
     assert "Traceback" not in run.stderr
     assert "directory" in run.stderr

@@ -1,4 +1,4 @@
-"""The command line: ``feaslearn demo | reproduce | bench``."""
+"""The command line: ``feaslearn demo | fit | predict | evaluate | export | bench | reproduce``."""
 
 from __future__ import annotations
 

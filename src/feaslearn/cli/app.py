@@ -1,25 +1,39 @@
-"""The commands, one function each; the work is done elsewhere."""
+"""The commands, one function each; the work is done elsewhere.
+
+The help of each command ends with examples that run as they are printed, in this order, in an
+empty folder.
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from feaslearn import __version__
+from feaslearn.cli import options
+from feaslearn.cli.commands.evaluate import evaluate
+from feaslearn.cli.commands.export import export
+from feaslearn.cli.commands.fit import fit
+from feaslearn.cli.commands.predict import predict
+from feaslearn.cli.run import BAD_INPUT, NO, run
+from feaslearn.cli.talk import Talk, complain
 
 app = typer.Typer(
     name="feaslearn",
-    help="Learn the constraints behind decisions.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
+    # The examples keep their lines only in plain help.
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 Scripts = Annotated[
-    list[str] | None, typer.Argument(help="Names without .py; all of them where none is given.")
+    list[str] | None,
+    typer.Argument(metavar="[NAMES]", help="Names without .py; all of them where none is given."),
 ]
 
 
@@ -38,19 +52,65 @@ def _options(
         ),
     ] = False,
 ) -> None:
+    """Learn the constraints behind decisions.
+
+    Exit codes: 0 all went well, 1 the answer is no or the run was interrupted, 2 what was given
+    cannot be used (one line on standard error says why, and nothing is written).
+
+    \b
+    Examples:
+      $ feaslearn demo --data power.csv
+      $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*' --hypothesis facets -o power.json
+      $ feaslearn predict power.json power.csv -o decisions.csv
+    """
     del version  # the callback has dealt with it
 
 
 @app.command()
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where the HTML report is written.")
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="Where the HTML report is written."),
     ] = Path("demo_report.html"),
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data", metavar="FILE", help="Write the data of the demo as CSV or Parquet, and stop."
+        ),
+    ] = None,
+    samples: Annotated[
+        int, typer.Option("--samples", metavar="NUMBER", min=1, help="Rows of --data.")
+    ] = 100,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="NUMBER", min=0, help="Seed of --data.")
+    ] = 0,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = 0,
 ) -> None:
-    """Fit four models on built-in data, print a table and write a report."""
-    from feaslearn.cli.demo import run
+    """Fit four models on built-in data, print a table and write a report.
 
-    run(Console(), output)
+    With --data, write the data instead: prices and demands (cost_*, demand_*) and what three
+    plants generate (plant_*), to try the other commands on.
+
+    \b
+    Examples:
+      $ feaslearn demo --data power.csv
+      $ feaslearn demo --data unseen.csv --samples 50 --seed 1
+    """
+    from feaslearn.cli import demo as command
+
+    talk = Talk(as_json, quiet, verbose)
+    with talk.speaking():
+        if data is None:
+            command.run(output, talk)
+        else:
+            command.write_data(data, samples, seed, talk)
+
+
+for command in (fit, predict, evaluate, export):
+    app.command()(command)
 
 
 @app.command()
@@ -66,31 +126,21 @@ def bench(names: Scripts = None) -> None:
 
 
 def _run_scripts(folder: str, names: list[str] | None) -> None:
-    from feaslearn.cli.scripts import ScriptsNotFoundError, run
+    from rich.console import Console
+
+    from feaslearn.cli.scripts import ScriptsNotFoundError
+    from feaslearn.cli.scripts import run as run_scripts
 
     try:
-        failed = run(folder, names or [], Console())
+        failed = run_scripts(folder, names or [], Console())
     except ScriptsNotFoundError as error:
-        _complain(error)
-        raise typer.Exit(2) from None
+        complain(error)
+        raise typer.Exit(BAD_INPUT) from None
     if failed:
-        _complain(f"failed: {', '.join(failed)}")
-        raise typer.Exit(1)
-
-
-def _complain(message: object) -> None:
-    typer.echo(f"feaslearn: {message}", err=True)
+        complain(f"failed: {', '.join(failed)}")
+        raise typer.Exit(NO)
 
 
 def main() -> None:
-    """Run the command line; our own errors end it with one message and exit code 1."""
-    try:
-        app()
-    except Exception as error:
-        # Imported here: it loads scikit-learn, which `feaslearn --version` does not need.
-        from feaslearn.exceptions import FeaslearnError
-
-        if not isinstance(error, FeaslearnError | OSError):
-            raise
-        _complain(error)
-        raise SystemExit(1) from None
+    """Run the command line; see `feaslearn.cli.run` for the exit codes."""
+    sys.exit(run(app))

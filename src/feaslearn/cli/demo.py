@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
+import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 import feaslearn as fl
 from feaslearn.cli.demo_report import render
+from feaslearn.cli.talk import Talk
+from feaslearn.io.atomic import check_writable, write_bytes
+from feaslearn.io.table_file import write_table
 from feaslearn.metrics import LABELS, Evaluation
 
 N_TRAIN, N_TEST = 100, 200
@@ -43,22 +47,50 @@ class Row:
         return [self.model, *map(_number, self.losses.values()), f"{self.seconds:.2f}"]
 
 
-def run(console: Console, output: Path) -> None:
+def run(output: Path, talk: Talk) -> None:
     """Fit the models, print the table and write the report.
 
     Parameters
     ----------
-    console : rich.console.Console
-        Where the table is printed.
     output : pathlib.Path
         Where the HTML report is written.
+    talk : Talk
+        What is said.
     """
-    # Opened first: a path that cannot be written should not cost the time of the fits.
-    with output.open("w", encoding="utf-8") as page:
-        rows = compare()
+    # First: a path that cannot be written should not cost the time of the fits.
+    check_writable(output)
+    rows = compare()
+    page = render(TITLE, heads(rows), [row.cells() for row in rows])
+    write_bytes(output, page.encode("utf-8"))
+    facts = [{"model": row.model, **row.losses, "seconds": row.seconds} for row in rows]
+
+    def show(console: Console) -> None:
         console.print(as_table(rows))
-        page.write(render(TITLE, heads(rows), [row.cells() for row in rows]))
-    console.print(f"Report: {output}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"Report: {output}", markup=False, highlight=False, soft_wrap=True)
+
+    talk.tell({"report": str(output), "models": facts}, show)
+
+
+def write_data(output: Path, samples: int, seed: int, talk: Talk) -> None:
+    """Write the data of the demo as a table, to try the other commands on.
+
+    Parameters
+    ----------
+    output : pathlib.Path
+        A ``.csv`` or ``.parquet`` file.
+    samples, seed : int
+        Number of rows, and the seed they are drawn with.
+    talk : Talk
+        What is said.
+    """
+    data = fl.datasets.make_power5(n_samples=samples, random_state=seed)
+    columns = np.hstack([data.signals, data.decisions]).T.tolist()
+    names = [*data.names.signals, *data.names.decisions]
+    write_table(output, names, columns)
+    facts = {"output": str(output), "n_samples": samples, "columns": names}
+    talk.tell(
+        facts, lambda console: console.print(f"{samples} rows of {', '.join(names)}: {output}")
+    )
 
 
 def heads(rows: Sequence[Row]) -> list[str]:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from feaslearn.costs import ResolvedCost
-from feaslearn.data import as_matrix
+from feaslearn.data import as_matrix, column_names
 from feaslearn.exceptions import DataError, NotFittedError, Problems
 from feaslearn.regressor.checks import check_costs
 from feaslearn.regressor.outputs import Outputs, is_frame
@@ -79,6 +79,13 @@ def check_fitted(model: BaseEstimator) -> None:
         raise NotFittedError(f"this {type(model).__name__} is not fitted yet; call fit first")
 
 
+def decision_names(model: BaseEstimator) -> tuple[str, ...]:
+    """Return the names of the decisions of a fitted model: those of y, or x0, x1, ..."""
+    check_fitted(model)
+    reader: Reader = vars(model)["_reader"]
+    return reader.outputs.names or tuple(f"x{j}" for j in range(reader.n_decisions))
+
+
 def check_signals(model: BaseEstimator, X: Any) -> Array:
     """Return new signals for a fitted model as a matrix, with the columns of the fit."""
     check_fitted(model)
@@ -97,6 +104,10 @@ def check_columns(model: BaseEstimator, X: Any, reset: bool) -> None:
         validate_data(model, X, skip_check_array=True, reset=reset)
     except (TypeError, ValueError) as error:
         raise DataError(str(error)) from error
+    names = column_names(X)
+    if reset and names is not None and not hasattr(model, "feature_names_in_"):
+        # A frame that scikit-learn does not know.
+        model.feature_names_in_ = np.array(names, dtype=object)
 
 
 def one_row(signal: Any) -> Any:

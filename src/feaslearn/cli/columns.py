@@ -1,0 +1,128 @@
+"""Columns of a table for a model: signals, decisions, costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.costs import CostSpecification
+from feaslearn.exceptions import DataError, Problems, is_pattern
+from feaslearn.io.frame import Frame
+from feaslearn.io.table import Table
+from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.reader import decision_names
+
+Array = NDArray[np.float64]
+
+
+def split(texts: Sequence[str] | None) -> list[str]:
+    """Return the items of options that were given several times, or as lists with commas.
+
+    Examples
+    --------
+    >>> from feaslearn.cli.columns import split
+    >>> split(["cost_*, demand_1", "wind"])
+    ['cost_*', 'demand_1', 'wind']
+    """
+    items = [item.strip() for text in texts or () for item in text.split(",")]
+    return [item for item in items if item]
+
+
+def as_constants(items: Sequence[str], table: Table) -> list[float] | None:
+    """Return numbers, unless they are names of columns."""
+    if not items or any(item in table.names for item in items):
+        return None
+    try:
+        return [float(item) for item in items]
+    except ValueError:
+        return None
+
+
+class FitColumns:
+    """The columns of a fit, found and checked; everything wrong is one error.
+
+    Parameters
+    ----------
+    table : Table
+        The data.
+    signals, decisions, cost : sequence of str
+        Names and patterns; a cost may also be numbers. Columns of the cost count as signals.
+    weights : str or None
+        The column of the weights.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        signals: Sequence[str],
+        decisions: Sequence[str],
+        cost: Sequence[str],
+        weights: str | None,
+    ) -> None:
+        problems = Problems()
+        taken = table.find(decisions, "--decisions", problems)
+        weight = table.find([weights], "--weights", problems) if weights is not None else ()
+        constant = as_constants(cost, table)
+        priced = () if constant is not None else table.find(cost, "--cost", problems)
+        chosen = _without(table, table.find(signals, "--signals", problems), signals, taken, weight)
+        columns = tuple(dict.fromkeys((*chosen, *priced)))
+        for j in sorted(set(columns) & set(taken)):
+            problems.add(f"column {table.names[j]!r} is both a signal and a decision")
+        for name, found in (("--signals and --cost", columns), ("--decisions", taken)):
+            if not found and not len(problems):
+                problems.add(f"{name}: no column is listed; list at least one")
+        self.signals = table.frame(columns, problems)
+        self.decisions = table.frame(taken, problems, allow_missing=True)
+        self.weights = table.frame(weight, problems).to_numpy().ravel() if weight else None
+        problems.raise_if_any(DataError, "fit")
+        self.cost: CostSpecification | None = constant or [table.names[j] for j in priced] or None
+
+
+def _without(
+    table: Table, found: Sequence[int], wanted: Sequence[str], *others: Sequence[int]
+) -> tuple[int, ...]:
+    """Leave out what only a pattern found and another option names: ``*`` means the rest."""
+    patterns = any(is_pattern(item) for item in wanted)
+    taken = {j for other in others for j in other if table.names[j] not in wanted}
+    return tuple(j for j in found if not (patterns and j in taken))
+
+
+def signals_for(
+    model: RegionRegressor, table: Table, given: Sequence[str], problems: Problems
+) -> Frame:
+    """Return the signals of a model from a table: by the names of the fit, or those given."""
+    names = getattr(model, "feature_names_in_", None)
+    wanted = list(given) if given else None if names is None else [str(name) for name in names]
+    if wanted is None and len(table.names) != model.n_features_in_:
+        problems.add(
+            f"the model was fitted without names to {model.n_features_in_} signals; name their "
+            "columns with --signals"
+        )
+        return table.frame((), problems)
+    found = range(len(table.names)) if wanted is None else table.find(wanted, "signals", problems)
+    if not len(problems) and len(found) != model.n_features_in_:
+        problems.add(
+            f"--signals: {len(found)} columns, but the model was fitted to {model.n_features_in_}"
+        )
+    return table.frame(tuple(found), problems)
+
+
+def costs_for(
+    model: RegionRegressor, table: Table, given: Sequence[str], problems: Problems
+) -> Array | None:
+    """Return costs given as columns or numbers, one row for each row of the table."""
+    if not given:
+        return None
+    n = len(decision_names(model))
+    constants = as_constants(given, table)
+    costs: Any
+    if constants is not None:
+        costs = np.tile(np.array(constants), (len(table), 1))
+    else:
+        costs = table.frame(table.find(given, "--costs", problems), problems).to_numpy()
+    if not len(problems) and costs.shape[1] != n:
+        problems.add(f"--costs: {costs.shape[1]} costs for {n} decisions; give one for each")
+    return np.asarray(costs)

@@ -1,0 +1,68 @@
+"""``feaslearn export``: the learned region at one signal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from feaslearn.cli import options
+from feaslearn.cli.talk import Talk
+
+
+def export(
+    model: options.ModelFile,
+    at: Annotated[
+        list[str] | None,
+        typer.Option("--at", metavar="SIGNAL", help="The signal: name=number,name=number,..."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="FILE", help="Or a table that holds the signal."),
+    ] = None,
+    row: Annotated[
+        int, typer.Option("--row", metavar="NUMBER", help="Its row, the first is 1.")
+    ] = 1,
+    form: Annotated[
+        str, typer.Option("--format", metavar="NAME", help="vertices or halfspaces, both as CSV.")
+    ] = "vertices",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where to write.", show_default="printed"
+        ),
+    ] = None,
+    max_bytes: options.MaxBytes = options.MAX_BYTES,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = 0,
+) -> None:
+    """Write the region that was learned, at one signal.
+
+    vertices: one in each row. halfspaces: one inequality or equality in each row, with its
+    coefficients, <= or =, and its limit.
+
+    \b
+    Examples:
+      $ feaslearn demo --data power.csv
+      $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*' --hypothesis facets -o power.json
+      $ feaslearn export power.json --data power.csv --row 3
+      $ feaslearn export power.json --data power.csv --format halfspaces -o region.csv
+    """
+    from feaslearn.cli.columns import split
+    from feaslearn.cli.export import export as command
+    from feaslearn.cli.export import signal_of_row, signal_of_text
+    from feaslearn.io import load, read_table
+
+    if (at is None) == (data is None):
+        raise typer.BadParameter("give the signal once: with --at, or with --data and --row")
+    talk = Talk(as_json, quiet, verbose)
+    with talk.speaking():
+        fitted = load(model, max_bytes=max_bytes)
+        if data is not None:
+            signal = signal_of_row(fitted, read_table(data, max_bytes=max_bytes), row)
+        else:
+            signal = signal_of_text(fitted, split(at))
+        command(fitted, signal, form, output, talk)

@@ -1,0 +1,128 @@
+"""``feaslearn fit``: from a table to a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from feaslearn.cli import options
+from feaslearn.cli.run import NO
+from feaslearn.cli.talk import Talk
+
+
+def fit(
+    data: options.DataFile,
+    decisions: Annotated[
+        list[str],
+        typer.Option(
+            "--decisions", metavar="COLUMNS", help="Columns of the decisions: names, patterns."
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="Where the model file is written."),
+    ],
+    signals: options.Signals = None,
+    cost: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cost",
+            metavar="COLUMNS",
+            help="Cost of each decision, in their order: columns, which then are signals too, or "
+            "numbers that never change.",
+        ),
+    ] = None,
+    hypothesis: Annotated[
+        str, typer.Option("--hypothesis", metavar="NAME", help="What the region can be; see above.")
+    ] = "auto",
+    loss: Annotated[
+        str,
+        typer.Option(
+            "--loss",
+            metavar="NAME",
+            help="predictability or suboptimality; with :l1 or :linf, in it.",
+        ),
+    ] = "predictability",
+    features: Annotated[
+        str,
+        typer.Option(
+            "--features", metavar="NAME", help="non-cost, all, scale, poly:DEGREE or spline:KNOTS."
+        ),
+    ] = "non-cost",
+    trainer: Annotated[
+        str,
+        typer.Option(
+            "--trainer", metavar="NAME", help="auto, or a trainer such as gradient-descent."
+        ),
+    ] = "auto",
+    sense: Annotated[
+        options.Sense, typer.Option("--sense", help="Are costs paid, or earned?")
+    ] = options.Sense.MIN,
+    weights: Annotated[
+        str | None,
+        typer.Option("--weights", metavar="COLUMN", help="Column with the weight of each row."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="NUMBER", min=0, help="The same seed, the same model.")
+    ] = 0,
+    jobs: Annotated[
+        int, typer.Option("--jobs", metavar="NUMBER", help="Threads; -1 takes all processors.")
+    ] = 1,
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    max_bytes: options.MaxBytes = options.MAX_BYTES,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = 0,
+) -> None:
+    """Learn a region from a table, and write a model file.
+
+    Columns are named one after the other, with commas between, or by patterns: 'cost_*'. A
+    pattern of the signals leaves out the columns that other options name. Empty cells among the
+    decisions are decisions that were not observed.
+
+    \b
+    The region can be:
+      auto                  chosen by cross-validation
+      facets, facets:30     half-spaces, 20 or 30 at most
+      blend                 a weighted sum of regions of half-spaces
+      simplex:6             what 6 policies span; also box, l1ball, l2ball, hypersimplex:6:2,
+                            the affine images of a set (affine:simplex:6 is the same)
+      scaled:box            a set that is scaled and moved; also scaled:simplex and the others
+      ternary:simplex:6     an image of a set whose matrix has entries -1, 0 and 1
+      minkowski:pairs       a weighted sum of given sets; also hypersimplices, box, windows:2:3
+      linear                a single point, the linear policy
+    A name that is not known is answered with those that are.
+
+    \b
+    Examples:
+      $ feaslearn demo --data power.csv
+      $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*' --hypothesis facets -o power.json
+      $ feaslearn fit power.csv --signals 'demand_*' --decisions plant_1,plant_3 \\
+          --cost 1.5,2.5 --hypothesis scaled:box --features poly:2 --quiet -o small.json
+    """
+    from feaslearn.cli.columns import split
+    from feaslearn.cli.fit import Fit
+    from feaslearn.io import read_table
+
+    talk = Talk(as_json, quiet, verbose)
+    with talk.speaking():
+        table = read_table(data, encoding=encoding, delimiter=delimiter, max_bytes=max_bytes)
+        asked = Fit(
+            signals=split(signals),
+            decisions=split(decisions),
+            cost=split(cost),
+            weights=weights,
+            hypothesis=hypothesis,
+            loss=loss,
+            features=features,
+            trainer=trainer,
+            sense=sense.value,
+            seed=seed,
+            jobs=jobs,
+        )
+        if not asked.run(table, output, talk):
+            raise typer.Exit(NO)

@@ -1,0 +1,68 @@
+"""``feaslearn predict``: decisions for the rows of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from feaslearn.cli import options
+from feaslearn.cli.talk import Talk
+
+
+def predict(
+    model: options.ModelFile,
+    data: options.DataFile,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="A .csv or .parquet file.",
+            show_default="printed",
+        ),
+    ] = None,
+    costs: options.Costs = None,
+    signals: options.Signals = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", metavar="COLUMNS", help="Columns to copy to the output."),
+    ] = None,
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    max_bytes: options.MaxBytes = options.MAX_BYTES,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = 0,
+) -> None:
+    """Predict the decision for each row of a table.
+
+    Signals are found by the names they had in the fit, in any order. With --costs the question is
+    what would be decided if costs were others than the signals say.
+
+    \b
+    Examples:
+      $ feaslearn demo --data power.csv
+      $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*' --hypothesis facets -o power.json
+      $ feaslearn demo --data unseen.csv --samples 5 --seed 1
+      $ feaslearn predict power.json unseen.csv
+      $ feaslearn predict power.json unseen.csv --costs 0.9,0.1,0.5 --keep 'demand_*' -o whatif.csv
+    """
+    from feaslearn.cli.columns import split
+    from feaslearn.cli.predict import predict as command
+    from feaslearn.io import load, read_table
+
+    talk = Talk(as_json, quiet, verbose)
+    with talk.speaking():
+        command(
+            load(model, max_bytes=max_bytes),
+            read_table(data, encoding=encoding, delimiter=delimiter, max_bytes=max_bytes),
+            signals=split(signals),
+            costs=split(costs),
+            keep=split(keep),
+            output=output,
+            talk=talk,
+        )

@@ -1,0 +1,116 @@
+"""``feaslearn evaluate``: the losses of a model on a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table as Grid
+
+from feaslearn.cli.columns import costs_for, signals_for
+from feaslearn.cli.talk import Talk, complain
+from feaslearn.costs import CostSpecification, FunctionCost
+from feaslearn.data import Decisions
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.io.table import Table
+from feaslearn.metrics import LABELS, Evaluation
+from feaslearn.metrics import evaluate as measure
+from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.reader import decision_names
+
+
+def evaluate(
+    model: RegionRegressor,
+    table: Table,
+    *,
+    signals: Sequence[str],
+    decisions: Sequence[str],
+    costs: Sequence[str],
+    norm: Any,
+    at_most: float | None,
+    talk: Talk,
+) -> bool:
+    """Measure a model, print the losses, and say whether they are small enough.
+
+    Parameters
+    ----------
+    model : RegionRegressor
+        A fitted model.
+    table : Table
+        Signals and decisions.
+    signals, decisions, costs : sequence of str
+        Columns, where they are not called as in the fit.
+    norm : {"l2", "l1", "linf"}
+        Norm of all losses.
+    at_most : float or None
+        The largest mean loss of the returned decisions that is good enough.
+    talk : Talk
+        What is said.
+
+    Returns
+    -------
+    bool
+        False if the returned decisions are further off than ``at_most``.
+    """
+    data = _data(model, table, signals, decisions, costs)
+    found = measure(model, data, norm=norm)
+    passed = at_most is None or found.returned.mean <= at_most
+    talk.tell(_facts(found, passed), lambda console: _show(found, console))
+    if not passed:
+        complain(f"the mean loss of the returned decisions is above {at_most}")
+    return passed
+
+
+def _data(
+    model: RegionRegressor,
+    table: Table,
+    signals: Sequence[str],
+    decisions: Sequence[str],
+    costs: Sequence[str],
+) -> Decisions:
+    problems = Problems()
+    if costs and model.cost_ is not None:
+        problems.add("--costs: this model reads its costs from the signals")
+    X = signals_for(model, table, signals, problems)
+    wanted = list(decisions) or list(decision_names(model))
+    y = table.frame(table.find(wanted, "decisions", problems), problems, allow_missing=True)
+    if not len(problems) and y.shape[1] != len(decision_names(model)):
+        problems.add(f"--decisions: {y.shape[1]} columns for {len(decision_names(model))}")
+    prices = costs_for(model, table, costs, problems)
+    problems.raise_if_any(DataError, "evaluate")
+    names = [str(name) for name in getattr(model, "feature_names_in_", X.columns)]
+    return Decisions.from_arrays(
+        X.to_numpy(), y.to_numpy(), _cost(model, prices), names=(names, decision_names(model))
+    )
+
+
+def _cost(model: RegionRegressor, prices: NDArray[Any] | None) -> CostSpecification:
+    if prices is not None:
+        return FunctionCost(lambda _: prices, columns=[])
+    if model.cost_ is not None:
+        return model.cost_.specification
+    return [0.0] * len(decision_names(model))
+
+
+def _facts(found: Evaluation, passed: bool) -> dict[str, Any]:
+    losses = {name: getattr(found, name) for name in LABELS}
+    return {
+        "n_samples": found.n_samples,
+        "norm": found.norm,
+        "losses": {name: loss and loss._asdict() for name, loss in losses.items()},
+        "passed": passed,
+    }
+
+
+def _show(found: Evaluation, console: Console) -> None:
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False)
+    grid.add_column(f"loss ({found.norm}), {found.n_samples} samples")
+    grid.add_column("mean", justify="right")
+    grid.add_column("std. error", justify="right")
+    for row in found.rows():
+        if row[1]:
+            grid.add_row(*row)
+    console.print(grid)

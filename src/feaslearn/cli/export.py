@@ -1,0 +1,120 @@
+"""``feaslearn export``: the learned region at one signal, in formats that other tools read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from feaslearn.cli.columns import signals_for
+from feaslearn.cli.talk import Talk
+from feaslearn.exceptions import DataError, Problems, did_you_mean
+from feaslearn.io.atomic import check_writable, write_bytes
+from feaslearn.io.csv_file import csv_text
+from feaslearn.io.table import Table
+from feaslearn.region import Region
+from feaslearn.regressor import RegionRegressor
+
+Array = NDArray[np.float64]
+
+
+class Format(NamedTuple):
+    """A way to write a region: what it holds, and the text of the file."""
+
+    holds: str
+    render: Callable[[Region], str]
+
+
+def vertices_csv(region: Region) -> str:
+    """Return the vertices as rows."""
+    return csv_text(region.names, region.vertices().tolist())
+
+
+def halfspaces_csv(region: Region) -> str:
+    """Return the rows of ``A x <= b, E x = e``: coefficients, relation, right-hand side."""
+    found = region.halfspaces()
+    rows = [
+        [*coefficients.tolist(), relation, float(limit)]
+        for relation, A, b in (("<=", found.A, found.b), ("=", found.E, found.e))
+        for coefficients, limit in zip(A, b, strict=True)
+    ]
+    return csv_text([*region.names, "relation", "limit"], rows)
+
+
+#: A new format is one entry here.
+FORMATS: dict[str, Format] = {
+    "vertices": Format("CSV, one vertex in each row", vertices_csv),
+    "halfspaces": Format("CSV, one inequality or equality in each row", halfspaces_csv),
+}
+
+
+def export(
+    model: RegionRegressor, signal: Array, name: str, output: Path | None, talk: Talk
+) -> None:
+    """Write the region at a signal to a file, or to standard output.
+
+    Parameters
+    ----------
+    model : RegionRegressor
+        A fitted model.
+    signal : ndarray of shape (K,)
+        The signal.
+    name : str
+        A key of `FORMATS`.
+    output : Path or None
+        The file; None is standard output.
+    talk : Talk
+        What is said.
+    """
+    if name not in FORMATS:
+        raise DataError(f"--format: {name!r} is not known; {did_you_mean(name, list(FORMATS))}")
+    if output is not None:
+        check_writable(output)
+    region = model.region(signal)
+    text = FORMATS[name].render(region)
+    facts: dict[str, Any] = {"format": name, "decisions": region.names}
+    if output is not None:
+        write_bytes(output, text.encode("utf-8"))
+        facts["output"] = str(output)
+        talk.tell(facts, lambda console: console.print(f"{name}: {output}"))
+    elif talk.as_json:
+        talk.tell(facts | {"text": text}, lambda _: None)
+    else:
+        typer.echo(text, nl=False)
+
+
+def signal_of_text(model: RegionRegressor, items: Sequence[str]) -> Array:
+    """Return the signal of ``name=number`` items, one for each signal of the model."""
+    names = getattr(model, "feature_names_in_", None)
+    labels = [str(label) for label in (range(model.n_features_in_) if names is None else names)]
+    problems, values = Problems(), dict.fromkeys(labels, np.nan)
+    for item in items:
+        label, _, text = (part.strip() for part in item.rpartition("="))
+        if label not in values:
+            problems.add(f"{item!r} does not set a signal; {did_you_mean(label, labels)}")
+            continue
+        try:
+            values[label] = float(text)
+        except ValueError:
+            problems.add(f"{item!r} gives no number to a signal")
+    missing = [label for label, value in values.items() if not np.isfinite(value)]
+    if missing and not len(problems):
+        problems.add(f"no number is given to {', '.join(map(repr, missing))}")
+    problems.raise_if_any(DataError, "--at")
+    return np.array([values[label] for label in labels])
+
+
+def signal_of_row(model: RegionRegressor, table: Table, row: int) -> Array:
+    """Return the signal in a row of a table, counted from 1 below the header."""
+    if not 1 <= row <= len(table):
+        raise DataError(f"--row: {row} is not a row of {table.source}, which has {len(table)}")
+    problems = Problems()
+    cells = [column[row - 1 : row] for column in table.columns]
+    one = Table(table.source, table.names, cells, lambda _: table.place(row - 1))
+    frame = signals_for(model, one, (), problems)
+    problems.raise_if_any(DataError, "export")
+    return np.asarray(frame.to_numpy()[0])

@@ -1,0 +1,114 @@
+"""``feaslearn fit``: from a table to a model file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from feaslearn.cli.choices import parse_features, parse_loss, parse_trainer
+from feaslearn.cli.columns import FitColumns
+from feaslearn.cli.hypothesis_text import parse_hypothesis
+from feaslearn.cli.talk import Talk, complain
+from feaslearn.io.atomic import check_writable
+from feaslearn.io.model_file import save
+from feaslearn.io.table import Table
+from feaslearn.regressor import RegionRegressor
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What was asked for, as texts.
+
+    Parameters
+    ----------
+    signals, decisions, cost : sequence of str
+        Names of columns and patterns; a cost may be numbers.
+    weights : str or None
+        Column of the weights.
+    hypothesis, loss, features, trainer : str
+        Words that the command line knows.
+    sense : {"min", "max"}
+        Whether decisions minimise or maximise the cost.
+    seed, jobs : int
+        Seed and number of threads.
+    """
+
+    signals: Sequence[str]
+    decisions: Sequence[str]
+    cost: Sequence[str]
+    weights: str | None
+    hypothesis: str
+    loss: str
+    features: str
+    trainer: str
+    sense: Literal["min", "max"]
+    seed: int
+    jobs: int
+
+    def run(self, table: Table, output: Path, talk: Talk) -> bool:
+        """Fit a model and write it; say whether the training ran to its end."""
+        # First: a path that cannot be written should not cost the time of the fit.
+        check_writable(output)
+        columns = FitColumns(table, self.signals, self.decisions, self.cost, self.weights)
+        model = RegionRegressor(
+            parse_hypothesis(self.hypothesis, columns.decisions.shape[1]),
+            cost=columns.cost,
+            features=parse_features(self.features),
+            loss=parse_loss(self.loss),
+            trainer=parse_trainer(self.trainer),
+            sense=self.sense,
+            random_state=self.seed,
+            n_jobs=self.jobs,
+        )
+        model.fit(columns.signals, columns.decisions, sample_weight=columns.weights)
+        save(model, output)
+        facts = _facts(model, columns, output)
+        talk.tell(facts, lambda console: _show(model, facts, console))
+        if model.result_.status == "interrupted":
+            complain(f"interrupted: the best model so far was written to {output}")
+            return False
+        return True
+
+
+def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[str, Any]:
+    result = model.result_
+    return {
+        "model": str(output),
+        "n_samples": len(columns.signals),
+        "signals": columns.signals.columns,
+        "decisions": columns.decisions.columns,
+        "hypothesis": " ".join(repr(model.hypothesis_).split()),
+        "trainer": " ".join(result.trainer.split()),
+        "status": result.status,
+        "training_loss": result.objective,
+        "returned_loss": result.returned_loss,
+        "lower_bound": result.lower_bound,
+        "n_iter": result.n_iter,
+        "seconds": result.seconds,
+        "warnings": result.warnings,
+        "details": result.details,
+    }
+
+
+def _show(model: RegionRegressor, facts: dict[str, Any], console: Console) -> None:
+    rows = [
+        ("model", facts["model"]),
+        ("samples", str(facts["n_samples"])),
+        ("signals", ", ".join(facts["signals"])),
+        ("decisions", ", ".join(facts["decisions"])),
+        ("hypothesis", facts["hypothesis"]),
+        *model.result_.rows(),
+    ]
+    grid = Grid.grid(padding=(0, 2))
+    for label, text in rows:
+        grid.add_row(label, Text(text))  # a text that rich does not read as markup
+    console.print(grid)
+    table = vars(model).get("_facets")
+    if table is not None:
+        console.print(f"\n{table}", markup=False, highlight=False, soft_wrap=True)

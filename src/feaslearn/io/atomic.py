@@ -1,0 +1,139 @@
+"""Files that are either written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from feaslearn.exceptions import FileError
+
+#: Bytes that are read at once.
+CHUNK = 2**22
+
+
+def read_bytes(path: str | os.PathLike[str], max_bytes: int, option: str) -> bytes:
+    """Return what a file holds; refuse one that is larger than a limit before reading it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    max_bytes : int
+        The limit.
+    option : str
+        What raises the limit, for the message.
+
+    Returns
+    -------
+    bytes
+        The contents.
+    """
+    name = os.fspath(path)
+    try:
+        with Path(path).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            # A pipe has no size, so what is read counts too.
+            chunks = []
+            while size <= max_bytes and (chunk := file.read(CHUNK)):
+                chunks.append(chunk)
+                size = max(size, sum(map(len, chunks)))
+    except OSError as error:
+        raise FileError(f"{name}: {_reason(error)}") from error
+    except ValueError as error:
+        raise FileError(f"{name!r} is not the name of a file: {error}") from error
+    if size > max_bytes:
+        raise FileError(
+            f"{name} holds {size} bytes or more, the limit is {max_bytes}; raise {option} if that "
+            "is what you expect"
+        )
+    return b"".join(chunks)
+
+
+def write_bytes(path: str | os.PathLike[str], contents: bytes) -> None:
+    """Write a file under a temporary name beside its own, then rename it.
+
+    Whatever goes wrong, a file that was there before stays as it was, and no half of a new one is
+    left behind.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file shall be.
+    contents : bytes
+        What it shall hold.
+    """
+    with _explained(path):
+        _replace(_target(path), contents)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse, before any work, a path that `write_bytes` would refuse; change nothing."""
+    with _explained(path):
+        handle, probe = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=_target(path).parent)
+        os.close(handle)
+        Path(probe).unlink()
+
+
+@contextmanager
+def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what the system says into an error of ours that names the file."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"{os.fspath(path)}: cannot be written: {_reason(error)}") from error
+    except ValueError as error:
+        raise FileError(f"{os.fspath(path)!r} is not the name of a file: {error}") from error
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    """Return what is to be replaced: a link stays a link, and what it points to is replaced."""
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        raise FileError(f"{os.fspath(path)}: cannot be written, it is a directory or a device")
+    return target
+
+
+def _replace(target: Path, contents: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(
+        prefix=f".{target.name[:50]}.", suffix=".tmp", dir=target.parent
+    )
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(contents)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(_mode(target))
+        Path(temporary).replace(target)
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def _mode(target: Path) -> int:
+    """Return the rights of the file that is replaced, or those that a new file would have."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last; where folders cannot be opened, the system sees to it."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

@@ -1,0 +1,202 @@
+"""Model files: one JSON file, nothing of which is executed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from feaslearn import __version__
+from feaslearn.costs import CostSpecification
+from feaslearn.exceptions import DataError, ModelFileError, UnsupportedError
+from feaslearn.io.atomic import read_bytes, write_bytes
+from feaslearn.io.decoder import Decoder
+from feaslearn.io.encoder import Encoder
+from feaslearn.io.model_state import decode_model, encode_model
+from feaslearn.io.registry import with_classes
+from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.reader import check_fitted
+
+FORMAT = "feaslearn-model"
+#: The schema that is written, and the oldest that is read.
+VERSION, OLDEST = 1, 1
+#: Files beyond this are refused unless the caller says otherwise.
+MAX_BYTES = 256 * 2**20
+KEYS = {"format", "version", "feaslearn", "checksum", "model"}
+
+
+def save(
+    model: RegionRegressor,
+    path: str | os.PathLike[str],
+    *,
+    leave_out: Collection[str] = (),
+    classes: Iterable[type] = (),
+) -> None:
+    """Write a fitted model to a file, whole or not at all.
+
+    The file is JSON. Arrays are exact, so that `load` returns a model with the same predictions,
+    regions and results, bit by bit. It holds parameters and what was learned, not the data.
+
+    Parameters
+    ----------
+    model : RegionRegressor
+        A fitted model. Of scikit-learn's transformers, `StandardScaler`, `SplineTransformer` and
+        `PolynomialFeatures` can be saved as its features.
+    path : path-like
+        Where to write. A file that is there is replaced.
+    leave_out : collection of str, default=()
+        Parameters that no file can hold. ``"cost"`` (a `FunctionCost`) and ``"features"`` (another
+        transformer) must be given again to `load`; others, such as the ``"callback"`` of a
+        trainer, load with their default.
+    classes : iterable of type, default=()
+        Sets, hypotheses, losses or trainers of your own that the model is made of.
+
+    Raises
+    ------
+    UnsupportedError
+        Naming everything that a file cannot hold.
+    FileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_switch(60, random_state=0)
+    >>> model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost)
+    >>> fl.save(model.fit(data.signals, data.decisions), getfixture("tmp_path") / "switch.json")
+    """
+    if type(model) is not RegionRegressor:
+        raise UnsupportedError(
+            f"save: a {type(model).__name__} is not a RegionRegressor; only these can be saved"
+        )
+    check_fitted(model)
+    names = [leave_out] if isinstance(leave_out, str) else list(leave_out)
+    encoder = Encoder(with_classes(classes), names)
+    tree = encode_model(model, encoder)
+    if encoder.unused:
+        raise DataError(f"save: leave_out={encoder.unused}: there is nothing of it to leave out")
+    envelope = {
+        "format": FORMAT,
+        "version": VERSION,
+        "feaslearn": __version__,
+        "checksum": _checksum(tree),
+        "model": tree,
+    }
+    text = json.dumps(envelope, indent=1, allow_nan=False)
+    write_bytes(path, text.encode("ascii") + b"\n")
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    cost: CostSpecification | None = None,
+    features: Any = None,
+    classes: Iterable[type] = (),
+    max_bytes: int = MAX_BYTES,
+) -> RegionRegressor:
+    """Read a model that `save` has written.
+
+    Nothing in the file is executed: it can name classes of feaslearn, three transformers of
+    scikit-learn and those in ``classes``, and numbers are checked before memory is taken for them.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    cost : cost specification, default=None
+        The cost, where it was left out of the file.
+    features : fitted transformer, default=None
+        The transformer of the features, fitted, where it was left out of the file.
+    classes : iterable of type, default=()
+        Classes of your own that the file may name.
+    max_bytes : int, default=268435456
+        Larger files are refused.
+
+    Returns
+    -------
+    RegionRegressor
+        The model, fitted.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, or is too large.
+    ModelFileError
+        If it is not a model file, is damaged or was edited, is of another version, or lacks a
+        part that must be given again.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_switch(60, random_state=0)
+    >>> model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost)
+    >>> path = getfixture("tmp_path") / "switch.json"
+    >>> fl.save(model.fit(data.signals, data.decisions), path)
+    >>> bool((fl.load(path).predict(data.signals) == model.predict(data.signals)).all())
+    True
+    """
+    contents = read_bytes(path, max_bytes, "max_bytes")
+    try:
+        tree = _open(contents)
+        return decode_model(tree, Decoder(with_classes(classes)), cost, features)
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {error}") from error
+
+
+def _open(contents: bytes) -> Any:
+    """Return the model of a file as a tree, after the checks that need no look into it."""
+    if not contents.strip():
+        raise ModelFileError("the file is empty")
+    try:
+        envelope = json.loads(
+            contents.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=_object
+        )
+    except RecursionError:
+        raise ModelFileError("not a model file: nested too deep") from None
+    except UnicodeDecodeError:
+        raise ModelFileError("not a model file: it is not UTF-8 text") from None
+    except ValueError as error:
+        raise ModelFileError(f"not whole, or not a model file: {error}") from None
+    if not isinstance(envelope, dict) or envelope.get("format") != FORMAT:
+        raise ModelFileError(f"not a model file: its format is not {FORMAT!r}")
+    _check_version(envelope.get("version"), envelope.get("feaslearn"))
+    if envelope.keys() != KEYS:
+        raise ModelFileError(f"the file has the parts {sorted(envelope)}, not {sorted(KEYS)}")
+    if envelope["checksum"] != _checksum(envelope["model"]):
+        raise ModelFileError(
+            "the checksum is wrong: the file was edited or damaged after it was written; save the "
+            "model again"
+        )
+    return envelope["model"]
+
+
+def _check_version(version: object, writer: object) -> None:
+    if type(version) is not int or version < OLDEST:
+        raise ModelFileError(f"{version!r} is not a version of the schema, which are {OLDEST} on")
+    if version > VERSION:
+        raise ModelFileError(
+            f"the file has version {version} of the schema, written by feaslearn {writer}; this is "
+            f"feaslearn {__version__}, which reads up to {VERSION}: upgrade feaslearn"
+        )
+
+
+def _checksum(tree: Any) -> str:
+    """Hash a tree in a form that does not depend on spaces or on the order of keys."""
+    try:
+        text = json.dumps(tree, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (RecursionError, ValueError):
+        raise ModelFileError("nested too deep, or a number is too large for a float") from None
+    return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
+
+
+def _refuse_constant(name: str) -> float:
+    raise ModelFileError(f"not a model file: {name} is not JSON")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ModelFileError("a key stands twice in one object")
+    return found

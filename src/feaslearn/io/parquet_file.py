@@ -1,0 +1,80 @@
+"""Tables from and to Parquet files, where pyarrow is installed."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import DataError, FileError, MissingExtraError
+from feaslearn.io.table import Table
+
+Array = NDArray[np.float64]
+
+#: The first bytes of every Parquet file.
+MAGIC = b"PAR1"
+
+
+def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
+    """Read a table; values that are not there become NaN.
+
+    Parameters
+    ----------
+    contents : bytes
+        What the file holds.
+    source : str
+        The file, for the messages.
+    max_values : int
+        More values than this are refused: a small file can stand for very many.
+
+    Returns
+    -------
+    Table
+        Columns of numbers, and of texts where the file holds something else.
+    """
+    pa, pq = _pyarrow()
+    try:
+        file = pq.ParquetFile(pa.BufferReader(contents))
+        rows, width = file.metadata.num_rows, file.metadata.num_columns
+        if rows * width > max_values:
+            raise FileError(f"{source} claims {rows * width} values; the limit is {max_values}")
+        table = file.read()
+        columns = [_column(pa, column) for column in table.columns]
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise DataError(f"{source}: not a Parquet file that can be read: {error}") from error
+    if table.num_rows == 0 or not columns:
+        raise DataError(f"{source}: there are no rows or no columns")
+    return Table(source, tuple(table.column_names), columns, lambda i: f"row {i + 1}")
+
+
+def parquet_bytes(names: Sequence[str], columns: Sequence[Sequence[Any] | Array]) -> bytes:
+    """Return a table as the contents of a Parquet file."""
+    pa, pq = _pyarrow()
+    buffer = io.BytesIO()
+    table = pa.Table.from_arrays([pa.array(column) for column in columns], names=list(names))
+    pq.write_table(table, buffer)
+    return buffer.getvalue()
+
+
+def _column(pa: Any, column: Any) -> Array | list[str]:
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.int8())
+    if pa.types.is_integer(column.type) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        numbers = column.cast(pa.float64(), safe=False).to_numpy()
+        return np.array(numbers, dtype=np.float64)
+    return ["" if value is None else str(value) for value in column.to_pylist()]
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet") from None
+    return pa, pq

@@ -1,0 +1,162 @@
+"""Is what a file says about a fitted model possible? Asked before the model is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from numbers import Real
+from typing import Any, TypeVar, get_args
+
+import numpy as np
+
+from feaslearn.exceptions import FeaslearnError, ModelFileError
+from feaslearn.features import FeatureMap
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.io.registry import TRANSFORMERS
+from feaslearn.io.transformers import MOST_SIGNALS
+from feaslearn.regressor import FacetTable, LearnedFacet
+from feaslearn.regressor.outputs import Outputs
+from feaslearn.regressor.reader import Reader
+from feaslearn.results import Status, TrainingResult
+
+T = TypeVar("T")
+
+
+def check_state(state: Mapping[str, Any], transformer_is_given: bool) -> None:
+    """Refuse a state that no fit can have left, naming the part that is wrong.
+
+    A transformer that the caller gave is not looked at: `FeatureMap.transform` compares its width.
+    """
+    n_signals = check_count(state["n_features_in_"], "n_features_in_")
+    check_names(state["feature_names_in_"], n_signals)
+    _check_features(state["features_"], n_signals, transformer_is_given)
+    _check_reader(state["_reader"])
+    n, k = state["_reader"].n_decisions, state["features_"].n_features
+    _check_theta(state["hypothesis_"], state["theta_"], n, k)
+    _check_result(state["result_"])
+    if state["_facets"] is not None:
+        _check_facets(state["_facets"], n, k)
+
+
+def check_count(value: object, where: str) -> int:
+    """Return a number of signals or decisions; refuse anything else."""
+    if type(value) is not int or not 1 <= value <= MOST_SIGNALS:
+        raise ModelFileError(f"{where}: {value!r} is not a number of signals or decisions")
+    return value
+
+
+def check_names(names: object, count: int) -> list[str] | None:
+    """Return the names of the signals, or None; refuse a wrong number of them."""
+    if names is None:
+        return None
+    if not _all_texts(names, list) or len(names) != count:  # type: ignore[arg-type]
+        raise ModelFileError(f"feature_names_in_: not a list of {count} names")
+    return names  # type: ignore[return-value]
+
+
+def _check_features(given: object, n_signals: int, transformer_is_given: bool) -> None:
+    where = "features_"
+    features = _the(FeatureMap, given, where, "not the features of a model")
+    columns, transformer = features.columns, features.transformer
+    _require(isinstance(columns, tuple) and set(map(type, columns)) <= {int}, where, "no columns")
+    _require(all(0 <= j < n_signals for j in columns), where, "a column is not among the signals")
+    _require(features.n_signals == n_signals, where, "another number of signals than the model")
+    _require(_all_texts(features.names, tuple) and len(features.names) > 0, where, "no names")
+    if not transformer_is_given:
+        width = len(columns) if transformer is None else _width(transformer, n_signals)
+        _require(width == len(features.names) - 1, where, "another number of features than names")
+
+
+def _width(transformer: Any, n_signals: int) -> object:
+    """Return how many features a transformer makes, without making them."""
+    where = "features_"
+    _require(type(transformer) in TRANSFORMERS, where, "not a transformer that files hold")
+    seen = getattr(transformer, "n_features_in_", None)
+    _require(seen == n_signals, where, "the transformer was fitted to other signals")
+    names = ("n_output_features_", "n_features_out_", "n_features_in_")
+    return next(getattr(transformer, name) for name in names if hasattr(transformer, name))
+
+
+def _check_reader(given: object) -> None:
+    where = "outputs"
+    reader = _the(Reader, given, where, "not how a model reads decisions")
+    count, outputs = check_count(reader.n_decisions, where), reader.outputs
+    _require(isinstance(outputs, Outputs), where, "not the form of decisions")
+    flags = (reader.priced, reader.maximises, outputs.flat)
+    _require(all(type(flag) is bool for flag in flags), where, "a truth value is missing")
+    _require(not outputs.flat or count == 1, where, "several decisions in a vector")
+    labels = outputs.labels
+    if labels is not None:
+        fits = isinstance(labels, tuple) and len(labels) == count
+        _require(fits and all(isinstance(x, Hashable) for x in labels), where, "not the labels")
+
+
+def _check_theta(hypothesis: object, given: object, n: int, k: int) -> None:
+    where = "theta_"
+    if not isinstance(hypothesis, Hypothesis):
+        raise ModelFileError("hypothesis_: not a hypothesis")
+    theta = _the(np.ndarray, given, where, "not a vector")
+    _require(theta.ndim == 1 and theta.dtype == np.float64, where, "not a vector of floats")
+    _require(bool(np.isfinite(theta).all()), where, "NaN or infinite parameters")
+    try:
+        # The size first: it is cheap, and a gigantic set does not come through it.
+        size = hypothesis.layout(n, k).size
+        _require(size == len(theta), where, f"{len(theta)} parameters, {hypothesis!r} has {size}")
+        hypothesis.check(n)
+    except ModelFileError:
+        raise
+    except FeaslearnError as error:
+        raise ModelFileError(f"hypothesis_: {error}") from error
+    except Exception as error:
+        raise ModelFileError(f"hypothesis_: {type(error).__name__}: {error}") from error
+
+
+def _check_result(given: object) -> None:
+    where = "result_"
+    result = _the(TrainingResult, given, where, "not the result of a training run")
+    _require(result.status in get_args(Status), where, f"no run ends {result.status!r}")
+    _require(isinstance(result.trainer, str), where, "the trainer is not a text")
+    names = ("objective", "returned_loss", "n_iter", "seconds", "tied_share")
+    _require(all(_is_number(getattr(result, name)) for name in names), where, "a number is missing")
+    bound = result.lower_bound
+    _require(bound is None or _is_number(bound), where, "the lower bound is not a number")
+    _require(_all_texts(result.warnings, list), where, "the warnings are not texts")
+    for name, kept in (("history", result.history), ("details", result.details)):
+        _require(isinstance(kept, dict) and _all_texts(list(kept), list), where, f"no {name}")
+    lists = result.history.values()
+    recorded = all(isinstance(each, list) and all(map(_is_number, each)) for each in lists)
+    _require(recorded, where, "the history is not made of numbers")
+    _require(all(map(_is_number, result.details.values())), where, "details are not numbers")
+
+
+def _check_facets(given: object, n: int, k: int) -> None:
+    where = "facets_"
+    table = _the(FacetTable, given, where, "not a table of facets")
+    texts = _all_texts(table.equalities, tuple) and _all_texts(table.bounds, tuple)
+    _require(texts and type(table.regions) is int, where, "equalities or bounds are not texts")
+    for facet in table.facets:
+        _require(isinstance(facet, LearnedFacet), where, "not a facet")
+        _require(isinstance(facet.text, str), where, "a facet has no text")
+        for part, size in ((facet.normal, n), (facet.limit, k)):
+            _require(isinstance(part, np.ndarray) and part.shape == (size,), where, "wrong sizes")
+        whole = type(facet.binds) is int and type(facet.regions) is int
+        _require(whole and _is_number(facet.price), where, "a facet lacks a number")
+        _require(type(facet.identified) is bool, where, "a facet lacks a truth value")
+
+
+def _the(kind: type[T], value: object, where: str, otherwise: str) -> T:
+    if not isinstance(value, kind):
+        raise ModelFileError(f"{where}: {otherwise}")
+    return value
+
+
+def _require(condition: bool, where: str, otherwise: str) -> None:
+    if not condition:
+        raise ModelFileError(f"{where}: {otherwise}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _all_texts(values: object, kind: type[list[Any]] | type[tuple[Any, ...]]) -> bool:
+    return type(values) is kind and all(isinstance(value, str) for value in values)

@@ -1,0 +1,224 @@
+"""Whatever is wrong: one line, exit code 2, no traceback, nothing written."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import feaslearn as fl
+
+COLUMNS = ("--signals", "price,demand", "--decisions", "power", "--cost", "price")
+FIT = ("--hypothesis", "scaled:box", "-o", "out.json")
+GOOD = "price,demand,power\n" + "".join(f"{i % 3 - 1},{i},{i + 1}\n" for i in range(9))
+
+
+def refused(run: Any, *messages: str) -> None:
+    """Check that a run was refused in one line that says why, and left nothing behind."""
+    assert run.code == 2, run
+    assert run.out == ""
+    assert run.err.startswith("feaslearn: ")
+    assert run.err.count("\n") == 1
+    for message in messages:
+        assert message in run.err
+    left = {path.name for path in Path.cwd().iterdir()}
+    assert left <= {"data.csv", "data.parquet", "model.json", "other.csv"}
+
+
+TABLES: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "data.csv: the file is empty"),
+    "header": (b"price,demand,power\n", "a header and no row"),
+    "ragged": (b"price,demand,power\n1,2,3\n4,5\n", "line 3 has 2 cells"),
+    "encoding": (b"price,demand,power\n\xe9,2,3\n", "not utf-8 text at byte 19"),
+    "binary": (bytes(range(256)), "data.csv"),
+    "text": (b"price,demand,power\n1,two,3\n", "line 2, column 'demand' is the text 'two'"),
+    "gap": (b"price,demand,power\n1,,3\n", "line 2, column 'demand' is empty"),
+    "infinite": (b"price,demand,power\n1,inf,3\n", "line 2, column 'demand' is inf"),
+    "twice": (b"price,demand,demand,power\n1,2,3,4\n", "2 columns in data.csv are called 'demand'"),
+    "missing": (
+        b"price,demnad,power\n1,2,3\n",
+        "'demand' is not in data.csv; did you mean 'demnad'",
+    ),
+    "quotes": (b'price,demand,power\n"1,2,3\n', "line 2"),
+    "no-header": (b"1,2,3\n4,5,6\n", "the first line holds numbers"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_that_cannot_be_used(name: str, command: Any) -> None:
+    contents, message = TABLES[name]
+    Path("data.csv").write_bytes(contents)
+    refused(command("fit", "data.csv", *COLUMNS, *FIT), message)
+
+
+def test_files_that_cannot_be_read(command: Any) -> None:
+    refused(command("fit", "missing.csv", *COLUMNS, *FIT), "missing.csv: No such file")
+    refused(command("fit", ".", *COLUMNS, *FIT), "directory")
+    Path("data.csv").write_text(GOOD)
+    refused(command("fit", "data.csv", *COLUMNS, *FIT, "--max-bytes", "9"), "the limit is 9")
+    refused(command("fit", "data.csv", *COLUMNS, *FIT, "--encoding", "nonsense"), "encoding")
+    refused(command("fit", "data.csv", *COLUMNS, *FIT, "--delimiter", "--"), "delimiter")
+    if os.geteuid():
+        Path("data.csv").chmod(0)
+        refused(command("fit", "data.csv", *COLUMNS, *FIT), "Permission denied")
+
+
+OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
+    "no-decisions": (("--decisions", "nothing"), "column 'nothing' is not in data.csv"),
+    "empty-decisions": (("--decisions", ","), "--decisions: no column is listed"),
+    "both": (("--signals", "power"), "column 'power' is both a signal and a decision"),
+    "signals": (("--signals", "wind"), "--signals: column 'wind' is not in data.csv"),
+    "cost": (
+        ("--cost", "prize"),
+        "--cost: column 'prize' is not in data.csv; did you mean 'price'",
+    ),
+    "cost-count": (("--cost", "1,2"), "number of entries is 2, that of decisions 1"),
+    "cost-nan": (("--cost", "nan"), "must be finite"),
+    "hypothesis": (("--hypothesis", "simplx:6"), "did you mean 'simplex:P'?"),
+    "hypothesis-number": (("--hypothesis", "simplex:six"), "0 or 1 whole number(s)"),
+    "hypothesis-zero": (("--hypothesis", "simplex:0"), "p must be a whole number"),
+    "hypothesis-set": (("--hypothesis", "scaled:bx"), "names no set; did you mean 'box'?"),
+    "hypothesis-wide": (("--hypothesis", "scaled:box:7"), "as many entries as decisions"),
+    "loss": (("--loss", "predictabilty"), "did you mean 'predictability'?"),
+    "norm": (("--loss", "predictability:l3"), "norm='l3' is not known"),
+    "features": (("--features", "pol:2"), "did you mean 'poly'?"),
+    "features-number": (("--features", "poly"), "1 whole number(s)"),
+    "spline": (("--features", "spline:1"), "features: fit of SplineTransformer failed"),
+    "trainer": (("--trainer", "convx"), "did you mean 'convex'?"),
+    "trainer-mismatch": (("--trainer", "facet-learning"), "cannot train this"),
+    "sense": (("--sense", "sideways"), "--sense"),
+    "seed": (("--seed", "-1"), "--seed"),
+    "jobs": (("--jobs", "0"), "n_jobs=0"),
+    "weights": (("--weights", "wait"), "--weights: column 'wait' is not in data.csv"),
+    "weights-negative": (("--weights", "price"), "weights are not negative"),
+    "unknown": (("--colour", "red"), "--colour"),
+    "output": (("-o", "missing/out.json"), "cannot be written"),
+    "output-folder": (("-o", "."), "a directory or a device"),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_that_cannot_be_used(name: str, command: Any) -> None:
+    Path("data.csv").write_text(GOOD)
+    changed, message = OPTIONS[name]
+    arguments = dict(zip((*COLUMNS, *FIT)[::2], (*COLUMNS, *FIT)[1::2], strict=True))
+    arguments.update([changed])
+    run = command("fit", "data.csv", *(part for pair in arguments.items() for part in pair))
+    refused(run, message)
+
+
+def test_everything_wrong_is_said_at_once(command: Any) -> None:
+    Path("data.csv").write_text("price,demand,power\n1,two,3\n")
+    run = command(
+        *("fit", "data.csv", "--signals", "demand,wind", "--decisions", "pwr", "--cost", "prize"),
+        *FIT,
+    )
+    refused(run, "'wind'", "'pwr'", "'prize'", "line 2, column 'demand' is the text 'two'")
+
+
+def test_missing_arguments(command: Any) -> None:
+    refused(command("fit"), "Missing argument", "fit --help")
+    Path("data.csv").write_text(GOOD)
+    refused(command("fit", "data.csv"), "--decisions")
+    refused(command("predict"), "Missing argument")
+    refused(command("nonsense"), "No such command 'nonsense'")
+    refused(command("--nonsense"), "--nonsense")
+
+
+def test_an_old_model_survives_a_failed_fit(command: Any) -> None:
+    Path("model.json").write_text("old")
+    Path("data.csv").write_text("price,demand,power\n1,two,3\n")
+    refused(command("fit", "data.csv", *COLUMNS, "-o", "model.json"), "two")
+    assert Path("model.json").read_text() == "old"
+
+
+MODELS: dict[str, tuple[Any, str]] = {
+    "empty": (lambda text: "", "model.json: the file is empty"),
+    "truncated": (lambda text: text[: len(text) // 2], "not whole"),
+    "edited": (lambda text: text.replace('"demand"', '"wind"'), "the checksum is wrong"),
+    "newer": (lambda text: text.replace('"version": 1', '"version": 9'), "upgrade feaslearn"),
+    "deep": (lambda text: "[" * 10**5, "nested too deep"),
+    "table": (lambda text: GOOD, "not a model file"),
+    "other-json": (lambda text: json.dumps({"a": 1}), "its format is not"),
+}
+
+
+@pytest.fixture
+def model(command: Any) -> Path:
+    Path("data.csv").write_text(GOOD)
+    run = command("fit", "data.csv", *COLUMNS, "--hypothesis", "scaled:box", "-o", "model.json")
+    assert run.code == 0, run.err
+    return Path("model.json")
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("verb", ["predict", "evaluate", "export"])
+def test_models_that_cannot_be_used(verb: str, name: str, model: Path, command: Any) -> None:
+    change, message = MODELS[name]
+    text = model.read_text()
+    assert change(text) != text
+    model.write_text(change(text))
+    data = ("--data", "data.csv") if verb == "export" else ("data.csv",)
+    refused(command(verb, "model.json", *data), message)
+
+
+def test_models_that_cannot_be_read(command: Any, model: Path) -> None:
+    refused(command("predict", "missing.json", "data.csv"), "missing.json: No such file")
+    refused(
+        command("predict", "data.csv", "model.json"), "data.csv: not whole, or not a model file"
+    )
+
+
+USES: dict[str, tuple[tuple[str, ...], str]] = {
+    "missing-signal": (
+        ("predict", "model.json", "other.csv"),
+        "signals: column 'demand' is not in",
+    ),
+    "suffix": (("predict", "model.json", "data.csv", "-o", "x.xls"), ".csv and .parquet"),
+    "folder": (("predict", "model.json", "data.csv", "-o", "no/x.csv"), "cannot be written"),
+    "keep": (("predict", "model.json", "data.csv", "--keep", "day"), "--keep: column 'day'"),
+    "costs": (("predict", "model.json", "data.csv", "--costs", "1,2"), "2 costs for 1 decisions"),
+    "costs-column": (("predict", "model.json", "data.csv", "--costs", "x"), "--costs: column 'x'"),
+    "costs-nan": (("predict", "model.json", "data.csv", "--costs", "nan"), "NaN"),
+    "signals": (("predict", "model.json", "data.csv", "--signals", "price"), "1 columns, but the"),
+    "decisions": (("evaluate", "model.json", "other.csv"), "decisions: column 'power' is not in"),
+    "twice": (("evaluate", "model.json", "data.csv", "--costs", "1"), "reads its costs from the"),
+    "norm": (("evaluate", "model.json", "data.csv", "--norm", "l7"), "--norm"),
+    "no-signal": (("export", "model.json"), "give the signal once"),
+    "two-signals": (("export", "model.json", "--at", "a=1", "--data", "data.csv"), "once"),
+    "at-name": (("export", "model.json", "--at", "wind=1"), "'wind=1' does not set a signal"),
+    "at-number": (("export", "model.json", "--at", "price=x"), "gives no number"),
+    "at-missing": (("export", "model.json", "--at", "price=1"), "no number is given to 'demand'"),
+    "row": (("export", "model.json", "--data", "data.csv", "--row", "99"), "99 is not a row"),
+    "row-zero": (("export", "model.json", "--data", "data.csv", "--row", "0"), "0 is not a row"),
+    "row-gap": (("export", "model.json", "--data", "other.csv"), "line 2, column 'demand'"),
+    "format": (
+        ("export", "model.json", "--data", "data.csv", "--format", "vertexes"),
+        "did you mean 'vertices'?",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_uses_that_cannot_be_served(name: str, model: Path, command: Any) -> None:
+    head = "price,demand\n1,x\n" if name == "row-gap" else "price,wind\n1,2\n"
+    Path("other.csv").write_text(head)
+    arguments, message = USES[name]
+    refused(command(*arguments), message)
+
+
+def test_demo_data_that_cannot_be_written(command: Any) -> None:
+    refused(command("demo", "--data", "power.txt"), ".csv and .parquet")
+    refused(command("demo", "--data", "no/power.csv"), "cannot be written")
+    refused(command("demo", "--samples", "0"), "--samples")
+
+
+def test_a_curved_region_has_no_vertices(command: Any) -> None:
+    data = fl.datasets.make_switch(20, random_state=0)
+    start = fl.trainers.GradientDescent(max_iter=0, n_starts=1)
+    model = fl.RegionRegressor(fl.Affine(fl.L2Ball(2)), cost=data.cost, trainer=start)
+    fl.save(model.fit(data.signals, data.decisions), "model.json")
+    refused(command("export", "model.json", "--at", "0=0.5"), "curved")

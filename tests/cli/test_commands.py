@@ -1,0 +1,290 @@
+"""Every command from start to end, once as the program that users start."""
+
+from __future__ import annotations
+
+import csv
+import json
+import logging
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import feaslearn as fl
+
+ROWS = 60
+
+
+def start(*arguments: str, cwd: Path, program: list[str] | None = None) -> dict[str, Any] | str:
+    """Run the program and return what it printed."""
+    run = subprocess.run(
+        [*(program or [sys.executable, "-m", "feaslearn"]), *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    return json.loads(run.stdout) if "--json" in arguments else run.stdout
+
+
+def table(path: Path) -> dict[str, list[float]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {name: [float(row[name]) for row in rows] for name in rows[0]}
+
+
+COLUMNS = ["--signals", "cost_*,demand_*", "--decisions", "plant_*", "--cost", "cost_*"]
+
+
+def test_from_a_table_to_a_region(tmp_path: Path) -> None:
+    """Through the program itself, as a script would use it."""
+    made = start("demo", "--data", "power.parquet", "--samples", "60", "--json", cwd=tmp_path)
+    assert made["n_samples"] == ROWS
+    fitted = start(
+        *("fit", "power.parquet", *COLUMNS, "--hypothesis", "facets", "-o", "m.json", "--json"),
+        cwd=tmp_path,
+    )
+    assert fitted["status"] in ("optimal", "converged")
+    assert fitted["decisions"] == ["plant_1", "plant_3", "plant_5"]
+    start("predict", "m.json", "power.parquet", "-o", "x.csv", cwd=tmp_path)
+    measured = start("evaluate", "m.json", "power.parquet", "--json", cwd=tmp_path)
+    exported = start("export", "m.json", "--data", "power.parquet", cwd=tmp_path)
+    # The same in Python.
+    data = fl.datasets.make_power5(ROWS, random_state=0)
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    model.fit(data.signals, data.decisions)
+    predicted = np.array(list(table(tmp_path / "x.csv").values())).T
+    assert predicted.tobytes() == model.predict(data.signals).tobytes()
+    mean = fl.evaluate(model, data).returned.mean
+    assert measured["losses"]["returned"]["mean"] == mean
+    vertices = np.array([line.split(",") for line in exported.splitlines()[1:]], dtype=float)
+    assert vertices.tobytes() == model.region(data.signals[0]).vertices().tobytes()
+
+
+@pytest.mark.skipif(shutil.which("feaslearn") is None, reason="the program is not installed")
+def test_the_installed_program(example: Path) -> None:
+    program = [str(shutil.which("feaslearn"))]
+    text = start("predict", str(example / "power.json"), "unseen.csv", cwd=example, program=program)
+    assert len(str(text).splitlines()) == 8
+
+
+def test_the_model_that_fit_writes(example: Path) -> None:
+    model = fl.load(example / "power.json")
+    assert list(model.feature_names_in_)[:4] == ["cost_1", "cost_3", "cost_5", "demand_1"]
+    assert model.cost == ["cost_1", "cost_3", "cost_5"]
+    assert "plant_1" in str(model.facets_)
+    assert model.hypothesis.max_facets == 6
+
+
+def test_fit_tells_people_what_it_did(example: Path, command: Any) -> None:
+    data = str(example / "power.csv")
+    run = command("fit", data, *COLUMNS, "--hypothesis", "scaled:simplex", "-o", "m.json")
+    assert run.code == 0
+    assert run.err == ""
+    for text in ("m.json", "60", "Scaled", "optimal", "training loss"):
+        assert text in run.out
+
+
+def test_fit_with_every_option(example: Path, command: Any) -> None:
+    run = command(
+        *("fit", str(example / "power.csv"), "--signals", "*", "--decisions", "plant_1"),
+        *("--decisions", "plant_3,plant_5", "--cost", "-1,2,-0.5", "--weights", "demand_5"),
+        *("--hypothesis", "scaled:box", "--loss", "predictability:l2", "--features", "poly:2"),
+        *("--trainer", "convex", "--sense", "max", "--seed", "3", "--jobs", "2"),
+        *("-o", "m.json", "--json"),
+    )
+    assert run.code == 0, run.err
+    model = fl.load("m.json")
+    assert model.cost == [-1.0, 2.0, -0.5]
+    assert (model.sense, model.random_state, model.n_jobs) == ("max", 3, 2)
+    assert repr(model.loss) == "Predictability()"
+    assert repr(model.trainer) == "Convex()"
+    assert type(model.features).__name__ == "PolynomialFeatures"
+    # A pattern leaves out what other options name.
+    assert not {"plant_1", "demand_5"} & set(model.feature_names_in_)
+    assert "demand_4" in model.feature_names_in_
+
+
+def test_cost_columns_are_signals(example: Path, command: Any) -> None:
+    run = command(
+        *("fit", str(example / "power.csv"), "--decisions", "plant_*", "--cost", "cost_*"),
+        *("--hypothesis", "linear", "-o", "m.json", "--json"),
+    )
+    assert json.loads(run.out)["signals"] == ["cost_1", "cost_3", "cost_5"]
+
+
+def test_no_cost_is_a_warning(example: Path, command: Any) -> None:
+    arguments = ("--signals", "demand_*", "--decisions", "plant_*", "-o", "m.json")
+    run = command("fit", str(example / "power.csv"), *arguments)
+    assert run.code == 0
+    assert run.err.startswith("feaslearn: warning: no cost was given")
+    assert run.err.count("\n") == 1
+    assert command("fit", str(example / "power.csv"), *arguments, "--quiet").err == ""
+
+
+def test_decisions_that_were_not_observed(example: Path, command: Any, tmp_path: Path) -> None:
+    lines = (example / "power.csv").read_text().splitlines()
+    lines[3] = lines[3].rpartition(",")[0] + ","
+    lines[4] = lines[4].rpartition(",")[0] + ",NA"
+    Path("gaps.csv").write_text("\n".join(lines))
+    run = command("fit", "gaps.csv", *COLUMNS, "--hypothesis", "scaled:box", "-o", "m.json")
+    assert run.code == 0, run.err
+    assert command("evaluate", "m.json", "gaps.csv").code == 0
+
+
+@pytest.mark.parametrize("flag", [[], ["-v"], ["-vv"]])
+def test_the_log(flag: list[str], example: Path, command: Any) -> None:
+    logger = logging.getLogger("feaslearn")
+    before = (logger.level, list(logger.handlers))
+    run = command("fit", str(example / "power.csv"), *COLUMNS, "-o", "m.json", "--json", *flag)
+    assert run.code == 0
+    assert json.loads(run.out)["n_samples"] == ROWS
+    assert ("cross-validated loss" in run.err) is bool(flag)
+    assert (logger.level, logger.handlers) == before
+
+
+def test_predict_prints_a_table_or_json(example: Path, command: Any) -> None:
+    files = (str(example / "power.json"), str(example / "unseen.csv"))
+    printed = command("predict", *files).out.splitlines()
+    assert printed[0] == "plant_1,plant_3,plant_5"
+    assert len(printed) == 8
+    found = json.loads(command("predict", *files, "--json").out)
+    assert found["columns"] == ["plant_1", "plant_3", "plant_5"]
+    assert [float(cell) for cell in printed[1].split(",")] == found["rows"][0]
+
+
+def test_predict_with_other_costs(example: Path, command: Any) -> None:
+    files = (str(example / "power.json"), str(example / "unseen.csv"))
+    model = fl.load(files[0])
+    signals = np.array(list(table(Path(files[1])).values())).T[:, :8]
+    numbers = json.loads(command("predict", *files, "--costs", "0.9,0.1,-0.5", "--json").out)
+    expected = model.predict(signals, costs=np.tile([0.9, 0.1, -0.5], (7, 1)))
+    assert numbers["rows"] == expected.tolist()
+    columns = json.loads(command("predict", *files, "--costs", "demand_1,demand_2", "--costs",
+                                 "demand_3", "--json").out)  # fmt: skip
+    assert columns["rows"] == model.predict(signals, costs=signals[:, 3:6]).tolist()
+
+
+def test_predict_keeps_columns_and_writes_files(example: Path, command: Any) -> None:
+    lines = (example / "unseen.csv").read_text().splitlines()
+    # Columns in another order, and one of texts.
+    shuffled = [",".join([f"day {i}" if i else "day", *reversed(line.split(","))])
+                for i, line in enumerate(lines)]  # fmt: skip
+    Path("days.csv").write_text("\n".join(shuffled))
+    model = str(example / "power.json")
+    run = command("predict", model, "days.csv", "--keep", "day,demand_1", "-o", "out.parquet")
+    assert run.code == 0, run.err
+    found = pq.read_table("out.parquet").to_pydict()
+    assert found["day"] == [f"day {i}" for i in range(1, 8)]
+    direct = json.loads(command("predict", model, str(example / "unseen.csv"), "--json").out)
+    assert found["plant_3"] == [row[1] for row in direct["rows"]]
+    run = command("predict", model, "days.csv", "-o", "out.csv", "--quiet")
+    assert (run.code, run.out, run.err) == (0, "", "")
+    assert table(Path("out.csv"))["plant_3"] == found["plant_3"]
+
+
+def test_evaluate_says_no(example: Path, command: Any) -> None:
+    files = (str(example / "power.json"), str(example / "unseen.csv"))
+    run = command("evaluate", *files, "--norm", "l1", "--at-most", "-1")
+    assert run.code == 1
+    assert "above -1" in run.err
+    assert "loss (l1), 7 samples" in run.out
+    found = json.loads(command("evaluate", *files, "--json", "--at-most", "1e9").out)
+    assert found["passed"] is True
+    assert found["losses"]["true_suboptimality"] is None
+
+
+def test_a_model_without_names_and_with_costs_of_its_own(example: Path, command: Any) -> None:
+    data = fl.datasets.make_power5(30, random_state=0)
+    model = fl.RegionRegressor(fl.Scaled(fl.Box(3)))
+    model.fit(data.signals, data.decisions, costs=data.cost_matrix)
+    fl.save(model, "m.json")
+    unseen = str(example / "unseen.csv")
+    run = command("predict", "m.json", unseen)
+    assert run.code == 2
+    assert "fitted without names to 8 signals; name their columns with --signals" in run.err
+    run = command("predict", "m.json", unseen, "--signals", "cost_*,demand_*")
+    assert run.code == 2
+    assert "fitted with costs" in run.err
+    named = ("--signals", "cost_*,demand_*", "--costs", "cost_*")
+    run = command("predict", "m.json", unseen, *named)
+    assert run.code == 0
+    assert run.out.startswith("x0,x1,x2\n")
+    run = command("evaluate", "m.json", unseen, *named, "--decisions", "plant_*", "--json")
+    assert run.code == 0, run.err
+    assert json.loads(run.out)["n_samples"] == 7
+    run = command("evaluate", "m.json", unseen, *named, "--decisions", "plant_1")
+    assert run.code == 2
+
+
+def test_export(example: Path, command: Any) -> None:
+    model, data = str(example / "power.json"), str(example / "unseen.csv")
+    signal = {name: column[2] for name, column in table(Path(data)).items() if "plant" not in name}
+    at = ",".join(f"{name}={value!r}" for name, value in signal.items())
+    by_text = command("export", model, "--at", at)
+    by_row = command("export", model, "--data", data, "--row", "3")
+    assert (by_text.code, by_text.out) == (0, by_row.out)
+    run = command("export", model, "--at", at, "--format", "halfspaces", "-o", "h.csv", "--json")
+    assert json.loads(run.out)["format"] == "halfspaces"
+    with Path("h.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    point = np.array([line.split(",") for line in by_text.out.splitlines()[1:]], dtype=float)
+    for row in rows:
+        value = point @ [float(row[name]) for name in ("plant_1", "plant_3", "plant_5")]
+        limit = float(row["limit"])
+        if row["relation"] == "=":
+            assert np.allclose(value, limit)
+        else:
+            assert (value <= limit + 1e-9).all()
+    printed = json.loads(command("export", model, "--at", at, "--json").out)
+    assert printed["text"] == by_text.out
+
+
+def test_an_interrupted_fit_keeps_the_best_and_says_so(
+    example: Path, command: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from feaslearn.trainers import GradientDescent
+
+    step, steps = GradientDescent.step, []
+
+    def interrupted(self: Any, *arguments: Any) -> Any:
+        steps.append(1)
+        if len(steps) > 3:
+            raise KeyboardInterrupt
+        return step(self, *arguments)
+
+    monkeypatch.setattr(GradientDescent, "step", interrupted)
+    data = str(example / "power.csv")
+    run = command("fit", data, *COLUMNS, "--hypothesis", "simplex:3", "-o", "m.json", "--json")
+    assert run.code == 1
+    assert "interrupted: the best model so far was written to m.json" in run.err
+    assert json.loads(run.out)["status"] == fl.load("m.json").result_.status == "interrupted"
+
+
+def test_an_interrupt_elsewhere(
+    example: Path, command: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fl.RegionRegressor, "fit", interrupted)
+    run = command("fit", str(example / "power.csv"), *COLUMNS, "-o", "m.json")
+    assert (run.code, run.err) == (1, "feaslearn: interrupted\n")
+    assert not Path("m.json").exists()
+
+
+def test_demo_for_scripts(command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from feaslearn.cli import demo
+
+    monkeypatch.setattr(demo, "compare", lambda: [demo.Row("Linear", {"l": float("nan")}, 0.5)])
+    run = command("demo", "--json")
+    expected = {"model": "Linear", "l": None, "seconds": 0.5}
+    assert json.loads(run.out) == {"report": "demo_report.html", "models": [expected]}
+    assert Path("demo_report.html").read_text("utf-8").startswith("<!DOCTYPE html>")

@@ -1,0 +1,442 @@
+"""Files that are damaged, edited or meant to harm: our own errors, and quickly."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from examples import fit
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
+
+import feaslearn as fl
+from feaslearn.exceptions import FeaslearnError, FileError, ModelFileError
+from feaslearn.io.arrays import encode_array
+from feaslearn.io.model_file import _checksum
+
+
+def encoded(model: fl.RegionRegressor, folder: Path) -> dict[str, Any]:
+    fl.save(model, folder / "encoded.json")
+    envelope: dict[str, Any] = json.loads((folder / "encoded.json").read_text("utf-8"))
+    return envelope
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("models")
+    models = {
+        "scaled": fit(fl.Scaled(fl.Box(2, [0.0, 0.0], 1.0))),
+        "blend": fit(fl.Blend([fl.Facets(2), fl.Affine(fl.Simplex(1))])),
+        "seeded": fit(fl.Scaled(fl.Box(2)), random_state=np.random.RandomState(0)),
+        "pcg": fit(fl.Scaled(fl.Box(2)), random_state=np.random.default_rng(0)),
+        "spline": fit(fl.Scaled(fl.Box(2)), features=SplineTransformer(n_knots=3, degree=1)),
+        "poly": fit(fl.Scaled(fl.Box(2)), features=PolynomialFeatures(2)),
+        "scale": fit(fl.Scaled(fl.Box(2)), features=StandardScaler()),
+    }
+    return {name: json.dumps(encoded(model, folder)) for name, model in models.items()}
+
+
+def load_text(text: str | bytes, folder: Path) -> fl.RegionRegressor:
+    path = folder / "model.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return fl.load(path)
+
+
+def load_tree(envelope: dict[str, Any], folder: Path) -> fl.RegionRegressor:
+    """Load an envelope whose checksum is right again: the next line of defence is meant."""
+    envelope["checksum"] = _checksum(envelope["model"])
+    return load_text(json.dumps(envelope), folder)
+
+
+# Files that are no files, or not whole
+
+
+@pytest.mark.parametrize("name", ["missing.json", ".", "a\0b"])
+def test_a_file_that_cannot_be_read(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"missing|\.|a"):
+        fl.load(f"{tmp_path}/{name}")
+
+
+def test_a_file_beyond_the_limit(texts: dict[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(texts["scaled"])
+    with pytest.raises(FileError, match="the limit is 100; raise max_bytes"):
+        fl.load(path, max_bytes=100)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "empty"),
+        (b" \n", "empty"),
+        (b"\xff\xfe{}", "not UTF-8"),
+        (b"PK\x03\x04", "not whole, or not a model file"),
+        (b"{", "not whole"),
+        (b"[]", "not a model file"),
+        (b"null", "not a model file"),
+        (b'{"format": "other"}', "its format is not 'feaslearn-model'"),
+        (b'{"format": NaN}', "NaN is not JSON"),
+        (b'{"format": 1, "format": 1}', "a key stands twice"),
+        (b"[" * 100_000, "nested too deep"),
+        (b'{"a":' * 100_000, "nested too deep"),
+        (b'{"format": ' + b"9" * 10_000 + b"}", "not whole, or not a model file"),
+    ],
+)
+def test_a_file_that_is_something_else(text: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=message):
+        load_text(text, tmp_path)
+
+
+def test_every_truncation(texts: dict[str, str], tmp_path: Path) -> None:
+    text = texts["scaled"]
+    for length in range(0, len(text), 97):
+        with pytest.raises(ModelFileError):
+            load_text(text[:length], tmp_path)
+
+
+def test_an_edit_is_seen(texts: dict[str, str], tmp_path: Path) -> None:
+    edited = texts["scaled"].replace('"sense": "min"', '"sense": "max"')
+    assert edited != texts["scaled"]
+    with pytest.raises(ModelFileError, match="checksum is wrong: the file was edited or damaged"):
+        load_text(edited, tmp_path)
+
+
+def test_spaces_and_the_order_of_keys_do_not_matter(texts: dict[str, str], tmp_path: Path) -> None:
+    envelope = json.loads(texts["scaled"])
+    assert load_text(json.dumps(envelope, indent=4, sort_keys=True), tmp_path).theta_.size
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        (2, r"version 2 of the schema, written by feaslearn .*: upgrade feaslearn"),
+        (0, "0 is not a version"),
+        (-1, "-1 is not a version"),
+        ("1", "'1' is not a version"),
+        (True, "True is not a version"),
+        (None, "None is not a version"),
+    ],
+)
+def test_versions(version: Any, message: str, texts: dict[str, str], tmp_path: Path) -> None:
+    envelope = json.loads(texts["scaled"]) | {"version": version}
+    with pytest.raises(ModelFileError, match=message):
+        load_tree(envelope, tmp_path)
+
+
+# Files that were written with care to look right
+
+
+def put(*keys: str | int) -> Callable[[dict[str, Any], Any], None]:
+    """Return a function that replaces a node of the model."""
+
+    def change(envelope: dict[str, Any], value: Any) -> None:
+        node = envelope["model"]
+        for key in keys[:-1]:
+            node = node[key]
+        assert isinstance(keys[-1], int) or keys[-1] in node
+        node[keys[-1]] = value
+
+    return change
+
+
+def array(values: Any) -> Any:
+    return encode_array(np.asarray(values))
+
+
+def deep(levels: int) -> Any:
+    node: Any = 1
+    for _ in range(levels):
+        node = [node]
+    return node
+
+
+def made(name: str, **parameters: Any) -> Any:
+    return {"$": "object", "class": name, "parameters": parameters}
+
+
+theta = put("fitted", "theta_")
+seed = put("parameters", "random_state")
+hypothesis = put("fitted", "hypothesis_")
+outputs = ("fitted", "_reader", "parameters", "outputs", "parameters")
+features = ("fitted", "features_", "parameters")
+result = ("fitted", "result_", "parameters")
+
+GIGANTIC = {"$": "array", "dtype": "<f8", "order": "C", "data": ""}
+SIMPLE = made("Simplex", p=2)
+
+HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], Any], None], Any, str]] = {
+    "gigantic-shape": ("scaled", theta, GIGANTIC | {"shape": [10**12]}, "length of an array"),
+    "big-shape": ("scaled", theta, GIGANTIC | {"shape": [2**30]}, "do not have the size"),
+    "gigantic-empty": ("scaled", theta, GIGANTIC | {"shape": [0, 2**31, 2**31]}, "no array has"),
+    "many-dimensions": ("scaled", theta, GIGANTIC | {"shape": [1] * 99}, "at most 8"),
+    "negative-shape": ("scaled", theta, GIGANTIC | {"shape": [-1]}, "not the length"),
+    "float-shape": ("scaled", theta, GIGANTIC | {"shape": [1.0]}, "not the length"),
+    "text-shape": ("scaled", theta, GIGANTIC | {"shape": "3"}, "list of at most 8"),
+    "object-dtype": ("scaled", theta, array([1.0]) | {"dtype": "|O"}, "type '|O' are not held"),
+    "record-dtype": ("scaled", theta, array([1.0]) | {"dtype": [["a", "<f8"]]}, "not held"),
+    "big-endian": ("scaled", theta, array([1.0]) | {"dtype": ">f8"}, "not held"),
+    "order": ("scaled", theta, array([1.0]) | {"order": "K"}, "order of an array"),
+    "not-base64": ("scaled", theta, array([1.0]) | {"data": "!" * 12}, "not base64"),
+    "padding": ("scaled", theta, array([1.0]) | {"data": "AAAAAAAAAAA="[::-1]}, "base64|bytes"),
+    "short-data": ("scaled", theta, array([1.0]) | {"shape": [2]}, "do not have the size"),
+    "no-data": ("scaled", theta, array([1.0]) | {"data": None}, "do not have the size"),
+    "truth-value-7": (
+        "scaled",
+        seed,
+        array([True]) | {"data": base64.b64encode(b"\x07").decode()},
+        "neither 0 nor 1",
+    ),
+    "nan-theta": ("scaled", theta, array(np.full(5, np.nan)), "theta_: NaN or infinite"),
+    "infinite-theta": ("scaled", theta, array(np.full(5, np.inf)), "theta_: NaN or infinite"),
+    "short-theta": ("scaled", theta, array([1.0]), "theta_: 1 parameters, .* has 5"),
+    "whole-theta": ("scaled", theta, array([1, 2, 3, 4, 5]), "not a vector of floats"),
+    "flat-theta": ("scaled", theta, array(np.ones((1, 5))), "not a vector of floats"),
+    "no-theta": ("scaled", theta, None, "theta_: not a vector"),
+    "deep": ("scaled", seed, deep(100), "nested more than 60 deep"),
+    "very-deep": ("scaled", seed, deep(700), "nested"),
+    "tag": ("scaled", seed, {"$": "pickle", "data": "gASVAA=="}, "'pickle' is not a kind of value"),
+    "no-tag": ("scaled", seed, {"a": 1}, "None is not a kind of value"),
+    "tag-object": ("scaled", seed, {"$": {}}, "not a kind of value"),
+    "more-keys": ("scaled", seed, {"$": "tuple", "items": [], "x": 1}, "has the keys"),
+    "float-text": ("scaled", seed, {"$": "float", "value": "0x1"}, "not a float"),
+    "float-list": ("scaled", seed, {"$": "tuple", "items": 3}, "expected a list"),
+    "dict-pairs": ("scaled", seed, {"$": "dict", "items": [[1, 2, 3]]}, "not a list of pairs"),
+    "dict-keys": ("scaled", seed, {"$": "dict", "items": [[[1], 2]]}, "not a list of pairs"),
+    "range-step": ("scaled", seed, {"$": "range", "parts": [0, 9, 0]}, "not a range"),
+    "range-long": ("scaled", seed, {"$": "range", "parts": [0, 10**30, 1]}, "not a range"),
+    "left-out": ("scaled", seed, {"$": "left out", "what": 3}, "not a text"),
+    "class": ("scaled", seed, made("subprocess.Popen", args="ls"), "not one that files may name"),
+    "class-list": ("scaled", seed, made("x") | {"class": [1]}, "not one that files may name"),
+    "class-near": ("scaled", seed, made("Simplexx", p=2), "did you mean 'Simplex'"),
+    "abstract": ("scaled", seed, made("Hypothesis"), "not one that files may name"),
+    "parameters": ("scaled", seed, made("Box") | {"parameters": 3}, "parameters of Box are 3"),
+    "unknown-parameter": ("scaled", seed, made("Simplex", p=2, q=3), "no parameter 'q'; was the"),
+    "missing-parameter": ("scaled", seed, made("Simplex"), "'p' of Simplex is missing"),
+    "fitted-set": ("scaled", seed, SIMPLE | {"fitted": {}}, "holds no fitted state|kind of"),
+    "no-hypothesis": ("scaled", hypothesis, 3, "hypothesis_: not a hypothesis"),
+    "a-set": ("scaled", hypothesis, SIMPLE, "hypothesis_: not a hypothesis"),
+    "affine-of-3": ("scaled", hypothesis, made("Affine", primitive=3), "needs a primitive set"),
+    "gigantic-set": (
+        "scaled",
+        hypothesis,
+        made("Affine", primitive=made("Box", p=10**15)),
+        "parameters, Affine",
+    ),
+    "gigantic-scaled": (
+        "scaled",
+        hypothesis,
+        made("Scaled", primitive=made("Simplex", p=10**15)),
+        "as many entries as decisions",
+    ),
+    "set-of-text": (
+        "scaled",
+        hypothesis,
+        made("Scaled", primitive=made("Simplex", p="2")),
+        "whole number",
+    ),
+    "facets-of-text": ("scaled", hypothesis, made("Facets", max_facets="x"), "hypothesis_"),
+    "empty-blend": ("scaled", hypothesis, made("Blend", hypotheses=[]), "at least one hypothesis"),
+    "blend-of-none": ("scaled", hypothesis, made("Blend", hypotheses=None), "hypothesis_"),
+    "empty-set": (
+        "scaled",
+        hypothesis,
+        made("Scaled", primitive=made("Box", p=2, lower=1.0, upper=0.0)),
+        "hypothesis_",
+    ),
+    "nan-in-set": (
+        "scaled",
+        hypothesis,
+        made("Scaled", primitive=made("Box", p=2, lower=array([np.nan, 0.0]))),
+        "hypothesis_",
+    ),
+    "class-of-model": ("scaled", put("class"), "Pipeline", "not a model that files hold"),
+    "state": ("scaled", put("fitted"), {}, "the fitted state lacks"),
+    "state-list": ("scaled", put("fitted"), [], "not objects"),
+    "unknown-model-parameter": (
+        "scaled",
+        put("parameters"),
+        {"colour": 1},
+        "no parameter 'colour'",
+    ),
+    "no-signals": ("scaled", put("fitted", "n_features_in_"), 0, "not a number of signals"),
+    "text-signals": ("scaled", put("fitted", "n_features_in_"), "3", "not a number of signals"),
+    "other-signals": ("scaled", put("fitted", "n_features_in_"), 4, "another number of signals"),
+    "names": ("scaled", put("fitted", "feature_names_in_"), ["a"], "not a list of 3 names"),
+    "names-numbers": ("scaled", put("fitted", "feature_names_in_"), [1, 2, 3], "not a list of 3"),
+    "no-features": ("scaled", put("fitted", "features_"), None, "not the features"),
+    "columns": ("scaled", put(*features, "columns"), {"$": "tuple", "items": [7]}, "not among"),
+    "columns-text": ("scaled", put(*features, "columns"), "01", "features_: no columns"),
+    "feature-names": ("scaled", put(*features, "names"), {"$": "tuple", "items": ["1"]}, "names"),
+    "no-reader": ("scaled", put("fitted", "_reader"), 3, "outputs: not how"),
+    "flat": ("scaled", put(*outputs, "flat"), True, "several decisions in a vector"),
+    "flat-text": ("scaled", put(*outputs, "flat"), "yes", "a truth value is missing"),
+    "labels": ("scaled", put(*outputs, "labels"), {"$": "tuple", "items": [1]}, "not the labels"),
+    "n-decisions": (
+        "scaled",
+        put("fitted", "_reader", "parameters", "n_decisions"),
+        10**9,
+        "not a number of signals or decisions",
+    ),
+    "result": ("scaled", put("fitted", "result_"), {"$": "dict", "items": []}, "result_: not"),
+    "status": ("scaled", put(*result, "status"), "splendid", "no run ends 'splendid'"),
+    "objective": ("scaled", put(*result, "objective"), "0", "a number is missing"),
+    "history": (
+        "scaled",
+        put(*result, "history"),
+        {"$": "dict", "items": [["objective", ["x"]]]},
+        "not made of numbers",
+    ),
+    "details": ("scaled", put(*result, "details"), [], "no details"),
+    "warnings": ("scaled", put(*result, "warnings"), [3], "warnings are not texts"),
+    "cost-columns": ("scaled", put("fitted", "cost_", "columns"), [2], r"read \[2\]"),
+    "cost-specification": ("scaled", put("fitted", "cost_", "specification"), [0, 9], "column 9"),
+    "cost-list": ("scaled", put("fitted", "cost_"), [0, 1], "cost_: not a cost"),
+    "facets": ("blend", put("fitted", "_facets"), 3, "not a table of facets"),
+    "facet": (
+        "blend",
+        put("fitted", "_facets", "parameters", "facets"),
+        {"$": "tuple", "items": [3]},
+        "not a facet",
+    ),
+    "generator": ("seeded", put("parameters", "random_state", "kind"), "MT", "random generator"),
+    "generator-position": (
+        "seeded",
+        put("parameters", "random_state", "state", 624),
+        10**6,
+        "random generator",
+    ),
+    "generator-negative": ("pcg", put("parameters", "random_state", "state", 0), -1, "generator"),
+    "generator-empty": ("pcg", put("parameters", "random_state", "state"), [], "generator"),
+    "spline-knots": (
+        "spline",
+        put(*features, "transformer", "fitted", "items", 1, 1, 0, "items", 0),
+        array([np.nan] * 5),
+        "knots and coefficients",
+    ),
+    "spline-state": (
+        "spline",
+        put(*features, "transformer", "fitted"),
+        {"$": "dict", "items": []},
+        "not the state of a fitted SplineTransformer",
+    ),
+    "spline-signals": (
+        "spline",
+        put(*features, "transformer", "fitted", "items", 0, 1),
+        2,
+        "do not fit the signals",
+    ),
+    "spline-bias": (
+        "spline",
+        put(*features, "transformer", "parameters", "include_bias"),
+        False,
+        "another number of features",
+    ),
+    "polynomial-degree": (
+        "poly",
+        put(*features, "transformer", "parameters", "degree"),
+        10**9,
+        "not the degree",
+    ),
+    "scaler-mean": (
+        "scale",
+        put(*features, "transformer", "fitted", "items", 1, 1),
+        array([1.0]),
+        "not 3 finite numbers",
+    ),
+    "transformer": ("scale", put(*features, "transformer"), made("StandardScaler"), "features_"),
+    "transformer-set": ("scale", put(*features, "transformer"), SIMPLE, "features_"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_forged_file(name: str, texts: dict[str, str], tmp_path: Path) -> None:
+    model, change, value, message = HOSTILE[name]
+    envelope = json.loads(texts[model])
+    change(envelope, value)
+    with pytest.raises(ModelFileError, match=message) as caught:
+        load_tree(envelope, tmp_path)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 1000
+
+
+def test_no_memory_is_taken_for_what_a_file_only_claims(
+    texts: dict[str, str], tmp_path: Path
+) -> None:
+    envelope = json.loads(texts["scaled"])
+    theta(envelope, GIGANTIC | {"shape": [2**30]})
+    tracemalloc.start()
+    with pytest.raises(ModelFileError):
+        load_tree(envelope, tmp_path)
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
+
+
+def nodes(tree: Any) -> list[tuple[Any, Any]]:
+    """List every place of a tree as a container and a key."""
+    found: list[tuple[Any, Any]] = []
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    for key, value in items:
+        found.append((tree, key))
+        if isinstance(value, dict | list):
+            found += nodes(value)
+    return found
+
+
+JUNK = st.recursive(
+    st.sampled_from([None, True, False, 0, -1, 10**30, 1.5, -0.0, "", "object", "é", "\ud800"])
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["$", "items", "class", "shape"]), inner, max_size=3)
+        | inner.map(lambda value: {"$": "tuple", "items": [value]})
+        | st.sampled_from(["Simplex", "Box", "Affine", "Facets", "Polytope", "Reader", "Cone"]).map(
+            made
+        )
+    ),
+    max_leaves=5,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(which=st.sampled_from(["scaled", "blend", "spline", "pcg"]), place=st.randoms(), junk=JUNK)
+def test_fuzz_any_node(
+    which: str, place: random.Random, junk: Any, texts: dict[str, str], tmp_path: Path
+) -> None:
+    envelope = json.loads(texts[which])
+    container, key = place.choice(nodes(envelope["model"]))
+    if place.random() < 0.1 and isinstance(container, dict):
+        del container[key]
+    else:
+        container[key] = junk
+    try:
+        loaded = load_tree(envelope, tmp_path)
+    except FeaslearnError:
+        return
+    assert isinstance(loaded, fl.RegionRegressor)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.randoms(), piece=st.binary(max_size=6))
+def test_fuzz_any_byte(
+    place: random.Random, piece: bytes, texts: dict[str, str], tmp_path: Path
+) -> None:
+    text = texts["scaled"].encode()
+    start = place.randrange(len(text))
+    stop = min(len(text), start + place.randrange(8))
+    changed = text[:start] + piece + text[stop:]
+    try:
+        load_text(changed, tmp_path)
+    except FeaslearnError:
+        return
+    # What was changed was no more than space or the name of the writer.
+    assert json.loads(changed)["model"] == json.loads(text)["model"]

@@ -1,0 +1,316 @@
+"""What cannot be saved is refused by name; what is given again is checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from examples import fit, table
+from same import difference
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
+
+import feaslearn as fl
+from feaslearn.exceptions import (
+    DataError,
+    FileError,
+    ModelFileError,
+    NotFittedError,
+    UnsupportedError,
+)
+from feaslearn.io import atomic
+from feaslearn.trainers import GradientDescent
+
+
+@pytest.fixture(scope="module")
+def model() -> fl.RegionRegressor:
+    return fit(fl.Scaled(fl.Box(2)))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "model.json"
+
+
+def never(iteration: int, iterate: Any) -> bool:
+    return False
+
+
+def prices(signals: Any) -> Any:
+    return 2.0 * signals[:, :2]
+
+
+def test_a_file_is_readable_json_with_a_version(model: fl.RegionRegressor, path: Path) -> None:
+    fl.save(model, str(path))
+    envelope = json.loads(path.read_text("utf-8"))
+    assert (envelope["format"], envelope["version"]) == ("feaslearn-model", 1)
+    assert envelope["feaslearn"] == fl.__version__
+    assert envelope["model"]["parameters"]["hypothesis"]["class"] == "Scaled"
+
+
+@pytest.mark.parametrize(
+    "thing", [None, 3, StandardScaler(), fl.baselines.LinearPolicy(), Pipeline([("a", None)])]
+)
+def test_what_is_no_model(thing: Any, path: Path) -> None:
+    with pytest.raises(
+        UnsupportedError, match=f"a {type(thing).__name__} is not a RegionRegressor"
+    ):
+        fl.save(thing, path)
+
+
+def test_a_subclass_is_not_saved_as_its_base(model: fl.RegionRegressor, path: Path) -> None:
+    class Mine(fl.RegionRegressor):
+        pass
+
+    with pytest.raises(UnsupportedError, match="a Mine is not"):
+        fl.save(Mine(), path)
+
+
+def test_a_model_that_is_not_fitted(path: Path) -> None:
+    with pytest.raises(NotFittedError):
+        fl.save(fl.RegionRegressor(), path)
+
+
+def test_a_function_as_cost_is_refused_unless_it_is_given_again(path: Path) -> None:
+    cost = fl.FunctionCost(prices, columns=[0, 1])
+    model = fit(fl.Scaled(fl.Box(2)), cost=cost)
+    with pytest.raises(UnsupportedError, match=r"cost is a function: FunctionCost\(prices.*load"):
+        fl.save(model, path)
+    assert not path.exists()
+    fl.save(model, path, leave_out=["cost"])
+    node = json.loads(path.read_text("utf-8"))["model"]["parameters"]["cost"]
+    assert node == {"$": "left out", "what": "a function: FunctionCost(prices, columns=[0, 1])"}
+    with pytest.raises(ModelFileError, match=r"without cost, a function: Fun.*load\(path, cost="):
+        fl.load(path)
+    loaded = fl.load(path, cost=cost)
+    assert loaded.cost is cost
+    signals, decisions = table(2)
+    assert loaded.predict(signals).tobytes() == model.predict(signals).tobytes()
+    assert loaded.fit(signals, decisions).theta_.tobytes() == model.theta_.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("cost", "message"),
+    [
+        (fl.FunctionCost(prices, columns=[0]), r"reads the signals \[0\], .* read \[0, 1\]"),
+        ([0], "the number of entries is 1"),
+        (["price"], "'price' is not among"),
+        (7, "7 is not a list of columns"),
+    ],
+)
+def test_another_cost_than_that_of_the_fit(cost: Any, message: str, path: Path) -> None:
+    fl.save(
+        fit(fl.Scaled(fl.Box(2)), cost=fl.FunctionCost(prices, columns=[0, 1])),
+        path,
+        leave_out="cost",
+    )
+    with pytest.raises(DataError, match=message):
+        fl.load(path, cost=cost)
+
+
+TRANSFORMERS = {
+    "Pipeline": Pipeline([("scale", StandardScaler())]),
+    "ColumnTransformer": ColumnTransformer([("scale", StandardScaler(), [0, 1])]),
+    "FunctionTransformer": FunctionTransformer(np.arctan),
+    "MinMaxScaler": MinMaxScaler(),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_any_other_transformer_is_refused_unless_it_is_given_again(name: str, path: Path) -> None:
+    model = fit(fl.Scaled(fl.Box(2)), features=TRANSFORMERS[name])
+    with pytest.raises(UnsupportedError, match=f"features is of type {name}, .*load") as caught:
+        fl.save(model, path)
+    assert str(caught.value).count(name) == 1
+    fl.save(model, path, leave_out=["features"])
+    with pytest.raises(ModelFileError, match=rf"without features, of type {name}; give it again"):
+        fl.load(path)
+    loaded = fl.load(path, features=model.features_.transformer)
+    signals = table(2)[0]
+    assert loaded.predict(signals).tobytes() == model.predict(signals).tobytes()
+    assert loaded.features is model.features_.transformer
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (MinMaxScaler(), "MinMaxScaler is not fitted; .*model.features_.transformer"),
+        (MinMaxScaler, "not a transformer"),
+        ("all", "not a transformer"),
+    ],
+)
+def test_another_transformer_than_that_of_the_fit(features: Any, message: str, path: Path) -> None:
+    fl.save(fit(fl.Scaled(fl.Box(2)), features=MinMaxScaler()), path, leave_out=["features"])
+    with pytest.raises(DataError, match=message):
+        fl.load(path, features=features)
+
+
+def test_a_transformer_of_another_width_is_refused_when_it_is_used(path: Path) -> None:
+    fl.save(fit(fl.Scaled(fl.Box(2)), features=MinMaxScaler()), path, leave_out=["features"])
+    with pytest.raises(DataError, match="features"):
+        fl.load(path, features=MinMaxScaler().fit([[1.0], [2.0]])).predict(table(2)[0])
+
+
+def test_what_the_file_holds_is_not_given_again(model: fl.RegionRegressor, path: Path) -> None:
+    fl.save(model, path)
+    with pytest.raises(DataError, match=r"cost was given, but the file holds it"):
+        fl.load(path, cost=[0, 1])
+    with pytest.raises(DataError, match=r"features was given, but the file holds it"):
+        fl.load(path, features=StandardScaler())
+
+
+def test_everything_that_has_no_place_is_named_at_once(path: Path) -> None:
+    trainer = GradientDescent(max_iter=0, n_starts=1, callback=never)
+    model = fit(fl.Affine(fl.Simplex(2)), trainer=trainer, features=MinMaxScaler())
+    model.note = "mine"
+    with pytest.raises(UnsupportedError) as caught:
+        fl.save(model, path)
+    text = str(caught.value)
+    assert "trainer.callback is a function: never" in text
+    assert "features is of type MinMaxScaler" in text
+    assert "note is an attribute" in text
+
+
+def test_a_callback_left_out_comes_back_as_none(path: Path) -> None:
+    trainer = GradientDescent(max_iter=0, n_starts=1, callback=never)
+    fl.save(fit(fl.Affine(fl.Simplex(2)), trainer=trainer), path, leave_out=["callback"])
+    assert difference(fl.load(path).trainer, GradientDescent(max_iter=0, n_starts=1)) is None
+
+
+def test_nothing_to_leave_out(model: fl.RegionRegressor, path: Path) -> None:
+    with pytest.raises(DataError, match=r"leave_out=\['cost', 'colour'\]: there is nothing"):
+        fl.save(model, path, leave_out=["cost", "colour"])
+
+
+class Interval(fl.Box):
+    """A set of the user's own."""
+
+    def __init__(self, half: float) -> None:
+        super().__init__(1, -half, half)
+        self.half = half
+
+
+def test_classes_of_the_users_own(path: Path) -> None:
+    model = fit(fl.Scaled(Interval(2.0)), n=1)
+    with pytest.raises(UnsupportedError, match=r"hypothesis.primitive is of type Interval"):
+        fl.save(model, path)
+    fl.save(model, path, classes=[Interval])
+    with pytest.raises(ModelFileError, match="the class 'Interval' is not one that files may name"):
+        fl.load(path)
+    loaded = fl.load(path, classes=[Interval])
+    assert difference(vars(model), vars(loaded)) is None
+
+
+@pytest.mark.parametrize("kind", [Path, print, "Interval", 3])
+def test_classes_that_are_no_descriptions(kind: Any, path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="classes: "):
+        fl.save(fit(fl.Scaled(fl.Box(2))), path, classes=[kind])
+
+
+def test_a_name_that_is_taken(path: Path) -> None:
+    class Box(fl.Box):
+        pass
+
+    with pytest.raises(UnsupportedError, match="the name Box is taken"):
+        fl.save(fit(fl.Scaled(fl.Box(2))), path, classes=[Box])
+
+
+def test_a_list_that_holds_itself(path: Path) -> None:
+    model = fit(fl.Scaled(fl.Box(2)))
+    endless: list[Any] = []
+    endless.append(endless)
+    model.set_params(random_state=endless)
+    with pytest.raises(UnsupportedError, match="nested more than 60 deep"):
+        fl.save(model, path)
+
+
+def test_scikit_learn_settings_are_no_hindrance(model: fl.RegionRegressor, path: Path) -> None:
+    import sklearn
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = fit(fl.Scaled(fl.Box(2))).set_fit_request(costs=True)
+        fl.save(routed, path)
+    assert fl.load(path).theta_.tobytes() == routed.theta_.tobytes()
+
+
+# Writing
+
+
+def leftovers(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    model: fl.RegionRegressor, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path.write_text("old")
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(atomic.os, "fsync", full)
+    with pytest.raises(FileError, match=r"model.json: cannot be written: No space left on device"):
+        fl.save(model, path)
+    assert path.read_text() == "old"
+    assert leftovers(path.parent) == ["model.json"]
+
+
+def test_an_interrupt_leaves_nothing_behind(
+    model: fl.RegionRegressor, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(self: Path, target: Path) -> Path:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        fl.save(model, path)
+    assert leftovers(path.parent) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")  # noqa: PTH110
+def test_a_device_is_not_replaced(model: fl.RegionRegressor) -> None:
+    with pytest.raises(FileError, match="directory or a device"):
+        fl.save(model, "/dev/full")
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
+
+
+@pytest.mark.parametrize("place", ["", "missing/model.json", "model\0.json"])
+def test_places_where_no_file_can_be(place: str, model: fl.RegionRegressor, tmp_path: Path) -> None:
+    with pytest.raises(FileError):
+        fl.save(model, f"{tmp_path}/{place}")
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs rights that bind")
+def test_a_folder_without_the_right_to_write(model: fl.RegionRegressor, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(FileError, match="Permission denied"):
+        fl.save(model, tmp_path / "model.json")
+    tmp_path.chmod(0o700)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights of POSIX")
+def test_rights_and_links_are_kept(model: fl.RegionRegressor, path: Path) -> None:
+    fl.save(model, path)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~current_mask()
+    path.chmod(0o640)
+    link = path.with_name("link.json")
+    link.symlink_to(path)
+    before = path.stat().st_ino
+    fl.save(model, link)
+    assert link.is_symlink()
+    assert path.stat().st_ino != before
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def current_mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
