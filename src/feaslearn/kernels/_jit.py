@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import pickle
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -64,6 +65,17 @@ class _FolderCacheImpl(CompileResultCacheImpl):
 
 class _FolderCache(FunctionCache):
     _impl_class = _FolderCacheImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code or None; an index that names types of an older version is emptied.
+
+        Numba unpickles an index before it compares the stamps.
+        """
+        try:
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except (AttributeError, ImportError, pickle.UnpicklingError):
+            self.flush()  # type: ignore[no-untyped-call]
+            return None
 
 
 def kernel(function: Function) -> Function:
