@@ -15,6 +15,7 @@ from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.losses.loss import Loss
+from feaslearn.losses.validation import Validation
 
 Array = NDArray[np.float64]
 Item = TypeVar("Item")
@@ -38,12 +39,15 @@ class Objective:
         The samples.
     n_jobs : int, default=1
         Threads; kernels release the GIL.
+    validation : Validation, optional
+        Samples on which a search is watched; they are no part of the objective.
     """
 
     loss: Loss
     hypothesis: Hypothesis
     shards: Sequence[Shard]
     n_jobs: int = 1
+    validation: Validation | None = None
 
     @property
     def n_decisions(self) -> int:

@@ -57,19 +57,22 @@ class SmoothedObjective:
     ----------
     objective : Objective
         Samples, hypothesis and loss: squared l2, of either kind.
+    normalize_cost : bool, default=False
+        Divide each cost by its length, which predictability itself does not depend on.
+        Suboptimality says itself whether it does.
     """
 
-    def __init__(self, objective: Objective) -> None:
+    def __init__(self, objective: Objective, normalize_cost: bool = False) -> None:
         self._objective = objective
         hypothesis = objective.maps()
         self._primitive = hypothesis.latent(objective.n_decisions)
         code = self._primitive.code()
         self._code = code if code is not None and AffineImage.kernel_serves(code) else None
         loss = objective.loss
-        if isinstance(loss, Suboptimality):
-            self._shards = [s._replace(costs=loss.unit_costs(s.costs)) for s in objective.shards]
-        else:
-            self._shards = list(objective.shards)
+        if not isinstance(loss, Suboptimality):
+            loss = Suboptimality(normalize_cost=normalize_cost)
+        self._shards = [s._replace(costs=loss.unit_costs(s.costs)) for s in objective.shards]
+        self._scales = _scales(self._shards)
         self._memories = [self._new_memory(len(shard.weights)) for shard in self._shards]
         self._programs: dict[int, SmoothedPredictability | SmoothedSuboptimality] = {}
 
@@ -103,6 +106,15 @@ class SmoothedObjective:
         weight = sum(float(shard.weights.sum()) for shard in self._shards)
         primal, dual = slacks / weight
         return Smoothed(total, hypothesis.pull_back(gradient), float(primal), float(dual))
+
+    def slack_change(self, before: Smoothed, after: Smoothed) -> float:
+        """Return how much the mean squared slacks changed, relative to the scale of the data.
+
+        The primal slack is in units of the decisions, the dual one in units of cost.
+        """
+        primal, dual = self._scales
+        moved = abs(after.slack_primal - before.slack_primal) / primal
+        return moved + abs(after.slack_dual - before.slack_dual) / dual
 
     def _new_memory(self, count: int) -> SmoothedMemory:
         """Return where the searches of a shard begin; for large data, only the multipliers."""
@@ -160,6 +172,16 @@ class SmoothedObjective:
         if isinstance(program, SmoothedPredictability):
             return program.solve(*known, epsilon, epsilon)
         return program.solve(*known, epsilon)
+
+
+def _scales(shards: list[Shard]) -> tuple[float, float]:
+    """Return the mean square of the decisions about their mean, and that times the cost's."""
+    _, costs, decisions, weights = (np.concatenate(parts) for parts in zip(*shards, strict=True))
+    share = weights / weights.sum()
+    seen = ~np.isnan(decisions)
+    mean = share @ np.nan_to_num(decisions) / np.maximum(share @ seen, 1e-300)
+    primal = float((share @ np.where(seen, decisions - mean, 0.0) ** 2).sum()) or 1.0
+    return primal, primal * (float((share @ costs**2).sum()) or 1.0)
 
 
 def _added(one: _Part, other: _Part) -> _Part:
