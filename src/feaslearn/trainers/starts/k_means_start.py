@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from feaslearn.losses import Objective
@@ -38,6 +37,9 @@ class KMeansStart(Start):
 
     def parameters(self, objective: Objective, random: np.random.Generator, index: int) -> Array:
         """Return parameters whose columns go through the centres."""
+        # Half a second that other starts need not wait for.
+        from sklearn.cluster import KMeans
+
         policy = linear_policy_of(objective)
         p = objective.maps().latent(objective.n_decisions).dimension
         groups = min(p, len(policy.residuals))
