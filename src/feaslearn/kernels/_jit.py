@@ -80,7 +80,20 @@ class _FolderCache(FunctionCache):
 
 def kernel(function: Function) -> Function:
     """Compile ``function`` to machine code that releases the GIL, cached on disk."""
-    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    return _compiled(function)
+
+
+def inner_kernel(function: Function) -> Function:
+    """Compile a function that only kernels call: what Python would need to call it is left out.
+
+    That is a good part of the time to compile, most of all for functions of many arrays.
+    """
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def _compiled(function: Function, **options: bool) -> Function:
+    njit: Any = numba.njit
+    compiled = njit(nogil=True, error_model="numpy", **options)(function)
     if hasattr(compiled, "_cache"):
         # Without a writable place for the cache, kernels compile in every process instead.
         with contextlib.suppress(RuntimeError):

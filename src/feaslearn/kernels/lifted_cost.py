@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel
+from feaslearn.kernels._jit import inner_kernel
 from feaslearn.kernels.nearest import nearest_on_corral, new_corral, span_square
 from feaslearn.kernels.oracle import minimize_twice
 from feaslearn.kernels.set_code import BOX, HYPERSIMPLEX, L1_BALL, L2_BALL, POINTS, SIMPLEX, SetCode
@@ -29,7 +29,7 @@ from feaslearn.kernels.set_code import BOX, HYPERSIMPLEX, L1_BALL, L2_BALL, POIN
 Array = NDArray[np.float64]
 
 
-@kernel
+@inner_kernel
 def _water_level(a: Array, amount: float) -> tuple[float, int]:
     """Return the s with ``sum (s - a_k)_+ = amount`` and how many entries lie below it."""
     level = np.inf
@@ -53,7 +53,7 @@ def _water_level(a: Array, amount: float) -> tuple[float, int]:
     return level, count
 
 
-@kernel
+@inner_kernel
 def _simplex(q: Array, r: float, z: Array) -> tuple[float, float]:
     level, count = _water_level(q, r)
     for k in range(q.size):
@@ -61,7 +61,7 @@ def _simplex(q: Array, r: float, z: Array) -> tuple[float, float]:
     return level, 0.5 / count
 
 
-@kernel
+@inner_kernel
 def _l1_ball(q: Array, r: float, z: Array) -> tuple[float, float]:
     for k in range(q.size):
         z[k] = -abs(q[k])
@@ -75,7 +75,7 @@ def _l1_ball(q: Array, r: float, z: Array) -> tuple[float, float]:
     return level, slope
 
 
-@kernel
+@inner_kernel
 def _l2_ball(q: Array, r: float, z: Array) -> tuple[float, float]:
     norm = 0.0
     for k in range(q.size):
@@ -86,7 +86,7 @@ def _l2_ball(q: Array, r: float, z: Array) -> tuple[float, float]:
     return min(r - norm, 0.0), 0.5 if r < norm else 0.0
 
 
-@kernel
+@inner_kernel
 def _box(q: Array, r: float, lower: Array, upper: Array, z: Array) -> tuple[float, float]:
     t, slope = 0.0, 0.0
     for k in range(q.size):
@@ -98,7 +98,7 @@ def _box(q: Array, r: float, lower: Array, upper: Array, z: Array) -> tuple[floa
     return t, slope
 
 
-@kernel
+@inner_kernel
 def _filled(q: Array, r: float, level: float) -> tuple[float, int]:
     """Return ``sum_k min(max(level - q_k, 0), r)`` and how many terms are strictly between."""
     total, free = 0.0, 0
@@ -109,7 +109,7 @@ def _filled(q: Array, r: float, level: float) -> tuple[float, int]:
     return total, free
 
 
-@kernel
+@inner_kernel
 def _hypersimplex(q: Array, r: float, ones: int, z: Array) -> tuple[float, float]:
     low, high = q[0], q[0]
     for k in range(q.size):
@@ -145,16 +145,16 @@ def _hypersimplex(q: Array, r: float, ones: int, z: Array) -> tuple[float, float
     return t, slope
 
 
-@kernel
-def _listed(code: SetCode, q: Array, r: float, z: Array) -> tuple[float, float]:
-    """Find v as the point of least norm in ``q + r Z``, by the vertices of Z."""
+@inner_kernel
+def lifted_cost_by_vertices(code: SetCode, q: Array, r: float, z: Array) -> tuple[float, float]:
+    """Do what `lifted_cost` does for any set that has vertices, with a positive ``r = nu / 2``."""
     p = q.size
     corral = new_corral(p, p)
     M, target, nothing = np.zeros((p, p)), np.empty(p), np.zeros(p)
     for k in range(p):
         M[k, k] = r
         target[k] = -q[k]
-    size = nearest_on_corral(code, M, target, nothing, 0.0, corral, 0, z)[1]
+    size = nearest_on_corral(code, M, target, nothing, 0.0, corral, int(np.int64(0)), z)[1]
     t, square = 0.0, 0.0
     for k in range(p):
         t += (q[k] + r * z[k]) * z[k]
@@ -162,7 +162,7 @@ def _listed(code: SetCode, q: Array, r: float, z: Array) -> tuple[float, float]:
     return t, 0.5 * (square - span_square(corral, size, corral.latents[0]))
 
 
-@kernel
+@inner_kernel
 def lists_points(code: SetCode) -> bool:
     """Whether a block is given by its vertices."""
     for j in range(code.kinds.size):  # noqa: SIM110 -- generators do not compile
@@ -171,9 +171,12 @@ def lists_points(code: SetCode) -> bool:
     return False
 
 
-@kernel
+@inner_kernel
 def lifted_cost(code: SetCode, q: Array, nu: float, z: Array) -> tuple[float, float]:
-    """Write z, and return t and its derivative in ``nu``; at zero, the minimum of q over Z."""
+    """Write z, and return t and its derivative in ``nu``; at zero, the minimum of q over Z.
+
+    A block that is given by its vertices needs `lifted_cost_by_vertices` where nu is positive.
+    """
     r = 0.5 * nu
     t, slope = 0.0, 0.0
     if r == 0.0:
@@ -182,8 +185,6 @@ def lifted_cost(code: SetCode, q: Array, nu: float, z: Array) -> tuple[float, fl
             t += q[k] * z[k]
             slope += 0.5 * z[k] * z[k]
         return t, slope
-    if lists_points(code):
-        return _listed(code, q, r, z)
     for j in range(code.kinds.size):
         kind = code.kinds[j]
         block = slice(code.starts[j], code.starts[j + 1])

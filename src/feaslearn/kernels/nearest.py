@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel
+from feaslearn.kernels._jit import inner_kernel, kernel
 from feaslearn.kernels.oracle import minimize_twice
 from feaslearn.kernels.set_code import L2_BALL, SetCode
 
@@ -23,7 +23,7 @@ NO_WEIGHT = 1e-14
 MAX_STEPS = 10_000
 
 
-@kernel
+@inner_kernel
 def _affine_minimizer(points: Array, size: int, weights: Array) -> None:
     """Weights (summing to one) of the point nearest to zero in the affine hull of ``points``.
 
@@ -63,7 +63,7 @@ def _affine_minimizer(points: Array, size: int, weights: Array) -> None:
         weights[0] -= weights[j + 1]
 
 
-@kernel
+@inner_kernel
 def _shrink(points: Array, latents: Array, old: Array, new: Array, size: int) -> int:
     """Move from ``old`` weights toward ``new`` until one vanishes; drop what vanished."""
     step = 1.0
@@ -87,7 +87,7 @@ def _shrink(points: Array, latents: Array, old: Array, new: Array, size: int) ->
     return kept
 
 
-@kernel
+@inner_kernel
 def _combine(weights: Array, vectors: Array, size: int, total: Array) -> float:
     """Write the weighted sum of the first rows of ``vectors`` and return its square."""
     square = 0.0
@@ -99,7 +99,7 @@ def _combine(weights: Array, vectors: Array, size: int, total: Array) -> float:
     return square
 
 
-@kernel
+@inner_kernel
 def _residual(M: Array, z: Array, target: Array, point: Array) -> float:
     """Write ``M z - target`` and return its square."""
     square = 0.0
@@ -112,7 +112,7 @@ def _residual(M: Array, z: Array, target: Array, point: Array) -> float:
     return square
 
 
-@kernel
+@inner_kernel
 def _slope(M: Array, x: Array, slope: Array) -> None:
     """Write ``M'x``."""
     for k in range(M.shape[1]):
@@ -121,7 +121,7 @@ def _slope(M: Array, x: Array, slope: Array) -> None:
             slope[k] += M[i, k] * x[i]
 
 
-@kernel
+@inner_kernel
 def _settle(points: Array, latents: Array, weights: Array, trial: Array, size: int) -> int:
     """Move the weights to the nearest point of the affine hull, dropping vertices on the way."""
     while True:
@@ -152,7 +152,7 @@ class Corral(NamedTuple):
     slope: Array
 
 
-@kernel
+@inner_kernel
 def new_corral(n: int, p: int) -> Corral:
     """Return room for the vertices of an image of p entries in n dimensions."""
     return Corral(
@@ -165,7 +165,7 @@ def new_corral(n: int, p: int) -> Corral:
     )
 
 
-@kernel
+@inner_kernel
 def _first_vertex(
     code: SetCode, M: Array, target: Array, q: Array, tolerance: float, corral: Corral
 ) -> float:
@@ -182,7 +182,7 @@ def _first_vertex(
     return square
 
 
-@kernel
+@inner_kernel
 def _moved(M: Array, target: Array, corral: Corral, size: int) -> float:
     """Bring the points to a new target; return the largest of their squares."""
     largest = 0.0
@@ -191,7 +191,7 @@ def _moved(M: Array, target: Array, corral: Corral, size: int) -> float:
     return largest
 
 
-@kernel
+@inner_kernel
 def nearest_on_corral(
     code: SetCode,
     M: Array,
@@ -240,7 +240,7 @@ def nearest_on_corral(
     return least, size, gap / scale if scale > 0.0 else 0.0
 
 
-@kernel
+@inner_kernel
 def nearest_by_vertices(
     code: SetCode, M: Array, target: Array, q: Array, tolerance: float, z: Array
 ) -> float:
@@ -249,10 +249,11 @@ def nearest_by_vertices(
     Rows of ``M`` that are zero where ``target`` is zero do not count (unobserved decisions).
     """
     corral = new_corral(*M.shape)
-    return nearest_on_corral(code, M, target, q, tolerance, corral, 0, z)[0]
+    # A plain 0 would compile once more, for the number 0.
+    return nearest_on_corral(code, M, target, q, tolerance, corral, int(np.int64(0)), z)[0]
 
 
-@kernel
+@inner_kernel
 def span_square(corral: Corral, size: int, g: Array) -> float:
     """Return the square of the part of ``g`` along the face that a corral spans.
 
@@ -282,7 +283,7 @@ def span_square(corral: Corral, size: int, g: Array) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def _secular_root(singular: Array, r: Array) -> float:
     """Return the ``t >= 0`` with ``|S r / (S^2 + t)| = 1``; zero where that is shorter at zero.
 
@@ -313,7 +314,7 @@ class BallImage(NamedTuple):
     Vt: Array
 
 
-@kernel
+@inner_kernel
 def ball_image(M: Array) -> BallImage:
     """Return the singular vectors and values of ``M`` that are not zero."""
     U, singular, Vt = np.linalg.svd(M, full_matrices=False)
@@ -323,7 +324,7 @@ def ball_image(M: Array) -> BallImage:
     return BallImage(U, singular[:rank], Vt)
 
 
-@kernel
+@inner_kernel
 def nearest_in_image(ball: BallImage, target: Array, r: Array, z: Array) -> float:
     """Write ``r = U' target`` and the minimiser z over the unit ball; return its multiplier.
 
@@ -341,7 +342,7 @@ def nearest_in_image(ball: BallImage, target: Array, r: Array, z: Array) -> floa
     return t
 
 
-@kernel
+@inner_kernel
 def nearest_in_ball(M: Array, target: Array, z: Array) -> float:
     """Write into ``z`` the minimiser of ``|M z - target|`` over the unit ball; return it squared.
 

@@ -27,8 +27,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel
-from feaslearn.kernels.lifted_cost import lifted_cost
+from feaslearn.kernels._jit import inner_kernel, kernel
+from feaslearn.kernels.lifted_cost import lifted_cost, lifted_cost_by_vertices, lists_points
 from feaslearn.kernels.nearest import (
     BallImage,
     Corral,
@@ -90,7 +90,7 @@ class _Row(NamedTuple):
     moves: NDArray[np.bool_]
 
 
-@kernel
+@inner_kernel
 def _new_row(n: int, p: int) -> _Row:
     """Return room for one sample."""
     return _Row(
@@ -112,7 +112,7 @@ def _new_row(n: int, p: int) -> _Row:
     )
 
 
-@kernel
+@inner_kernel
 def _weigh(row: _Row, seen: NDArray[np.bool_], smoothing: Smoothing) -> None:
     """Write the weights and what follows from them."""
     for j in range(row.c.size):
@@ -130,7 +130,7 @@ def _weigh(row: _Row, seen: NDArray[np.bool_], smoothing: Smoothing) -> None:
             row.M[j, k] = row.root[j] * row.A[j, k]
 
 
-@kernel
+@inner_kernel
 def _ball_slope(ball: BallImage, t: float, r: Array, g: Array) -> float:
     """Return ``g'Pg``, P the derivative of the projection onto the image of the unit ball."""
     singular = ball.singular
@@ -147,7 +147,7 @@ def _ball_slope(ball: BallImage, t: float, r: Array, g: Array) -> float:
     return total - bent * bent / curvature if t > 0.0 else total
 
 
-@kernel
+@inner_kernel
 def _place(row: _Row, nu: float, smoothing: Smoothing) -> tuple[float, float, float]:
     """Write y for the latent point found; return ``c'(y - b)``, its size and its direct slope."""
     total, size, slope = 0.0, 0.0, 0.0
@@ -168,28 +168,33 @@ def _place(row: _Row, nu: float, smoothing: Smoothing) -> tuple[float, float, fl
     return total, size, slope
 
 
-@kernel
-def _project(
-    code: SetCode, row: _Row, ball: BallImage, nu: float, dual: float, corral: Corral, size: int
-) -> tuple[float, int, float]:
-    """Write the latent point of the projection; return ``g'Pg``, the corral's size and the gap."""
+@inner_kernel
+def _aim(row: _Row, push: float) -> None:
+    """Write what is projected on the region: the decision, pushed against its cost."""
     for j in range(row.c.size):
-        row.target[j] = row.root[j] * row.x[j] - 0.5 * dual * nu * row.g[j]
-    if ball.singular.size > 0:
-        r = np.empty(ball.U.shape[1])
-        t = nearest_in_image(ball, row.target, r, row.z)
-        return _ball_slope(ball, t, r, row.g), 0, 0.0
-    _, found, gap = nearest_on_corral(
-        code, row.M, row.target, row.nothing, 0.0, corral, size, row.z
-    )
-    if gap > EXACT and size > 0:
-        _, found, gap = nearest_on_corral(
-            code, row.M, row.target, row.nothing, 0.0, corral, 0, row.z
-        )
-    return span_square(corral, found, row.g), found, gap
+        row.target[j] = row.root[j] * row.x[j] - push * row.g[j]
 
 
-@kernel
+@inner_kernel
+def _ball_point(row: _Row, ball: BallImage) -> float:
+    """Write the latent point of the projection onto the image of a ball; return ``g'Pg``."""
+    r = np.empty(ball.U.shape[1])
+    t = nearest_in_image(ball, row.target, r, row.z)
+    return _ball_slope(ball, t, r, row.g)
+
+
+@inner_kernel
+def _following(nu: float, excess: float, slope: float, low: float, high: float) -> float:
+    """Return the next multiplier to try: Newton's, if that lies in the bracket."""
+    newton = nu - excess / slope if slope < 0.0 else np.inf
+    if newton <= 0.0 and low == 0.0:
+        return 0.0
+    if low < newton < high:
+        return newton
+    return 0.5 * (low + high) if high < np.inf else 2.0 * nu + 1.0
+
+
+@inner_kernel
 def _multiplier(
     code: SetCode,
     row: _Row,
@@ -202,13 +207,28 @@ def _multiplier(
     """Return the multiplier, the size of the corral, and how far both are from optimal."""
     low, high, nu = 0.0, np.inf, start
     along, residual, gap = 0.0, np.inf, 0.0
+    listed, half = lists_points(code), 0.5 * smoothing.dual
     for step in range(MAX_STEPS):
         if row.moves[0] or step == 0:
-            along, size, gap = _project(code, row, ball, nu, smoothing.dual, corral, size)
+            _aim(row, half * nu)
+            if ball.singular.size > 0:
+                along = _ball_point(row, ball)
+            else:
+                for _ in range(2):
+                    _, size, gap = nearest_on_corral(
+                        code, row.M, row.target, row.nothing, 0.0, corral, size, row.z
+                    )
+                    if gap <= EXACT:
+                        break
+                    size = 0  # vertices of another map can mislead
+                along = span_square(corral, size, row.g)
         level, scale, slope = _place(row, nu, smoothing)
-        t, rise = lifted_cost(code, row.q, nu, row.lifted)
+        if listed and nu > 0.0:
+            t, rise = lifted_cost_by_vertices(code, row.q, 0.5 * nu, row.lifted)
+        else:
+            t, rise = lifted_cost(code, row.q, nu, row.lifted)
         excess = level - smoothing.rho * nu - t
-        slope -= 0.5 * smoothing.dual * along + smoothing.rho + rise
+        slope -= half * along + smoothing.rho + rise
         scale += abs(t) + smoothing.rho * nu
         residual = abs(excess) / scale if scale > 0.0 else 0.0
         if nu == 0.0 and excess <= 0.0:
@@ -219,16 +239,11 @@ def _multiplier(
             high = nu
         if residual <= EXACT or (high < np.inf and high - low <= 1e-15 * high):
             break
-        following = nu - excess / slope if slope < 0.0 else np.inf
-        if following <= 0.0 and low == 0.0:
-            following = 0.0
-        elif not low < following < high:
-            following = 0.5 * (low + high) if high < np.inf else 2.0 * nu + 1.0
-        nu = following
+        nu = _following(nu, excess, slope, low, high)
     return nu, size, max(residual, gap)
 
 
-@kernel
+@inner_kernel
 def _value(
     row: _Row, seen: NDArray[np.bool_], smoothing: Smoothing, nu: float, slacks: Array
 ) -> float:
@@ -250,39 +265,16 @@ def _value(
     return fit + smoothing.distance * apart + over * over + smoothing.dual * dual
 
 
-@kernel
-def _solve(
-    code: SetCode,
-    row: _Row,
-    ball: BallImage,
-    seen: NDArray[np.bool_],
-    smoothing: Smoothing,
-    corral: Corral,
-    start: float,
-    size: int,
-) -> tuple[float, int, float]:
-    """Solve one sample: return the multiplier, the size of the corral and the residual."""
-    _weigh(row, seen, smoothing)
-    hidden = 0
+@inner_kernel
+def _proximal_move(row: _Row, seen: NDArray[np.bool_]) -> bool:
+    """Move unobserved decisions to where they were found; say whether that changed anything."""
+    moved, largest = 0.0, 0.0
     for j in range(seen.size):
+        largest = max(largest, abs(row.y[j]))
         if not seen[j]:
-            row.x[j] = 0.0
-            hidden += 1
-    row.moves[0] = hidden > 0 or not smoothing.exact
-    if code.kinds.size == 1 and code.kinds[0] == L2_BALL:
-        ball = ball_image(row.M)
-    nu, residual = start, np.inf
-    for _ in range(MAX_PROXIMAL):
-        nu, size, residual = _multiplier(code, row, ball, smoothing, corral, nu, size)
-        moved, largest = 0.0, 0.0
-        for j in range(seen.size):
-            largest = max(largest, abs(row.y[j]))
-            if not seen[j]:
-                moved = max(moved, abs(row.y[j] - row.x[j]))
-                row.x[j] = row.y[j]
-        if hidden == 0 or moved <= 1e-13 * largest:
-            return nu, size, residual
-    return nu, size, np.inf
+            moved = max(moved, abs(row.y[j] - row.x[j]))
+            row.x[j] = row.y[j]
+    return moved > 1e-13 * largest
 
 
 class SmoothedMemory(NamedTuple):
@@ -298,15 +290,23 @@ class SmoothedMemory(NamedTuple):
     sizes: NDArray[np.int64]
 
 
-@kernel
-def _read(A: Array, b: Array, phi: Array, c: Array, x: Array, row: _Row) -> None:
-    """Write one sample and its map into ``row``."""
+@inner_kernel
+def _read(
+    A: Array, b: Array, phi: Array, c: Array, x: Array, row: _Row, seen: NDArray[np.bool_]
+) -> int:
+    """Write one sample and its map into ``row``; return how many decisions were not observed."""
+    hidden = 0
     for j in range(c.size):
-        row.c[j], row.x[j] = c[j], x[j]
-        for k in range(phi.size):
-            row.x[j] -= phi[k] * b[k, j]
+        seen[j] = not np.isnan(x[j])
+        hidden += not seen[j]
+        row.c[j], row.x[j] = c[j], 0.0
+        if seen[j]:
+            row.x[j] = x[j]
+            for k in range(phi.size):
+                row.x[j] -= phi[k] * b[k, j]
     latent_cost(A, phi, c, row.q)
     map_at(A, phi, row.every, row.A)
+    return hidden
 
 
 @kernel
@@ -331,27 +331,28 @@ def smoothed_rows(
     is added for them.
     """
     n, p = A.shape[1], A.shape[2]
-    row, corral, no_ball = _new_row(n, p), new_corral(n, p), ball_image(np.zeros((1, 1)))
+    row, room, ball = _new_row(n, p), new_corral(n, p), ball_image(np.zeros((1, 1)))
     seen = np.empty(n, dtype=np.bool_)
+    remembers = memory.sizes.size > 0
     failed = 0
     for i in range(Phi.shape[0]):
-        _read(A, b, Phi[i], C[i], X[i], row)
-        for j in range(n):
-            seen[j] = not np.isnan(X[i, j])
-        size = 0
-        if memory.sizes.size > 0:
-            size = memory.sizes[i]
-            corral = Corral(
-                corral.points,
-                memory.latents[i],
-                memory.weights[i],
-                corral.trial,
-                corral.x,
-                corral.slope,
-            )
-        start = memory.multipliers[i]
-        nu, size, residual = _solve(code, row, no_ball, seen, smoothing, corral, start, size)
-        if memory.sizes.size > 0:
+        hidden = _read(A, b, Phi[i], C[i], X[i], row, seen)
+        _weigh(row, seen, smoothing)
+        row.moves[0] = hidden > 0 or not smoothing.exact
+        if code.kinds.size == 1 and code.kinds[0] == L2_BALL:
+            ball = ball_image(row.M)
+        size, corral = int(np.int64(0)), room
+        if remembers:
+            size = int(memory.sizes[i])
+            kept = memory.latents[i], memory.weights[i]
+            corral = Corral(room.points, *kept, room.trial, room.x, room.slope)
+        nu, residual = memory.multipliers[i], np.inf
+        for _ in range(MAX_PROXIMAL):
+            nu, size, residual = _multiplier(code, row, ball, smoothing, corral, nu, size)
+            if hidden == 0 or not _proximal_move(row, seen):
+                break
+            residual = np.inf
+        if remembers:
             memory.sizes[i] = size
         if not residual <= BELIEVED:
             failed += 1
