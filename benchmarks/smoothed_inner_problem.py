@@ -43,30 +43,33 @@ def make(seed: int, loss: Loss) -> tuple[Objective, list[Array]]:
 
 
 def by_program(objective: Objective, thetas: list[Array], epsilon: float) -> tuple[float, Array]:
-    """Return seconds a solve, and the values."""
+    """Return the median of the seconds a solve takes, and the values."""
     (shard,) = objective.shards
     predictability = isinstance(objective.loss, fl.Predictability)
     kind = SmoothedPredictability if predictability else SmoothedSuboptimality
     program = kind(fl.Simplex(VERTICES), DECISIONS, SAMPLES, DEFAULT)
     weights = (epsilon, epsilon) if predictability else (epsilon,)
-    values, seconds = [], 0.0
+    values, seconds = [], []
     for theta in [thetas[0], *thetas]:
         began = time.perf_counter()
         maps = objective.maps().maps(theta, DECISIONS, FEATURES).at(shard.features)
         solution = program.solve(*maps, shard.costs, shard.decisions, shard.weights, *weights)
         solution.gradient(shard.features, shard.costs, shard.weights)
-        seconds += time.perf_counter() - began if values else 0.0
+        seconds.append(time.perf_counter() - began)
         values.append(solution.value)
-    return seconds / len(thetas), np.array(values[1:])
+    return float(np.median(seconds[1:])), np.array(values[1:])
 
 
 def by_kernel(objective: Objective, thetas: list[Array], epsilon: float) -> tuple[float, Array]:
-    """Return seconds a solve, and the values."""
+    """Return the median of the seconds a solve takes, and the values."""
     smoothed = SmoothedObjective(objective)
     smoothed.evaluate(thetas[0], epsilon)
-    began = time.perf_counter()
-    values = [smoothed.evaluate(theta, epsilon).value for theta in thetas]
-    return (time.perf_counter() - began) / len(thetas), np.array(values)
+    values, seconds = [], []
+    for theta in thetas:
+        began = time.perf_counter()
+        values.append(smoothed.evaluate(theta, epsilon).value)
+        seconds.append(time.perf_counter() - began)
+    return float(np.median(seconds)), np.array(values)
 
 
 def run(epsilons: tuple[float, ...] = (1.0, 64.0)) -> tuple[float, float]:
