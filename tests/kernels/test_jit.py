@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 from feaslearn.kernels import _jit
@@ -62,6 +64,16 @@ def double(x: float) -> float:
 def test_kernels_are_cached_in_the_folder(copied_sources: Path) -> None:
     assert kernel(double)(1.5) == 3.0
     assert list((copied_sources / "__pycache__").glob("*double*.nbi"))
+
+
+def test_an_index_of_an_older_version_is_not_in_the_way(copied_sources: Path) -> None:
+    """A type that no longer exists cannot be unpickled, whatever the stamp says."""
+    assert kernel(double)(2.0) == 4.0
+    (index,) = (copied_sources / "__pycache__").glob("*double*.nbi")
+    version = pickle.dumps(numba.__version__)
+    index.write_bytes(version + b"cfeaslearn.kernels._jit\nGone\n.")
+    assert kernel(double)(3.0) == 6.0
+    assert b"Gone" not in index.read_bytes()
 
 
 def test_a_folder_that_cannot_be_written_gives_no_cache_but_works(

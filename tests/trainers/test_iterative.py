@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import subprocess
 import sys
 import time
@@ -13,7 +14,8 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import DataError
 from feaslearn.losses import Objective
-from feaslearn.trainers import GradientDescent, Iterate, IterativeTrainer
+from feaslearn.trainers import AdaptiveSmoothing, GradientDescent, Iterate, IterativeTrainer
+from feaslearn.trainers.starts import GivenStart, KMeansStart, LinearStart
 
 POWER = fl.datasets.make_power5(60, noise=0.1, random_state=0)
 
@@ -60,7 +62,7 @@ def test_the_status_is_that_of_the_start_that_won() -> None:
             return following
 
     starts: list[int] = []
-    trainer = FirstStalls(max_iter=8, tol=0.0, n_starts=2, noise=0.0)
+    trainer = FirstStalls(max_iter=8, tol=0.0, n_starts=2, start=LinearStart(noise=0.0))
     trainer.callback = lambda i, _: starts.append(i) if i == 0 else None
     # Both starts are the linear policy; the second walks further, so it wins.
     assert fit(trainer).result_.status == "iteration limit"
@@ -150,7 +152,7 @@ class Scripted(IterativeTrainer):
         self.max_seconds = None
         self.tol = 0.0
         self.n_starts = 1
-        self.noise = 1.0
+        self.start = self.patience = self.validation = None
         self.callback = None
 
     def mismatches(self, objective: Objective) -> list[str]:
@@ -211,11 +213,130 @@ def test_suboptimality_keeps_the_least_objective() -> None:
 
 
 def test_wrong_limits_are_named_together() -> None:
-    trainer = GradientDescent(max_iter=-1, n_starts=0, tol=-1.0, noise=None, max_seconds="1")
+    trainer = GradientDescent(max_iter=-1, n_starts=0, tol=-1.0, max_seconds="1")
+    trainer.start, trainer.patience = LinearStart(noise=None), 0
+    trainer.validation, trainer.callback = "rows", 3
     with pytest.raises(DataError) as caught:
         trainer.train(Objective(fl.Predictability(), fl.Affine(fl.Simplex(1)), []), None)
+    said = str(caught.value)
     for name in ("max_iter=-1", "n_starts=0", "tol=-1.0", "noise=None", "max_seconds='1'"):
-        assert name in str(caught.value)
+        assert name in said
+    for name in ("patience=0", "validation is str", "callback=3"):
+        assert name in said
+
+
+# Several threads
+
+
+@pytest.mark.parametrize("kind", [GradientDescent, AdaptiveSmoothing])
+def test_threads_do_not_change_the_result(kind: type[IterativeTrainer]) -> None:
+    one, other = (fit(kind(max_iter=10, n_starts=4), n_jobs=n_jobs) for n_jobs in (1, 3))
+    np.testing.assert_array_equal(one.theta_, other.theta_)
+    assert one.result_.history == other.result_.history
+    assert one.result_.n_iter == other.result_.n_iter
+
+
+def test_a_limit_on_time_ends_all_threads() -> None:
+    class Waits(GradientDescent):
+        def step(self, objective: Objective, iterate: Iterate) -> Iterate:
+            time.sleep(0.02)
+            return iterate
+
+    began = time.monotonic()
+    result = fit(Waits(max_iter=10_000, n_starts=4, max_seconds=0.3), n_jobs=2).result_
+    assert time.monotonic() - began < 5.0
+    assert result.n_iter < 100
+    assert result.status == "time limit"
+
+
+def test_an_error_in_a_thread_is_passed_on() -> None:
+    class Fails(GradientDescent):
+        def step(self, objective: Objective, iterate: Iterate) -> Iterate:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fit(Fails(n_starts=3), n_jobs=2)
+
+
+def test_an_interruption_of_threads_keeps_what_they_found() -> None:
+    class Slow(GradientDescent):
+        def step(self, objective: Objective, iterate: Iterate) -> Iterate:
+            if len(steps) == 12:
+                signal.raise_signal(signal.SIGINT)
+            steps.append(1)
+            time.sleep(0.005)
+            return super().step(objective, iterate)
+
+    steps: list[int] = []
+    model = fit(Slow(10_000, tol=0.0, n_starts=2), n_jobs=2)
+    assert model.result_.status == "interrupted"
+    assert 12 <= model.result_.n_iter < 1000
+
+
+# Where a search begins, and when it is enough
+
+
+@pytest.mark.parametrize("kind", [GradientDescent, AdaptiveSmoothing])
+def test_a_search_goes_on_from_parameters_that_are_given(kind: type[IterativeTrainer]) -> None:
+    first = fit(kind(max_iter=5, n_starts=1))
+    again = fit(kind(max_iter=0, n_starts=1, start=first.theta_))
+    assert again.result_.objective == pytest.approx(first.result_.objective, rel=1e-9)
+    np.testing.assert_allclose(again.theta_, first.theta_, rtol=1e-6, atol=1e-9)
+    further = fit(kind(max_iter=20, n_starts=2, start=GivenStart(first.theta_)))
+    assert further.result_.returned_loss <= first.result_.returned_loss * (1 + 1e-9)
+
+
+def test_given_parameters_must_fit_the_class() -> None:
+    with pytest.raises(DataError, match="theta has 3 entries, but Affine"):
+        fit(GradientDescent(start=[1.0, 2.0, 3.0]))
+    with pytest.raises(DataError, match="theta is not a vector of finite numbers"):
+        fit(GradientDescent(start=[[1.0, np.nan]]))
+    with pytest.raises(DataError, match="theta is not a vector of finite numbers"):
+        fit(GradientDescent(start="policy"))
+
+
+def test_patience_ends_a_walk() -> None:
+    rights = [np.eye(2).ravel() + 0.1 * k for k in range(1, 9)]
+    trainer = Scripted(rights, [None] * 8)
+    trainer.patience = 3
+    result = switch(trainer=trainer).result_
+    assert result.status == "stalled"
+    assert result.n_iter == 1 + 3
+
+
+def test_the_history_knows_the_losses_on_a_validation_set() -> None:
+    data = fl.datasets.make_l1_ball(80, n=3, noise=0.1, random_state=0)
+    train, rest = data[:40], data[40:]
+    trainer = AdaptiveSmoothing(max_iter=8, validation=rest)
+    model = fl.RegionRegressor(
+        fl.Affine(fl.Simplex(3)), cost=data.cost, trainer=trainer, random_state=0
+    ).fit(train.signals, train.decisions)
+    history = model.result_.history
+    assert {len(values) for values in history.values()} == {9}
+    best = int(np.argmin(history["returned_loss"]))
+    report = fl.evaluate(model, rest)
+    for name in ("predictability", "suboptimality", "true_predictability", "true_suboptimality"):
+        found = history[f"validation_{name}"][best]
+        assert found == pytest.approx(getattr(report, name).mean, rel=1e-6)
+    assert history["validation_returned_loss"][best] == pytest.approx(report.returned.mean)
+
+
+def test_with_patience_the_validation_set_decides() -> None:
+    data = fl.datasets.make_power5(90, noise=0.3, random_state=0)
+    train, rest = data[:30], data[30:]
+    trainer = GradientDescent(max_iter=200, n_starts=1, patience=20, validation=rest)
+    trainer.start = KMeansStart()
+    model = fl.RegionRegressor(
+        fl.Affine(fl.Simplex(6)), cost=data.cost, trainer=trainer, random_state=0
+    ).fit(train.signals, train.decisions)
+    returned = fl.evaluate(model, rest).returned.mean
+    assert returned == pytest.approx(min(model.result_.history["validation_returned_loss"]))
+
+
+def test_a_validation_set_of_other_data_is_refused() -> None:
+    other = fl.datasets.make_switch(10, random_state=0)
+    with pytest.raises(DataError, match="validation has 1 signals and 2 decisions"):
+        fit(GradientDescent(validation=other))
 
 
 # Messages

@@ -5,11 +5,18 @@ from __future__ import annotations
 from feaslearn.formulations.batch import losses_by_program
 from feaslearn.formulations.predictability import PredictabilityProgram
 from feaslearn.formulations.program import PairSolution
+from feaslearn.formulations.smoothed_predictability import SmoothedPredictability
+from feaslearn.formulations.smoothed_program import SmoothedProgram, SmoothedSolution
+from feaslearn.formulations.smoothed_suboptimality import SmoothedSuboptimality
 from feaslearn.formulations.suboptimality import SuboptimalityProgram
 
 __all__ = [
     "PairSolution",
     "PredictabilityProgram",
+    "SmoothedPredictability",
+    "SmoothedProgram",
+    "SmoothedSolution",
+    "SmoothedSuboptimality",
     "SuboptimalityProgram",
     "losses_by_program",
 ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import pickle
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -65,10 +66,34 @@ class _FolderCacheImpl(CompileResultCacheImpl):
 class _FolderCache(FunctionCache):
     _impl_class = _FolderCacheImpl
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code or None; an index that names types of an older version is emptied.
+
+        Numba unpickles an index before it compares the stamps.
+        """
+        try:
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except (AttributeError, ImportError, pickle.UnpicklingError):
+            self.flush()  # type: ignore[no-untyped-call]
+            return None
+
 
 def kernel(function: Function) -> Function:
     """Compile ``function`` to machine code that releases the GIL, cached on disk."""
-    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    return _compiled(function)
+
+
+def inner_kernel(function: Function) -> Function:
+    """Compile a function that only kernels call: what Python would need to call it is left out.
+
+    That is a good part of the time to compile, most of all for functions of many arrays.
+    """
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def _compiled(function: Function, **options: bool) -> Function:
+    njit: Any = numba.njit
+    compiled = njit(nogil=True, error_model="numpy", **options)(function)
     if hasattr(compiled, "_cache"):
         # Without a writable place for the cache, kernels compile in every process instead.
         with contextlib.suppress(RuntimeError):

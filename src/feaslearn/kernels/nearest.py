@@ -7,10 +7,12 @@ ball has no finite list of vertices and goes through its secular equation instea
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel
+from feaslearn.kernels._jit import inner_kernel, kernel
 from feaslearn.kernels.oracle import minimize_twice
 from feaslearn.kernels.set_code import L2_BALL, SetCode
 
@@ -21,7 +23,7 @@ NO_WEIGHT = 1e-14
 MAX_STEPS = 10_000
 
 
-@kernel
+@inner_kernel
 def _affine_minimizer(points: Array, size: int, weights: Array) -> None:
     """Weights (summing to one) of the point nearest to zero in the affine hull of ``points``.
 
@@ -61,7 +63,7 @@ def _affine_minimizer(points: Array, size: int, weights: Array) -> None:
         weights[0] -= weights[j + 1]
 
 
-@kernel
+@inner_kernel
 def _shrink(points: Array, latents: Array, old: Array, new: Array, size: int) -> int:
     """Move from ``old`` weights toward ``new`` until one vanishes; drop what vanished."""
     step = 1.0
@@ -85,7 +87,7 @@ def _shrink(points: Array, latents: Array, old: Array, new: Array, size: int) ->
     return kept
 
 
-@kernel
+@inner_kernel
 def _combine(weights: Array, vectors: Array, size: int, total: Array) -> float:
     """Write the weighted sum of the first rows of ``vectors`` and return its square."""
     square = 0.0
@@ -97,7 +99,7 @@ def _combine(weights: Array, vectors: Array, size: int, total: Array) -> float:
     return square
 
 
-@kernel
+@inner_kernel
 def _residual(M: Array, z: Array, target: Array, point: Array) -> float:
     """Write ``M z - target`` and return its square."""
     square = 0.0
@@ -110,7 +112,7 @@ def _residual(M: Array, z: Array, target: Array, point: Array) -> float:
     return square
 
 
-@kernel
+@inner_kernel
 def _slope(M: Array, x: Array, slope: Array) -> None:
     """Write ``M'x``."""
     for k in range(M.shape[1]):
@@ -119,7 +121,7 @@ def _slope(M: Array, x: Array, slope: Array) -> None:
             slope[k] += M[i, k] * x[i]
 
 
-@kernel
+@inner_kernel
 def _settle(points: Array, latents: Array, weights: Array, trial: Array, size: int) -> int:
     """Move the weights to the nearest point of the affine hull, dropping vertices on the way."""
     while True:
@@ -136,27 +138,86 @@ def _settle(points: Array, latents: Array, weights: Array, trial: Array, size: i
         size = smaller
 
 
-@kernel
-def nearest_by_vertices(
-    code: SetCode, M: Array, target: Array, q: Array, tolerance: float, z: Array
-) -> float:
-    """Write into ``z`` the minimiser of ``|M z - target|`` over ``argmin q'z``; return it squared.
+class Corral(NamedTuple):
+    """What `nearest_on_corral` works with: vertices of the image, their latents and weights.
 
-    Rows of ``M`` that are zero where ``target`` is zero do not count (unobserved decisions).
+    ``points`` holds ``M z - target`` for each latent vertex z.
     """
-    n, p = M.shape
-    points, latents = np.empty((n + 2, n)), np.empty((n + 2, p))
-    weights, trial = np.zeros(n + 2), np.zeros(n + 2)
-    x, slope = np.empty(n), np.empty(p)
-    for i in range(n):
+
+    points: Array
+    latents: Array
+    weights: Array
+    trial: Array
+    x: Array
+    slope: Array
+
+
+@inner_kernel
+def new_corral(n: int, p: int) -> Corral:
+    """Return room for the vertices of an image of p entries in n dimensions."""
+    return Corral(
+        np.empty((n + 2, n)),
+        np.empty((n + 2, p)),
+        np.zeros(n + 2),
+        np.zeros(n + 2),
+        np.empty(n),
+        np.empty(p),
+    )
+
+
+@inner_kernel
+def _first_vertex(
+    code: SetCode, M: Array, target: Array, q: Array, tolerance: float, corral: Corral
+) -> float:
+    """Begin with the vertex that lies farthest in the direction of the target."""
+    points, latents, weights, _, x, slope = corral
+    for i in range(x.size):
         x[i] = -target[i]
     _slope(M, x, slope)
     minimize_twice(code, q, tolerance, slope, latents[0])
     square = _residual(M, latents[0], target, points[0])
-    scale, least = square, np.inf
-    x[:] = points[0]
     weights[0] = 1.0
-    size = 1
+    for i in range(x.size):
+        x[i] = points[0, i]
+    return square
+
+
+@inner_kernel
+def _moved(M: Array, target: Array, corral: Corral, size: int) -> float:
+    """Bring the points to a new target; return the largest of their squares."""
+    largest = 0.0
+    for j in range(size):
+        largest = max(largest, _residual(M, corral.latents[j], target, corral.points[j]))
+    return largest
+
+
+@inner_kernel
+def nearest_on_corral(
+    code: SetCode,
+    M: Array,
+    target: Array,
+    q: Array,
+    tolerance: float,
+    corral: Corral,
+    size: int,
+    z: Array,
+) -> tuple[float, int, float]:
+    """Write the nearest latent point into ``z``; return its square and the size of the corral.
+
+    With a positive ``size``, the corral of a search with another target or map is the start: its
+    vertices often are the ones that are needed again. The third number says how far the answer is
+    from optimal, relative to its terms.
+    """
+    points, latents, weights, trial, x, slope = corral
+    n = M.shape[0]
+    if size == 0:
+        scale = square = _first_vertex(code, M, target, q, tolerance, corral)
+        size = 1
+    else:
+        scale = _moved(M, target, corral, size)
+        size = _settle(points, latents, weights, trial, size)
+        square = _combine(weights, points, size, x)
+    least, gap = np.inf, 0.0
     for _ in range(MAX_STEPS):
         # Every step comes nearer; one that does not is rounding.
         if square >= least:
@@ -176,10 +237,53 @@ def nearest_by_vertices(
         weights[size] = 0.0
         size = _settle(points, latents, weights, trial, size + 1)
         square = _combine(weights, points, size, x)
-    return least
+    return least, size, gap / scale if scale > 0.0 else 0.0
 
 
-@kernel
+@inner_kernel
+def nearest_by_vertices(
+    code: SetCode, M: Array, target: Array, q: Array, tolerance: float, z: Array
+) -> float:
+    """Write into ``z`` the minimiser of ``|M z - target|`` over ``argmin q'z``; return it squared.
+
+    Rows of ``M`` that are zero where ``target`` is zero do not count (unobserved decisions).
+    """
+    corral = new_corral(*M.shape)
+    # A plain 0 would compile once more, for the number 0.
+    return nearest_on_corral(code, M, target, q, tolerance, corral, int(np.int64(0)), z)[0]
+
+
+@inner_kernel
+def span_square(corral: Corral, size: int, g: Array) -> float:
+    """Return the square of the part of ``g`` along the face that a corral spans.
+
+    ``g`` lives where the points do, and the points are overwritten by a basis of their span.
+    """
+    points = corral.points
+    total = 0.0
+    for j in range(1, size):
+        before = 0.0
+        for i in range(g.size):
+            points[j, i] -= points[0, i]
+            before += points[j, i] * points[j, i]
+        for known in range(1, j):
+            inner = 0.0
+            for i in range(g.size):
+                inner += points[known, i] * points[j, i]
+            for i in range(g.size):
+                points[j, i] -= inner * points[known, i]
+        after, along = 0.0, 0.0
+        for i in range(g.size):
+            after += points[j, i] * points[j, i]
+        root = np.sqrt(after) if after > 1e-24 * before else np.inf
+        for i in range(g.size):
+            points[j, i] /= root
+            along += points[j, i] * g[i]
+        total += along * along
+    return total
+
+
+@inner_kernel
 def _secular_root(singular: Array, r: Array) -> float:
     """Return the ``t >= 0`` with ``|S r / (S^2 + t)| = 1``; zero where that is shorter at zero.
 
@@ -202,25 +306,50 @@ def _secular_root(singular: Array, r: Array) -> float:
     return t
 
 
-@kernel
-def nearest_in_ball(M: Array, target: Array, z: Array) -> float:
-    """Write into ``z`` the minimiser of ``|M z - target|`` over the unit ball; return it squared.
+class BallImage(NamedTuple):
+    """``M = U S V'``; ``singular`` leaves out what is zero in S."""
 
-    With ``M = U S V'`` and ``r = U' target``: ``z = V (S r / (S^2 + t))``, where ``t = 0`` if that
-    lies in the ball and otherwise solves ``|z| = 1`` (the secular equation).
-    """
+    U: Array
+    singular: Array
+    Vt: Array
+
+
+@inner_kernel
+def ball_image(M: Array) -> BallImage:
+    """Return the singular vectors and values of ``M`` that are not zero."""
     U, singular, Vt = np.linalg.svd(M, full_matrices=False)
     rank = 0
     while rank < singular.size and singular[rank] > 1e-13 * singular[0]:
         rank += 1
-    r = np.empty(singular.size)
+    return BallImage(U, singular[:rank], Vt)
+
+
+@inner_kernel
+def nearest_in_image(ball: BallImage, target: Array, r: Array, z: Array) -> float:
+    """Write ``r = U' target`` and the minimiser z over the unit ball; return its multiplier.
+
+    ``z = V (S r / (S^2 + t))``, where ``t = 0`` if that lies in the ball and otherwise solves
+    ``|z| = 1`` (the secular equation).
+    """
+    U, singular, Vt = ball
     _slope(U, target, r)
-    t = _secular_root(singular[:rank], r[:rank])
+    t = _secular_root(singular, r)
     z[:] = 0.0
-    for j in range(rank):
+    for j in range(singular.size):
         weight = singular[j] * r[j] / (singular[j] * singular[j] + t)
         for k in range(z.size):
             z[k] += weight * Vt[j, k]
+    return t
+
+
+@inner_kernel
+def nearest_in_ball(M: Array, target: Array, z: Array) -> float:
+    """Write into ``z`` the minimiser of ``|M z - target|`` over the unit ball; return it squared.
+
+    With ``M = U S V'``; see `nearest_in_image`.
+    """
+    ball = ball_image(M)
+    nearest_in_image(ball, target, np.empty(ball.U.shape[1]), z)
     return _residual(M, z, target, np.empty(M.shape[0]))
 
 

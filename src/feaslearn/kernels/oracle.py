@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel
+from feaslearn.kernels._jit import inner_kernel, kernel
 from feaslearn.kernels.set_code import BOX, HYPERSIMPLEX, L1_BALL, L2_BALL, SIMPLEX, SetCode
 
 Array = NDArray[np.float64]
 
 
-@kernel
+@inner_kernel
 def _simplex(q: Array, tolerance: float, g: Array, z: Array) -> bool:
     limit = q[0]
     for k in range(q.size):
@@ -33,7 +33,7 @@ def _simplex(q: Array, tolerance: float, g: Array, z: Array) -> bool:
     return tied > 1
 
 
-@kernel
+@inner_kernel
 def _l1_ball(q: Array, tolerance: float, g: Array, z: Array) -> bool:
     largest = 0.0
     for k in range(q.size):
@@ -55,7 +55,7 @@ def _l1_ball(q: Array, tolerance: float, g: Array, z: Array) -> bool:
     return everything or tied > 1
 
 
-@kernel
+@inner_kernel
 def _length(v: Array) -> float:
     total = 0.0
     for k in range(v.size):
@@ -63,7 +63,7 @@ def _length(v: Array) -> float:
     return float(np.sqrt(total))
 
 
-@kernel
+@inner_kernel
 def _l2_ball(q: Array, tolerance: float, g: Array, z: Array) -> bool:
     norm = _length(q)
     tied = norm <= tolerance
@@ -74,7 +74,7 @@ def _l2_ball(q: Array, tolerance: float, g: Array, z: Array) -> bool:
     return tied
 
 
-@kernel
+@inner_kernel
 def _box(q: Array, tolerance: float, g: Array, lower: Array, upper: Array, z: Array) -> bool:
     tied = False
     for k in range(q.size):
@@ -88,7 +88,7 @@ def _box(q: Array, tolerance: float, g: Array, lower: Array, upper: Array, z: Ar
     return tied
 
 
-@kernel
+@inner_kernel
 def _kth_smallest(q: Array, count: int, taken: Array) -> float:
     """Return the ``count``-th smallest entry; ``taken`` is overwritten."""
     taken[:] = 0.0
@@ -102,7 +102,7 @@ def _kth_smallest(q: Array, count: int, taken: Array) -> float:
     return float(q[smallest])
 
 
-@kernel
+@inner_kernel
 def _hypersimplex(q: Array, tolerance: float, g: Array, count: int, z: Array) -> bool:
     threshold = _kth_smallest(q, count, z)
     left, tied = count, 0
@@ -123,7 +123,7 @@ def _hypersimplex(q: Array, tolerance: float, g: Array, count: int, z: Array) ->
     return tied > left
 
 
-@kernel
+@inner_kernel
 def _points(q: Array, tolerance: float, g: Array, points: Array, z: Array) -> bool:
     lowest, largest = np.inf, 1.0
     for i in range(points.shape[0]):

@@ -6,5 +6,6 @@ from feaslearn.losses.loss import Loss, RowLosses
 from feaslearn.losses.objective import Objective
 from feaslearn.losses.predictability import Predictability
 from feaslearn.losses.suboptimality import Suboptimality
+from feaslearn.losses.validation import Validation
 
-__all__ = ["Loss", "Objective", "Predictability", "RowLosses", "Suboptimality"]
+__all__ = ["Loss", "Objective", "Predictability", "RowLosses", "Suboptimality", "Validation"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,11 @@ from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.losses.loss import Loss
+from feaslearn.losses.validation import Validation
 
 Array = NDArray[np.float64]
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,15 @@ class Objective:
         The samples.
     n_jobs : int, default=1
         Threads; kernels release the GIL.
+    validation : Validation, optional
+        Samples on which a search is watched; they are no part of the objective.
     """
 
     loss: Loss
     hypothesis: Hypothesis
     shards: Sequence[Shard]
     n_jobs: int = 1
+    validation: Validation | None = None
 
     @property
     def n_decisions(self) -> int:
@@ -70,6 +77,13 @@ class Objective:
             for shard in self.shards
         )
 
+    def each(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
+        """Return what ``function`` makes of each item, in order, on as many threads as allowed."""
+        if self.n_jobs == 1 or len(items) == 1:
+            return [function(item) for item in items]
+        with ThreadPoolExecutor(self.n_jobs) as pool:
+            return list(pool.map(function, items))
+
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """Return the objective and its gradient."""
         hypothesis = self.maps()
@@ -77,11 +91,7 @@ class Objective:
         def one(shard: Shard) -> tuple[float, Array]:
             return self.loss.value_and_gradient(hypothesis, theta, shard)
 
-        if self.n_jobs == 1 or len(self.shards) == 1:
-            parts = [one(shard) for shard in self.shards]
-        else:
-            with ThreadPoolExecutor(self.n_jobs) as pool:
-                parts = list(pool.map(one, self.shards))
+        parts = self.each(one, self.shards)
         gradient = np.zeros(self.size)
         value = 0.0
         for part, slope in parts:

@@ -86,7 +86,7 @@ def evaluate(
         Mean.of(missed[observed]),
         near,
         cheap,
-        *_true_losses(data, predicted, distance, excess, sign),
+        *true_losses(data, predicted, distance, excess, sign),
         n_samples=len(data),
         norm=f"squared {norm}" if norm == "l2" and squared else norm,
     )
@@ -122,10 +122,10 @@ def _learned_losses(
     return predicted.reshape(data.decisions.shape), measured
 
 
-def _true_losses(
+def true_losses(
     data: Decisions, predicted: Array, distance: Loss, excess: Suboptimality, sign: float
 ) -> tuple[Mean | None, Mean | None]:
-    """Measure the predictions under the true problem."""
+    """Measure the predictions under the true problem; None where that is not known."""
     forward = data.forward
     if not isinstance(forward, ForwardProblem):
         return None, None

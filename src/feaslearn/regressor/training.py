@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
-from feaslearn.data import shards
+from feaslearn.data import Decisions, Shard, shards
+from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.losses import Objective
+from feaslearn.losses import Objective, Validation
 from feaslearn.regressor.checks import FitData
 from feaslearn.trainers import Trained
 from feaslearn.trainers.automatic import (
@@ -40,7 +42,8 @@ def train(model: RegionRegressor, data: FitData, priced: bool) -> tuple[Hypothes
     given = priced and model.hypothesis is not None
     hypothesis = clone(model.hypothesis) if given else linear_policy()
     threads = int(effective_n_jobs(model.n_jobs))
-    objective = Objective(data.loss, hypothesis, list(shards(rows)), threads)
+    watched = _validation(model, data)
+    objective = Objective(data.loss, hypothesis, list(shards(rows)), threads, watched)
     if priced and not given:
         chosen = choose_hypothesis(objective, data.random, model.trainer)
         objective = replace(objective, hypothesis=chosen)
@@ -51,3 +54,23 @@ def train(model: RegionRegressor, data: FitData, priced: bool) -> tuple[Hypothes
             "so the linear policy was fitted"
         )
     return objective.hypothesis, trained
+
+
+def _validation(model: RegionRegressor, data: FitData) -> Validation | None:
+    """Return the samples on which the trainer is watched, if it has any."""
+    given: Decisions | None = getattr(model.trainer, "validation", None)
+    if given is None:
+        return None
+    width, n = model.n_features_in_, data.rows.decisions.shape[1]
+    if given.signals.shape[1] != width or given.decisions.shape[1] != n:
+        raise DataError(
+            f"validation has {given.signals.shape[1]} signals and {given.decisions.shape[1]} "
+            f"decisions; the samples have {width} and {n}"
+        )
+    costs = given.cost_matrix if data.cost is None else data.cost.evaluate(given.signals)
+    sign = -1.0 if model.sense == "max" else 1.0
+    seen = ~np.isnan(given.decisions).all(axis=1)
+    arrays = (data.features.transform(given.signals), sign * costs, given.decisions)
+    features, prices, decisions = (np.require(a, requirements=["C", "W"]) for a in arrays)
+    rows = Shard(features, prices, decisions, seen / max(1, seen.sum()))
+    return Validation(rows, given, sign)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from feaslearn.trainers import starts
+from feaslearn.trainers.adaptive_smoothing import AdaptiveSmoothing
 from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
-from feaslearn.trainers.iterative import Iterate, IterativeTrainer
+from feaslearn.trainers.iterative import IterativeTrainer
 from feaslearn.trainers.trainer import Trained, Trainer
+from feaslearn.trainers.walk import Iterate
 
 __all__ = [
+    "AdaptiveSmoothing",
     "Blending",
     "Convex",
     "FacetLearning",
@@ -18,4 +22,5 @@ __all__ = [
     "IterativeTrainer",
     "Trained",
     "Trainer",
+    "starts",
 ]

@@ -5,22 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from feaslearn.data import Decisions
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective
 from feaslearn.results import Status
-from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
+from feaslearn.trainers.backtracking import NoStep, backtrack, first_size
+from feaslearn.trainers.iterative import IterativeTrainer
+from feaslearn.trainers.starts import Start
+from feaslearn.trainers.walk import Callback, Iterate
 
-#: Share of the predicted decrease that a step must keep (Armijo's rule).
-SUFFICIENT = 1e-4
-#: The first step moves the parameters by this share of their length: a longer one can throw all
-#: columns but one out of reach for good.
-FIRST_STEP = 0.1
 #: A loss below this share of the one at the start is rounding errors.
 NEGLIGIBLE = 1e-15
-#: A step that was halved this often and still does not help never will.
-HALVINGS = 60
 
 Array = NDArray[np.float64]
 
@@ -41,9 +38,15 @@ class GradientDescent(IterativeTrainer):
     tol : float, default=1e-9
         Stop when the relative decrease of the objective falls below this.
     n_starts : int, default=5
-        Starts around the linear policy.
-    noise : float, default=1.0
-        Spread of the starts, in units of the linear policy's residuals.
+        How many starts; ``n_jobs`` of the estimator walks several at a time, with the same result.
+    start : Start or array-like, default=None
+        Where searches begin: a strategy of ``feaslearn.trainers.starts``, or parameters such as
+        ``theta_`` of another model. By default around the linear policy.
+    patience : int, default=None
+        End a walk after so many iterates without a better one.
+    validation : Decisions, default=None
+        Samples whose losses are written into the history; with ``patience``, they also decide
+        which iterate is the best.
     callback : callable, default=None
         Called with the iteration and the `Iterate`; a true answer stops the search.
 
@@ -69,49 +72,46 @@ class GradientDescent(IterativeTrainer):
         max_seconds: float | None = None,
         tol: float = 1e-9,
         n_starts: int = 5,
-        noise: float = 1.0,
+        start: Start | ArrayLike | None = None,
+        patience: int | None = None,
+        validation: Decisions | None = None,
         callback: Callback | None = None,
     ) -> None:
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.tol = tol
         self.n_starts = n_starts
-        self.noise = noise
+        self.start = start
+        self.patience = patience
+        self.validation = validation
         self.callback = callback
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a hypothesis that has no gradient; every loss is served."""
-        if isinstance(objective.hypothesis, MapHypothesis):
-            return []
-        return [
-            f"{objective.hypothesis!r} has no gradient in its parameters (FacetLearning trains "
-            "Facets, Blending trains Blend)"
-        ]
+        return no_gradient_in(objective)
 
     def step(self, objective: Objective, iterate: Iterate) -> Iterate:
         """Take one backtracked gradient step, back into the class where it leaves it."""
         theta, value, gradient = iterate.theta, iterate.value, iterate.gradient
-        length = float(np.linalg.norm(gradient))
         start = iterate.memory.get("start", value)
-        if length == 0.0 or value <= NEGLIGIBLE * start:
+        if not gradient.any() or value <= NEGLIGIBLE * start:
             return replace(iterate, finished="converged")
-        first = FIRST_STEP * (float(np.linalg.norm(theta)) or 1.0) / length
-        size = iterate.memory.get("step", first)
-        for halving in range(HALVINGS):
-            tried = _nearest(objective, theta - size * gradient)
-            promised = float(gradient @ (theta - tried))
-            if promised <= 0.0:
-                # Nowhere to go: from the start of the step, or because it has become too short.
-                return replace(iterate, finished="stalled" if halving else "converged")
-            reached, slope = objective.value_and_gradient(tried)
-            if reached <= value - SUFFICIENT * promised:
-                done: Status | None = "converged" if value - reached <= self.tol * value else None
-                return Iterate(tried, reached, slope, {"start": start, "step": 2.0 * size}, done)
-            size /= 2.0
-        return replace(iterate, finished="stalled")
+        size = iterate.memory.get("step") or first_size(theta, gradient)
+        taken = backtrack(objective, theta, value, gradient, size, objective.value_and_gradient)
+        if isinstance(taken, NoStep):
+            return replace(iterate, finished="converged" if taken.stationary else "stalled")
+        reached, slope = taken.value, taken.found
+        done: Status | None = "converged" if value - reached <= self.tol * value else None
+        return Iterate(
+            taken.theta, reached, slope, {"start": start, "step": 2.0 * taken.size}, done
+        )
 
 
-def _nearest(objective: Objective, theta: Array) -> Array:
-    """Return the parameters of the class nearest to ``theta``: a scale is not negative."""
-    hypothesis = objective.maps()
-    return hypothesis.theta_of(hypothesis.maps(theta, objective.n_decisions, objective.n_features))
+def no_gradient_in(objective: Objective) -> list[str]:
+    """Name a hypothesis that has no gradient in its parameters."""
+    if isinstance(objective.hypothesis, MapHypothesis):
+        return []
+    return [
+        f"{objective.hypothesis!r} has no gradient in its parameters (FacetLearning trains "
+        "Facets, Blending trains Blend)"
+    ]

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from feaslearn.data import Decisions
 from feaslearn.exceptions import Problems
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult
-from feaslearn.trainers.linear_start import linear_start
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.standardize import Standardization
+from feaslearn.trainers.starts import GivenStart, LinearStart, Start
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
+from feaslearn.trainers.walk import Callback, Iterate, Walk, best_walk
+from feaslearn.trainers.watch import validation_losses
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
@@ -28,138 +31,165 @@ logger = logging.getLogger("feaslearn")
 ENDS_ALL: tuple[Status, ...] = ("time limit", "stopped by callback", "interrupted")
 
 
-@dataclass
-class Iterate:
-    """Where a search stands: parameters, objective, gradient, and what the method remembers.
-
-    Parameters
-    ----------
-    theta : ndarray
-        Parameters, for standardised features.
-    value : float
-        Objective.
-    gradient : ndarray
-        Its gradient.
-    memory : dict of str to float, optional
-        What the method takes from one step to the next.
-    finished : str, optional
-        None until the method itself ends the walk, then how it ended.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.trainers import Iterate
-    >>> Iterate(np.zeros(1), 0.5, np.ones(1)).finished is None
-    True
-    """
-
-    theta: Array
-    value: float
-    gradient: Array
-    memory: dict[str, float] = field(default_factory=dict)
-    finished: Status | None = None
-
-
-Callback = Callable[[int, Iterate], bool | None]
-
-
 class IterativeTrainer(Trainer):
-    """A trainer that walks from a start; subclasses say how to take one step.
+    """A trainer that walks from a start: subclasses say how it begins and how to take one step.
 
     The iterate that is kept is the best over all starts. With predictability, that is the one
     whose *returned* decisions fit the training rows best: minimisers may tie, and the objective
-    alone would reward that. With other losses it is the one with the least objective.
+    alone would reward that. With other losses it is the one with the least training loss. With
+    ``patience`` and validation samples, it is the one whose returned decisions fit those best.
     """
 
     max_iter: int
     max_seconds: float | None
     tol: float
     n_starts: int
+    start: Start | ArrayLike | None
+    patience: int | None
+    validation: Decisions | None
     callback: Callback | None
-    noise: float
+
+    def init(self, objective: Objective, theta: Array) -> Iterate:
+        """Return the first iterate; here, with the exact loss and its gradient."""
+        return Iterate(theta, *objective.value_and_gradient(theta))
 
     @abstractmethod
     def step(self, objective: Objective, iterate: Iterate) -> Iterate:
-        """Return the next iterate."""
+        """Return the next iterate; its ``finished`` says whether it is the last."""
 
     def check(self, problems: Problems) -> None:
-        """Add to ``problems`` what is wrong with the limits, the starts or the callback."""
-        for name, least in (("max_iter", 0), ("n_starts", 1)):
+        """Add to ``problems`` what is wrong with limits, starts, validation or callback."""
+        for name, least in (("max_iter", 0), ("n_starts", 1), ("patience", 1)):
             value = getattr(self, name)
+            if value is None and name == "patience":
+                continue
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 problems.add(f"{name}={value!r} is not a whole number of at least {least}")
-        for name in ("max_seconds", "tol", "noise"):
+        for name in ("max_seconds", "tol"):
             value = getattr(self, name)
             if value is None and name == "max_seconds":
                 continue
             if not isinstance(value, Real) or not float(value) >= 0.0:
                 problems.add(f"{name}={value!r} is not a number of at least 0")
+        self._strategy().check(problems)
+        if self.validation is not None and not isinstance(self.validation, Decisions):
+            problems.add(f"validation is {type(self.validation).__name__}, not Decisions")
         if self.callback is not None and not callable(self.callback):
             problems.add(f"callback={self.callback!r} is not a function")
+
+    def _strategy(self) -> Start:
+        """Return where searches begin: by default around the linear policy."""
+        if self.start is None:
+            return LinearStart()
+        return self.start if isinstance(self.start, Start) else GivenStart(self.start)
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Walk from every start, and keep the best iterate of all."""
         began = time.monotonic()
         standardization = Standardization.of(objective)
-        scaled = standardization.apply(objective)
-        best = _Best()
-        status: Status = "iteration limit"
+        seeds = random.integers(2**63, size=self.n_starts)
+        thetas = [
+            self._begin(objective, standardization, np.random.default_rng(seed), index)
+            for index, seed in enumerate(seeds)
+        ]
+        walks = [Walk() for _ in thetas]
         with ProgressBar(type(self).__name__, self.n_starts * self.max_iter) as bar:
-            try:
-                for start in range(self.n_starts):
-                    theta = linear_start(scaled, random, self.noise if start else self.noise / 10)
-                    show = partial(_show, bar, start * self.max_iter)
-                    status = self._walk(scaled, theta, best, began, show)
-                    logger.info(
-                        "%s: start %d of %d: %s, loss %.6g, best so far %.6g",
-                        *(type(self).__name__, start + 1, self.n_starts, status),
-                        *(best.latest.objective[-1], best.loss),
-                    )
-                    if status in ENDS_ALL:
-                        break
-            except KeyboardInterrupt:
-                if best.theta is None:
-                    raise
-                status = "interrupted"
-        if best.theta is None:
-            raise AssertionError("a search without a start")
-        best.walk.status = status if status in ENDS_ALL else best.walk.status
+            hike = _Hike(walks, bar, began)
+            self._walk_all(standardization.apply(objective), thetas, hike)
+        best = best_walk(walks)
+        if best is None or best.theta is None:
+            raise KeyboardInterrupt
+        ended = [walk.status for walk in walks if walk.status in ENDS_ALL]
+        best.status = ended[0] if ended else best.status
         theta = standardization.revert(objective, best.theta)
-        return Trained(theta, self._result(objective, theta, best, time.monotonic() - began))
+        steps = sum(walk.steps for walk in walks)
+        return Trained(theta, self._result(objective, theta, best, steps, hike.seconds()))
 
-    def _walk(
-        self,
-        objective: Objective,
-        theta: Array,
-        best: _Best,
-        began: float,
-        show: Callable[[int, str], None],
-    ) -> Status:
-        """Walk from one start until something ends it; say what did."""
-        iterate = Iterate(theta, *objective.value_and_gradient(theta))
-        best.latest = walk = _Walk()
+    def _begin(
+        self, objective: Objective, into: Standardization, random: np.random.Generator, index: int
+    ) -> Array:
+        """Return the parameters of one start, for standardised features."""
+        strategy = self._strategy()
+        if strategy.standardized:
+            return strategy.parameters(into.apply(objective), random, index)
+        return into.convert(objective, strategy.parameters(objective, random, index))
+
+    def _walk_all(self, objective: Objective, thetas: list[Array], hike: _Hike) -> None:
+        """Walk from each start, on several threads where that is allowed.
+
+        A callback is the user's own code, so with one the starts are walked one after the other.
+        """
+        threads = min(objective.n_jobs, len(thetas))
+        try:
+            if threads == 1 or self.callback is not None:
+                for theta, walk in zip(thetas, hike.walks, strict=True):
+                    self._walk(objective, theta, walk, hike)
+                    if walk.status in ENDS_ALL:
+                        break
+                return
+            alone = replace(objective, n_jobs=1)
+            with ThreadPoolExecutor(threads) as pool:
+                try:
+                    jobs = [
+                        pool.submit(self._walk, alone, theta, walk, hike)
+                        for theta, walk in zip(thetas, hike.walks, strict=True)
+                    ]
+                    for job in jobs:
+                        job.result()
+                finally:
+                    hike.over.set()
+        except KeyboardInterrupt:
+            if best_walk(hike.walks) is None:
+                raise
+            hike.walks[0].status = "interrupted"
+
+    def _walk(self, objective: Objective, theta: Array, walk: Walk, hike: _Hike) -> None:
+        """Walk from one start until something ends it, and write down what did."""
+        iterate = self.init(objective, theta)
         for i in range(self.max_iter + 1):
-            best.offer(objective, iterate)
-            show(i, f"loss {best.loss:.4g}")
+            self._offer(objective, iterate, walk)
+            hike.show()
             logger.debug("%s: iteration %d, loss %.6g", type(self).__name__, i, iterate.value)
-            if self.callback is not None and self.callback(i, iterate):
-                walk.status = "stopped by callback"
-            elif self.max_seconds is not None and time.monotonic() - began > self.max_seconds:
-                walk.status = "time limit"
-            elif iterate.finished is not None:
-                walk.status = iterate.finished
-            elif i < self.max_iter:
+            ended = self._ended(i, iterate, walk, hike)
+            if ended is not None:
+                walk.status = ended
+                break
+            if i < self.max_iter:
                 iterate = self.step(objective, iterate)
-                best.steps += 1
-                continue
-            break
-        return walk.status
+                walk.steps += 1
+        logger.info(
+            "%s: start %d of %d: %s, loss %.6g, best so far %.6g",
+            *(type(self).__name__, hike.walks.index(walk) + 1, self.n_starts, walk.status),
+            *(walk.loss, hike.least()),
+        )
+
+    def _ended(self, i: int, iterate: Iterate, walk: Walk, hike: _Hike) -> Status | None:
+        """Say what ends a walk at this iterate, if anything does."""
+        if self.callback is not None and self.callback(i, iterate):
+            return "stopped by callback"
+        if self.max_seconds is not None and hike.seconds() > self.max_seconds:
+            return "time limit"
+        if hike.over.is_set():
+            return "interrupted"
+        if iterate.finished is None and self.patience is not None and walk.since >= self.patience:
+            return "stalled"
+        return iterate.finished
+
+    def _offer(self, objective: Objective, iterate: Iterate, walk: Walk) -> None:
+        """Write an iterate into its walk, which keeps it if it is the best."""
+        returned = returned_loss(objective, iterate.theta)
+        watched = validation_losses(objective, iterate.theta)
+        loss = returned if isinstance(objective.loss, Predictability) else iterate.loss
+        if watched and self.patience is not None:
+            loss = watched["validation_returned_loss"]
+        known = {"objective": iterate.loss, "returned_loss": returned}
+        walk.offer(iterate.theta, loss, known | iterate.record | watched)
 
     def _result(
-        self, objective: Objective, theta: Array, best: _Best, seconds: float
+        self, objective: Objective, theta: Array, best: Walk, steps: int, seconds: float
     ) -> TrainingResult:
         value = objective.value_and_gradient(theta)[0]
-        status = best.walk.status
+        status = best.status
         if value == 0.0 and status not in ENDS_ALL:
             status = "optimal"  # no loss is below zero
         return TrainingResult(
@@ -167,42 +197,34 @@ class IterativeTrainer(Trainer):
             trainer=repr(self),
             objective=value,
             returned_loss=returned_loss(objective, theta),
-            n_iter=best.steps,
+            n_iter=steps,
             seconds=seconds,
             lower_bound=0.0 if value == 0.0 else None,
             tied_share=tied_share(objective, theta),
-            history={"objective": best.walk.objective, "returned_loss": best.walk.returned},
+            history=best.history,
         )
 
 
-def _show(bar: ProgressBar, before: int, i: int, note: str) -> None:
-    bar.update(before + i, note)
+class _Hike:
+    """What the walks of one search share: the clock, the progress bar, and the sign to stop."""
 
+    def __init__(self, walks: list[Walk], bar: ProgressBar, began: float) -> None:
+        self.walks = walks
+        self.over = threading.Event()
+        self._bar = bar
+        self._began = began
+        self._lock = threading.Lock()
 
-@dataclass
-class _Walk:
-    """What happened from one start: two losses of each iterate, and how it ended."""
+    def seconds(self) -> float:
+        """Return the time since the search began."""
+        return time.monotonic() - self._began
 
-    objective: list[float] = field(default_factory=list)
-    returned: list[float] = field(default_factory=list)
-    status: Status = "iteration limit"
+    def show(self) -> None:
+        """Move the progress bar to the steps of all walks together."""
+        with self._lock:
+            done = sum(walk.steps for walk in self.walks)
+            self._bar.update(done, f"loss {self.least():.4g}")
 
-
-@dataclass
-class _Best:
-    """The best iterate so far, the walk that led to it, and the walk that goes on."""
-
-    theta: Array | None = None
-    loss: float = np.inf
-    steps: int = 0
-    walk: _Walk = field(default_factory=_Walk)
-    latest: _Walk = field(default_factory=_Walk)
-
-    def offer(self, objective: Objective, iterate: Iterate) -> None:
-        """Write an iterate into the latest walk, and keep it if it is the best."""
-        returned = returned_loss(objective, iterate.theta)
-        self.latest.objective.append(iterate.value)
-        self.latest.returned.append(returned)
-        loss = returned if isinstance(objective.loss, Predictability) else iterate.value
-        if loss < self.loss:
-            self.theta, self.loss, self.walk = iterate.theta.copy(), loss, self.latest
+    def least(self) -> float:
+        """Return the least loss of all walks so far."""
+        return min(walk.loss for walk in self.walks)

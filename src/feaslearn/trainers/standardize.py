@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
 
@@ -57,11 +58,26 @@ class Standardization:
 
     def apply(self, objective: Objective) -> Objective:
         """Return the same objective in standardised features."""
-        shards = [
-            shard._replace(features=np.ascontiguousarray((shard.features - self.mean) / self.scale))
-            for shard in objective.shards
-        ]
-        return replace(objective, shards=shards)
+        shards = [self._rows(shard) for shard in objective.shards]
+        watched = objective.validation
+        if watched is not None:
+            watched = watched._replace(rows=self._rows(watched.rows))
+        return replace(objective, shards=shards, validation=watched)
+
+    def _rows(self, shard: Shard) -> Shard:
+        features = np.ascontiguousarray((shard.features - self.mean) / self.scale)
+        return shard._replace(features=features)
+
+    def convert(self, objective: Objective, theta: Array) -> Array:
+        """Return the parameters for standardised features, given those for the features."""
+        hypothesis = objective.maps()
+        A, b = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
+        scale = np.where(np.isfinite(self.scale), self.scale, 0.0)
+        level_A, level_b = np.tensordot(self.mean, A, axes=1), self.mean @ b
+        A, b = A * scale[:, None, None], b * scale[:, None]
+        A[0] += level_A
+        b[0] += level_b
+        return hypothesis.theta_of(Maps(A, b))
 
     def revert(self, objective: Objective, theta: Array) -> Array:
         """Return the parameters for the features as they were, given those for standardised ones.

@@ -1,0 +1,189 @@
+"""The smoothed training objective of Algorithm 2."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.data import Shard
+from feaslearn.formulations import SmoothedPredictability, SmoothedSolution, SmoothedSuboptimality
+from feaslearn.hypotheses.map_hypothesis import Maps
+from feaslearn.kernels.smoothed import SmoothedMemory, Smoothing, smoothed_rows
+from feaslearn.losses import Objective, Predictability, Suboptimality
+from feaslearn.losses.loss import no_gradient
+from feaslearn.sets import AffineImage
+
+Array = NDArray[np.float64]
+
+#: Rows of one CVXPY program: compiling takes a time that grows with them.
+PROGRAM_ROWS = 100
+#: Numbers that are remembered of the projections of all samples.
+MOST_REMEMBERED = 5_000_000
+
+
+class Smoothed(NamedTuple):
+    """The smoothed objective at some parameters, its gradient, and two mean squared slacks."""
+
+    value: float
+    gradient: Array
+    slack_primal: float
+    slack_dual: float
+
+
+class _Part(NamedTuple):
+    """The sums of one shard."""
+
+    value: float
+    gradient: Maps
+    slacks: Array
+
+
+class SmoothedObjective:
+    r"""The objective :math:`\sum_i w_i \ell^\epsilon_\theta(x_i, s_i)` of Algorithm 2.
+
+    The loss of a sample is the optimum of the smoothed program with :math:`\theta` fixed, see
+    `SmoothedPredictability` and `SmoothedSuboptimality`. Compiled kernels find it for simplices,
+    boxes, L1 balls, hypersimplices, polytopes whose vertices can be listed, products of those, and
+    a single L2 ball. Other sets, and rows on which a kernel does not reach an optimum that it can
+    verify, go through CVXPY. The offset belongs to the parameters on both ways, so that samples
+    separate and both have the same value.
+
+    It remembers where the search of each sample ended, and the next evaluation begins there; so
+    one object serves one walk.
+
+    Parameters
+    ----------
+    objective : Objective
+        Samples, hypothesis and loss: squared l2, of either kind.
+    normalize_cost : bool, default=False
+        Divide each cost by its length, which predictability itself does not depend on.
+        Suboptimality says itself whether it does.
+    """
+
+    def __init__(self, objective: Objective, normalize_cost: bool = False) -> None:
+        self._objective = objective
+        hypothesis = objective.maps()
+        self._primitive = hypothesis.latent(objective.n_decisions)
+        code = self._primitive.code()
+        self._code = code if code is not None and AffineImage.kernel_serves(code) else None
+        loss = objective.loss
+        if not isinstance(loss, Suboptimality):
+            loss = Suboptimality(normalize_cost=normalize_cost)
+        self._shards = [s._replace(costs=loss.unit_costs(s.costs)) for s in objective.shards]
+        self._scales = _scales(self._shards)
+        self._memories = [self._new_memory(len(shard.weights)) for shard in self._shards]
+        self._programs: dict[int, SmoothedPredictability | SmoothedSuboptimality] = {}
+
+    @property
+    def compiled(self) -> bool:
+        """Whether kernels serve the set."""
+        return self._code is not None
+
+    def evaluate(self, theta: Array, epsilon: float) -> Smoothed:
+        """Return value, gradient and slacks at ``theta`` for one weight of all slacks.
+
+        Raises
+        ------
+        SolverError
+            If a sample goes through CVXPY and no solver finds its optimum.
+        """
+        objective = self._objective
+        hypothesis = objective.maps()
+        maps = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
+        if self._code is None:
+            parts = [self._by_program(maps, shard, epsilon) for shard in self._shards]
+        else:
+            pairs = list(zip(self._shards, self._memories, strict=True))
+            parts = objective.each(lambda pair: self._by_kernel(maps, *pair, epsilon), pairs)
+        total, gradient, slacks = 0.0, no_gradient(maps), np.zeros(2)
+        for part in parts:
+            total += part.value
+            gradient.A[...] += part.gradient.A
+            gradient.b[...] += part.gradient.b
+            slacks += part.slacks
+        weight = sum(float(shard.weights.sum()) for shard in self._shards)
+        primal, dual = slacks / weight
+        return Smoothed(total, hypothesis.pull_back(gradient), float(primal), float(dual))
+
+    def slack_change(self, before: Smoothed, after: Smoothed) -> float:
+        """Return how much the mean squared slacks changed, relative to the scale of the data.
+
+        The primal slack is in units of the decisions, the dual one in units of cost.
+        """
+        primal, dual = self._scales
+        moved = abs(after.slack_primal - before.slack_primal) / primal
+        return moved + abs(after.slack_dual - before.slack_dual) / dual
+
+    def _new_memory(self, count: int) -> SmoothedMemory:
+        """Return where the searches of a shard begin; for large data, only the multipliers."""
+        n, p = self._objective.n_decisions, self._primitive.dimension
+        kept = count if len(self._objective.shards) * count * (n + 2) * p <= MOST_REMEMBERED else 0
+        return SmoothedMemory(
+            np.zeros(count),
+            np.zeros((kept, n + 2, p)),
+            np.zeros((kept, n + 2)),
+            np.zeros(kept, dtype=np.int64),
+        )
+
+    def _by_kernel(self, maps: Maps, shard: Shard, memory: SmoothedMemory, epsilon: float) -> _Part:
+        """Solve each row by a search for one number; leave to CVXPY what that does not solve."""
+        if self._code is None:
+            raise AssertionError("no kernel serves this set")
+        exact = not isinstance(self._objective.loss, Predictability)
+        smoothing = Smoothing(1.0, epsilon, epsilon / 2.0, exact=True)
+        if not exact:
+            smoothing = Smoothing(epsilon, epsilon, 0.0, exact=False)
+        values, slacks = np.empty(len(shard.weights)), np.zeros((len(shard.weights), 2))
+        gradient = no_gradient(maps)
+        failed = smoothed_rows(
+            self._code, *maps, *shard, smoothing, memory, values, slacks, *gradient
+        )
+        value = float(shard.weights @ np.nan_to_num(values))
+        part = _Part(value, gradient, shard.weights @ slacks)
+        if not failed:
+            return part
+        left = np.isnan(values)
+        rest = self._by_program(maps, Shard(*(array[left] for array in shard)), epsilon)
+        return _added(part, rest)
+
+    def _by_program(self, maps: Maps, shard: Shard, epsilon: float) -> _Part:
+        """Solve the rows through CVXPY, some at a time."""
+        total = _Part(0.0, no_gradient(maps), np.zeros(2))
+        for start in range(0, len(shard.weights), PROGRAM_ROWS):
+            rows = Shard(*(array[start : start + PROGRAM_ROWS] for array in shard))
+            solution = self._solve(maps, rows, epsilon)
+            gradient = Maps(*solution.gradient(rows.features, rows.costs, rows.weights))
+            squares = [(s**2).sum(axis=1) for s in (solution.slack_primal, solution.slack_dual)]
+            slacks = np.array([rows.weights @ square for square in squares])
+            total = _added(total, _Part(solution.value, gradient, slacks))
+        return total
+
+    def _solve(self, maps: Maps, rows: Shard, epsilon: float) -> SmoothedSolution:
+        count, n = rows.decisions.shape
+        if count not in self._programs:
+            kind = SmoothedSuboptimality
+            if isinstance(self._objective.loss, Predictability):
+                kind = SmoothedPredictability  # type: ignore[assignment]
+            self._programs[count] = kind(self._primitive, n, count)
+        program = self._programs[count]
+        known = (*maps.at(rows.features), rows.costs, rows.decisions, rows.weights)
+        if isinstance(program, SmoothedPredictability):
+            return program.solve(*known, epsilon, epsilon)
+        return program.solve(*known, epsilon)
+
+
+def _scales(shards: list[Shard]) -> tuple[float, float]:
+    """Return the mean square of the decisions about their mean, and that times the cost's."""
+    _, costs, decisions, weights = (np.concatenate(parts) for parts in zip(*shards, strict=True))
+    share = weights / weights.sum()
+    seen = ~np.isnan(decisions)
+    mean = share @ np.nan_to_num(decisions) / np.maximum(share @ seen, 1e-300)
+    primal = float((share @ np.where(seen, decisions - mean, 0.0) ** 2).sum()) or 1.0
+    return primal, primal * (float((share @ costs**2).sum()) or 1.0)
+
+
+def _added(one: _Part, other: _Part) -> _Part:
+    gradient = Maps(one.gradient.A + other.gradient.A, one.gradient.b + other.gradient.b)
+    return _Part(one.value + other.value, gradient, one.slacks + other.slacks)

@@ -1,0 +1,152 @@
+"""Where searches begin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.data import Shard
+from feaslearn.losses import Objective
+from feaslearn.trainers.least_squares import least_squares
+from feaslearn.trainers.starts import DataStart, KMeansStart, LinearStart, RandomStart, Start
+
+
+def objective(hypothesis: object, unit: float = 1.0) -> Objective:
+    random = np.random.default_rng(0)
+    features = np.column_stack([np.ones(30), random.normal(size=(30, 2))])
+    decisions = unit * random.normal(size=(30, 3))
+    shard = Shard(features, random.normal(size=(30, 3)), decisions, np.full(30, 1 / 30))
+    return Objective(fl.Predictability(), hypothesis, [shard])
+
+
+HYPOTHESES = [
+    fl.Affine(fl.Simplex(4)),
+    fl.Affine(fl.Hypersimplex(4, 2)),
+    fl.Affine(fl.Box(2, 1.0, 3.0)),
+    fl.Affine(fl.L2Ball(2)),
+    fl.Scaled(fl.Simplex(3)),
+    fl.Scaled(fl.Box(3, 0.0, 2.0)),
+]
+EACH = pytest.mark.parametrize("hypothesis", HYPOTHESES, ids=repr)
+
+
+@EACH
+def test_the_centre_is_the_policy(hypothesis: object) -> None:
+    problem = objective(hypothesis)
+    (shard,) = problem.shards
+    policy = shard.features @ least_squares(shard.features, shard.decisions, shard.weights)
+    for seed in range(4):
+        theta = LinearStart().parameters(problem, np.random.default_rng(seed), 1)
+        for phi, expected in zip(shard.features[:5], policy[:5], strict=True):
+            image = hypothesis.image(theta, phi, 3)
+            np.testing.assert_allclose(image.center(), expected, atol=1e-9)
+
+
+STARTS = [LinearStart(), RandomStart(), DataStart(), KMeansStart()]
+EACH_START = pytest.mark.parametrize("start", STARTS, ids=repr)
+
+
+@EACH
+@EACH_START
+def test_there_is_something_to_move(hypothesis: object, start: Start) -> None:
+    problem = objective(hypothesis)
+    for seed in range(4):
+        theta = start.parameters(problem, np.random.default_rng(seed), 1)
+        lower, upper = hypothesis.image(theta, problem.shards[0].features[0], 3).bounding_box()
+        assert (upper - lower).max() > 1e-3
+
+
+@EACH
+@EACH_START
+def test_the_unit_of_the_decisions_does_not_matter(hypothesis: object, start: Start) -> None:
+    one, other = (
+        start.parameters(objective(hypothesis, unit), np.random.default_rng(0), 1)
+        for unit in (1.0, 2.0**-40)
+    )
+    np.testing.assert_allclose(other, one * 2.0**-40, rtol=1e-9)
+
+
+@EACH
+def test_no_noise_is_the_policy_itself(hypothesis: object) -> None:
+    problem = objective(hypothesis)
+    (shard,) = problem.shards
+    theta = LinearStart(0.0).parameters(problem, np.random.default_rng(0), 1)
+    policy = shard.features @ least_squares(shard.features, shard.decisions, shard.weights)
+    predicted = hypothesis.predict(theta, shard.features, shard.costs)
+    np.testing.assert_allclose(predicted, policy, atol=1e-9)
+
+
+@EACH_START
+def test_a_seed_says_where_a_search_begins(start: Start) -> None:
+    problem = objective(fl.Affine(fl.Simplex(4)))
+    one, same, other = (
+        start.parameters(problem, np.random.default_rng(seed), 1) for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(one, same)
+    assert not np.allclose(one, other)
+
+
+def test_columns_go_through_samples() -> None:
+    problem = objective(fl.Affine(fl.Simplex(4)))
+    (shard,) = problem.shards
+    theta = DataStart(noise=0.0).parameters(problem, np.random.default_rng(0), 0)
+    for k in range(4):
+        column = theta.reshape(3, 3, 4)[:, :, k]
+        apart = np.linalg.norm(shard.features @ column - shard.decisions, axis=1)
+        assert apart.min() < 1e-9
+
+
+def test_more_columns_than_samples() -> None:
+    problem = objective(fl.Affine(fl.Simplex(40)))
+    for start in (DataStart(), KMeansStart()):
+        theta = start.parameters(problem, np.random.default_rng(0), 0)
+        assert np.isfinite(theta).all()
+        assert len(np.unique(theta.reshape(3, 3, 40)[0], axis=1).T) == 40
+
+
+def test_groups_of_decisions_are_found() -> None:
+    random = np.random.default_rng(0)
+    centers = np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]])
+    decisions = centers[np.arange(60) % 3] + 0.01 * random.normal(size=(60, 2))
+    shard = Shard(np.ones((60, 1)), random.normal(size=(60, 2)), decisions, np.full(60, 1 / 60))
+    problem = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), [shard])
+    found = [
+        KMeansStart(noise=0.0).parameters(problem, np.random.default_rng(seed), seed)
+        for seed in range(8)
+    ]
+    apart = [
+        np.linalg.norm(centers[:, :, None] - theta.reshape(1, 2, 3), axis=1).min(axis=1).max()
+        for theta in found
+    ]
+    assert min(apart) < 0.02
+
+
+@EACH_START
+def test_unobserved_decisions_do_not_matter(start: Start) -> None:
+    problem = objective(fl.Affine(fl.L1Ball(3)))
+    (shard,) = problem.shards
+    shard.decisions[::3, 1] = np.nan
+    assert np.isfinite(start.parameters(problem, np.random.default_rng(0), 0)).all()
+
+
+@EACH_START
+def test_decisions_that_never_change(start: Start) -> None:
+    problem = objective(fl.Affine(fl.Simplex(3)))
+    problem.shards[0].decisions[:] = [1.0, 2.0, 3.0]
+    theta = start.parameters(problem, np.random.default_rng(0), 0)
+    predicted = problem.hypothesis.predict(theta, *problem.shards[0][:2])
+    np.testing.assert_allclose(predicted, problem.shards[0].decisions, atol=1e-9)
+
+
+def test_a_start_that_was_given_survives_standardised_features() -> None:
+    from feaslearn.trainers.standardize import Standardization
+
+    for hypothesis in HYPOTHESES:
+        problem = objective(hypothesis)
+        problem.shards[0].features[:, 1] = 3.0 + 5.0 * problem.shards[0].features[:, 1]
+        scaled = Standardization.of(problem)
+        theta = LinearStart().parameters(problem, np.random.default_rng(0), 1)
+        there = scaled.convert(problem, theta)
+        np.testing.assert_allclose(scaled.revert(problem, there), theta, atol=1e-9)
+        assert scaled.apply(problem).value(there) == pytest.approx(problem.value(theta))

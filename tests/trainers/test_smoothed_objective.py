@@ -1,0 +1,218 @@
+"""The smoothed objective: kernels against programs, gradients against differences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import feaslearn as fl
+from feaslearn.data import Shard, shards
+from feaslearn.formulations import SmoothedPredictability, SmoothedSuboptimality
+from feaslearn.hypotheses.map_hypothesis import Maps
+from feaslearn.losses import Loss, Objective
+from feaslearn.trainers.smoothed_objective import Smoothed, SmoothedObjective
+from losses.loss_registry import sample
+
+Array = NDArray[np.float64]
+
+SERVED = (
+    "simplex-1",
+    "simplex-5",
+    "box-3",
+    "box-vector-limits",
+    "box-degenerate",
+    "l1-ball-4",
+    "l2-ball-1",
+    "l2-ball-3",
+    "hypersimplex-middle",
+    "hypersimplex-all",
+    "polytope-flow",
+    "polytope-octahedron",
+    "polytope-point",
+    "product-polyhedral",
+    "product-nested",
+)
+UNSERVED = ("polytope-big", "conic-half-disc", "product-with-ball")
+LOSSES = [fl.Predictability(), fl.Suboptimality(normalize_cost=False)]
+EACH_LOSS = pytest.mark.parametrize("loss", LOSSES, ids=["predictability", "suboptimality"])
+
+
+def problem(
+    name: str, loss: Loss, rows: int = 12, hidden: float = 0.0, seed: int = 0
+) -> tuple[Objective, Array]:
+    """Return samples of uneven weights, some costs zero, with random parameters."""
+    hypothesis, theta, shard = sample(name, rows=rows, seed=seed, hidden=hidden)
+    shard.costs[1] = 0.0
+    weights = np.random.default_rng(seed).uniform(0.2, 1.0, rows)
+    shard = shard._replace(weights=weights / weights.sum())
+    return Objective(loss, hypothesis, [shard]), theta
+
+
+def by_program(objective: Objective, theta: Array, epsilon: float) -> Smoothed:
+    """Evaluate through the program, with nothing in common but the formulation."""
+    (shard,) = objective.shards
+    primitive, n = objective.maps().latent(objective.n_decisions), objective.n_decisions
+    maps = objective.maps().maps(theta, n, objective.n_features)
+    known = (*maps.at(shard.features), shard.costs, shard.decisions, shard.weights)
+    if isinstance(objective.loss, fl.Predictability):
+        program = SmoothedPredictability(primitive, n, len(shard.weights))
+        solution = program.solve(*known, epsilon, epsilon)
+    else:
+        solution = SmoothedSuboptimality(primitive, n, len(shard.weights)).solve(*known, epsilon)
+    gradient = Maps(*solution.gradient(shard.features, shard.costs, shard.weights))
+    squares = [shard.weights @ (s**2).sum(axis=1) for s in (solution[3], solution[4])]
+    return Smoothed(solution.value, objective.maps().pull_back(gradient), *squares)
+
+
+@EACH_LOSS
+@pytest.mark.parametrize("hidden", [0.0, 0.3])
+@pytest.mark.parametrize("name", SERVED)
+def test_kernels_agree_with_the_program(name: str, hidden: float, loss: Loss) -> None:
+    objective, theta = problem(name, loss, hidden=hidden)
+    smoothed = SmoothedObjective(objective)
+    assert smoothed.compiled
+    for epsilon in (1.0, 256.0):
+        expected = by_program(objective, theta, epsilon)
+        found = smoothed.evaluate(theta, epsilon)
+        assert found.value == pytest.approx(expected.value, rel=1e-6, abs=1e-8)
+        assert found.slack_primal == pytest.approx(expected.slack_primal, rel=1e-4, abs=1e-7)
+        assert found.slack_dual == pytest.approx(expected.slack_dual, rel=1e-4, abs=1e-7)
+        size = np.abs(expected.gradient).max()
+        np.testing.assert_allclose(found.gradient, expected.gradient, atol=1e-4 * size)
+
+
+@EACH_LOSS
+@pytest.mark.parametrize("name", SERVED)
+def test_where_a_search_begins_does_not_matter(name: str, loss: Loss) -> None:
+    objective, theta = problem(name, loss, rows=40, seed=3)
+    random = np.random.default_rng(0)
+    warm = SmoothedObjective(objective)
+    for step in range(6):
+        moved = theta + 0.3 * step * random.normal(size=theta.shape)
+        for epsilon in (1.0, 32.0):
+            cold = SmoothedObjective(objective).evaluate(moved, epsilon)
+            again = warm.evaluate(moved, epsilon)
+            assert again.value == pytest.approx(cold.value, rel=1e-11)
+            scale = np.abs(cold.gradient).max()
+            np.testing.assert_allclose(again.gradient, cold.gradient, atol=1e-7 * scale)
+
+
+@EACH_LOSS
+@pytest.mark.parametrize("name", UNSERVED)
+def test_other_sets_go_through_the_program(name: str, loss: Loss) -> None:
+    objective, theta = problem(name, loss, rows=5)
+    smoothed = SmoothedObjective(objective)
+    assert not smoothed.compiled
+    expected, found = by_program(objective, theta, 4.0), smoothed.evaluate(theta, 4.0)
+    assert found.value == pytest.approx(expected.value, rel=1e-9)
+    np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-6, atol=1e-8)
+
+
+@EACH_LOSS
+@pytest.mark.parametrize("epsilon", [1.0, 32.0])
+@pytest.mark.parametrize("name", ["simplex-5", "box-3", "l1-ball-4", "l2-ball-3"])
+def test_gradients_agree_with_finite_differences(name: str, epsilon: float, loss: Loss) -> None:
+    objective, theta = problem(name, loss, seed=5)
+    smoothed = SmoothedObjective(objective)
+    gradient = smoothed.evaluate(theta, epsilon).gradient
+    step = 1e-6
+    differences = [
+        smoothed.evaluate(theta + step * e, epsilon).value
+        - smoothed.evaluate(theta - step * e, epsilon).value
+        for e in np.eye(len(theta))
+    ]
+    size = np.abs(gradient).max()
+    np.testing.assert_allclose(np.array(differences) / (2.0 * step), gradient, atol=1e-4 * size)
+
+
+@EACH_LOSS
+@pytest.mark.parametrize("name", ["simplex-5", "l2-ball-3", "hypersimplex-middle"])
+def test_more_smoothing_is_a_smaller_loss_and_none_is_the_exact_one(name: str, loss: Loss) -> None:
+    objective, theta = problem(name, loss, seed=7)
+    values = [SmoothedObjective(objective).evaluate(theta, 4.0**k).value for k in range(14)]
+    exact = objective.value(theta)
+    assert (np.diff(values) >= -1e-12).all()
+    assert max(values) <= exact * (1 + 1e-9)
+    # A curved set comes near only like a root of epsilon.
+    assert values[-1] == pytest.approx(exact, rel=5e-3 if name == "l2-ball-3" else 1e-3)
+
+
+def test_a_loss_of_zero_is_zero_at_every_smoothing() -> None:
+    data = fl.datasets.make_l1_ball(30, random_state=0)
+    corners = np.ones((5, 5)) - np.eye(5)
+    costs, decisions = data.cost_matrix.copy(), data.decisions.copy()
+    shard = Shard(np.ones((30, 1)), costs, decisions, np.full(30, 1 / 30))
+    for loss in LOSSES:
+        smoothed = SmoothedObjective(Objective(loss, fl.Affine(fl.Simplex(5)), [shard]))
+        for epsilon in (1.0, 1e6):
+            found = smoothed.evaluate(corners.ravel(), epsilon)
+            assert found.value == pytest.approx(0.0, abs=1e-20)
+            np.testing.assert_allclose(found.gradient, 0.0, atol=1e-9)
+
+
+def test_costs_have_length_one_where_the_loss_says_so() -> None:
+    objective, theta = problem("simplex-5", fl.Suboptimality())
+    (shard,) = objective.shards
+    lengths = np.linalg.norm(shard.costs, axis=1, keepdims=True)
+    unit = shard._replace(costs=shard.costs / np.where(lengths > 0.0, lengths, 1.0))
+    plain = Objective(fl.Suboptimality(normalize_cost=False), objective.hypothesis, [unit])
+    one, other = (SmoothedObjective(each).evaluate(theta, 2.0) for each in (objective, plain))
+    assert one.value == pytest.approx(other.value, rel=1e-12)
+
+
+@EACH_LOSS
+def test_threads_and_shards_do_not_matter(loss: Loss) -> None:
+    objective, theta = problem("box-3", loss, rows=50)
+    parts = list(shards(objective.shards[0], 7))
+    whole = SmoothedObjective(objective).evaluate(theta, 2.0)
+    some = SmoothedObjective(replace(objective, shards=parts)).evaluate(theta, 2.0)
+    threads = SmoothedObjective(replace(objective, shards=parts, n_jobs=3)).evaluate(theta, 2.0)
+    assert whole.value == pytest.approx(some.value, rel=1e-12)
+    assert some.value == threads.value
+    np.testing.assert_array_equal(some.gradient, threads.gradient)
+
+
+def test_rows_that_no_kernel_solves_go_through_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A kernel that gives up on every third row changes nothing."""
+    from feaslearn.trainers import smoothed_objective
+
+    objective, theta = problem("simplex-5", fl.Predictability())
+    expected = SmoothedObjective(objective).evaluate(theta, 3.0)
+    solve_rows = smoothed_objective.smoothed_rows
+
+    def gives_up(code, A, b, features, costs, decisions, weights, *rest: object) -> int:
+        smoothing, memory, values, slacks, dA, db = rest
+        kept = np.arange(len(weights)) % 3 != 0
+        part = np.empty(kept.sum())
+        few = memory._replace(multipliers=np.zeros(kept.sum()), sizes=np.zeros(0, dtype=np.int64))
+        found = np.zeros((kept.sum(), 2))
+        rows = (array[kept] for array in (features, costs, decisions, weights))
+        solve_rows(code, A, b, *rows, smoothing, few, part, found, dA, db)
+        values[:], values[kept], slacks[kept] = np.nan, part, found
+        return int((~kept).sum())
+
+    monkeypatch.setattr(smoothed_objective, "smoothed_rows", gives_up)
+    found = SmoothedObjective(objective).evaluate(theta, 3.0)
+    assert found.value == pytest.approx(expected.value, rel=1e-8)
+    assert found.slack_dual == pytest.approx(expected.slack_dual, rel=1e-5)
+    np.testing.assert_allclose(found.gradient, expected.gradient, atol=1e-6)
+
+
+def test_the_offset_belongs_to_the_parameters() -> None:
+    """A move of all decisions and of b together changes nothing."""
+    objective, theta = problem("l1-ball-4", fl.Predictability())
+    (shard,) = objective.shards
+    layout = objective.hypothesis.layout(3, 2)
+    blocks = {name: block.copy() for name, block in layout.unpack(theta).items()}
+    move = np.array([1.0, -2.0, 3.0])
+    blocks["b"][0] += move
+    moved = replace(objective, shards=[shard._replace(decisions=shard.decisions + move)])
+    one = SmoothedObjective(objective).evaluate(theta, 2.0)
+    other = SmoothedObjective(moved).evaluate(layout.pack(blocks), 2.0)
+    assert one.value == pytest.approx(other.value, rel=1e-10)
+    np.testing.assert_allclose(one.gradient, other.gradient, atol=1e-8)
