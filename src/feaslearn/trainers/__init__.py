@@ -7,6 +7,7 @@ from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.iterative import Iterate, IterativeTrainer
+from feaslearn.trainers.mixed_integer import MixedInteger
 from feaslearn.trainers.trainer import Trained, Trainer
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "GradientDescent",
     "Iterate",
     "IterativeTrainer",
+    "MixedInteger",
     "Trained",
     "Trainer",
 ]
