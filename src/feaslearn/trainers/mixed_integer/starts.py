@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.cluster import KMeans
 
 from feaslearn.exceptions import SolverError
 from feaslearn.losses import Objective
@@ -49,15 +48,28 @@ def improved(samples: ListedSamples, program: NodeProgram, beta: Array) -> tuple
     for _ in range(ROUNDS):
         solved = _with_margin(samples, program, best)
         reached = np.inf if solved is None else samples.value(solved)
-        # What the margin costs is worth paying: the loss counts the nearest of tied points, but a
+        # What a margin costs is worth paying: the loss counts the nearest of tied points, but a
         # model returns the first.
-        if solved is None or reached > value + FOR_THE_MARGIN * max(value, 1e-3):
+        allowed = FOR_THE_MARGIN * max(value, 1e-3) if _close(samples, best) else 0.0
+        if solved is None or reached > value + allowed:
             break
         gained = value - reached
         best, value = solved, reached
         if gained <= 1e-9 * value:
             break
     return value, best
+
+
+def _close(samples: ListedSamples, beta: Array) -> bool:
+    """Say whether a sample has two predictions at almost the same least price."""
+    if samples.priced:
+        return False
+    predictions = samples.predictions(beta)
+    prices = samples.prices(predictions)
+    far = (prices > prices.min(axis=1, keepdims=True) + 0.5 * MARGIN)[:, :, None]
+    high = np.where(far, -np.inf, predictions).max(axis=1)
+    low = np.where(far, np.inf, predictions).min(axis=1)
+    return bool((high - low > MARGIN).any())
 
 
 def _with_margin(samples: ListedSamples, program: NodeProgram, beta: Array) -> Array | None:
@@ -90,6 +102,8 @@ def _solved(
 
 def _clusters(samples: ListedSamples, random: np.random.Generator) -> Array:
     """Move the linear policy to the centres of its residuals' clusters."""
+    from sklearn.cluster import KMeans
+
     k, p = len(samples.units), samples.n_latent
     # With unit vectors, the features of the first point alone are the features themselves.
     features = samples.psi.reshape(len(samples.psi), p, k, p)[:, 0, :, 0]
