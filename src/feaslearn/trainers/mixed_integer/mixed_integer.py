@@ -8,13 +8,14 @@ from numbers import Integral, Real
 import numpy as np
 
 from feaslearn.exceptions import Problems
-from feaslearn.hypotheses import Affine
+from feaslearn.hypotheses import Affine, Ternary
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.results import TrainingResult
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.trainers.mixed_integer.found import Clock, Found
 from feaslearn.trainers.mixed_integer.listed_search import search_listed
+from feaslearn.trainers.mixed_integer.ternary_search import TernarySearch
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
 
 logger = logging.getLogger("feaslearn")
@@ -33,6 +34,10 @@ class MixedInteger(Trainer):
     there are no large constants, and bounds hold for all parameters. Suboptimality fixes the
     nearest point of each sample instead.
 
+    *Ternary maps.* One mixed-integer linear program, solved by HiGHS, whose binaries are the
+    entries of the map, however many samples there are. Squared losses are held from below by
+    tangents, which are added in rounds; every round has a lower bound.
+
     The result has a lower bound. Its status is "optimal" once the relative gap is below ``tol``; a
     loss of zero is a proof by itself. The optimum may lie where points tie; parameters are kept
     away from ties where that costs less than the tolerance.
@@ -44,7 +49,7 @@ class MixedInteger(Trainer):
     tol : float, default=1e-4
         Relative gap between loss and lower bound at which the search ends.
     max_iter : int, default=None
-        Limit on the nodes.
+        Limit on the nodes, or on the rounds of tangents.
     n_starts : int, default=10
         Random starts of the heuristics before the proof.
 
@@ -89,16 +94,23 @@ class MixedInteger(Trainer):
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a set without a list of binary points, and a loss that is not served."""
         problems = []
-        if not is_listed(objective.hypothesis):
+        hypothesis = objective.hypothesis
+        if isinstance(hypothesis, Ternary):
+            problems += _ternary_mismatches(hypothesis)
+        elif not is_listed(hypothesis):
             problems.append(
-                f"{objective.hypothesis!r} has no binary points (Affine of a set with binary=True "
-                "does; Convex, FacetLearning and GradientDescent train other hypotheses)"
+                f"{hypothesis!r} has no binary points (Affine of a set with binary=True has, and "
+                "Ternary; Convex, FacetLearning and GradientDescent train other hypotheses)"
             )
         return problems + loss_mismatches(objective.loss)
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Search for the best parameters and a lower bound."""
         clock = Clock(self.max_seconds)
+        if isinstance(objective.hypothesis, Ternary):
+            search = TernarySearch(objective, clock, self.tol)
+            found = search.run(random, self.n_starts, self.max_iter)
+            return bounded_result(self, objective, found, clock)
         found = search_listed(objective, random, clock, self.tol, self.max_iter, self.n_starts)
         return bounded_result(self, objective, found, clock)
 
@@ -108,6 +120,18 @@ def is_listed(hypothesis: Hypothesis) -> bool:
     if not isinstance(hypothesis, Affine):
         return False
     return isinstance(hypothesis.primitive, PrimitiveSet) and hypothesis.primitive.discrete
+
+
+def _ternary_mismatches(hypothesis: Ternary) -> list[str]:
+    """Say why linear rows cannot describe a set."""
+    primitive = hypothesis.primitive
+    if not isinstance(primitive, PrimitiveSet):
+        return [f"{primitive!r} is not a primitive set"]
+    if primitive.discrete:
+        return [f"{primitive!r} is binary (Ternary takes the set without binary=True)"]
+    if not primitive.conic_form().polyhedral:
+        return [f"{primitive!r} is curved (a polyhedral set such as Box or L1Ball is served)"]
+    return []
 
 
 def loss_mismatches(loss: Loss) -> list[str]:
