@@ -5,6 +5,7 @@ from __future__ import annotations
 from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
+from feaslearn.trainers.global_search import Global
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.iterative import Iterate, IterativeTrainer
 from feaslearn.trainers.mixed_integer import MixedInteger
@@ -14,6 +15,7 @@ __all__ = [
     "Blending",
     "Convex",
     "FacetLearning",
+    "Global",
     "GradientDescent",
     "Iterate",
     "IterativeTrainer",
