@@ -36,7 +36,8 @@ class Global(Trainer):
     r"""The bilinear program itself, solved with a lower bound by SCIP or Gurobi.
 
     .. math::
-        \min_{A, b, z, \lambda} \sum_i w_i \|x_i - A(s_i) z_i - b(s_i)\| \quad \text{s.t.} \quad z_i \text{ optimal for } A(s_i)'c_i \text{ in } Z
+        \min_{A, b, z, \lambda} \sum_i w_i \|x_i - A(s_i) z_i - b(s_i)\|
+        \quad \text{s.t.} \quad z_i \text{ optimal for } A(s_i)'c_i \text{ in } Z
 
     Optimality is written by strong duality, so that only :math:`A z` multiplies unknowns. It takes
     any convex set and both losses, and is for small problems: its size grows with the samples.
