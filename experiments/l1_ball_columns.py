@@ -48,7 +48,8 @@ def run(seeds: Iterable[int], columns: Iterable[int] = (4, 5, 6)) -> list[Row]:
     Returns
     -------
     list of Row
-        The fits; ``clusters`` is the training loss of `NearestVertices` with as many vertices, and their hull as its region.
+        The fits; ``clusters`` is the training loss of `NearestVertices` with as many
+        vertices, and their hull as its region.
     """
     seeds = list(seeds)
     return [_fit(p, name, seed) for p in columns for name in LOSSES for seed in seeds]

@@ -144,9 +144,14 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
             clusters.fit(filled, sample_weight=weights)
             centers = clusters.cluster_centers_
             before, filled = filled, np.where(hidden, centers[clusters.labels_], decisions)
-            if np.array_equal(before, filled):
+            if np.allclose(before, filled):
                 break
-        return np.asarray(centers)
+        # What the filling approaches: the mean of what was observed in each cluster.
+        seen = weights[:, None] * ~hidden
+        member = np.arange(len(centers))[:, None] == clusters.labels_
+        mass = member @ seen
+        sums = member @ (seen * np.nan_to_num(decisions))
+        return np.where(mass > 0.0, sums / np.where(mass > 0.0, mass, 1.0), centers)
 
     def predict(self, X: ArrayLike, costs: ArrayLike | None = None) -> FloatArray:
         """Return the cheapest vertex of each sample.
