@@ -69,6 +69,11 @@ def transport() -> Polytope:
     return Polytope(np.eye(12), np.zeros(12), E, e)
 
 
+def cube(p: int) -> tuple[Array, Array]:
+    """Return the rows of the unit cube."""
+    return np.vstack([np.eye(p), -np.eye(p)]), np.repeat([0.0, -1.0], p)
+
+
 def half_disc() -> ConicSet:
     """The upper half of the unit disc."""
     H = [[0.0, 0], [1, 0], [0, 1], [0, 1]]
@@ -134,6 +139,19 @@ SETS: dict[str, Callable[[], PrimitiveSet]] = {
     "product-with-ball": lambda: Product([L2Ball(2), L1Ball(2), Box(1, 0.0, 3.0)]),
     "product-nested": lambda: Product([Product([Simplex(2), Polytope(*TRIANGLE)]), L1Ball(2)]),
     "product-with-conic": lambda: Product([half_disc(), Simplex(2)]),
+}
+
+#: Sets that hold their binary points alone.
+BINARY_SETS: dict[str, Callable[[], PrimitiveSet]] = {
+    "binary-simplex-1": lambda: Simplex(1, binary=True),
+    "binary-simplex-4": lambda: Simplex(4, binary=True),
+    "binary-cube": lambda: Polytope(*cube(3), binary=True),
+    "binary-knapsack": lambda: Polytope([[-2.0, -3.0, -4.0, -1.0]], [-5.0], binary=True),
+    "binary-assignment": lambda: Polytope(
+        np.eye(4), np.zeros(4), [[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0]], np.ones(3), True
+    ),
+    "binary-point": lambda: Polytope([[1.0, 1.0]], [2.0], binary=True),
+    "binary-product": lambda: Product([Simplex(2, True), Polytope(*cube(2), binary=True)]),
 }
 
 NAMES = tuple(SETS)

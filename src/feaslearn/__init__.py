@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from feaslearn.costs import AffineCost, FunctionCost
     from feaslearn.data import Decisions
-    from feaslearn.hypotheses import Affine, Blend, Facets, Scaled
+    from feaslearn.hypotheses import Affine, Blend, Facets, Scaled, Ternary
     from feaslearn.io import load, save
     from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
@@ -72,6 +72,7 @@ __all__ = [
     "Scaled",
     "Simplex",
     "Suboptimality",
+    "Ternary",
     "baselines",
     "checks",
     "datasets",
@@ -108,6 +109,7 @@ _HOMES = {
     "Scaled": "hypotheses",
     "Simplex": "sets",
     "Suboptimality": "losses",
+    "Ternary": "hypotheses",
     "evaluate": "metrics",
     "load": "io",
     "save": "io",

@@ -3,5 +3,7 @@
 from __future__ import annotations
 
 from feaslearn.baselines.linear_policy import LinearPolicy
+from feaslearn.baselines.nearest_vertices import NearestVertices
+from feaslearn.baselines.quadratic_cost import QuadraticCost
 
-__all__ = ["LinearPolicy"]
+__all__ = ["LinearPolicy", "NearestVertices", "QuadraticCost"]

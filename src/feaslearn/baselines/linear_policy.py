@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import validate_data
 
-from feaslearn.data import as_matrix
-from feaslearn.exceptions import DataError, NotFittedError, Problems
+from feaslearn.baselines.samples import check_samples, check_signals
+from feaslearn.exceptions import DataError, NotFittedError
 
 FloatArray = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         LinearPolicy
             The policy itself.
         """
-        signals, decisions, weights = _check(X, y, sample_weight)
+        signals, decisions, weights = check_samples(X, y, sample_weight, "LinearPolicy")
         validate_data(self, X, skip_check_array=True)
         coef, intercept = _least_squares(signals, decisions, weights)
         one_column = np.asarray(y).ndim == 1
@@ -91,49 +91,9 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         if not hasattr(self, "coef_"):
             raise NotFittedError("LinearPolicy is not fitted yet; call fit before predict")
-        problems = Problems()
-        signals = as_matrix(X, name="X", problems=problems)
-        problems.raise_if_any(DataError, "LinearPolicy")
-        if signals is None:
-            raise AssertionError("no signals although no problem was found")
+        signals = check_signals(X, "LinearPolicy")
         validate_data(self, X, skip_check_array=True, reset=False)
         return np.asarray(signals @ self.coef_.T + self.intercept_)
-
-
-def _check(
-    X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return signals, decisions and weights, or say everything that is wrong with them."""
-    problems = Problems()
-    signals = as_matrix(X, name="X", problems=problems)
-    decisions = None
-    if y is None:
-        problems.add("requires y to be passed, but the target y is None; give the decisions")
-    else:
-        decisions = as_matrix(y, name="y", problems=problems, allow_nan=True, allow_1d=True)
-    if signals is None or decisions is None:
-        problems.raise_if_any(DataError, "LinearPolicy")
-        raise AssertionError("a table is missing although no problem was found")
-    weights = np.ones(len(signals))
-    if len(signals) != len(decisions):
-        problems.add(f"X has {len(signals)} rows and y has {len(decisions)}; give one of each")
-    elif sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-        _check_weights(problems, weights, len(signals))
-    problems.raise_if_any(DataError, "LinearPolicy")
-    return signals, decisions, weights
-
-
-def _check_weights(problems: Problems, weights: FloatArray, count: int) -> None:
-    if weights.shape != (count,):
-        problems.add(f"sample_weight has shape {weights.shape}, expected ({count},)")
-        return
-    bad = ~(np.isfinite(weights) & (weights >= 0.0))
-    if bad.any():
-        row = int(np.argmax(bad))
-        problems.add(f"sample_weight[{row}] is {weights[row]}; weights are finite and at least 0")
-    elif not weights.any():
-        problems.add("sample_weight: every weight is zero")
 
 
 def _least_squares(

@@ -58,9 +58,16 @@ class Cases:
         """How large points of the set are, and at least one."""
         return max(1.0, float(np.abs(self.extremes).max()))
 
+    @property
+    def discrete(self) -> bool:
+        """Whether the set holds listed points only; the conic form is then that of their hull."""
+        return bool(self.primitive.discrete)
+
     @cached_property
     def inside(self) -> Array:
-        """Random mixtures of the extremes."""
+        """Random mixtures of the extremes; listed points where the set holds nothing else."""
+        if self.discrete:
+            return np.asarray(self.rng.choice(self.primitive.vertices(), size=self.n_cases))
         count = len(self.extremes)
         return np.asarray(self.rng.dirichlet(np.ones(count), size=self.n_cases) @ self.extremes)
 

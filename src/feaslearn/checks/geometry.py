@@ -58,7 +58,7 @@ def face_only_minimisers(cases: Cases) -> Iterator[str]:
     for q, least in zip(cases.costs, cases.minima, strict=True):
         face = cases.primitive.face(q)
         ends = face.primitive.argmin(cases.rng.normal(size=(4, face.primitive.dimension)))
-        points = cases.rng.dirichlet(np.ones(4), size=3) @ ends
+        points = cases.rng.dirichlet(np.ones(4), size=0 if cases.discrete else 3) @ ends
         for z in (face.at(point) for point in (*ends, *points)):
             if problem := _no_minimiser(cases, q, z, least):
                 yield problem
@@ -68,12 +68,12 @@ def face_only_minimisers(cases: Cases) -> Iterator[str]:
 def face_all_minimisers(cases: Cases) -> Iterator[str]:
     """Yield costs with a minimiser that is not in the face.
 
-    Minimisers are found by moving the cost a little in random directions.
+    Minimisers are found by moving the cost a little in random directions, or in the list of a
+    discrete set.
     """
     for q, least in zip(cases.costs, cases.minima, strict=True):
         face = cases.primitive.face(q)
-        for direction in cases.rng.normal(size=(4, len(q))):
-            z = minimize_linear(cases.form, q + 1e-5 * _size(q) * direction).point
+        for z in cases.primitive.vertices() if cases.discrete else _about_minimal(cases, q):
             if q @ z <= least + 1e-9 * cases.size * _size(q):
                 distance = face.distance(z)
                 if distance > FACE_TOLERANCE * cases.size:
@@ -81,11 +81,19 @@ def face_all_minimisers(cases: Cases) -> Iterator[str]:
                     break
 
 
+def _about_minimal(cases: Cases, q: Array) -> Iterator[Array]:
+    for direction in cases.rng.normal(size=(4, len(q))):
+        yield minimize_linear(cases.form, q + 1e-5 * _size(q) * direction).point
+
+
 def contains_right(cases: Cases) -> Iterator[str]:
     """Yield points on which membership and the conic form disagree."""
     if not cases.primitive.contains(cases.inside, TOLERANCE * cases.size).all():
         outside = ~cases.primitive.contains(cases.inside, TOLERANCE * cases.size)
         yield f"{_show(cases.inside[outside][0])} is in the set, but contains says no"
+    if cases.discrete:
+        yield from _mixtures_held(cases)
+        return
     held = np.asarray(cases.primitive.contains(cases.around, TOLERANCE * cases.size))
     identity = np.eye(cases.around.shape[1])
     for z, inside in zip(cases.around, held, strict=True):
@@ -97,12 +105,15 @@ def contains_right(cases: Cases) -> Iterator[str]:
 
 def project_nearest(cases: Cases) -> Iterator[str]:
     """Yield points whose projection is not in the set, or not the nearest point of it."""
+    wrong = _not_nearest_listed if cases.discrete else _not_projections
     for points in (cases.around, cases.inside):
-        yield from _not_projections(cases, points, cases.primitive.project(points))
+        yield from wrong(cases, points, cases.primitive.project(points))
 
 
 def center_inside(cases: Cases) -> Iterator[str]:
     """Yield the centre if it is not in the set."""
+    if not cases.primitive.contains(cases.primitive.center(), TOLERANCE * cases.size).all():
+        yield f"contains says no to the centre {_show(cases.primitive.center())}"
     yield from _outside(cases, np.atleast_2d(cases.primitive.center()), "the centre")
 
 
@@ -113,6 +124,8 @@ def vertices_right(cases: Cases) -> Iterator[str]:
     except TooManyVerticesError:
         return
     yield from _outside(cases, V, "vertex")
+    if cases.discrete and not np.isin(V, (0.0, 1.0)).all():
+        yield "the set is discrete, but some have entries other than 0 and 1"
     if len(extreme_points(V)) != len(V):
         yield f"{len(V) - len(extreme_points(V))} of the {len(V)} are not extreme, or come twice"
     for q, least in zip(cases.costs, cases.minima, strict=True):
@@ -173,6 +186,25 @@ def _not_projections(cases: Cases, points: Array, projected: Array) -> Iterator[
         # A projection that is off by d looks wrong by up to d times the size of the set.
         if excess > TOLERANCE * cases.size * max(_size(away), 0.1 * cases.size):
             yield f"{_show(nearest)} is not the point nearest to {_show(z)}"
+
+
+def _not_nearest_listed(cases: Cases, points: Array, projected: Array) -> Iterator[str]:
+    """Yield points of which another listed point is nearer than their projection."""
+    V = np.asarray(cases.primitive.vertices())
+    for z, nearest in zip(points, projected, strict=True):
+        if not (np.abs(V - nearest).max(axis=1) <= TOLERANCE).any():
+            yield f"the projection {_show(nearest)} of {_show(z)} is not in the set"
+        elif np.linalg.norm(z - nearest) > np.linalg.norm(V - z, axis=1).min() + TOLERANCE:
+            yield f"{_show(nearest)} is not the point nearest to {_show(z)}"
+
+
+def _mixtures_held(cases: Cases) -> Iterator[str]:
+    """Yield mixtures of listed points that a discrete set says it holds."""
+    V = np.asarray(cases.primitive.vertices())
+    mixed = cases.rng.dirichlet(np.ones(len(V)), size=cases.n_cases) @ V
+    far = np.array([np.abs(V - z).max(axis=1).min() > 1e-3 for z in mixed])
+    for z in mixed[far & cases.primitive.contains(mixed, TOLERANCE)]:
+        yield f"{_show(z)} is none of its points, but contains says yes"
 
 
 def _outside(cases: Cases, Z: Array, what: str) -> Iterator[str]:

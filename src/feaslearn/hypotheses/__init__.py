@@ -10,6 +10,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.layout import Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.hypotheses.scaled import Scaled
+from feaslearn.hypotheses.ternary import Ternary
 
 __all__ = [
     "Affine",
@@ -21,4 +22,5 @@ __all__ = [
     "MapHypothesis",
     "Maps",
     "Scaled",
+    "Ternary",
 ]

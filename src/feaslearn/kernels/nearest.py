@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from feaslearn.kernels._jit import inner_kernel, kernel
 from feaslearn.kernels.oracle import minimize_twice
-from feaslearn.kernels.set_code import L2_BALL, SetCode
+from feaslearn.kernels.set_code import BINARY_POINTS, L2_BALL, SetCode
 
 Array = NDArray[np.float64]
 
@@ -355,7 +355,9 @@ def nearest_in_ball(M: Array, target: Array, z: Array) -> float:
 
 @kernel
 def can_project(code: SetCode) -> bool:
-    """Whether `nearest` serves this set: balls only alone, not inside a product."""
+    """Whether `nearest` serves this set: convex, and balls only alone, not inside a product."""
+    if np.any(code.kinds == BINARY_POINTS):
+        return False
     return code.kinds.size == 1 or not np.any(code.kinds == L2_BALL)
 
 

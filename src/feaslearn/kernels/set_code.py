@@ -13,6 +13,8 @@ L2_BALL = 2
 BOX = 3
 HYPERSIMPLEX = 4
 POINTS = 5
+#: As `POINTS`, but the set holds the points alone and not their mixtures.
+BINARY_POINTS = 6
 
 #: Two latent costs tie when they differ by less than this, relative to the largest ``|q|``.
 TIE_TOLERANCE = 1e-9
@@ -23,7 +25,7 @@ class SetCode(NamedTuple):
 
     ``counts`` holds the number of ones of hypersimplex blocks, ``lower`` and ``upper`` the limits
     of box blocks, and rows ``point_starts[j]:point_starts[j + 1]`` of ``points`` the vertices of a
-    block of kind `POINTS`.
+    block of kind `POINTS` or `BINARY_POINTS`.
     """
 
     kinds: NDArray[np.int64]

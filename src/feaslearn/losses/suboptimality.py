@@ -15,6 +15,7 @@ from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.conic_solver import nearest_by_solver
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.sets.simplex import Simplex
 
 Array = NDArray[np.float64]
 
@@ -109,7 +110,9 @@ class Suboptimality(Loss):
         target = x - b
         best = primitive.argmin(A.T @ c)
         least = float(c @ (A @ best))
-        if np.isnan(x).any():
+        if np.isnan(x).any() and primitive.discrete:
+            z, slope = self._completed_listed(primitive, A, c, target, least)
+        elif np.isnan(x).any():
             z, slope = self._completed(primitive, A, c, target, least)
         else:
             z, slope = AffineImage(primitive, A, np.zeros(len(x))).nearest(target, self.norm)
@@ -150,6 +153,21 @@ class Suboptimality(Loss):
         found = nearest_by_solver(lifted, M, np.append(target, 0.0), self.norm)
         target[hidden] = found.latent[p:last]
         return found.latent[:p], found.slope
+
+    def _completed_listed(
+        self, primitive: PrimitiveSet, A: Array, c: Array, target: Array, least: float
+    ) -> tuple[Array, Array]:
+        """Do as `_completed` does for each point of a discrete set, and keep the best."""
+        one, best = Simplex(1), np.inf
+        for point in primitive.vertices():
+            column, completed = A @ point, target.copy()
+            _, tried = self._completed(one, column[:, None], c, completed, least)
+            excess = max(float(c @ completed) - least, 0.0)
+            length, _ = self.measure(np.append(column - completed, excess), tried)
+            if length < best:
+                best, z, slope, kept = length, point, tried, completed
+        target[:] = kept
+        return z, slope
 
     def _lifted(self, primitive: PrimitiveSet, slope: Array, known: float) -> ConicForm:
         """Return ``{(z, u, t) : z in Z, t >= known + slope'u}``.

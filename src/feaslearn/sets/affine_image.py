@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.exceptions import DataError
 from feaslearn.kernels.nearest import can_project, nearest
 from feaslearn.kernels.set_code import TIE_TOLERANCE, SetCode
-from feaslearn.sets.conic_solver import Nearest, nearest_by_solver, unit
+from feaslearn.sets.conic_solver import Nearest, nearest_by_solver, nearest_listed, unit
 from feaslearn.sets.half_spaces import (
     HalfSpaces,
     distinct,
@@ -125,6 +125,8 @@ class AffineImage:
         seen = ~np.isnan(target)
         if not seen.all():
             target, M = np.where(seen, target, 0.0), np.where(seen[:, None], M, 0.0)
+        if self.primitive.discrete:
+            return nearest_listed(self.primitive.vertices(), M, target, norm)
         if norm == "l2" and self._code is not None:
             z = np.empty(self.primitive.dimension)
             nearest(self._code, np.ascontiguousarray(M), target, np.zeros(len(z)), 0.0, z)
@@ -166,18 +168,23 @@ class AffineImage:
         return self.at(self.primitive.center())
 
     def vertices(self, limit: int = 10_000) -> Array:
-        """Return the vertices of the image as rows (images of vertices that are extreme)."""
-        if self.n == 1:
+        """Return the vertices of the image as rows (images of vertices that are extreme).
+
+        All points of the image where the primitive set is discrete.
+        """
+        if self.n == 1 and not self.primitive.discrete:
             return distinct(np.array(self.bounding_box()))
         corners = self.primitive.vertices(limit)
         points = corners @ self.matrix.T + self.offset
+        if self.primitive.discrete:
+            return distinct(points)
         # A map that folds nothing keeps every vertex.
         if flat_dimension(points) == flat_dimension(corners):
             return points
         return extreme_points(points)
 
     def halfspaces(self, limit: int = 10_000) -> HalfSpaces:
-        """Return the image as ``A x <= b, E x = e``.
+        """Return the image, or its hull where it is discrete, as ``A x <= b, E x = e``.
 
         Read off the primitive's rows where the map can be inverted, otherwise from the vertices.
         """

@@ -25,6 +25,7 @@ ACCEPTED_RESIDUAL = 1e-6
 #: Below this (relative to the target), a distance found through its square is not exact enough
 #: and is refined: where solvers stall, 1e-7 in the square of zero is 3e-4 in the distance.
 SMALL_DISTANCE = 0.1
+NORM_ORDERS: dict[str, float] = {"l1": 1, "l2": 2, "linf": np.inf}
 #: Below this (relative to the target) a distance is zero.
 NO_DISTANCE = 1e-8
 
@@ -118,6 +119,21 @@ def nearest_by_solver(form: ConicForm, M: Array, target: Array, norm: str) -> Ne
     offset = np.concatenate([-target, target])
     z, dual = _nearest(form, measure, bounds, offset, Cone("nonnegative", 2 * n))
     return Nearest(z, dual[:n] - dual[n : 2 * n])
+
+
+def nearest_listed(points: Array, M: Array, target: Array, norm: str) -> Nearest:
+    """Return the one of the listed points whose image is nearest to a target, in a norm."""
+    if norm not in NORM_ORDERS:
+        raise UnsupportedError(f"norm={norm!r} is not known; use 'l2', 'l1' or 'linf'")
+    residuals = points @ M.T - target
+    best = int(np.linalg.norm(residuals, NORM_ORDERS[norm], axis=1).argmin())
+    residual = residuals[best]
+    if norm == "l2":
+        return Nearest(points[best], unit(residual, target))
+    slope = np.sign(residual)
+    if norm == "linf":
+        slope = slope * (np.arange(len(slope)) == np.abs(residual).argmax())
+    return Nearest(points[best], slope)
 
 
 def unit(residual: Array, target: Array) -> Array:

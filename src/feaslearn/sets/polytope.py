@@ -6,10 +6,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import Problems, SetError, TooManyVerticesError
-from feaslearn.kernels.set_code import POINTS, SetCode, single
+from feaslearn.kernels.set_code import BINARY_POINTS, POINTS, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.binary_points import (
+    binary_points_of_form,
+    hull_form,
+    middle_point,
+    nearest_points,
+)
 from feaslearn.sets.conic_form import Cone, ConicForm
-from feaslearn.sets.primitive_set import PrimitiveSet, numbers
+from feaslearn.sets.primitive_set import PrimitiveSet, checked_flag, numbers
 from feaslearn.sets.simplex import Simplex
 
 Array = NDArray[np.float64]
@@ -33,6 +39,9 @@ class Polytope(PrimitiveSet):
         Rows of the equalities.
     e : array-like of shape (k,), default=None
         Their right-hand sides.
+    binary : bool, default=False
+        Whether the set holds only its points of zeros and ones, :math:`z \in \{0, 1\}^p`. The
+        conic form is then their convex hull; distances are to the nearest of the points.
 
     Examples
     --------
@@ -47,20 +56,47 @@ class Polytope(PrimitiveSet):
     """
 
     def __init__(
-        self, H: ArrayLike, h: ArrayLike, E: ArrayLike | None = None, e: ArrayLike | None = None
+        self,
+        H: ArrayLike,
+        h: ArrayLike,
+        E: ArrayLike | None = None,
+        e: ArrayLike | None = None,
+        binary: bool = False,
     ) -> None:
         self.H = H
         self.h = h
         self.E = E
         self.e = e
+        self.binary = binary
+
+    @property
+    def discrete(self) -> bool:
+        """Whether the set holds only its points of zeros and ones."""
+        return checked_flag(self.binary, "Polytope")
 
     @property
     def dimension(self) -> int:
         """Number of entries p of a point."""
-        return int(self.conic_form().H.shape[1])
+        return int(self._given_rows().H.shape[1])
 
     def conic_form(self) -> ConicForm:
-        """Return inequalities first, then equalities."""
+        """Return inequalities first, then equalities; those of the hull, if binary."""
+        return hull_form(self.vertices()) if self.discrete else self._given_rows()
+
+    def vertices(self, limit: int = 10_000) -> Array:
+        """Return the vertices as rows, or the binary points, the first entries first."""
+        if self.discrete:
+            return binary_points_of_form(self._given_rows(), limit, self)
+        return super().vertices(limit)
+
+    def check(self) -> None:
+        """Refuse wrong parameters, an empty set and an unbounded one, with the reason."""
+        if self.discrete:
+            self.vertices()
+        else:
+            super().check()
+
+    def _given_rows(self) -> ConicForm:
         problems = Problems()
         H, h = numbers(self.H, "H", "Polytope"), numbers(self.h, "h", "Polytope")
         if H.ndim != 2 or H.shape[1] == 0:
@@ -85,6 +121,9 @@ class Polytope(PrimitiveSet):
 
     def code(self) -> SetCode | None:
         """Return the list of vertices where it is short, otherwise None."""
+        if self.discrete:
+            points = self.vertices()
+            return single(BINARY_POINTS, points.shape[1], points=points)
         form = self.conic_form()
         if form.H.shape[0] > MOST_ROWS or form.H.shape[1] > MOST_ENTRIES:
             return None
@@ -95,7 +134,10 @@ class Polytope(PrimitiveSet):
         return single(POINTS, form.H.shape[1], points=points)
 
     def face(self, q: ArrayLike, tolerance: float | None = None) -> AffineImage:
-        """Return the hull of the vertices with the least cost, where they can be listed."""
+        """Return the hull of the vertices with the least cost, where they can be listed.
+
+        The points alone if binary.
+        """
         code = self.code()
         if code is None:
             return super().face(q, tolerance)
@@ -104,9 +146,26 @@ class Polytope(PrimitiveSet):
         # The size of the points enters as in the kernel, so that both see the same ties.
         size = max(1.0, float(np.abs(code.points).max()))
         tied = code.points[values <= values.min() + margin * size]
-        return AffineImage(Simplex(len(tied)), tied.T, np.zeros(len(cost)))
+        return AffineImage(Simplex(len(tied), self.binary), tied.T, np.zeros(len(cost)))
+
+    def contains(self, Z: ArrayLike, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+        """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
+        if not self.discrete:
+            return super().contains(Z, tolerance)
+        rows = self._rows(Z, "Z")
+        return np.asarray(np.abs(rows - self._project_rows(rows)).max(axis=1) <= tolerance)
+
+    def _project_rows(self, Z: Array) -> Array:
+        if self.discrete:
+            return nearest_points(self.vertices(), Z)
+        return super()._project_rows(Z)
 
     def center(self) -> Array:
-        """Return the mean of the vertices where they can be listed, otherwise an inner point."""
+        """Return the mean of the vertices where they can be listed, otherwise an inner point.
+
+        The point nearest to the mean if binary.
+        """
+        if self.discrete:
+            return middle_point(self.vertices())
         code = self.code()
         return super().center() if code is None else np.asarray(code.points.mean(axis=0))

@@ -46,6 +46,14 @@ class PrimitiveSet(BaseEstimator, ABC):
     absorbs_offset: bool = False
 
     @property
+    def discrete(self) -> bool:
+        """Whether Z holds only the points that `vertices` lists, and not their mixtures.
+
+        Then `conic_form` describes their convex hull, which has the same minima.
+        """
+        return False
+
+    @property
     @abstractmethod
     def dimension(self) -> int:
         """Number of entries p of a point."""
@@ -223,7 +231,7 @@ class PrimitiveSet(BaseEstimator, ABC):
             value = getattr(self, name)
             if isinstance(value, np.ndarray) or np.ndim(value) > 1:
                 parts.append(f"{name}=<{'x'.join(map(str, np.shape(value)))}>")
-            elif value is not None:
+            elif value is not None and value is not False:
                 parts.append(f"{name}={value!r}")
         return f"{type(self).__name__}({', '.join(parts)})"
 
@@ -242,3 +250,10 @@ def positive_integer(value: object, name: str, owner: str) -> int:
     if not whole or int(value) < 1:  # type: ignore[call-overload]
         raise SetError(f"{owner}: {name} must be a whole number of at least 1, not {value!r}")
     return int(value)  # type: ignore[call-overload,no-any-return]
+
+
+def checked_flag(value: object, owner: str) -> bool:
+    """Return ``binary`` as a bool, or refuse what is none."""
+    if not isinstance(value, bool | np.bool_):
+        raise SetError(f"{owner}: binary must be True or False, not {value!r}")
+    return bool(value)

@@ -41,11 +41,18 @@ class Product(PrimitiveSet):
         factors = list(self.sets) if isinstance(self.sets, Iterable) else []
         if not factors or not all(isinstance(factor, PrimitiveSet) for factor in factors):
             raise SetError(f"Product needs at least one primitive set; got {self.sets!r}")
+        if len({factor.discrete for factor in factors}) > 1:
+            raise SetError(f"Product: all sets must be binary, or none; got {self.sets!r}")
         return factors
 
     def _split(self, rows: Array) -> list[Array]:
         stops = np.cumsum([factor.dimension for factor in self._factors()])[:-1]
         return [np.ascontiguousarray(part) for part in np.split(rows, stops, axis=-1)]
+
+    @property
+    def discrete(self) -> bool:
+        """Whether the factors hold only listed points."""
+        return all(factor.discrete for factor in self._factors())
 
     @property
     def dimension(self) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.kernels.set_code import SIMPLEX, TIE_TOLERANCE, SetCode, single
+from feaslearn.kernels.set_code import BINARY_POINTS, SIMPLEX, TIE_TOLERANCE, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.binary_points import nearest_points
 from feaslearn.sets.conic_form import Cone, ConicForm
-from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
+from feaslearn.sets.primitive_set import PrimitiveSet, checked_flag, positive_integer
 
 Array = NDArray[np.float64]
 
@@ -23,6 +24,9 @@ class Simplex(PrimitiveSet):
     ----------
     p : int
         Number of vertices.
+    binary : bool, default=False
+        Whether the set holds only its vertices, the p unit vectors. Minimisers are the same; the
+        distance to the set, or to tied minimisers, is the one to the nearest vertex.
 
     References
     ----------
@@ -34,12 +38,20 @@ class Simplex(PrimitiveSet):
     >>> from feaslearn import Simplex
     >>> Simplex(3).argmin([[0.3, 0.1, 0.2]])
     array([[0., 1., 0.]])
+    >>> Simplex(2).contains([[0.5, 0.5]]), Simplex(2, binary=True).contains([[0.5, 0.5]])
+    (array([ True]), array([False]))
     """
 
     absorbs_offset = True
 
-    def __init__(self, p: int) -> None:
+    def __init__(self, p: int, binary: bool = False) -> None:
         self.p = p
+        self.binary = binary
+
+    @property
+    def discrete(self) -> bool:
+        """Whether the set holds only its vertices."""
+        return checked_flag(self.binary, "Simplex")
 
     @property
     def dimension(self) -> int:
@@ -47,18 +59,20 @@ class Simplex(PrimitiveSet):
         return positive_integer(self.p, "p", "Simplex")
 
     def conic_form(self) -> ConicForm:
-        """Return ``z >= 0`` and ``e'z - 1 = 0``."""
+        """Return ``z >= 0`` and ``e'z - 1 = 0``: the hull of the vertices, if binary."""
         p = self.dimension
         H = np.vstack([np.eye(p), np.ones(p)])
         return ConicForm(H, np.append(np.zeros(p), 1.0), (Cone("nonnegative", p), Cone("zero", 1)))
 
     def code(self) -> SetCode:
         """Return what the compiled kernels read."""
+        if self.discrete:
+            return single(BINARY_POINTS, self.dimension, points=np.eye(self.dimension))
         return single(SIMPLEX, self.dimension)
 
     def check(self) -> None:
-        """Refuse a wrong p; a simplex is never empty or unbounded."""
-        _ = self.dimension
+        """Refuse wrong parameters; a simplex is never empty or unbounded."""
+        _ = self.dimension, self.discrete
 
     def tied(self, Q: ArrayLike) -> NDArray[np.bool_]:
         """Say for each row of ``Q`` whether its least entry comes twice."""
@@ -67,19 +81,31 @@ class Simplex(PrimitiveSet):
         return np.asarray((rows <= limits[:, None]).sum(axis=1) > 1)
 
     def face(self, q: ArrayLike, tolerance: float | None = None) -> AffineImage:
-        """Return the hull of the vertices with the least cost."""
+        """Return the hull of the vertices with the least cost; the vertices alone if binary."""
         cost, margin = self._cost(q, tolerance)
         tied = np.flatnonzero(cost <= cost.min() + margin)
-        return AffineImage(Simplex(len(tied)), np.eye(len(cost))[:, tied], np.zeros(len(cost)))
+        vertices = Simplex(len(tied), self.binary)
+        return AffineImage(vertices, np.eye(len(cost))[:, tied], np.zeros(len(cost)))
+
+    def contains(self, Z: ArrayLike, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+        """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
+        inside = super().contains(Z, tolerance)
+        if self.discrete:
+            inside &= self._rows(Z, "Z").max(axis=1) >= 1.0 - tolerance
+        return inside
 
     def _project_rows(self, Z: Array) -> Array:
+        if self.discrete:
+            return nearest_points(np.eye(self.dimension), Z)
         ordered = -np.sort(-Z, axis=1)
         excess = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, Z.shape[1] + 1)
         last = (ordered > excess).sum(axis=1) - 1
         return np.asarray(np.maximum(Z - excess[np.arange(len(Z)), last][:, None], 0.0))
 
     def center(self) -> Array:
-        """Return the point with equal entries."""
+        """Return the point with equal entries; the first vertex if binary."""
+        if self.discrete:
+            return np.asarray(np.eye(self.dimension)[0])
         return np.full(self.dimension, 1.0 / self.dimension)
 
     def vertices(self, limit: int = 10_000) -> Array:

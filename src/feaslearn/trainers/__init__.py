@@ -7,8 +7,10 @@ from feaslearn.trainers.adaptive_smoothing import AdaptiveSmoothing
 from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
+from feaslearn.trainers.global_search import Global
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.iterative import IterativeTrainer
+from feaslearn.trainers.mixed_integer import MixedInteger
 from feaslearn.trainers.trainer import Trained, Trainer
 from feaslearn.trainers.walk import Iterate
 
@@ -17,9 +19,11 @@ __all__ = [
     "Blending",
     "Convex",
     "FacetLearning",
+    "Global",
     "GradientDescent",
     "Iterate",
     "IterativeTrainer",
+    "MixedInteger",
     "Trained",
     "Trainer",
     "starts",

@@ -18,6 +18,7 @@ from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
+from feaslearn.trainers.mixed_integer import MixedInteger
 from feaslearn.trainers.trainer import Trainer, returned_loss
 
 Array = NDArray[np.float64]
@@ -36,7 +37,7 @@ def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
         raise UnsupportedError(
             f"trainer={trainer!r} is not known; use 'auto' or one of feaslearn.trainers"
         )
-    served = (Convex(), FacetLearning(), Blending(), GradientDescent())
+    served = (Convex(), FacetLearning(), Blending(), MixedInteger(), GradientDescent())
     return next(each for each in served if not each.mismatches(objective))
 
 

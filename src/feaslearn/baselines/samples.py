@@ -1,0 +1,57 @@
+"""The samples that a baseline is fitted to, checked."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.data import as_matrix
+from feaslearn.exceptions import DataError, Problems
+
+FloatArray = NDArray[np.float64]
+
+
+def check_signals(X: ArrayLike, owner: str) -> FloatArray:
+    """Return the signals of a prediction, or say everything that is wrong with them."""
+    problems = Problems()
+    signals = as_matrix(X, name="X", problems=problems)
+    problems.raise_if_any(DataError, owner)
+    if signals is None:
+        raise AssertionError("no signals although no problem was found")
+    return signals
+
+
+def check_samples(
+    X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None, owner: str
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return signals, decisions and weights, or say everything that is wrong with them."""
+    problems = Problems()
+    signals = as_matrix(X, name="X", problems=problems)
+    decisions = None
+    if y is None:
+        problems.add("requires y to be passed, but the target y is None; give the decisions")
+    else:
+        decisions = as_matrix(y, name="y", problems=problems, allow_nan=True, allow_1d=True)
+    if signals is None or decisions is None:
+        problems.raise_if_any(DataError, owner)
+        raise AssertionError("a table is missing although no problem was found")
+    weights = np.ones(len(signals))
+    if len(signals) != len(decisions):
+        problems.add(f"X has {len(signals)} rows and y has {len(decisions)}; give one of each")
+    elif sample_weight is not None:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        _check_weights(problems, weights, len(signals))
+    problems.raise_if_any(DataError, owner)
+    return signals, decisions, weights
+
+
+def _check_weights(problems: Problems, weights: FloatArray, count: int) -> None:
+    if weights.shape != (count,):
+        problems.add(f"sample_weight has shape {weights.shape}, expected ({count},)")
+        return
+    bad = ~(np.isfinite(weights) & (weights >= 0.0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        problems.add(f"sample_weight[{row}] is {weights[row]}; weights are finite and at least 0")
+    elif not weights.any():
+        problems.add("sample_weight: every weight is zero")

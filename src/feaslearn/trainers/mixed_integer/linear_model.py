@@ -1,0 +1,124 @@
+"""A mixed-integer linear program for HiGHS, written row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
+
+Array = NDArray[np.float64]
+Columns = NDArray[np.intp]
+Term = tuple[Any, Any]
+
+
+class Answer(NamedTuple):
+    """Values of the columns (None if there are none yet), a lower bound, and whether it is done."""
+
+    values: Array | None
+    bound: float
+    finished: bool
+
+
+class LinearModel:
+    """Columns with bounds and costs, and rows ``lower <= sum of coefficient * column <= upper``."""
+
+    def __init__(self) -> None:
+        self._lower: list[Array] = []
+        self._upper: list[Array] = []
+        self._integer: list[NDArray[np.bool_]] = []
+        self._count = 0
+        self._rows: list[tuple[Columns, Array]] = []
+        self._limits: list[tuple[float, float]] = []
+        self.costs: dict[int, float] = {}
+
+    def columns(
+        self,
+        *shape: int,
+        lower: float | Array = -np.inf,
+        upper: float | Array = np.inf,
+        integer: bool = False,
+    ) -> Columns:
+        """Add columns; return their positions in the shape asked for."""
+        size = int(np.prod(shape))
+        self._lower.append(np.broadcast_to(lower, shape).ravel().astype(float))
+        self._upper.append(np.broadcast_to(upper, shape).ravel().astype(float))
+        self._integer.append(np.full(size, integer))
+        positions = np.arange(self._count, self._count + size).reshape(shape)
+        self._count += size
+        return positions
+
+    def row(self, terms: Sequence[Term], lower: float = -np.inf, upper: float = np.inf) -> None:
+        """Add a row; a term is columns and their coefficients, broadcast to each other."""
+        parts = [np.broadcast_arrays(columns, factors) for columns, factors in terms]
+        columns = np.concatenate([np.ravel(part[0]) for part in parts]).astype(np.intp)
+        factors = np.concatenate([np.ravel(part[1]) for part in parts]).astype(float)
+        self._rows.append((columns, factors))
+        self._limits.append((lower, upper))
+
+    def solve(self, start: dict[int, float], seconds: float, gap: float) -> Answer:
+        """Minimise; ``start`` holds values of some columns of a feasible point.
+
+        Raises
+        ------
+        InfeasibleProblemError, UnboundedProblemError, SolverError
+            Where there is no answer and it is not for lack of time.
+        """
+        import highspy
+
+        solver: Any = highspy.Highs()
+        solver.setOptionValue("output_flag", False)
+        solver.setOptionValue("threads", 1)
+        solver.setOptionValue("mip_rel_gap", gap)
+        solver.setOptionValue("mip_feasibility_tolerance", 1e-8)
+        solver.setOptionValue("primal_feasibility_tolerance", 1e-9)
+        if np.isfinite(seconds):
+            solver.setOptionValue("time_limit", float(seconds))
+        solver.passModel(self._highs(highspy))
+        if start:
+            positions = np.array(list(start), dtype=np.int32)
+            values = np.array(list(start.values()), dtype=float)
+            solver.setSolution(len(positions), positions, values)
+        solver.run()
+        return self._answer(highspy, solver)
+
+    def _answer(self, highspy: Any, solver: Any) -> Answer:
+        kinds, status = highspy.HighsModelStatus, solver.getModelStatus()
+        info = solver.getInfo()
+        if status == kinds.kInfeasible:
+            raise InfeasibleProblemError("HiGHS: the training program has no feasible point")
+        if status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
+            raise UnboundedProblemError("HiGHS: the training program has no finite optimum")
+        if status not in (kinds.kOptimal, kinds.kTimeLimit, kinds.kInterrupt):
+            said = solver.modelStatusToString(status)
+            raise SolverError(f"HiGHS stopped with status {said!r} on the training program")
+        found = np.isfinite(info.objective_function_value) and info.primal_solution_status == 2
+        values = np.array(solver.getSolution().col_value) if found else None
+        return Answer(values, float(info.mip_dual_bound), status == kinds.kOptimal)
+
+    def _highs(self, highspy: Any) -> Any:
+        lengths = [len(columns) for columns, _ in self._rows]
+        where = np.repeat(np.arange(len(lengths)), lengths)
+        columns = np.concatenate([columns for columns, _ in self._rows])
+        factors = np.concatenate([factors for _, factors in self._rows])
+        shape = (len(lengths), self._count)
+        matrix = sp.csc_array(sp.coo_array((factors, (where, columns)), shape=shape))
+        model: Any = highspy.HighsLp()
+        model.num_row_, model.num_col_ = shape
+        costs = np.zeros(self._count)
+        costs[list(self.costs)] = list(self.costs.values())
+        model.col_cost_ = costs
+        model.col_lower_, model.col_upper_ = map(np.concatenate, (self._lower, self._upper))
+        limits = np.array(self._limits)
+        model.row_lower_, model.row_upper_ = limits[:, 0].copy(), limits[:, 1].copy()
+        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        model.a_matrix_.start_ = matrix.indptr
+        model.a_matrix_.index_ = matrix.indices
+        model.a_matrix_.value_ = matrix.data
+        kinds = highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger
+        model.integrality_ = [kinds[int(flag)] for flag in np.concatenate(self._integer)]
+        return model

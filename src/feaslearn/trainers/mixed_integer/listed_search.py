@@ -1,0 +1,57 @@
+"""The search for the best region of listed points."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from feaslearn.exceptions import UnsupportedError
+from feaslearn.losses import Objective
+from feaslearn.results import Status
+from feaslearn.trainers.mixed_integer.branch_and_bound import BranchAndBound
+from feaslearn.trainers.mixed_integer.found import Clock, Found
+from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
+from feaslearn.trainers.mixed_integer.starts import starts
+from feaslearn.trainers.progress import ProgressBar
+
+logger = logging.getLogger("feaslearn")
+
+
+def search_listed(
+    objective: Objective,
+    random: np.random.Generator,
+    clock: Clock,
+    tol: float,
+    max_iter: int | None,
+    n_starts: int,
+) -> Found:
+    """Find good parameters by heuristics, then prove or improve them by branch and bound."""
+    samples = ListedSamples.of(objective)
+    if samples.priced and not samples.seen.all():
+        raise UnsupportedError(
+            "MixedInteger: the suboptimality of binary sets needs every decision observed; use "
+            "Predictability, or drop the rows with NaN"
+        )
+    with ProgressBar("branch and bound, gap closed (%)", 100) as bar:
+
+        def report(nodes: int, bound: float, value: float) -> None:
+            closed = 100.0 * bound / value if value > 0.0 else 100.0
+            bar.update(int(closed), f"node {nodes}, loss {samples.in_units(value):.4g}")
+
+        limit = max_iter if max_iter is not None else 2**62
+        search = BranchAndBound(samples, tol, clock.out, limit, report)
+        status: Status
+        try:
+            for beta in starts(samples, objective, random, n_starts):
+                search.offer(beta)
+                logger.debug("MixedInteger: start, loss %.6g", samples.in_units(search.value))
+                if search.value <= search.zero or clock.out():
+                    break
+            status = search.run()
+        except KeyboardInterrupt:
+            if not search.best.size:
+                raise
+            status = "interrupted"
+    bound = samples.in_units(search.lower_bound)
+    return Found(samples.theta(search.best), status, bound, search.nodes)

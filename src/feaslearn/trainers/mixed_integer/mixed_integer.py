@@ -1,0 +1,174 @@
+"""Classes whose training problem has integers in it, solved with a lower bound."""
+
+from __future__ import annotations
+
+import logging
+from numbers import Integral, Real
+
+import numpy as np
+
+from feaslearn.exceptions import Problems
+from feaslearn.hypotheses import Affine, Ternary
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
+from feaslearn.results import TrainingResult
+from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.trainers.mixed_integer.found import Clock, Found
+from feaslearn.trainers.mixed_integer.listed_search import search_listed
+from feaslearn.trainers.mixed_integer.ternary_search import TernarySearch
+from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
+
+logger = logging.getLogger("feaslearn")
+
+
+class MixedInteger(Trainer):
+    r"""The best region of listed points, or with a ternary map, and a proof of how good it is.
+
+    *Binary sets.* The prediction is one of the points :math:`v_{im} = A(s_i) w_m + b(s_i)`,
+
+    .. math:: \min_\theta \sum_i w_i \|x_i - v_{i m(i)}\| \quad \text{s.t.} \quad
+        c_i'v_{i m(i)} \le c_i'v_{ij} \;\; \forall i, j.
+
+    Branch and bound decides about the points :math:`m(i)`, samples that are alike together and
+    columns that can change places in one order only; with points fixed the problem is convex, so
+    there are no large constants, and bounds hold for all parameters. Suboptimality fixes the
+    nearest point of each sample instead.
+
+    *Ternary maps.* One mixed-integer linear program, solved by HiGHS, whose binaries are the
+    entries of the map, however many samples there are. Squared losses are held from below by
+    tangents, which are added in rounds; every round has a lower bound.
+
+    The result has a lower bound. Its status is "optimal" once the relative gap is below ``tol``; a
+    loss of zero is a proof by itself. The optimum may lie where points tie; parameters are kept
+    away from ties where that costs less than the tolerance.
+
+    Parameters
+    ----------
+    max_seconds : float, default=60.0
+        Limit on the wall time; None for none. The best parameters so far are returned.
+    tol : float, default=1e-4
+        Relative gap between loss and lower bound at which the search ends.
+    max_iter : int, default=None
+        Limit on the nodes, or on the rounds of tangents.
+    n_starts : int, default=10
+        Random starts of the heuristics before the proof.
+
+    References
+    ----------
+    Ren, Mohajerin Esfahani and Georghiou, "Inverse Optimization via Learning Feasible Regions",
+    ICML 2025, Section 3.2; its optimality rows are corrected here.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_switch(50, random_state=0)
+    >>> model = fl.RegionRegressor(
+    ...     fl.Affine(fl.Simplex(2, binary=True)), cost=data.cost, random_state=0)
+    >>> result = model.fit(data.signals, data.decisions).result_
+    >>> result.status, round(result.objective, 6), result.lower_bound
+    ('optimal', 0.0, 0.0)
+    """
+
+    def __init__(
+        self,
+        max_seconds: float | None = 60.0,
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        n_starts: int = 10,
+    ) -> None:
+        self.max_seconds = max_seconds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_starts = n_starts
+
+    def check(self, problems: Problems) -> None:
+        """Refuse limits that are none."""
+        check_limits(self.max_seconds, self.tol, problems)
+        for name, least in (("max_iter", 1), ("n_starts", 0)):
+            value = getattr(self, name)
+            if value is None and name == "max_iter":
+                continue
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                problems.add(f"{name} is {value!r}, expected a whole number of at least {least}")
+
+    def mismatches(self, objective: Objective) -> list[str]:
+        """Name a set without a list of binary points, and a loss that is not served."""
+        problems = []
+        hypothesis = objective.hypothesis
+        if isinstance(hypothesis, Ternary):
+            problems += _ternary_mismatches(hypothesis)
+        elif not is_listed(hypothesis):
+            problems.append(
+                f"{hypothesis!r} has no binary points (Affine of a set with binary=True has, and "
+                "Ternary; Convex, FacetLearning and GradientDescent train other hypotheses)"
+            )
+        return problems + loss_mismatches(objective.loss)
+
+    def search(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Search for the best parameters and a lower bound."""
+        clock = Clock(self.max_seconds)
+        if isinstance(objective.hypothesis, Ternary):
+            search = TernarySearch(objective, clock, self.tol)
+            found = search.run(random, self.n_starts, self.max_iter)
+            return bounded_result(self, objective, found, clock)
+        found = search_listed(objective, random, clock, self.tol, self.max_iter, self.n_starts)
+        return bounded_result(self, objective, found, clock)
+
+
+def is_listed(hypothesis: Hypothesis) -> bool:
+    """Say whether a hypothesis is a free affine image of a list of points."""
+    if not isinstance(hypothesis, Affine):
+        return False
+    return isinstance(hypothesis.primitive, PrimitiveSet) and hypothesis.primitive.discrete
+
+
+def _ternary_mismatches(hypothesis: Ternary) -> list[str]:
+    """Say why linear rows cannot describe a set."""
+    primitive = hypothesis.primitive
+    if not isinstance(primitive, PrimitiveSet):
+        return [f"{primitive!r} is not a primitive set"]
+    if primitive.discrete:
+        return [f"{primitive!r} is binary (Ternary takes the set without binary=True)"]
+    if not primitive.conic_form().polyhedral:
+        return [f"{primitive!r} is curved (a polyhedral set such as Box or L1Ball is served)"]
+    return []
+
+
+def loss_mismatches(loss: Loss) -> list[str]:
+    """Say why programs with linear or squared terms cannot serve a loss."""
+    if type(loss) not in (Predictability, Suboptimality):
+        return [f"{loss!r} is neither Predictability nor Suboptimality (GradientDescent serves it)"]
+    if loss.norm == "l2" and not loss.squared:
+        return [
+            f"{loss!r} is a length that is not squared (l1, linf and the squared l2 are served; "
+            "GradientDescent trains with any norm)"
+        ]
+    return []
+
+
+def check_limits(max_seconds: object, tol: object, problems: Problems) -> None:
+    """Refuse a time limit or a gap that is none."""
+    if max_seconds is not None and (
+        not isinstance(max_seconds, Real) or not float(max_seconds) > 0.0
+    ):
+        problems.add(f"max_seconds is {max_seconds!r}, expected a positive number or None")
+    if not isinstance(tol, Real) or not 0.0 < float(tol) < 1.0:
+        problems.add(f"tol is {tol!r}, expected a relative gap between 0 and 1")
+
+
+def bounded_result(trainer: Trainer, objective: Objective, found: Found, clock: Clock) -> Trained:
+    """Measure what was found with the loss itself, and write the result."""
+    value = objective.value(found.theta)
+    result = TrainingResult(
+        status=found.status,
+        trainer=repr(trainer),
+        objective=value,
+        returned_loss=returned_loss(objective, found.theta),
+        n_iter=found.steps,
+        seconds=clock.seconds,
+        lower_bound=min(max(found.lower_bound, 0.0), value),
+        tied_share=tied_share(objective, found.theta),
+    )
+    name = type(trainer).__name__
+    logger.info("%s: %s, loss %.6g, bound %.6g", name, result.status, value, result.lower_bound)
+    return Trained(found.theta, result)

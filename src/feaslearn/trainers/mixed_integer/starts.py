@@ -1,0 +1,155 @@
+"""Good parameters before any proof: soft minimisers, cooled, and programs with fixed points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from feaslearn.exceptions import SolverError
+from feaslearn.losses import Objective
+from feaslearn.trainers.least_squares import least_squares
+from feaslearn.trainers.linear_start import linear_start
+from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
+from feaslearn.trainers.mixed_integer.node_program import NodeProgram
+
+Array = NDArray[np.float64]
+
+#: Temperatures of the soft minimum, relative to the spread of the prices, from warm to cold.
+TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
+#: A chosen point is cheaper than the others by this, so that a prediction does not hang on a tie.
+MARGIN = 1e-7
+#: Relative loss that may be paid to be away from ties.
+FOR_THE_MARGIN = 1e-5
+#: Programs with fixed points, each from the answer of the last.
+ROUNDS = 20
+
+
+def starts(
+    samples: ListedSamples, objective: Objective, random: np.random.Generator, count: int
+) -> Iterator[Array]:
+    """Yield matrices to begin from: clusters around the linear policy first, then random ones."""
+    if samples.interchangeable:
+        yield _clusters(samples, random)
+    for _ in range(count):
+        beta = samples.beta(linear_start(objective, random, noise=1.0))
+        yield _cooled(samples, beta)
+
+
+def improved(samples: ListedSamples, program: NodeProgram, beta: Array) -> tuple[float, Array]:
+    """Fix the points that ``beta`` itself takes, solve for the best parameters, and repeat.
+
+    Each program holds the parameters before it, so that the loss never rises. The best parameters
+    lie where points tie; a margin keeps predictions away from there if there is room for one.
+    """
+    best, value = beta, samples.value(beta)
+    for _ in range(ROUNDS):
+        solved = _with_margin(samples, program, best)
+        reached = np.inf if solved is None else samples.value(solved)
+        # What a margin costs is worth paying: the loss counts the nearest of tied points, but a
+        # model returns the first.
+        allowed = FOR_THE_MARGIN * max(value, 1e-3) if _close(samples, best) else 0.0
+        if solved is None or reached > value + allowed:
+            break
+        gained = value - reached
+        best, value = solved, reached
+        if gained <= 1e-9 * value:
+            break
+    return value, best
+
+
+def _close(samples: ListedSamples, beta: Array) -> bool:
+    """Say whether a sample has two predictions at almost the same least price."""
+    if samples.priced:
+        return False
+    predictions = samples.predictions(beta)
+    prices = samples.prices(predictions)
+    far = (prices > prices.min(axis=1, keepdims=True) + 0.5 * MARGIN)[:, :, None]
+    high = np.where(far, -np.inf, predictions).max(axis=1)
+    low = np.where(far, np.inf, predictions).min(axis=1)
+    return bool((high - low > MARGIN).any())
+
+
+def _with_margin(samples: ListedSamples, program: NodeProgram, beta: Array) -> Array | None:
+    """Return the best parameters that keep the points of ``beta``, or None."""
+    predictions = samples.predictions(beta)
+    distances = samples.distances(predictions)
+    if samples.priced:
+        nearest = dict(zip(samples.groups.tolist(), distances.argmin(axis=1).tolist(), strict=True))
+        return _solved(program, nearest, {}, 0.0)
+    prices = samples.prices(predictions)
+    # Among points that almost tie, the nearest: their order is what a margin can decide.
+    close = prices <= prices.min(axis=1, keepdims=True) + 10.0 * MARGIN
+    points = np.where(close, distances, np.inf).argmin(axis=1)
+    chosen = dict(enumerate(points.tolist()))
+    for margin in (MARGIN, 0.0):
+        solved = _solved(program, {}, chosen, margin)
+        if solved is not None:
+            return solved
+    return None
+
+
+def _solved(
+    program: NodeProgram, nearest: dict[int, int], chosen: dict[int, int], margin: float
+) -> Array | None:
+    try:
+        return program.solve(nearest, chosen, margin).beta
+    except SolverError:
+        return None
+
+
+def _clusters(samples: ListedSamples, random: np.random.Generator) -> Array:
+    """Move the linear policy to the centres of its residuals' clusters."""
+    from sklearn.cluster import KMeans
+
+    k, p = len(samples.units), samples.n_latent
+    # With unit vectors, the features of the first point alone are the features themselves.
+    features = samples.psi.reshape(len(samples.psi), p, k, p)[:, 0, :, 0]
+    policy = least_squares(features, samples.decisions, samples.weights)
+    residuals = np.nan_to_num(samples.decisions - features @ policy)
+    clusters = min(p, len(np.unique(residuals.round(12), axis=0)))
+    fitted = KMeans(clusters, n_init=10, random_state=int(random.integers(2**31))).fit(
+        residuals, sample_weight=samples.weights
+    )
+    centers = fitted.cluster_centers_[np.arange(p) % clusters]
+    beta = np.repeat(policy[:, None, :], p, axis=1)
+    beta[0] += centers / samples.units[0]
+    return np.asarray(beta.reshape(k * p, -1))
+
+
+def _cooled(samples: ListedSamples, beta: Array) -> Array:
+    """Minimise the squared loss of soft minimisers, at ever lower temperatures; keep the best."""
+    best, value = beta, samples.value(beta)
+    spread = float(np.ptp(samples.prices(samples.predictions(beta)), axis=1).mean()) or 1.0
+    for temperature in TEMPERATURES:
+        answer = minimize(
+            _soft,
+            beta.ravel(),
+            args=(samples, spread * temperature),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 100},
+        )
+        beta = answer.x.reshape(beta.shape)
+        reached = samples.value(beta)
+        if reached < value:
+            best, value = beta, reached
+    return best
+
+
+def _soft(flat: Array, samples: ListedSamples, temperature: float) -> tuple[float, Array]:
+    """Return the mean squared distance to points drawn with odds ``exp(-price / temperature)``."""
+    predictions = samples.predictions(flat.reshape(samples.psi.shape[2], -1))
+    prices = samples.prices(predictions)
+    odds = np.exp((prices.min(axis=1, keepdims=True) - prices) / temperature)
+    odds /= odds.sum(axis=1, keepdims=True)
+    gaps = (predictions - samples.known[:, None, :]) * samples.seen[:, None, :]
+    squares = (gaps**2).sum(axis=2)
+    means = (odds * squares).sum(axis=1)
+    priced = -odds * (squares - means[:, None]) / temperature
+    slopes = 2.0 * odds[:, :, None] * gaps + priced[:, :, None] * samples.costs[:, None, :]
+    weighted = slopes * samples.weights[:, None, None]
+    gradient = np.einsum("imd,imn->dn", samples.psi, weighted)
+    return float(samples.weights @ means), gradient.ravel()

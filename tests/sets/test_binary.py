@@ -1,0 +1,145 @@
+"""Sets that hold binary points alone: answers against a list made by hand."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from sklearn.base import clone
+
+import feaslearn as fl
+from feaslearn.checks import check_primitive_set
+from feaslearn.data import Shard
+from feaslearn.exceptions import CheckError, EmptySetError, SetError, TooManyVerticesError
+from feaslearn.sets import AffineImage, PrimitiveSet
+from registry import BINARY_SETS, cube, generators
+
+NORMS = {"l1": 1, "l2": 2, "linf": np.inf}
+
+
+@pytest.mark.parametrize("name", BINARY_SETS)
+def test_every_binary_set_keeps_the_promises_of_a_set(name: str) -> None:
+    check_primitive_set(BINARY_SETS[name](), n_cases=20)
+    assert BINARY_SETS[name]().discrete
+
+
+@pytest.mark.parametrize("name", BINARY_SETS)
+def test_a_clone_stays_binary_and_says_so(name: str) -> None:
+    primitive = clone(BINARY_SETS[name]())
+    assert "True" in repr(primitive)
+    np.testing.assert_array_equal(primitive.vertices(), BINARY_SETS[name]().vertices())
+
+
+def test_the_points_of_a_knapsack_are_those_that_fit() -> None:
+    found = BINARY_SETS["binary-knapsack"]().vertices()
+    fitting = [z for z in product((1.0, 0.0), repeat=4) if np.dot(z, [2, 3, 4, 1]) <= 5.0]
+    np.testing.assert_array_equal(found, fitting)
+
+
+def test_the_hull_is_not_the_relaxation() -> None:
+    knapsack = fl.Polytope([[-2.0, -2.0]], [-3.0], binary=True)
+    assert knapsack.minimum([-1.0, -1.0])[0] == -1.0
+    assert knapsack.conic_form().violation(np.array([[0.75, 0.75]]))[0] > 0.2
+
+
+class Mixed(fl.Simplex):
+    """Says that it holds its vertices alone, and does not keep to it."""
+
+    def contains(self, Z: object, tolerance: float = 1e-9) -> np.ndarray:
+        return fl.Simplex(self.p).contains(Z, tolerance)
+
+    def project(self, Z: object) -> np.ndarray:
+        return fl.Simplex(self.p).project(Z)
+
+
+def test_the_check_finds_a_set_that_mixes_its_points() -> None:
+    with pytest.raises(CheckError) as told:
+        check_primitive_set(Mixed(3, binary=True))
+    assert "contains agrees" in str(told.value)
+    assert "project returns the nearest point" in str(told.value)
+    assert "argmin is optimal" not in str(told.value)
+
+
+def test_bad_parameters() -> None:
+    with pytest.raises(SetError, match="binary must be True or False, not 'yes'"):
+        fl.Simplex(3, binary="yes").check()
+    with pytest.raises(EmptySetError, match="no point of zeros and ones"):
+        fl.Polytope([[1.0, 1.0]], [3.0], binary=True).check()
+    with pytest.raises(SetError, match="all sets must be binary, or none"):
+        fl.Product([fl.Simplex(2), fl.Simplex(2, binary=True)]).check()
+    with pytest.raises(TooManyVerticesError, match="16384 binary points"):
+        fl.Polytope(*cube(14), binary=True).check()
+    with pytest.raises(TooManyVerticesError, match="too many binary points"):
+        fl.Polytope(*cube(30), binary=True).check()
+
+
+def listed_losses(
+    primitive: PrimitiveSet, maps: tuple[np.ndarray, np.ndarray], shard: Shard, norm: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return predictability and suboptimality (raw cost) by going through the list."""
+    (A, b), points = maps, primitive.vertices()
+    near, cheap = [], []
+    for c, x in zip(shard.costs, shard.decisions, strict=True):
+        images = points @ A.T + b
+        prices = points @ (A.T @ c)
+        lengths = np.linalg.norm(images - x, NORMS[norm], axis=1)
+        tied = prices <= prices.min() + 1e-9 * max(1.0, np.abs(A.T @ c).max())
+        near.append(lengths[tied].min())
+        excess = max(0.0, c @ x - (images @ c).min())
+        cheap.append(np.linalg.norm([lengths.min(), excess], NORMS[norm]))
+    return np.array(near), np.array(cheap)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("name", BINARY_SETS)
+@given(random=generators())
+def test_losses_are_those_of_the_list(name: str, norm: str, random: np.random.Generator) -> None:
+    primitive, n, rows = BINARY_SETS[name](), 2, 3
+    hypothesis = fl.Affine(primitive)
+    # Small whole numbers, so that most rows tie.
+    theta = random.integers(-2, 3, hypothesis.layout(n, 1).size).astype(float)
+    costs = random.integers(-1, 2, (rows, n)).astype(float)
+    decisions = random.normal(size=(rows, n))
+    shard = Shard(np.ones((rows, 1)), costs, decisions, np.ones(rows))
+    maps = hypothesis.maps(theta, n, 1)
+    near, cheap = listed_losses(primitive, (maps.A[0], maps.b[0]), shard, norm)
+    found = fl.Predictability(norm, squared=False).samples(hypothesis, theta, shard)
+    np.testing.assert_allclose(found, near, atol=1e-9)
+    loss = fl.Suboptimality(norm, squared=False, normalize_cost=False)
+    np.testing.assert_allclose(loss.samples(hypothesis, theta, shard), cheap, atol=1e-9)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_unobserved_decisions_are_completed_for_each_point(norm: str) -> None:
+    hypothesis, random = fl.Affine(fl.Simplex(3, binary=True)), np.random.default_rng(0)
+    theta, costs = random.normal(size=6), random.normal(size=(20, 2))
+    decisions = 2.0 * random.normal(size=(20, 2))
+    hidden = decisions.copy()
+    hidden[:, 1] = np.nan
+    shard = Shard(np.ones((20, 1)), costs, hidden, np.ones(20))
+    loss = fl.Suboptimality(norm, squared=False)
+    found = loss.samples(hypothesis, theta, shard)
+    tried = []
+    for guess in np.linspace(-6.0, 6.0, 201):
+        decisions[:, 1] = guess
+        tried.append(loss.samples(hypothesis, theta, shard._replace(decisions=decisions)))
+    least = np.min(tried, axis=0)
+    assert (found <= least + 1e-9).all()
+    assert (found >= least - 0.1).all()
+
+
+@pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)
+def test_gradients_are_right(loss: object) -> None:
+    for name in ("binary-simplex-4", "binary-knapsack"):
+        assert fl.checks.check_gradient(loss, fl.Affine(BINARY_SETS[name]()), n_cases=6) < 1e-6
+
+
+def test_a_region_of_points() -> None:
+    corners = np.array([[0.0, 2.0, 0.5], [0.0, 0.0, 0.5]])
+    region = fl.Region(AffineImage(fl.Simplex(3, binary=True), corners, np.zeros(2)))
+    assert region.contains([[0.5, 0.5], [1.0, 0.0]]).tolist() == [True, False]
+    assert region.project([1.2, 0.1]).tolist() == [0.5, 0.5]
+    assert len(region.vertices()) == 3
+    assert region.distance([1.25, 0.0], "l1") == pytest.approx(0.75)

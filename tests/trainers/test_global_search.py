@@ -1,0 +1,141 @@
+"""The bilinear program, against answers that are known otherwise."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.data import Shard
+from feaslearn.exceptions import DataError, MissingExtraError, SolverError, UnsupportedError
+from feaslearn.losses import Objective
+from feaslearn.trainers import Global, MixedInteger, Trained
+from feaslearn.trainers.bilinear_solvers import make_solver
+
+#: Costs c = (1, 1), (1, -1), (1, 0.05) with decisions at -1, 1 and in between.
+COSTS = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 0.05]])
+DECISIONS = np.array([[0.0, -1.0], [0.0, 1.0], [0.0, 0.0]])
+
+
+def objective(hypothesis: object, loss: object = None, rows: Shard | None = None) -> Objective:
+    if rows is None:
+        rows = Shard(np.ones((3, 1)), COSTS, DECISIONS, np.full(3, 1 / 3))
+    return Objective(loss or fl.Predictability(), hypothesis, [rows])
+
+
+def train(problem: Objective, **parameters: object) -> Trained:
+    return Global(max_seconds=20.0, n_starts=3, **parameters).train(
+        problem, np.random.default_rng(0)
+    )
+
+
+def tied_columns() -> np.ndarray:
+    """Return the two columns nearest to the ends that tie for the third cost."""
+    third = COSTS[2]
+    step = 0.05 * third / (third @ third)
+    return np.column_stack([DECISIONS[0] + step, DECISIONS[1] - step])
+
+
+def test_binary_and_continuous_simplices_can_differ() -> None:
+    """At the binary optimum every minimiser is unique, and yet the continuous one is far lower."""
+    binary = objective(fl.Affine(fl.Simplex(2, binary=True)))
+    theta, result = MixedInteger(tol=1e-6).train(binary, np.random.default_rng(0))
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(1 / 6, rel=1e-5)
+    assert result.tied_share == 0.0
+    continuous = objective(fl.Affine(fl.Simplex(2)))
+    assert continuous.value(theta) == pytest.approx(1 / 6, rel=1e-5)
+    tied = tied_columns().ravel()
+    assert continuous.value(tied) == pytest.approx(0.0017, abs=1e-4)
+    # For the third cost the two columns tie: the corrected condition does not hold there.
+    assert continuous.hypothesis.tied(tied, np.ones((3, 1)), COSTS).tolist() == [False, False, True]
+    # A solver that knows nothing of this finds no less, and that much.
+    bound = train(continuous).result.lower_bound
+    assert bound == pytest.approx(continuous.value(tied), rel=2e-2)
+
+
+def test_they_agree_where_the_continuous_optimum_is_unique() -> None:
+    data = fl.datasets.make_l1_ball(6, n=2, low=-1.0, noise=0.1, random_state=0)
+    rows = Shard(np.ones((6, 1)), data.cost_matrix, data.decisions, np.full(6, 1 / 6))
+    result = train(objective(fl.Affine(fl.Simplex(2)), rows=rows)).result
+    assert result.status == "optimal"
+    assert result.tied_share == 0.0
+    binary = objective(fl.Affine(fl.Simplex(2, binary=True)), rows=rows)
+    proved = MixedInteger().train(binary, np.random.default_rng(0)).result
+    assert proved.status == "optimal"
+    assert result.objective == pytest.approx(proved.objective, rel=2e-3)
+    assert result.lower_bound == pytest.approx(proved.lower_bound, rel=2e-3)
+
+
+@pytest.mark.parametrize("loss", [fl.Suboptimality(), fl.Predictability("l1")], ids=repr)
+def test_a_point_is_the_linear_policy(loss: object) -> None:
+    rows = Shard(np.ones((3, 1)), COSTS, DECISIONS + np.array([5.0, 9.0]), np.full(3, 1 / 3))
+    problem = objective(fl.Affine(fl.Simplex(1)), loss, rows)
+    theta, result = train(problem)
+    assert result.status == "optimal"
+    assert result.objective == problem.value(theta)
+    # The median; a region that is a point costs at least the mean in cost.
+    if isinstance(loss, fl.Predictability):
+        assert result.objective == pytest.approx(2 / 3, rel=1e-3)
+
+
+def test_zero_is_a_proof_for_a_curved_set() -> None:
+    costs = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.5]])
+    decisions = -costs / np.linalg.norm(costs, axis=1, keepdims=True)
+    rows = Shard(np.ones((3, 1)), costs, decisions, np.full(3, 1 / 3))
+    result = train(objective(fl.Affine(fl.L2Ball(2)), rows=rows), tol=0.5).result
+    assert result.objective < 1e-3
+    assert 0.0 <= result.lower_bound <= result.objective
+
+
+def test_a_time_limit_returns_the_best_so_far() -> None:
+    data = fl.datasets.make_l1_ball(40, noise=0.3, random_state=0)
+    rows = Shard(np.ones((40, 1)), data.cost_matrix, data.decisions, np.full(40, 1 / 40))
+    result = (
+        Global(max_seconds=1.0, n_starts=1)
+        .train(objective(fl.Affine(fl.Simplex(3)), rows=rows), np.random.default_rng(0))
+        .result
+    )
+    assert result.status == "time limit"
+    assert 0.0 <= result.lower_bound < result.objective
+
+
+def test_what_is_not_served_is_refused() -> None:
+    for hypothesis, said in (
+        (fl.Scaled(fl.Box(2)), "Convex trains Scaled"),
+        (fl.Affine(fl.Simplex(2, binary=True)), "MixedInteger serves it"),
+    ):
+        with pytest.raises(UnsupportedError, match=said):
+            Global().train(objective(hypothesis), np.random.default_rng(0))
+
+
+def test_all_bad_parameters_are_named() -> None:
+    with pytest.raises(DataError) as told:
+        Global("cplex", 0, 1.0, -1.0, 0).train(
+            objective(fl.Affine(fl.Simplex(2))), np.random.default_rng(0)
+        )
+    for name in ("solver is 'cplex'", "max_seconds", "tol", "radius", "n_starts"):
+        assert name in str(told.value)
+
+
+def test_a_missing_solver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyscipopt", None)
+    monkeypatch.setitem(sys.modules, "gurobipy", None)
+    for solver, extra in (("auto", "scip"), ("scip", "scip"), ("gurobi", "gurobi")):
+        with pytest.raises(MissingExtraError, match=rf"feaslearn\[{extra}\]"):
+            make_solver(solver)
+    with pytest.raises(UnsupportedError, match="'cplex' is not known"):
+        make_solver("cplex")
+
+
+def test_gurobi_agrees_where_it_has_a_licence() -> None:
+    pytest.importorskip("gurobipy")
+    try:
+        make_solver("gurobi")
+    except SolverError as error:
+        pytest.skip(str(error))
+    problem = objective(fl.Affine(fl.Simplex(2)))
+    bounds = [train(problem, solver=name).result.lower_bound for name in ("scip", "gurobi")]
+    assert bounds[0] == pytest.approx(bounds[1], rel=2e-2)

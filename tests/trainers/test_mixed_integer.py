@@ -1,0 +1,193 @@
+"""Branch and bound over listed points, against enumeration of all assignments."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.data import Shard, shards
+from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.losses import Objective
+from feaslearn.trainers import MixedInteger
+from feaslearn.trainers.automatic import choose_trainer
+
+LOSSES = {
+    "predictability": fl.Predictability(),
+    "predictability-l1": fl.Predictability("l1"),
+    "predictability-linf": fl.Predictability("linf"),
+    "suboptimality": fl.Suboptimality(),
+    "suboptimality-l1": fl.Suboptimality("l1"),
+    "suboptimality-linf": fl.Suboptimality("linf", normalize_cost=False),
+}
+SETS = {
+    "simplex": fl.Simplex(2, binary=True),
+    "polytope": fl.Polytope([[-1.0, -1.0]], [-1.0], binary=True),
+}
+
+
+def noisy(rows: int, seed: int, k: int = 1, hidden: bool = False) -> Shard:
+    random = np.random.default_rng(seed)
+    features = np.column_stack([np.ones(rows), random.normal(size=(rows, k - 1))])
+    decisions = random.normal(size=(rows, 2)) + 5.0
+    decisions[1] = decisions[0]
+    features[1] = features[0]
+    if hidden:
+        decisions[2, 0] = np.nan
+    weights = random.uniform(0.5, 1.5, rows)
+    return Shard(features, random.normal(size=(rows, 2)), decisions, weights / weights.sum())
+
+
+def objective(whole: Shard, primitive: object, loss: object) -> Objective:
+    return Objective(loss, fl.Affine(primitive), list(shards(whole, size=4)))
+
+
+def size(loss: object, residual: object) -> object:
+    if loss.norm == "l2":
+        return cp.sum_squares(residual)
+    return cp.norm(residual, 1 if loss.norm == "l1" else "inf")
+
+
+def least_by_enumeration(whole: Shard, primitive: object, loss: object) -> float:
+    """Solve one convex program for every way to give each sample a point."""
+    points, (rows, n), k = primitive.vertices(), whole.decisions.shape, whole.features.shape[1]
+    costs = whole.costs
+    suboptimality = isinstance(loss, fl.Suboptimality)
+    if suboptimality:
+        costs = loss.unit_costs(costs)
+    A, b = [cp.Variable((n, points.shape[1])) for _ in range(k)], cp.Variable((n, k))
+    values = []
+    for chosen in product(range(len(points)), repeat=rows):
+        total, limits = 0.0, []
+        for i, m in enumerate(chosen):
+            phi, c, x = whole.features[i], costs[i], whole.decisions[i]
+            map_ = sum(phi[j] * A[j] for j in range(k))
+            images = [map_ @ w + b @ phi for w in points]
+            seen = ~np.isnan(x)
+            gap = images[m][seen] - x[seen]
+            if suboptimality:
+                J = cp.Variable(nonneg=True)
+                limits += [c @ x - c @ image <= J for image in images]
+                joined = {"l2": cp.sum_squares(gap) + J**2, "l1": size(loss, gap) + J}
+                term = joined.get(loss.norm, cp.maximum(size(loss, gap), J))
+            else:
+                limits += [c @ images[m] <= c @ image for image in images]
+                term = size(loss, gap)
+            total = total + whole.weights[i] * term
+        problem = cp.Problem(cp.Minimize(total), limits)
+        values.append(problem.solve(solver="CLARABEL"))
+    return float(min(values))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("primitive", SETS)
+def test_the_optimum_is_that_of_enumeration(loss: str, primitive: str) -> None:
+    rows = 4 if primitive == "simplex" else 3
+    whole = noisy(rows, seed=3)
+    problem = objective(whole, SETS[primitive], LOSSES[loss])
+    theta, result = MixedInteger(tol=1e-6).train(problem, np.random.default_rng(0))
+    right = least_by_enumeration(whole, SETS[primitive], LOSSES[loss])
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(right, abs=1e-5)
+    assert result.lower_bound <= right + 1e-6
+    assert result.objective == problem.value(theta)
+    assert result.objective - result.lower_bound <= 1e-5
+
+
+@pytest.mark.parametrize("hidden", [False, True], ids=["seen", "hidden"])
+def test_features_and_unobserved_decisions(hidden: bool) -> None:
+    whole = noisy(5, seed=5, k=2, hidden=hidden)
+    result = (
+        MixedInteger(tol=1e-6)
+        .train(objective(whole, SETS["simplex"], fl.Predictability()), np.random.default_rng(0))
+        .result
+    )
+    right = least_by_enumeration(whole, SETS["simplex"], fl.Predictability())
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(right, abs=1e-5)
+
+
+def fit(data: fl.Decisions, p: int, **parameters: object) -> fl.RegionRegressor:
+    return fl.RegionRegressor(
+        fl.Affine(fl.Simplex(p, binary=True)),
+        cost=data.cost,
+        trainer=MixedInteger(**parameters),
+        random_state=0,
+    ).fit(data.signals, data.decisions)
+
+
+def test_four_columns_for_five_vertices_are_proved_best() -> None:
+    result = fit(fl.datasets.make_l1_ball(100, random_state=0), 4).result_
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(0.1981, abs=1e-4)
+    assert result.gap <= 1e-4 * result.objective
+    # No prediction hangs on a tie.
+    assert result.returned_loss == pytest.approx(result.objective)
+    assert result.tied_share == 0.0
+
+
+@pytest.mark.parametrize("p", [5, 6])
+def test_enough_columns_reach_zero_which_is_a_proof(p: int) -> None:
+    data = fl.datasets.make_l1_ball(600, random_state=0)
+    model = fit(data[:100], p)
+    assert model.result_.status == "optimal"
+    assert model.result_.objective < 1e-20
+    if p == 5:
+        assert fl.evaluate(model, data[100:]).returned.mean < 1e-20
+
+
+def test_a_time_limit_returns_the_best_so_far() -> None:
+    data = fl.datasets.make_l1_ball(60, noise=0.2, random_state=0)
+    cases = ({"max_seconds": 0.3}, "time limit"), ({"max_iter": 9}, "iteration limit")
+    for limits, status in cases:
+        result = fit(data, 4, **limits).result_
+        assert result.status == status
+        assert result.seconds < 5.0
+        assert 0.0 <= result.lower_bound < result.objective < 0.6
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    data = fl.datasets.make_l1_ball(40, noise=0.1, random_state=0)
+    first, again = (fit(data, 3, max_iter=50) for _ in range(2))
+    np.testing.assert_array_equal(first.theta_, again.theta_)
+    assert first.result_.lower_bound == again.result_.lower_bound
+
+
+def test_the_switching_policy_is_recovered_exactly() -> None:
+    data = fl.datasets.make_switch(200, random_state=0)
+    model = fit(data[:100], 2)
+    np.testing.assert_allclose(model.predict(data.signals), data.decisions, atol=1e-12)
+
+
+def test_units_do_not_matter() -> None:
+    data = fl.datasets.make_l1_ball(30, random_state=1)
+    plain = fit(data, 3).result_
+    large = fl.Decisions.from_arrays(1e-3 * data.signals, 1e4 * data.decisions, data.cost)
+    assert fit(large, 3).result_.objective == pytest.approx(1e8 * plain.objective, rel=1e-3)
+
+
+def test_what_is_not_served_is_refused_before_any_work() -> None:
+    whole = noisy(4, seed=0)
+    served = objective(whole, fl.Simplex(2, binary=True), fl.Predictability())
+    assert isinstance(choose_trainer("auto", served), MixedInteger)
+    wrong = Objective(fl.Suboptimality(squared=False), fl.Affine(fl.Simplex(2)), served.shards)
+    with pytest.raises(UnsupportedError) as told:
+        MixedInteger().train(wrong, np.random.default_rng(0))
+    assert "binary=True" in str(told.value)
+    assert "not squared" in str(told.value)
+    hidden = objective(noisy(4, 0, hidden=True), fl.Simplex(2, True), fl.Suboptimality())
+    with pytest.raises(UnsupportedError, match="needs every decision observed"):
+        MixedInteger().train(hidden, np.random.default_rng(0))
+
+
+def test_all_bad_parameters_are_named() -> None:
+    problem = objective(noisy(4, seed=0), fl.Simplex(2, binary=True), fl.Predictability())
+    with pytest.raises(DataError) as told:
+        MixedInteger(max_seconds=-1, tol=2.0, max_iter=0, n_starts=1.5).train(
+            problem, np.random.default_rng(0)
+        )
+    for name in ("max_seconds is -1", "tol is 2.0", "max_iter is 0", "n_starts is 1.5"):
+        assert name in str(told.value)
