@@ -11,9 +11,9 @@ from scipy.optimize import minimize
 from feaslearn.exceptions import SolverError
 from feaslearn.losses import Objective
 from feaslearn.trainers.least_squares import least_squares
-from feaslearn.trainers.linear_start import linear_start
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram
+from feaslearn.trainers.starts import LinearStart
 
 Array = NDArray[np.float64]
 
@@ -33,8 +33,8 @@ def starts(
     """Yield matrices to begin from: clusters around the linear policy first, then random ones."""
     if samples.interchangeable:
         yield _clusters(samples, random)
-    for _ in range(count):
-        beta = samples.beta(linear_start(objective, random, noise=1.0))
+    for index in range(1, count + 1):
+        beta = samples.beta(LinearStart().parameters(objective, random, index))
         yield _cooled(samples, beta)
 
 
