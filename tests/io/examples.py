@@ -17,8 +17,8 @@ from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
 from feaslearn.hypotheses import Hypothesis
 from feaslearn.io.registry import MODULES
 from feaslearn.sets import PrimitiveSet
-from feaslearn.trainers import GradientDescent, Trainer
-from registry import ONE_OF_EACH, SETS, example
+from feaslearn.trainers import Trainer
+from registry import SETS, example
 
 Array = NDArray[np.float64]
 N_SIGNALS = 3
@@ -89,19 +89,27 @@ def fit(hypothesis: Hypothesis | None, n: int = 2, **parameters: Any) -> fl.Regi
         return model.fit(signals, decisions)
 
 
-def affine(name: str) -> fl.RegionRegressor:
-    """Fit the affine image of a set of the registry to two decisions."""
-    start = GradientDescent(max_iter=0, n_starts=1)
-    return fit(fl.Affine(example(name)), trainer=start)
-
-
-def scaled(name: str) -> fl.RegionRegressor:
-    """Fit a set of the registry, scaled and moved."""
-    return fit(fl.Scaled(example(name)), n=example(name).dimension)
+def planted(kind: type, name: str) -> fl.RegionRegressor:
+    """Return a model of a set of the registry whose parameters were drawn, not trained."""
+    primitive = example(name)
+    hypothesis = kind(primitive)
+    try:
+        n = 2
+        hypothesis.check(n)
+    except FeaslearnError:
+        n = primitive.dimension
+        hypothesis.check(n)
+    model = fit(fl.Affine(fl.Simplex(1)), n=n).set_params(hypothesis=hypothesis)
+    size = hypothesis.layout(n, model.features_.n_features).size
+    model.hypothesis_, model.theta_ = hypothesis, np.random.default_rng(0).normal(size=size)
+    return model
 
 
 HYPOTHESES = public(fl.hypotheses, Hypothesis)
+#: Those that are made of a primitive set.
+OF_A_SET = [
+    kind for kind in HYPOTHESES if list(inspect.signature(kind).parameters) == ["primitive"]
+]
 TRAINERS = public(fl.trainers, Trainer)
 #: Everything that is described by its parameters, whatever a parameter of it may be.
 PARAMETRISED = [kind for module in MODULES for kind in public(module, BaseEstimator)]
-__all__ = ["ONE_OF_EACH", "SETS"]

@@ -11,15 +11,13 @@ import polars as pl
 import pytest
 from examples import (
     HYPOTHESES,
-    ONE_OF_EACH,
+    OF_A_SET,
     PARAMETRISED,
-    SETS,
     TRAINERS,
-    affine,
     fit,
     instance,
+    planted,
     quick,
-    scaled,
     table,
 )
 from hypothesis import given
@@ -35,6 +33,7 @@ from feaslearn.io.decoder import Decoder
 from feaslearn.io.encoder import Encoder
 from feaslearn.io.registry import own_classes
 from feaslearn.trainers import Convex, FacetLearning, GradientDescent, Trainer
+from registry import SETS
 
 
 def there_and_back(value: Any) -> Any:
@@ -79,16 +78,15 @@ def test_every_public_part_can_be_saved(kind: type) -> None:
 def test_the_parts_are_seen() -> None:
     names = {kind.__name__ for kind in PARAMETRISED}
     assert {"Affine", "Facets", "Simplex", "Product", "Predictability", "Convex"} <= names
+    assert {"Affine", "Scaled"} <= {kind.__name__ for kind in OF_A_SET}
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_every_set_of_the_registry_in_an_affine_image(name: str, tmp_path: Path) -> None:
-    check(affine(name), tmp_path)
-
-
-@pytest.mark.parametrize("name", ONE_OF_EACH)
-def test_every_kind_of_set_scaled(name: str, tmp_path: Path) -> None:
-    check(scaled(name), tmp_path)
+@pytest.mark.parametrize("kind", OF_A_SET, ids=lambda kind: kind.__name__)
+def test_every_hypothesis_of_every_set_of_the_registry(
+    kind: type, name: str, tmp_path: Path
+) -> None:
+    check(planted(kind, name), tmp_path)
 
 
 @pytest.mark.parametrize("kind", HYPOTHESES, ids=lambda kind: kind.__name__)
