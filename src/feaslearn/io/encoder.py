@@ -35,11 +35,11 @@ class Encoder:
 
     Examples
     --------
-    >>> from feaslearn import Simplex
+    >>> from feaslearn import L2Ball
     >>> from feaslearn.io.encoder import Encoder
     >>> from feaslearn.io.registry import own_classes
-    >>> Encoder(own_classes()).encode(Simplex(3), "primitive")
-    {'$': 'object', 'class': 'Simplex', 'parameters': {'p': 3}}
+    >>> Encoder(own_classes()).encode(L2Ball(3), "primitive")
+    {'$': 'object', 'class': 'L2Ball', 'parameters': {'p': 3}}
     """
 
     def __init__(self, registry: Registry, left_out: Collection[str] = ()) -> None:

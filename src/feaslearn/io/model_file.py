@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from feaslearn import __version__
 from feaslearn.costs import CostSpecification
 from feaslearn.exceptions import DataError, ModelFileError, UnsupportedError
 from feaslearn.io.atomic import read_bytes, write_bytes
@@ -24,6 +24,8 @@ FORMAT = "feaslearn-model"
 VERSION, OLDEST = 1, 1
 #: Files beyond this are refused unless the caller says otherwise.
 MAX_BYTES = 256 * 2**20
+#: Asked of the package itself: its names lead to every layer, this one may not.
+__version__: str = sys.modules["feaslearn"].__version__
 KEYS = {"format", "version", "feaslearn", "checksum", "model"}
 
 

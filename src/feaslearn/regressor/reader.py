@@ -40,6 +40,11 @@ class Reader:
     priced: bool
     maximises: bool
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the decisions: those of the data, or x0, x1, ..."""
+        return self.outputs.names or tuple(f"x{j}" for j in range(self.n_decisions))
+
     def prices(self, signals: Array, cost: ResolvedCost | None, costs: ArrayLike | None) -> Array:
         """Return what to minimise: costs given, read from the signals, or none at all."""
         expected = (len(signals), self.n_decisions)
@@ -83,7 +88,7 @@ def decision_names(model: BaseEstimator) -> tuple[str, ...]:
     """Return the names of the decisions of a fitted model: those of y, or x0, x1, ..."""
     check_fitted(model)
     reader: Reader = vars(model)["_reader"]
-    return reader.outputs.names or tuple(f"x{j}" for j in range(reader.n_decisions))
+    return reader.names
 
 
 def check_signals(model: BaseEstimator, X: Any) -> Array:
