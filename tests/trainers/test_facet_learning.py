@@ -16,6 +16,8 @@ from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.metrics import pooled_r2
 from feaslearn.trainers import FacetLearning
 from feaslearn.trainers.facet_learning.equalities import find_equalities
+from feaslearn.trainers.facet_learning.facet_search import GrowthOptions
+from feaslearn.trainers.facet_learning.growth import loss_of
 from feaslearn.trainers.facet_learning.samples import Samples, Units
 
 Array = NDArray[np.float64]
@@ -58,6 +60,36 @@ def test_noisy_polytopes_are_predicted(balance: bool) -> None:
         scores.append(pooled_r2(test.decisions, predicted))
     assert np.mean(scores) >= 0.95
     assert min(scores) >= 0.9
+
+
+def test_trained_by_suboptimality() -> None:
+    """The other loss chooses: facets that save nothing are not missed, and costs agree."""
+    case = random_polytope(4, 3, 300, balance=True)
+    model = learn(case, loss="suboptimality")
+    assert model.result_.objective < 1e-9
+    spent = (case.costs * case.decisions).sum(axis=1)
+    reached = (case.costs * model.predict(case.signals, costs=case.costs)).sum(axis=1)
+    np.testing.assert_allclose(reached, spent, atol=1e-6)
+
+
+@pytest.mark.parametrize("by_cost", [False, True])
+def test_losses_of_regions(by_cost: bool) -> None:
+    """A region that is too large or too small has a loss, in both measures; the true one none."""
+    case = random_polytope(2, 3, 200, balance=True)
+    whole = Shard(case.features, case.costs, case.decisions, np.full(len(case.costs), 1.0))
+    samples = Units.of(whole).apply(whole)
+    samples = samples._replace(costs=case.costs, decisions=case.decisions, features=case.features)
+    options = GrowthOptions(20, 0.0, 4, 8, by_cost)
+    assert loss_of(case.rows, samples, options) < 1e-12
+    larger = case.rows._replace(f=case.rows.f + [0.1, 0.0, 0.0][: case.rows.f.shape[1]])
+    smaller = case.rows._replace(f=case.rows.f - [0.1, 0.0, 0.0][: case.rows.f.shape[1]])
+    assert loss_of(larger, samples, options) > 1e-4
+    assert loss_of(smaller, samples, options) > 1e-4
+    if by_cost:
+        # No point of a smaller region is cheaper: what counts is the broken row.
+        broken = smaller.largest_violation(case.features, case.decisions)
+        assert broken.max() == pytest.approx(0.1)
+        assert loss_of(smaller, samples, options) == pytest.approx((broken**2).mean())
 
 
 def test_power5() -> None:

@@ -66,6 +66,14 @@ class FacetRows(NamedTuple):
         """Minimise each cost over its region; empty regions leave their status and no decision."""
         return self._solve(self._limits(features), costs)
 
+    def largest_violation(self, features: Array, decisions: Array) -> Array:
+        """Return for each decision by how much it breaks a row or a bound at most."""
+        right, lower, upper = self._limits(features)
+        beyond = [np.abs(decisions @ self.E.T - right[:, : len(self.E)])]
+        beyond += [decisions @ self.a.T - right[:, len(self.E) :]]
+        beyond += [lower - decisions, decisions - upper]
+        return np.asarray(np.hstack(beyond).max(axis=1, initial=0.0))
+
     def slack_limits(self) -> Array:
         """Return the largest slack of each row: 0 for equalities, infinity for facets."""
         return np.concatenate([np.zeros(len(self.E)), np.full(len(self.a), np.inf)])

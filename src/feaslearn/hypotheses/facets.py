@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.exceptions import SetError, UnsupportedError
+from feaslearn.exceptions import SetError, UnsupportedError, list_first
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
 from feaslearn.hypotheses.layout import Layout
@@ -103,8 +103,14 @@ class Facets(Hypothesis):
             raise SetError(
                 f"Facets: bounds must be a pair of numbers or of {n} numbers, not {self.bounds!r}"
             ) from None
-        if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
-            raise SetError("Facets: bounds must be finite; leave bounds='data' where none is known")
+        open_ended = np.flatnonzero(~(np.isfinite(lower) & np.isfinite(upper)))
+        if len(open_ended):
+            which = list_first([str(j) for j in open_ended[:5]], len(open_ended))
+            raise SetError(
+                f"Facets: bounds must be finite; those of decisions {which} are "
+                "not, and a region without them may be unbounded there. Take the largest values "
+                "that can be, or bounds='data'"
+            )
         return lower, upper
 
     def layout(self, n: int, k: int) -> Layout:

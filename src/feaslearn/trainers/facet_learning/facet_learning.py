@@ -14,18 +14,17 @@ from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
-from feaslearn.losses import Objective
+from feaslearn.losses import Objective, Suboptimality
 from feaslearn.results import TrainingResult
 from feaslearn.trainers.facet_learning.bounds import affine_bounds, bounds_from_data
 from feaslearn.trainers.facet_learning.equalities import find_equalities, given_equalities
 from feaslearn.trainers.facet_learning.facet_search import GrowthOptions
 from feaslearn.trainers.facet_learning.growth import WORTHWHILE, grow, loss_of
 from feaslearn.trainers.facet_learning.polish import polish
-from feaslearn.trainers.facet_learning.refine import prune, refit
+from feaslearn.trainers.facet_learning.refine import better_of, completed, prune, refit
 from feaslearn.trainers.facet_learning.response import (
     answers_to_prices,
     are_exact,
-    confirmed,
     contradiction,
 )
 from feaslearn.trainers.facet_learning.samples import Samples, Units
@@ -56,7 +55,8 @@ class FacetLearning(Trainer):
     Equalities are found by regression and bounds from the data. Then, again and again: the
     training programs are solved over the region learned so far; rows whose minimiser is cheaper
     than the decision are hindered by a facet that is missing; rows displaced alike are grouped; one
-    linear program fits a facet to each group; the best is kept if held-out rows agree.
+    linear program fits a facet to each group; the best is kept if held-out rows agree. Regions are
+    compared by the loss of the model, predictability or suboptimality.
 
     Parameters
     ----------
@@ -133,15 +133,16 @@ class FacetLearning(Trainer):
             )
         units = Units.of(whole)
         samples = units.apply(whole)
-        start, options = self._start(hypothesis, units, samples, random)
-        best, best_loss = start, loss_of(start, samples)
+        by_cost = isinstance(objective.loss, Suboptimality)
+        start, options = self._start(hypothesis, units, samples, by_cost, random)
+        best, best_loss = start, loss_of(start, samples, options)
         history = [best_loss]
         regions: list[FacetRows] = []
         done = 0
         with ProgressBar("FacetLearning", self.n_starts) as bar:
             for done in range(1, self.n_starts + 1):
                 rows = self._grown(start, samples, options, random)
-                loss = loss_of(rows, samples)
+                loss = loss_of(rows, samples, options)
                 history.append(loss)
                 regions.append(rows)
                 if loss < best_loss:
@@ -179,21 +180,17 @@ class FacetLearning(Trainer):
         inner, outer = self._split(samples, random)
         if min(len(inner.weights), len(samples.weights) - self.support) < self.support:
             return start
-        rows, loss = start, loss_of(start, inner)
+        rows, loss = start, loss_of(start, inner, options)
         for _ in range(CYCLES):
             grown = grow(rows, inner, outer, options, random)
-            rows = prune(self._better(refit(grown, inner, options), grown, outer), inner)
-            last, loss = loss, loss_of(rows, inner)
+            refitted = refit(grown, inner, options)
+            rows = prune(better_of(refitted, grown, outer, options), inner, options)
+            last, loss = loss, loss_of(rows, inner, options)
             if loss <= NEGLIGIBLE or loss > (1.0 - WORTHWHILE) * last:
                 break
         if options.noise:
-            return self._better(polish(rows, inner, POLISH), rows, outer)
-        return rows if loss <= NEGLIGIBLE else _completed(rows, samples, options, random)
-
-    @staticmethod
-    def _better(new: FacetRows, old: FacetRows, held_out: Samples) -> FacetRows:
-        """Return the new rows unless held-out rows speak against them."""
-        return new if loss_of(new, held_out) <= loss_of(old, held_out) else old
+            return better_of(polish(rows, inner, POLISH), rows, outer, options)
+        return rows if loss <= NEGLIGIBLE else completed(rows, samples, options, random)
 
     def _split(self, samples: Samples, random: np.random.Generator) -> tuple[Samples, Samples]:
         """Return rows to grow on and rows to accept facets by."""
@@ -202,7 +199,12 @@ class FacetLearning(Trainer):
         return samples.rows(order[count:]), samples.rows(order[:count])
 
     def _start(
-        self, hypothesis: Facets, units: Units, samples: Samples, random: np.random.Generator
+        self,
+        hypothesis: Facets,
+        units: Units,
+        samples: Samples,
+        by_cost: bool,
+        random: np.random.Generator,
     ) -> tuple[FacetRows, GrowthOptions]:
         """Return equalities and bounds, without facets, and what growth depends on."""
         n, k = samples.decisions.shape[1], samples.features.shape[1]
@@ -219,7 +221,7 @@ class FacetLearning(Trainer):
             return FacetRows(equalities.E, equalities.e, *sides, *nothing)
 
         most = int(hypothesis.max_facets) if answers_to_prices(samples) else 0
-        options = GrowthOptions(most, 0.0, self.support, self.tries)
+        options = GrowthOptions(most, 0.0, self.support, self.tries, by_cost)
         if self.noise != "auto":
             options = replace(options, noise=float(self.noise))
         elif len(equalities.E):
@@ -262,21 +264,11 @@ class FacetLearning(Trainer):
                 if not noise and are_exact(rows, samples):
                     return tried
                 # The same seed again: the rows that this growth held out.
-                loss += loss_of(rows, self._split(samples, np.random.default_rng(seed))[1])
+                _, outer = self._split(samples, np.random.default_rng(seed))
+                loss += loss_of(rows, outer, tried)
             if loss < (1.0 - CLEARLY_BETTER) * least:
                 best, least = tried, loss
         return best
-
-
-def _completed(
-    rows: FacetRows, samples: Samples, options: GrowthOptions, random: np.random.Generator
-) -> FacetRows:
-    """Grow once more on all rows, and keep the facets that confirm themselves."""
-    grown = refit(grow(rows, samples, samples, options, random), samples, options)
-    sure = confirmed(grown, samples)
-    both = rows._replace(a=np.vstack([rows.a, grown.a[sure]]), f=np.vstack([rows.f, grown.f[sure]]))
-    completed = prune(both, samples)
-    return completed if len(completed.a) <= options.max_facets else rows
 
 
 def _contradictions(whole: Shard, samples: Samples, noise: float) -> list[str]:
@@ -284,7 +276,8 @@ def _contradictions(whole: Shard, samples: Samples, noise: float) -> list[str]:
     pair = contradiction(samples, max(1e-6, CLEARLY * noise))
     if pair is None:
         return []
-    complete = np.flatnonzero(~np.isnan(whole.decisions).any(axis=1))
+    used = ~np.isnan(whole.decisions).any(axis=1) & (whole.weights > 0.0)
+    complete = np.flatnonzero(used)
     i, j = complete[list(pair)]
     saved = float(whole.costs[i] @ (whole.decisions[i] - whole.decisions[j]))
     return [

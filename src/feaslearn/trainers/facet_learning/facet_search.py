@@ -43,12 +43,15 @@ class GrowthOptions:
         Rows that a facet must be tight in.
     tries : int
         Seeds of groups tried in each round.
+    by_cost : bool, default=False
+        Whether regions are compared by suboptimality rather than by predictability.
     """
 
     max_facets: int
     noise: float
     support: int
     tries: int
+    by_cost: bool = False
 
     @property
     def tight(self) -> float:

@@ -20,14 +20,26 @@ Array = NDArray[np.float64]
 COSINES = (0.7, 0.8, 0.9)
 #: A facet must lower the training loss by this share.
 WORTHWHILE = 0.005
+#: Squared loss of a sample whose region is empty, in units of the decisions' spread.
+EMPTY = 2.0
 #: Rounds without a facet after which growth ends.
 PATIENCE = 3
 
 
-def loss_of(rows: FacetRows, samples: Samples) -> float:
-    """Return the relative squared error of a region's decisions."""
+def loss_of(rows: FacetRows, samples: Samples, options: GrowthOptions) -> float:
+    """Return the squared loss of a region, relative to the spread of the data.
+
+    By predictability, the error of its decisions. By suboptimality, what a cheaper point saves and
+    the largest violation of a row, which is at most the distance to the region.
+    """
     solutions = rows.solve(samples.features, samples.costs)
-    return samples.loss(solutions.decisions, solutions.status == OPTIMAL)
+    solved = solutions.status == OPTIMAL
+    if not options.by_cost:
+        return samples.loss(solutions.decisions, solved)
+    shift = solutions.decisions - samples.decisions
+    saved = np.maximum(0.0, -np.einsum("ij,ij->i", shift, samples.costs))
+    broken = rows.largest_violation(samples.features, samples.decisions)
+    return float(samples.weights @ np.where(solved, saved**2 + broken**2, EMPTY))
 
 
 def grow(
@@ -38,19 +50,19 @@ def grow(
     random: np.random.Generator,
 ) -> FacetRows:
     """Add facets while they lower the training loss and do not raise that of held-out rows."""
-    loss, outer = loss_of(rows, samples), loss_of(rows, held_out)
+    loss, outer = (loss_of(rows, each, options) for each in (samples, held_out))
     failures = 0
     while len(rows.a) < options.max_facets and failures < PATIENCE:
         failures += 1
         best, best_loss = None, loss * (1.0 - WORTHWHILE)
         for candidate in _distinct(_candidates(rows, samples, options, random), options.tries):
             trial = rows.adding(candidate.a, candidate.f)
-            value = loss_of(trial, samples)
+            value = loss_of(trial, samples, options)
             if value < best_loss:
                 best, best_loss = trial, value
         if best is None:
             continue
-        value = loss_of(best, held_out)
+        value = loss_of(best, held_out, options)
         if value <= outer:
             rows, loss, outer, failures = best, best_loss, value, 0
     return rows
