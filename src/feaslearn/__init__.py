@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from feaslearn.costs import AffineCost, FunctionCost
     from feaslearn.data import Decisions
-    from feaslearn.hypotheses import Affine, Blend, Facets, Scaled
+    from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski, Scaled, Term
     from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
     from feaslearn.region import Region
@@ -63,6 +63,7 @@ __all__ = [
     "Hypersimplex",
     "L1Ball",
     "L2Ball",
+    "Minkowski",
     "Polytope",
     "Predictability",
     "Product",
@@ -71,6 +72,7 @@ __all__ = [
     "Scaled",
     "Simplex",
     "Suboptimality",
+    "Term",
     "baselines",
     "checks",
     "datasets",
@@ -97,6 +99,7 @@ _HOMES = {
     "Hypersimplex": "sets",
     "L1Ball": "sets",
     "L2Ball": "sets",
+    "Minkowski": "hypotheses",
     "Polytope": "sets",
     "Predictability": "losses",
     "Product": "sets",
@@ -105,6 +108,7 @@ _HOMES = {
     "Scaled": "hypotheses",
     "Simplex": "sets",
     "Suboptimality": "losses",
+    "Term": "hypotheses",
     "evaluate": "metrics",
 }
 

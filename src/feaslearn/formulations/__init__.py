@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from feaslearn.formulations.batch import losses_by_program
+from feaslearn.formulations.minkowski import MinkowskiProgram, ProgramAnswer, ProgramRows
 from feaslearn.formulations.predictability import PredictabilityProgram
 from feaslearn.formulations.program import PairSolution
 from feaslearn.formulations.suboptimality import SuboptimalityProgram
 
 __all__ = [
+    "MinkowskiProgram",
     "PairSolution",
     "PredictabilityProgram",
+    "ProgramAnswer",
+    "ProgramRows",
     "SuboptimalityProgram",
     "losses_by_program",
 ]

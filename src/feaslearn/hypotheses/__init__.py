@@ -9,7 +9,9 @@ from feaslearn.hypotheses.facets import Facets
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.layout import Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
+from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.hypotheses.scaled import Scaled
+from feaslearn.hypotheses.term import Term
 
 __all__ = [
     "Affine",
@@ -20,5 +22,7 @@ __all__ = [
     "Layout",
     "MapHypothesis",
     "Maps",
+    "Minkowski",
     "Scaled",
+    "Term",
 ]
