@@ -45,10 +45,14 @@ class DualActiveSet:
         self.y = start.copy()
         self.active: list[int] = []
         self.multipliers = np.zeros(0)
-        # The active rows as an orthonormal basis Q and a triangle R.
-        self._Q: Array = np.zeros((m, 0))
+        # The active rows as an orthonormal basis Q, with room for more, and a triangle R.
+        self._room: Array = np.empty((m, 16), order="F")
         self._R: Array = np.zeros((0, 0))
         self._size = float(np.linalg.norm(start)) or 1.0
+
+    @property
+    def _Q(self) -> Array:
+        return self._room[:, : len(self.active)]
 
     def add_rows(self, V: Array) -> None:
         """Make all columns of ``V`` (m, P), of length one, hold; those of before come first."""
@@ -71,7 +75,9 @@ class DualActiveSet:
             again = self._Q.T @ outside
             along, outside = along + again, outside - self._Q @ again
             length = float(np.linalg.norm(outside))
-            falls = solve_triangular(self._R, along) if self.active else np.zeros(0)
+            falls = (
+                solve_triangular(self._R, along, check_finite=False) if self.active else np.zeros(0)
+            )
             steps = np.where(
                 falls > 1e-14, self.multipliers / np.where(falls > 1e-14, falls, 1), np.inf
             )
@@ -93,17 +99,22 @@ class DualActiveSet:
 
     def _append(self, q: Array, along: Array, length: float, place: int, own: float) -> None:
         size = len(self.active)
-        R = np.zeros((size + 1, size + 1))
+        if size == self._room.shape[1]:
+            self._room = np.asfortranarray(np.pad(self._room, ((0, 0), (0, size))))
+        self._room[:, size] = q
+        R = np.zeros((size + 1, size + 1), order="F")
         R[:size, :size], R[:size, size], R[size, size] = self._R, along, length
-        self._Q, self._R = np.column_stack([self._Q, q]), R
+        self._R = R
         self.active.append(place)
         self.multipliers = np.append(self.multipliers, own)
 
     def _remove(self, place: int) -> None:
-        if len(self.active) == 1:
-            self._Q, self._R = self._Q[:, :0], np.zeros((0, 0))
+        left = len(self.active) - 1
+        if left:
+            Q, R = qr_delete(self._Q, self._R, place, 1, "col", check_finite=False)
+            self._room[:, :left] = Q[:, :left]
+            self._R = np.asfortranarray(R[:left], dtype=np.float64)
         else:
-            Q, R = qr_delete(self._Q, self._R, place, 1, "col")
-            self._Q, self._R = np.asarray(Q, np.float64), np.asarray(R, np.float64)
+            self._R = np.zeros((0, 0))
         del self.active[place]
         self.multipliers = np.delete(self.multipliers, place)

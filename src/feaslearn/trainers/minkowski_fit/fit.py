@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 
 #: From this many shards on, whole shards are folds: cutting each into pieces takes longer.
 SHARDS_AS_FOLDS = 40
+#: A scale below this share of the spread of the decisions is none.
+VISIBLE = 1e-6
 #: Coefficients that move by less than this share have settled.
 SETTLED = 1e-8
 #: A loss below this share of the decisions' moment is rounding.
@@ -126,7 +128,7 @@ class MinkowskiFit:
             clipped += int((scales < 0.0).sum())
         return {
             "terms": float(len(largest)),
-            "terms with a scale": float((largest > 1e-6 * largest.max()).sum()),
+            "terms with a scale": float((largest > VISIBLE * samples.spread()).sum()),
             "scales clipped at 0 on training rows": float(clipped),
         }
 

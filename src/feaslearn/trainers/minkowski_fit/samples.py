@@ -81,6 +81,11 @@ class Samples:
             weight += shard.weights @ seen
         return np.asarray(total / np.where(weight > 0.0, weight, 1.0))
 
+    def spread(self) -> float:
+        """Return the largest distance of a decision from its mean, or one."""
+        far = [np.nanmax(np.abs(shard.decisions - self.center)) for shard in self.shards]
+        return float(max(far)) or 1.0
+
     def mean_psi(self) -> Array:
         """Return the weighted mean of the functions of the scales."""
         weights = [shard.weights for shard in self.shards]

@@ -6,7 +6,7 @@ r"""Least squares over scales that are not negative at any training row.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,8 @@ from feaslearn.exceptions import SolverError
 from feaslearn.trainers.minkowski_fit.dual_active_set import DualActiveSet
 
 Array = NDArray[np.float64]
+#: The scale that a row is about, and the row itself as a key.
+Row = tuple[int, bytes]
 
 #: Scales that are negative by a smaller share of the largest count as zero.
 VIOLATED = 1e-9
@@ -35,10 +37,10 @@ class ConeSolution(NamedTuple):
 
 
 class ScaleCone:
-    """The coefficients whose scales are not negative, by the rows that were needed so far.
+    """The coefficients whose scales are not negative at any row.
 
     There may be a million rows and few that matter: those are found by looking at all of them
-    whenever a solution is there, and kept for the next problem over the same samples.
+    whenever a solution is there. Each problem begins with the rows that held in the last one.
 
     Parameters
     ----------
@@ -53,11 +55,10 @@ class ScaleCone:
     def __init__(self, parts: Sequence[Array], n_groups: int, nonnegative: bool) -> None:
         self._parts = parts
         self._nonnegative = nonnegative
-        self._known: set[tuple[int, bytes]] = set()
-        self._rows: list[tuple[int, Array]] = []
+        self._needed: dict[Row, Array] = {}
         if nonnegative:
-            m = parts[0].shape[1]
-            self._rows = [(t, row) for t in range(n_groups) for row in np.eye(m)]
+            unit = np.eye(parts[0].shape[1])
+            self._needed = {(t, row.tobytes()): row for t in range(n_groups) for row in unit}
 
     def solve(self, H: Array, r: Array, units: Array, shape: tuple[int, int]) -> ConeSolution:
         """Minimise ``a'Ha - 2r'a`` over the cone; H is positive definite.
@@ -71,50 +72,51 @@ class ScaleCone:
         factor = _factor(scaled)
         target = solve_triangular(factor, right, lower=True)
         search = DualActiveSet(target)
+        known: dict[Row, Array] = {}
+        new = self._needed
         rows, turned = np.zeros((len(units), 0)), np.zeros((len(units), 0))
-        rounds = 0
-        while True:
-            rounds += 1
-            new = self._columns(shape, rows.shape[1]) / units[:, None]
-            fresh = solve_triangular(factor, new, lower=True)
+        for rounds in range(1, MAX_ROUNDS + 1):
+            columns = _columns(new, shape) / units[:, None]
+            fresh = solve_triangular(factor, columns, lower=True)
             lengths = np.linalg.norm(fresh, axis=0)
-            rows = np.hstack([rows, new / lengths])
-            turned = np.hstack([turned, fresh / lengths])
+            known = known | new
+            rows, turned = (
+                np.hstack([rows, columns / lengths]),
+                np.hstack([turned, fresh / lengths]),
+            )
             search.add_rows(turned)
             found = solve_triangular(factor, search.y, lower=True, trans=1)
-            a = (found / units).reshape(shape)
-            if not self._add_violated(a):
-                break
-            if rounds == MAX_ROUNDS:
-                raise SolverError(f"negative scales after {rounds} rounds of adding rows")
-        forces = rows[:, search.active] @ search.multipliers
-        return ConeSolution(a, _residual(scaled, right, found, forces), rounds)
+            new = {} if self._nonnegative else self._violated((found / units).reshape(shape), known)
+            if not new:
+                forces = rows[:, search.active] @ search.multipliers
+                if not self._nonnegative:
+                    keys = list(known)
+                    self._needed = {keys[place]: known[keys[place]] for place in search.active}
+                residual = _residual(scaled, right, found, forces, float(target @ target))
+                return ConeSolution((found / units).reshape(shape), residual, rounds)
+        raise SolverError(f"there were negative scales after {MAX_ROUNDS} rounds of adding rows")
 
-    def _columns(self, shape: tuple[int, int], known: int) -> Array:
-        """Return the rows that came after the first ``known``, as columns."""
-        G, M = shape
-        later = self._rows[known:]
-        columns = np.zeros((len(later), G, M))
-        for place, (t, row) in enumerate(later):
-            columns[place, t] = row
-        return columns.reshape(len(later), G * M).T
-
-    def _add_violated(self, a: Array) -> bool:
-        """Add the rows where scales are most negative; say whether there were some."""
-        if self._nonnegative:
-            return False
+    def _violated(self, a: Array, known: Mapping[Row, Array]) -> dict[Row, Array]:
+        """Return the rows where scales are most negative, but for those known."""
         limit = VIOLATED * max(float(np.abs(part @ a.T).max()) for part in self._parts)
-        before = len(self._rows)
+        found: dict[Row, Array] = {}
         for part in self._parts:
             scales = part @ a.T
+            last = min(ROWS_AT_ONCE, len(scales)) - 1
             for t in np.flatnonzero(scales.min(axis=0) < -limit):
-                last = min(ROWS_AT_ONCE, len(scales)) - 1
                 for i in np.argpartition(scales[:, t], last)[: last + 1]:
                     key = (int(t), part[i].tobytes())
-                    if scales[i, t] < -limit and key not in self._known:
-                        self._known.add(key)
-                        self._rows.append((int(t), part[i]))
-        return len(self._rows) > before
+                    if scales[i, t] < -limit and key not in known:
+                        found[key] = part[i]
+        return found
+
+
+def _columns(rows: Mapping[Row, Array], shape: tuple[int, int]) -> Array:
+    """Return rows, each about one scale, as columns over all coefficients."""
+    columns = np.zeros((len(rows), *shape))
+    for place, ((t, _), row) in enumerate(rows.items()):
+        columns[place, t] = row
+    return columns.reshape(len(rows), shape[0] * shape[1]).T
 
 
 def _factor(H: Array) -> Array:
@@ -125,11 +127,14 @@ def _factor(H: Array) -> Array:
     raise SolverError("the moments of the data are not those of any data: rounding took over")
 
 
-def _residual(H: Array, r: Array, found: Array, forces: Array) -> float:
-    """Verify stationarity ``Ha - r = forces`` and complementarity ``a'forces = 0``."""
+def _residual(H: Array, r: Array, found: Array, forces: Array, value: float) -> float:
+    """Verify stationarity ``Ha - r = forces`` and complementarity ``a'forces = 0``.
+
+    The first is relative to r, the second to ``value``, what the optimum without rows gains.
+    """
     size = float(np.abs(r).max(initial=0.0)) or 1.0
     stationary = float(np.abs(H @ found - r - forces).max()) / size
-    product = abs(float(found @ forces)) / (size * max(float(np.abs(found).sum()), 1e-300))
+    product = abs(float(found @ forces)) / (value or 1.0)
     residual = max(stationary, product)
     if not residual <= BELIEVED:
         raise SolverError(
