@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from feaslearn.costs import AffineCost, FunctionCost
     from feaslearn.data import Decisions
-    from feaslearn.hypotheses import Affine, Blend, Facets, Scaled, Ternary
+    from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski, Scaled, Term, Ternary
     from feaslearn.io import load, save
     from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
@@ -65,6 +65,7 @@ __all__ = [
     "Hypersimplex",
     "L1Ball",
     "L2Ball",
+    "Minkowski",
     "Polytope",
     "Predictability",
     "Product",
@@ -73,6 +74,7 @@ __all__ = [
     "Scaled",
     "Simplex",
     "Suboptimality",
+    "Term",
     "Ternary",
     "baselines",
     "checks",
@@ -103,6 +105,7 @@ _HOMES = {
     "Hypersimplex": "sets",
     "L1Ball": "sets",
     "L2Ball": "sets",
+    "Minkowski": "hypotheses",
     "Polytope": "sets",
     "Predictability": "losses",
     "Product": "sets",
@@ -112,6 +115,7 @@ _HOMES = {
     "Simplex": "sets",
     "Suboptimality": "losses",
     "Ternary": "hypotheses",
+    "Term": "hypotheses",
     "evaluate": "metrics",
     "load": "io",
     "save": "io",

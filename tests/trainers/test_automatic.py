@@ -56,7 +56,7 @@ def test_a_given_trainer_limits_the_choice() -> None:
     model = fl.RegionRegressor(cost=[0, 1], trainer=Convex(), random_state=0)
     data = box_data()
     assert isinstance(model.fit(data.signals, data.decisions).hypothesis_, fl.Scaled)
-    refused = fl.RegionRegressor(cost=[0, 1], trainer=Convex(), loss="suboptimality")
+    refused = fl.RegionRegressor(cost=[0, 1], trainer=Convex(robust=True), loss="suboptimality")
     with pytest.raises(UnsupportedError, match="Suboptimality"):
         refused.fit(data.signals, data.decisions)
 
@@ -67,8 +67,10 @@ def test_trainers_by_hypothesis_and_loss() -> None:
         (fl.Scaled(fl.Box(2)), fl.Predictability(), Convex),
         (fl.Affine(fl.Simplex(1)), fl.Predictability(), Convex),
         (fl.Affine(fl.Simplex(2)), fl.Predictability(), GradientDescent),
-        (fl.Scaled(fl.Box(2)), fl.Suboptimality(), GradientDescent),
-        (fl.Scaled(fl.Box(2)), fl.Predictability("l1"), GradientDescent),
+        (fl.Scaled(fl.Box(2)), fl.Suboptimality(), Convex),
+        (fl.Scaled(fl.Box(2)), fl.Predictability("l1"), Convex),
+        (fl.Minkowski.box(2), fl.Predictability(), Convex),
+        (fl.Affine(fl.Simplex(2)), fl.Suboptimality(), GradientDescent),
     ):
         problem = Objective(loss, hypothesis, objective(data).shards)
         assert isinstance(choose_trainer("auto", problem), expected)

@@ -139,7 +139,7 @@ def code_right(cases: Cases) -> Iterator[str]:
     if code is None:
         return
     Z = np.empty_like(cases.costs)
-    minimize_rows(code, cases.costs, TIE_TOLERANCE, Z)
+    minimize_rows(code, cases.costs, TIE_TOLERANCE, Z, np.empty(len(Z), dtype=bool))
     yield from _not_minimisers(cases, Z)
     if can_project(code):
         projected = np.empty_like(cases.around)

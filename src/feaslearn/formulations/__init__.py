@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from feaslearn.formulations.batch import losses_by_program
+from feaslearn.formulations.minkowski import MinkowskiProgram, ProgramAnswer, ProgramRows
 from feaslearn.formulations.predictability import PredictabilityProgram
 from feaslearn.formulations.program import PairSolution
 from feaslearn.formulations.smoothed_predictability import SmoothedPredictability
@@ -11,8 +12,11 @@ from feaslearn.formulations.smoothed_suboptimality import SmoothedSuboptimality
 from feaslearn.formulations.suboptimality import SuboptimalityProgram
 
 __all__ = [
+    "MinkowskiProgram",
     "PairSolution",
     "PredictabilityProgram",
+    "ProgramAnswer",
+    "ProgramRows",
     "SmoothedPredictability",
     "SmoothedProgram",
     "SmoothedSolution",

@@ -221,5 +221,5 @@ def _attempt(
         return str(problem.status)
     with np.errstate(divide="ignore", invalid="ignore"):
         # At the apex of a cone CVXPY divides by zero on its way to a right answer.
-        violated = max(float(np.max(row.violation())) for row in problem.constraints)
+        violated = max((float(np.max(row.violation())) for row in problem.constraints), default=0.0)
     return "" if violated <= BELIEVED else f"rows violated by {violated:.1e}"

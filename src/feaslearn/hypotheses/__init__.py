@@ -9,7 +9,9 @@ from feaslearn.hypotheses.facets import Facets
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.layout import Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
+from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.hypotheses.scaled import Scaled
+from feaslearn.hypotheses.term import Term
 from feaslearn.hypotheses.ternary import Ternary
 
 __all__ = [
@@ -21,6 +23,8 @@ __all__ = [
     "Layout",
     "MapHypothesis",
     "Maps",
+    "Minkowski",
     "Scaled",
+    "Term",
     "Ternary",
 ]

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from feaslearn.exceptions import DataError, SetError, TooManyVerticesError, UnsupportedError
 from feaslearn.kernels.nearest import nearest_rows
 from feaslearn.kernels.oracle import minimize_rows
-from feaslearn.kernels.set_code import TIE_TOLERANCE, SetCode
+from feaslearn.kernels.set_code import POINTS, TIE_TOLERANCE, SetCode
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.boundedness import check_nonempty_and_bounded
 from feaslearn.sets.conic_form import ConicForm
@@ -105,7 +105,7 @@ class PrimitiveSet(BaseEstimator, ABC):
         Z = np.empty_like(Q)
         code = self.code()
         if code is not None:
-            minimize_rows(code, Q, TIE_TOLERANCE, Z)
+            minimize_rows(code, Q, TIE_TOLERANCE, Z, np.empty(len(Q), dtype=bool))
             return Z
         form = self.conic_form()
         if form.polyhedral:
@@ -116,8 +116,19 @@ class PrimitiveSet(BaseEstimator, ABC):
 
     def tied(self, Q: ArrayLike) -> NDArray[np.bool_]:
         """Say for each row of ``Q`` whether it has more than one minimiser."""
+        return self.argmin_and_ties(Q)[1]
+
+    def argmin_and_ties(self, Q: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the minimisers of `argmin` and the answers of `tied`, found together."""
         rows = self._rows(Q, "Q")
-        return np.array([not self.face(q).is_point for q in rows], dtype=bool)
+        code = self.code()
+        # Faces of listed points may be single points that are listed twice.
+        if code is None or POINTS in code.kinds:
+            tied = np.array([not self.face(q).is_point for q in rows], dtype=bool)
+            return self._argmin_rows(rows), tied
+        Z, tied = np.empty_like(rows), np.empty(len(rows), dtype=bool)
+        minimize_rows(code, rows, TIE_TOLERANCE, Z, tied)
+        return Z, tied
 
     def minimum(self, Q: ArrayLike) -> Array:
         """Return ``min {q'z : z in Z}`` for each row q of ``Q``."""

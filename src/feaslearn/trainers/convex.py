@@ -4,33 +4,51 @@ from __future__ import annotations
 
 import logging
 import time
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
-from feaslearn.hypotheses import Affine, Scaled
+from feaslearn.exceptions import Problems
+from feaslearn.hypotheses import Affine, Minkowski, Scaled, Term
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.losses import Objective, Predictability
+from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.results import TrainingResult
-from feaslearn.trainers.least_squares import least_squares
-from feaslearn.trainers.scaled_fit import ScaledFit
+from feaslearn.trainers.minkowski_fit import (
+    Fitted,
+    MinkowskiFit,
+    Strengths,
+    fit_by_program,
+    remarks,
+    too_large,
+)
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
-#: Fits in alternation with the choice among tied minimisers, and choices in all of them together.
-MAX_ROUNDS, MAX_CHOICES = 20, 50_000
-
 
 class Convex(Trainer):
     r"""The global optimum of a class whose minimisers do not move with its parameters.
 
-    Where the minimiser :math:`z^*(c)` is unique, the squared predictability of `Scaled` is least
-    squares of x on :math:`\alpha z^*(c) + b(s)` with :math:`\alpha \ge 0`. A region that is a
-    single point, ``Affine(Simplex(1))``, is the linear policy. Where minimisers tie, those nearest
-    to x are found in alternation with the fit, and the result claims no global optimum.
+    The decisions of `Minkowski`, of `Scaled` (its case of one term with a constant scale) and of
+    the linear policy ``Affine(Simplex(1))`` are linear in the parameters:
+
+    .. math:: \hat x(s) = b(s) + \sum_t \alpha_t(s) E_t z_t^*(c), \qquad \alpha_t(s_i) \ge 0
+
+    Squared predictability with unique minimisers is a small problem in the moments of the data,
+    which are gathered in one pass. Ties, other norms and suboptimality go through one conic
+    program, in which a tied sample may take any of its minimisers.
+
+    Parameters
+    ----------
+    ridge, sparsity : float or "auto", default="auto"
+        How strongly the scales are held small, and held few; without unit. "auto" chooses them for
+        `Minkowski` by cross-validation of the squared predictability, and is zero elsewhere.
+    robust : bool, default=False
+        Whether samples of unusual error count less (squared predictability only).
+    n_folds : int, default=5
+        Folds of the cross-validation.
 
     References
     ----------
@@ -46,68 +64,113 @@ class Convex(Trainer):
     array([1., 1., 1.])
     """
 
+    def __init__(
+        self,
+        ridge: float | str = "auto",
+        sparsity: float | str = "auto",
+        robust: bool = False,
+        n_folds: int = 5,
+    ) -> None:
+        self.ridge = ridge
+        self.sparsity = sparsity
+        self.robust = robust
+        self.n_folds = n_folds
+
+    def check(self, problems: Problems) -> None:
+        """Add to ``problems`` strengths that are no strengths, and a wrong number of folds."""
+        for name in ("ridge", "sparsity"):
+            value = getattr(self, name)
+            number = isinstance(value, Real) and not isinstance(value, bool)
+            if value != "auto" and not (number and 0.0 <= float(value) < np.inf):
+                problems.add(f"{name}={value!r} is neither 'auto' nor a number of at least 0")
+        if not isinstance(self.n_folds, Integral) or self.n_folds < 2:
+            problems.add(f"n_folds={self.n_folds!r} is not a whole number of at least 2")
+
     def mismatches(self, objective: Objective) -> list[str]:
-        """Name what is not the squared predictability of a scaled set or a single point."""
+        """Name a class that is not convex in its parameters, and a loss that has no program."""
         problems = []
         hypothesis, loss = objective.hypothesis, objective.loss
-        if not (isinstance(hypothesis, Scaled) or is_point(hypothesis, objective.n_decisions)):
+        if as_minkowski(hypothesis, objective.n_decisions) is None:
             problems.append(
-                f"{hypothesis!r} is not convex in its parameters (Scaled and Affine(Simplex(1)) "
-                "are; GradientDescent trains the others)"
+                f"{hypothesis!r} is not convex in its parameters (Minkowski, Scaled and "
+                "Affine(Simplex(1)) are; GradientDescent trains the others)"
             )
-        if not isinstance(loss, Predictability) or loss.norm != "l2" or not loss.squared:
+        if not isinstance(loss, Predictability | Suboptimality):
             problems.append(
-                f"{loss!r} is not squared predictability, Predictability() (GradientDescent "
-                "trains with any loss)"
+                f"{loss!r} is neither Predictability nor Suboptimality (GradientDescent trains "
+                "with any loss)"
             )
+        elif self.robust and not _squared(objective):
+            problems.append(f"robust=True reweighs squared predictability, not {loss!r}")
         return problems
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
-        """Solve the least-squares problem."""
+        """Solve the problem in the moments where that is possible, otherwise the program."""
         began = time.monotonic()
-        whole = Shard(*(np.concatenate(parts) for parts in zip(*objective.shards, strict=True)))
-        rounds, tied = 1, False
-        if isinstance(objective.hypothesis, Scaled):
-            fit = ScaledFit(objective.hypothesis, whole)
-            theta, rounds = self._with_faces(objective, fit)
-            tied = bool(fit.faces)
+        model = as_minkowski(objective.hypothesis, objective.n_decisions)
+        if model is None:
+            raise TypeError("refused by mismatches")
+        ridge, sparsity = self.ridge, self.sparsity
+        if model is not objective.hypothesis or not _squared(objective):
+            ridge, sparsity = (0.0 if value == "auto" else value for value in (ridge, sparsity))
+        warnings, tied = remarks(model, objective), 0
+        fit = MinkowskiFit(model, objective.shards, int(self.n_folds), random)
+        if _squared(objective):
+            fitted, tied = fit.solve(ridge, sparsity, self.robust), fit.n_tied
+            if tied and too_large(model, objective, tied):
+                warnings.append(
+                    f"{tied} samples tie, too many for a program with all their minimisers: each "
+                    "counts with its minimiser of lowest index, and the optimum is not proved"
+                )
+                fitted = fitted._replace(bound=None)
+            elif tied:
+                fitted = fit_by_program(fit, objective, fitted.strengths, tied)
         else:
-            theta = least_squares(whole.features, whole.decisions, whole.weights).ravel()
-        value = objective.value_and_gradient(theta)[0]
+            fitted = fit_by_program(fit, objective, Strengths(float(ridge), float(sparsity)), 0)
+        result = self._result(objective, fitted, tied, began)
+        result.warnings = warnings + result.warnings
+        logger.info("Convex: %s, loss %.6g", result.status, result.objective)
+        return Trained(fitted.theta, result)
+
+    def _result(
+        self, objective: Objective, fitted: Fitted, tied: int, began: float
+    ) -> TrainingResult:
+        unique = _squared(objective) and not tied
+        theta = fitted.theta
+        value = fitted.loss if unique else objective.value(theta)
         result = TrainingResult(
-            status="converged" if tied else "optimal",
+            status="converged" if self.robust or fitted.bound is None else "optimal",
             trainer=repr(self),
             objective=value,
-            returned_loss=returned_loss(objective, theta),
-            n_iter=rounds,
+            returned_loss=value if unique else returned_loss(objective, theta),
+            n_iter=fitted.rounds,
             seconds=time.monotonic() - began,
-            lower_bound=None if tied else value,
-            tied_share=tied_share(objective, theta),
+            lower_bound=None if fitted.bound is None else min(fitted.bound, value),
+            tied_share=0.0 if unique else tied_share(objective, theta),
+            details=fitted.details,
         )
         if tied:
             result.warnings.append(
-                f"the costs of {len(fit.faces)} samples tie, so the optimum is not proved"
+                f"the costs of {tied} samples tie: the loss counts the nearest of their "
+                "minimisers, the model returns one of them"
             )
-        logger.info("Convex: %s, loss %.6g", result.status, result.objective)
-        return Trained(theta, result)
+        return result
 
-    def _with_faces(self, objective: Objective, fit: ScaledFit) -> tuple[Array, int]:
-        """Let tied samples choose the nearest of their minimisers, and fit again.
 
-        Each round lowers the loss, which counts the nearest minimiser. The model returns one of
-        them, so the first fit is kept where its returned decisions are better.
-        """
-        first = theta = fit.solve()
-        rounds = 1
-        while fit.faces and rounds < min(MAX_ROUNDS, MAX_CHOICES // len(fit.faces)):
-            fit.choose_nearest(theta)
-            last, theta = theta, fit.solve()
-            rounds += 1
-            if np.abs(theta - last).max() <= 1e-12 * np.abs(theta).max():
-                break
-        if rounds > 1 and returned_loss(objective, first) < returned_loss(objective, theta):
-            theta = first
-        return theta, rounds
+def _squared(objective: Objective) -> bool:
+    loss = objective.loss
+    return isinstance(loss, Predictability) and loss.norm == "l2" and loss.squared
+
+
+def as_minkowski(hypothesis: Hypothesis, n: int) -> Minkowski | None:
+    """Return the Minkowski sum with the same parameters, if there is one."""
+    if isinstance(hypothesis, Minkowski):
+        return hypothesis
+    if isinstance(hypothesis, Scaled):
+        return Minkowski([Term(hypothesis.latent(n))], scale="constant")
+    if is_point(hypothesis, n):
+        return Minkowski([])
+    return None
 
 
 def is_point(hypothesis: Hypothesis, n: int) -> bool:

@@ -1,0 +1,245 @@
+"""Minkowski sums of given sets: the convex class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.exceptions import DataError, Problems, UnsupportedError, did_you_mean
+from feaslearn.hypotheses import dictionary
+from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
+from feaslearn.hypotheses.layout import Layout
+from feaslearn.hypotheses.scale_basis import SCALES, ScaleBasis
+from feaslearn.hypotheses.term import Term
+from feaslearn.hypotheses.term_account import account_of
+from feaslearn.hypotheses.term_minimizers import TermMinimizers
+from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.primitive_set import Ties
+from feaslearn.sets.product import Product
+
+Array = NDArray[np.float64]
+
+
+class Minkowski(Hypothesis):
+    r"""Sums of given sets, each scaled by a learned function of the features.
+
+    .. math::
+        R(s) = b(s) \oplus \sum_t \alpha_t(s) E_t Z_t, \qquad
+        \alpha_t(s) = \sum_m \alpha_{tm} \psi_m(s) \ge 0
+
+    A linear cost is minimised term by term, and a scale that is not negative does not change a
+    term's minimisers, so the decision is linear in the parameters and training is convex. Where a
+    scale is negative at a signal, it counts as zero.
+
+    Parameters
+    ----------
+    terms : sequence of Term or "auto", default="auto"
+        The sets. "auto" chooses a dictionary when it sees the number of decisions.
+    scale : {"affine", "shared", "constant", "box", "tents"}, default="affine"
+        What the scales may be: affine in the features, one affine scale for all terms, constant,
+        or not negative anywhere by construction: affine on the range of the training features
+        ("box"), piecewise linear in each feature ("tents"). Outside that range the last two go
+        on as constants.
+    offset : bool, default=True
+        Whether b(s), affine in the features, is learned or zero.
+    n_knots : int, default=5
+        Knots of each feature for "tents".
+
+    References
+    ----------
+    Postnikov, "Permutohedra, associahedra, and beyond", International Mathematics Research
+    Notices, 2009, for the sums of simplices.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_switch(60, random_state=0)
+    >>> model = fl.RegionRegressor(fl.Minkowski.hypersimplices(2), cost=data.cost)
+    >>> model.fit(data.signals, data.decisions).predict([[0.3], [0.8]]).round(6) + 0.0
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    def __init__(
+        self,
+        terms: Sequence[Term] | str = "auto",
+        scale: str = "affine",
+        offset: bool = True,
+        n_knots: int = 5,
+    ) -> None:
+        self.terms = terms
+        self.scale = scale
+        self.offset = offset
+        self.n_knots = n_knots
+
+    @classmethod
+    def hypersimplices(cls, n: int, **options: object) -> Minkowski:
+        """Return sums of the sets of m ones among n, m = 1 to n - 1: "sort by price"."""
+        return cls(dictionary.hypersimplices(n), **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def pairs(cls, n: int, **options: object) -> Minkowski:
+        """Return sums of the segments between two decisions, for every pair."""
+        return cls(dictionary.simplices(n, [2]), **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def simplices(
+        cls, n: int, sizes: Sequence[int], reflected: bool = False, **options: object
+    ) -> Minkowski:
+        """Return sums of the simplices over every choice of so many of the decisions."""
+        return cls(dictionary.simplices(n, sizes, reflected), **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def weighted_simplices(
+        cls, capacities: ArrayLike, sizes: Sequence[int], **options: object
+    ) -> Minkowski:
+        """Return sums of simplices whose corners are the capacities of the decisions."""
+        return cls(dictionary.weighted_simplices(capacities, sizes), **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def windows(cls, n: int, lengths: Sequence[int], **options: object) -> Minkowski:
+        """Return sums of hypersimplices on consecutive decisions, for time series."""
+        return cls(dictionary.windows(n, lengths), **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def segments(cls, G: ArrayLike, **options: object) -> Minkowski:
+        """Return sums of the segments from 0 to each row of ``G``."""
+        return cls(dictionary.segments(G), **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def box(cls, n: int, **options: object) -> Minkowski:
+        """Return boxes: a segment along each decision."""
+        return cls(dictionary.segments(np.eye(n)), **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def union(cls, *others: Minkowski, **options: object) -> Minkowski:
+        """Return sums of the terms of all others; options that are not given are the first's."""
+        if not others or not all(isinstance(each, Minkowski) for each in others):
+            raise UnsupportedError("Minkowski.union takes at least one Minkowski")
+        if any(isinstance(each.terms, str) for each in others):
+            raise UnsupportedError(
+                "Minkowski.union cannot list the terms of Minkowski('auto') before it sees data"
+            )
+        first = others[0].get_params(deep=False)
+        terms = [term for each in others for term in each.terms]
+        return cls(**{**first, **options, "terms": terms})
+
+    def terms_of(self, n: int) -> list[Term]:
+        """Return the terms; refuse what is none, or does not fit n decisions."""
+        if isinstance(self.terms, str) or not isinstance(self.terms, Sequence):
+            if self.terms != "auto":
+                raise UnsupportedError(
+                    f"Minkowski: terms={self.terms!r} is neither 'auto' nor a list of Term"
+                )
+            return dictionary.automatic(n)
+        terms = [each for each in self.terms if isinstance(each, Term)]
+        if len(terms) < len(self.terms):
+            raise UnsupportedError(
+                "Minkowski needs a list of Term, such as [Term(Simplex(2), [0, 1])], or 'auto'"
+            )
+        return terms
+
+    def check(self, n: int) -> None:
+        """Refuse wrong terms and options, all of them in one error."""
+        problems = Problems()
+        for t, term in enumerate(self.terms_of(n)):
+            term.check(n, f"term {t}", problems)
+        if self.scale not in SCALES:
+            problems.add(f"scale={self.scale!r} is not known; {did_you_mean(self.scale, SCALES)}")
+        if not isinstance(self.n_knots, Integral) or self.n_knots < 2:
+            problems.add(f"n_knots={self.n_knots!r} is not a whole number of at least 2")
+        if not self.terms_of(n) and not self.offset:
+            problems.add("without terms and without an offset there is nothing to learn")
+        problems.raise_if_any(DataError, "Minkowski")
+
+    def basis(self, k: int) -> ScaleBasis:
+        """Return the functions that the scales are combinations of."""
+        return ScaleBasis(self.scale, k, int(self.n_knots))
+
+    def layout(self, n: int, k: int) -> Layout:
+        """Return blocks "alpha" (terms, functions), "b" (k, n) and, where there are some, "knots".
+
+        With one scale for all terms, "alpha" has one row.
+        """
+        basis, count = self.basis(k), len(self.terms_of(n))
+        shapes: dict[str, tuple[int, ...]] = {}
+        if count:
+            shapes["alpha"] = (1 if self.scale == "shared" else count, basis.size)
+        if self.offset:
+            shapes["b"] = (k, n)
+        if count and basis.knotted:
+            shapes["knots"] = basis.knots_shape
+        return Layout(shapes)
+
+    def unclipped_scales(self, theta: Array, features: Array, n: int) -> Array:
+        """Return the scales as their functions say, (N, terms), negative ones included."""
+        k, count = features.shape[1], len(self.terms_of(n))
+        blocks = self.layout(n, k).unpack(theta)
+        if not count:
+            return np.zeros((len(features), 0))
+        psi = self.basis(k).values(features, blocks.get("knots"))
+        return np.broadcast_to(psi @ blocks["alpha"].T, (len(features), count))
+
+    def scales(self, theta: Array, features: Array, n: int) -> Array:
+        """Return the scale of each term at rows of features, (N, terms), not below zero."""
+        return np.maximum(self.unclipped_scales(theta, features, n), 0.0)
+
+    def offsets(self, theta: Array, features: Array, n: int) -> Array:
+        """Return ``b(s)`` at rows of features, (N, n)."""
+        blocks = self.layout(n, features.shape[1]).unpack(theta)
+        return np.asarray(features @ blocks["b"]) if self.offset else np.zeros((len(features), n))
+
+    def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
+        """Return for each row a decision of least cost; a sum of sets is never empty."""
+        n = costs.shape[1]
+        minimizers = TermMinimizers(self.terms_of(n), n)
+        decisions, scales = self.offsets(theta, features, n), self.scales(theta, features, n)
+        for rows in minimizers.chunks(len(costs)):
+            points = minimizers.at(costs[rows], ties).points
+            decisions[rows] += np.einsum("it,itj->ij", scales[rows], points)
+        return Solved(decisions, np.zeros(len(costs), dtype=bool))
+
+    def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
+        """Say for each row whether a term that counts there has several minimisers."""
+        n = costs.shape[1]
+        minimizers, counts = (
+            TermMinimizers(self.terms_of(n), n),
+            self.scales(theta, features, n) > 0,
+        )
+        parts = [minimizers.at(costs[rows]).tied for rows in minimizers.chunks(len(costs))]
+        return np.asarray((np.concatenate([counts[:0], *parts]) & counts).any(axis=1))
+
+    def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
+        """Return the region at one row of features: an image of the product of the terms."""
+        scales = self.scales(theta, phi[None], n)[0]
+        offset = self.offsets(theta, phi[None], n)[0]
+        counting = [
+            (scale, term) for scale, term in zip(scales, self.terms_of(n), strict=True) if scale > 0
+        ]
+        if not counting:
+            return AffineImage.point(offset)
+        matrix = np.hstack([scale * term.embedding(n) for scale, term in counting])
+        return AffineImage(Product([term.primitive for _, term in counting]), matrix, offset)
+
+    def account(self, theta: Array, phi: Array, names: Sequence[str]) -> list[str]:
+        """Say in words what each term lets the decision maker do at one row of features."""
+        n = len(names)
+        scales = self.scales(theta, phi[None], n)[0]
+        size = float(scales.max(initial=0.0))
+        return [
+            account_of(term, scale, names)
+            for scale, term in zip(scales, self.terms_of(n), strict=True)
+            if scale > 1e-6 * size
+        ]
+
+    def __repr__(self) -> str:
+        terms = repr(self.terms) if isinstance(self.terms, str) else _listed(self.terms)
+        options = "" if self.offset else ", offset=False"
+        return f"Minkowski({terms}, scale={self.scale!r}{options})"
+
+
+def _listed(terms: Sequence[Term]) -> str:
+    return repr(list(terms)) if len(terms) <= 3 else f"<{len(terms)} terms>"

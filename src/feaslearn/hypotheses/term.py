@@ -1,0 +1,147 @@
+"""One term of a Minkowski sum: a primitive set and where it stands among the decisions."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from numbers import Integral
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from feaslearn.exceptions import FeaslearnError, Problems
+from feaslearn.sets.primitive_set import PrimitiveSet
+
+Array = NDArray[np.float64]
+
+
+class Term(BaseEstimator):
+    r"""The set :math:`\{E z : z \in Z\}` of decisions.
+
+    Parameters
+    ----------
+    primitive : PrimitiveSet
+        The set Z.
+    coordinates : sequence of int, default=None
+        The decisions that the entries of z are; the others are zero. None means all of them, in
+        their order.
+    weights : float or sequence of float, default=1.0
+        What the entries of z are multiplied by; negative weights reflect the set.
+    matrix : array-like of shape (n, p), default=None
+        The matrix E itself, instead of coordinates and weights.
+
+    Examples
+    --------
+    >>> from feaslearn import Simplex, Term
+    >>> Term(Simplex(2), coordinates=[0, 2], weights=-1.0).embedding(3)
+    array([[-1.,  0.],
+           [ 0.,  0.],
+           [ 0., -1.]])
+    """
+
+    def __init__(
+        self,
+        primitive: PrimitiveSet,
+        coordinates: Sequence[int] | None = None,
+        weights: ArrayLike = 1.0,
+        matrix: ArrayLike | None = None,
+    ) -> None:
+        self.primitive = primitive
+        self.coordinates = coordinates
+        self.weights = weights
+        self.matrix = matrix
+
+    def check(self, n: int, name: str, problems: Problems) -> None:
+        """Add to ``problems`` what is wrong with the term among n decisions."""
+        if not isinstance(self.primitive, PrimitiveSet):
+            problems.add(f"{name} needs a primitive set such as Simplex(2), not {self.primitive!r}")
+            return
+        try:
+            self.primitive.check()
+            p = self.primitive.dimension
+        except FeaslearnError as error:
+            problems.add(f"{name}: {error}", error=type(error))
+            return
+        if self.matrix is not None:
+            self._check_matrix(n, p, name, problems)
+        else:
+            self._check_coordinates(n, p, name, problems)
+
+    def _check_matrix(self, n: int, p: int, name: str, problems: Problems) -> None:
+        if self.coordinates is not None or not np.array_equal(self.weights, 1.0):
+            problems.add(f"{name} has a matrix as well as coordinates or weights; give one of them")
+        try:
+            matrix = np.asarray(self.matrix, dtype=float)
+        except (TypeError, ValueError):
+            problems.add(f"{name}: matrix does not hold numbers")
+            return
+        if matrix.shape != (n, p):
+            problems.add(
+                f"{name}: matrix has shape {matrix.shape}, expected ({n}, {p}): one row for each "
+                f"decision, one column for each entry of {self.primitive!r}"
+            )
+        elif not np.isfinite(matrix).all():
+            row, column = np.argwhere(~np.isfinite(matrix))[0]
+            problems.add(f"{name}: matrix[{row}, {column}] is {matrix[row, column]}")
+
+    def _check_coordinates(self, n: int, p: int, name: str, problems: Problems) -> None:
+        try:
+            weights = np.asarray(self.weights, dtype=float)
+        except (TypeError, ValueError):
+            problems.add(f"{name}: weights do not hold numbers")
+            return
+        if weights.shape not in ((), (p,)) or not np.isfinite(weights).all():
+            problems.add(f"{name}: weights must be one finite number or {p}, not {self.weights!r}")
+        if self.coordinates is None:
+            if p != n:
+                problems.add(
+                    f"{name}: {self.primitive!r} has {p} entries for {n} decisions; say with "
+                    "coordinates which decisions they are, or give a matrix"
+                )
+            return
+        chosen = list(self.coordinates)
+        if len(chosen) != p:
+            problems.add(f"{name} has {len(chosen)} coordinates for {p} entries")
+        for j in chosen:
+            if not isinstance(j, Integral) or isinstance(j, bool) or not 0 <= j < n:
+                problems.add(f"{name}: coordinate {j!r} is not one of the decisions 0 to {n - 1}")
+        if len(set(chosen)) < len(chosen):
+            problems.add(f"{name}: coordinates {chosen} name a decision twice")
+
+    def places(self) -> tuple[NDArray[np.intp], Array] | None:
+        """Return coordinates and weights of the entries, or None where there is a matrix."""
+        if self.matrix is not None:
+            return None
+        p = self.primitive.dimension
+        places = np.arange(p) if self.coordinates is None else np.asarray(self.coordinates, np.intp)
+        return places, np.broadcast_to(np.asarray(self.weights, dtype=float), p)
+
+    def embedding(self, n: int) -> Array:
+        """Return the matrix E (n, p)."""
+        places = self.places()
+        if places is None:
+            return np.asarray(self.matrix, dtype=float)
+        E = np.zeros((n, self.primitive.dimension))
+        E[places[0], np.arange(E.shape[1])] = places[1]
+        return E
+
+    def key(self, n: int) -> bytes:
+        """Return what equal terms share."""
+        return shape_of(self.primitive) + self.embedding(n).tobytes()
+
+    def __repr__(self) -> str:
+        if self.matrix is not None:
+            shape = "x".join(map(str, np.shape(self.matrix)))
+            return f"Term({self.primitive!r}, matrix=<{shape}>)"
+        parts = [repr(self.primitive)]
+        if self.coordinates is not None:
+            parts.append(f"coordinates={[int(j) for j in self.coordinates]}")
+        if not np.array_equal(self.weights, 1.0):
+            parts.append(f"weights={np.asarray(self.weights).tolist()}")
+        return f"Term({', '.join(parts)})"
+
+
+def shape_of(primitive: PrimitiveSet) -> bytes:
+    """Return what equal primitive sets share."""
+    return pickle.dumps((type(primitive), primitive.get_params(deep=False)))

@@ -1,0 +1,111 @@
+"""Minimisers of all terms of a Minkowski sum, those of one kind together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.hypotheses.term import Term, shape_of
+from feaslearn.kernels.rounding import ROUNDING
+from feaslearn.sets.primitive_set import PrimitiveSet, Ties
+
+Array = NDArray[np.float64]
+
+#: Numbers held at once where the minimisers of many rows are written out.
+AT_ONCE = 2_000_000
+
+
+class Minimizers(NamedTuple):
+    """Points ``E_t z_t*(c)`` for each row and term (N, T, n), and which are one of several."""
+
+    points: Array
+    tied: NDArray[np.bool_]
+
+
+def without_rounding(costs: Array, matrices: Array) -> Array:
+    """Return ``E_t'c`` (N, T, p) for rows of costs and matrices (T, n, p).
+
+    What only rounding makes is zero: a cost at right angles to a term has all of it for minimisers.
+    """
+    q = np.einsum("ij,tjp->itp", costs, matrices)
+    sizes = np.einsum("ij,tjp->itp", np.abs(costs), np.abs(matrices))
+    return np.asarray(np.where(np.abs(q) <= ROUNDING * sizes, 0.0, q))
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Terms that embed one primitive set, by coordinates and weights or by matrices."""
+
+    primitive: PrimitiveSet
+    members: NDArray[np.intp]
+    places: NDArray[np.intp] | None
+    weights: Array
+    matrices: Array
+
+    def latent_costs(self, costs: Array) -> Array:
+        """Return ``E_t'c`` (N, members, p); what only rounding makes is zero."""
+        if self.places is not None:
+            return np.asarray(costs[:, self.places] * self.weights)
+        return without_rounding(costs, self.matrices)
+
+    def add_points(self, z: Array, points: Array) -> None:
+        """Write ``E_t z`` into the rows of ``points`` (N, T, n) that are theirs."""
+        if self.places is not None:
+            points[:, self.members[:, None], self.places] = z * self.weights
+        else:
+            points[:, self.members] = np.einsum("itp,tjp->itj", z, self.matrices)
+
+
+class TermMinimizers:
+    r"""The points :math:`E_t z_t^*(c)`, on which the decisions of a Minkowski sum are linear.
+
+    Parameters
+    ----------
+    terms : sequence of Term
+        The terms, checked.
+    n : int
+        Number of decisions.
+    """
+
+    def __init__(self, terms: Sequence[Term], n: int) -> None:
+        self.count, self.n = len(terms), n
+        kinds: dict[tuple[bytes, bool], list[int]] = {}
+        for t, term in enumerate(terms):
+            kinds.setdefault((shape_of(term.primitive), term.matrix is None), []).append(t)
+        self._groups = [self._group(terms, members) for members in kinds.values()]
+
+    def _group(self, terms: Sequence[Term], members: list[int]) -> _Group:
+        first = terms[members[0]]
+        nothing = np.zeros((0, 0, 0))
+        placed = [terms[t].places() for t in members]
+        known = [each for each in placed if each is not None]
+        if not known:
+            matrices = np.array([terms[t].embedding(self.n) for t in members])
+            return _Group(first.primitive, np.array(members), None, nothing, matrices)
+        places, weights = (np.array(part) for part in zip(*known, strict=True))
+        return _Group(first.primitive, np.array(members), places, weights, nothing)
+
+    def chunks(self, n_rows: int) -> Iterator[slice]:
+        """Yield rows that can be handled at once."""
+        size = max(1, AT_ONCE // max(1, self.count * self.n))
+        for start in range(0, n_rows, size):
+            yield slice(start, start + size)
+
+    def at(self, costs: Array, ties: Ties = "first") -> Minimizers:
+        """Return the minimisers of all terms at rows of costs (N, n)."""
+        points = np.zeros((len(costs), self.count, self.n))
+        tied = np.zeros((len(costs), self.count), dtype=bool)
+        for group in self._groups:
+            q = group.latent_costs(costs)
+            rows = np.ascontiguousarray(q.reshape(-1, q.shape[-1]))
+            z, several = group.primitive.argmin_and_ties(rows)
+            if ties == "center":
+                for i in np.flatnonzero(several):
+                    z[i] = group.primitive.face(rows[i]).center()
+            group.add_points(z.reshape(q.shape), points)
+            tied[:, group.members] = several.reshape(q.shape[:-1])
+        return Minimizers(points, tied)

@@ -1,0 +1,46 @@
+"""Minkowski sums trained by the conic program: ties, other norms, suboptimality."""
+
+from __future__ import annotations
+
+from feaslearn.exceptions import UnsupportedError
+from feaslearn.formulations import MinkowskiProgram
+from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.losses import Objective
+from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
+from feaslearn.trainers.minkowski_fit.penalized import Strengths
+
+#: Latent points a program may have.
+MOST_LATENT = 300_000
+
+
+def too_large(model: Minkowski, objective: Objective, n_rows: int) -> bool:
+    """Say whether a program with the faces of so many samples would be too large."""
+    terms = model.terms_of(objective.n_decisions)
+    return n_rows * sum(term.primitive.dimension for term in terms) > MOST_LATENT
+
+
+def fit_by_program(
+    fit: MinkowskiFit, objective: Objective, strengths: Strengths, n_tied: int
+) -> Fitted:
+    """Return the optimum of the training program."""
+    samples = fit.samples
+    model, n_rows = samples.hypothesis, sum(len(shard.weights) for shard in objective.shards)
+    if too_large(model, objective, n_tied or n_rows):
+        raise UnsupportedError(
+            f"{objective.loss!r} on {n_rows} samples is a program with more than {MOST_LATENT} "
+            "latent points; train on fewer samples, or with Predictability()"
+        )
+    program = MinkowskiProgram(
+        objective.loss,
+        model.terms_of(objective.n_decisions),
+        samples.program_rows(),
+        shared=model.scale == "shared",
+        nonnegative=samples.basis.nonnegative,
+    )
+    answer = program.solve()
+    bound = answer.value
+    if max(strengths) > 0.0:
+        answer = program.solve(*fit.problem.penalties(fit.moments, strengths))
+    details = {"objective of the program": answer.value, **strengths._asdict()}
+    theta = samples.theta(answer.a, answer.b)
+    return Fitted(theta, answer.value, bound, strengths, 1, details | fit.used(theta))

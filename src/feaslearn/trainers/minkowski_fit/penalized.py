@@ -1,0 +1,125 @@
+r"""Ridge and sparsity on the scales, and their strengths by cross-validation.
+
+.. math::
+    \min \; \sum_i w_i \|x_i - \hat x_i\|^2 + \rho \sum_{t,m} (d_{tm} a_{tm})^2
+    + 2 \mu \sigma \sum_t d_t \bar\alpha_t
+
+Here :math:`d` is the size of what a coefficient is multiplied by, :math:`\sigma` that of the
+decisions and :math:`\bar\alpha_t` the mean scale of a term, which is not negative: strengths have
+no unit, and the last sum makes scales vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.trainers.minkowski_fit.moments import Moments
+from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
+from feaslearn.trainers.progress import ProgressBar
+
+Array = NDArray[np.float64]
+
+#: What makes the problem positive definite, whatever the strengths. Sparsity asks for more: along
+#: directions that change no decision only the ridge holds it back.
+LEAST_RIDGE, LEAST_BESIDE_SPARSITY = 1e-10, 1e-6
+#: Share of a term's largest mean square that none of its functions is below.
+RARE = 1e-6
+#: Strengths that cross-validation tries.
+RIDGES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+SPARSITIES = (0.0, 1e-4, 1e-3, 1e-2, 3e-2)
+
+
+class Strengths(NamedTuple):
+    """How strongly scales are held small, and held few."""
+
+    ridge: float
+    sparsity: float
+
+
+class Answer(NamedTuple):
+    """Coefficients of scales (G, M) and offset (k, n), and how they were found."""
+
+    a: Array
+    b: Array
+    residual: float
+    rounds: int
+
+
+def squares_of(aa: Array) -> Array:
+    """Return the mean square of what each coefficient is multiplied by, (G, M).
+
+    A function that is hardly ever other than zero counts like one that is a little more often.
+    """
+    G, M = aa.shape[:2]
+    squares = np.diag(aa.reshape(G * M, G * M)).reshape(G, M)
+    largest = squares.max(axis=1, keepdims=True, initial=0.0)
+    return np.asarray(np.where(largest > 0.0, np.maximum(squares, RARE * largest), 1.0))
+
+
+class Penalized:
+    """The fit of some samples for any strengths.
+
+    Parameters
+    ----------
+    cone : ScaleCone
+        Which coefficients are allowed.
+    one, mean : ndarray of shape (M,)
+        The coefficients of the constant function, and the means of all functions.
+    """
+
+    def __init__(self, cone: ScaleCone, one: Array, mean: Array) -> None:
+        self._cone, self._one, self._mean = cone, one, mean
+
+    def penalties(self, moments: Moments, strengths: Strengths) -> tuple[Array, Array]:
+        """Return the factors of ``a^2`` and of ``2a``, both (G, M)."""
+        least = LEAST_BESIDE_SPARSITY if strengths.sparsity else LEAST_RIDGE
+        ridge = max(strengths.ridge, least) * squares_of(moments.aa)
+        sizes = np.einsum("m,gmgl,l->g", self._one, moments.aa, self._one)
+        prices = np.sqrt(np.maximum(sizes, 0.0) * moments.xx)[:, None] * self._mean
+        return ridge, strengths.sparsity * prices
+
+    def solve(self, moments: Moments, strengths: Strengths) -> Answer:
+        """Return the global optimum."""
+        H, r = moments.without_offset()
+        ridge, prices = self.penalties(moments, strengths)
+        units = np.sqrt(squares_of(moments.aa)).ravel()
+        H = H + np.diag(ridge.ravel())
+        solution = self._cone.solve(H, r - prices.ravel(), units, moments.ra.shape)
+        a = solution.coefficients
+        return Answer(a, moments.best_offset(a), solution.residual, solution.rounds)
+
+    def choose(
+        self, folds: Sequence[Moments], ridge: float | str, sparsity: float | str
+    ) -> Strengths:
+        """Return the strengths given, and those of least cross-validated loss for "auto".
+
+        The moments of all folds but one are the moments of all without those of that one, so the
+        data are not looked at again. Ridge comes first, then sparsity beside it.
+        """
+        if len(folds) < 2 or not folds[0].ra.size:
+            return Strengths(*(0.0 if value == "auto" else value for value in (ridge, sparsity)))  # type: ignore[arg-type]
+        first = 0.0 if sparsity == "auto" else float(sparsity)
+        best = Strengths(0.0 if ridge == "auto" else float(ridge), first)
+        if ridge == "auto":
+            best = self._best(folds, [Strengths(value, first) for value in RIDGES])
+        if sparsity == "auto":
+            best = self._best(folds, [Strengths(best.ridge, value) for value in SPARSITIES])
+        return best
+
+    def _best(self, folds: Sequence[Moments], tried: Sequence[Strengths]) -> Strengths:
+        losses = np.zeros(len(tried))
+        with ProgressBar("Convex: strengths", len(tried) * len(folds)) as bar:
+            for f, fold in enumerate(folds):
+                others = Moments.total([*folds[:f], *folds[f + 1 :]])
+                for s, strengths in enumerate(tried):
+                    answer = self.solve(others, strengths)
+                    losses[s] += fold.value(answer.a, answer.b)
+                    bar.update(f * len(tried) + s + 1)
+        # Among equals, the stronger: what rounding decides should be the simpler one.
+        size = sum(fold.xx for fold in folds)
+        good = np.flatnonzero(losses <= losses.min() + 1e-12 * size)
+        return tried[int(good[-1])]

@@ -1,0 +1,144 @@
+r"""Least squares over scales that are not negative at any training row.
+
+.. math:: \min_a \; a'Ha - 2r'a \quad \text{s.t.} \quad \psi(s_i)'a_t \ge 0 \; \forall i, t
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from feaslearn.exceptions import SolverError
+from feaslearn.trainers.minkowski_fit.dual_active_set import DualActiveSet
+
+Array = NDArray[np.float64]
+#: The scale that a row is about, and the row itself as a key.
+Row = tuple[int, bytes]
+
+#: Scales that are negative by a smaller share of the largest count as zero.
+VIOLATED = 1e-9
+#: Violated rows of each term that are added at once, and how often.
+ROWS_AT_ONCE, MAX_ROUNDS = 4, 300
+#: Solutions of a larger residual are not believed.
+BELIEVED = 1e-6
+
+
+class ConeSolution(NamedTuple):
+    """Coefficients (G, M), the relative residual of the optimality conditions, and rounds."""
+
+    coefficients: Array
+    residual: float
+    rounds: int
+
+
+class ScaleCone:
+    """The coefficients whose scales are not negative at any row.
+
+    There may be a million rows and few that matter: those are found by looking at all of them
+    whenever a solution is there. Each problem begins with the rows that held in the last one.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray of shape (N, M)
+        The functions of the scales at all rows.
+    n_groups : int
+        Number G of scales.
+    nonnegative : bool
+        Whether coefficients that are not negative are all that is asked for.
+    """
+
+    def __init__(self, parts: Sequence[Array], n_groups: int, nonnegative: bool) -> None:
+        self._parts = parts
+        self._nonnegative = nonnegative
+        self._needed: dict[Row, Array] = {}
+        if nonnegative:
+            unit = np.eye(parts[0].shape[1])
+            self._needed = {(t, row.tobytes()): row for t in range(n_groups) for row in unit}
+
+    def solve(self, H: Array, r: Array, units: Array, shape: tuple[int, int]) -> ConeSolution:
+        """Minimise ``a'Ha - 2r'a`` over the cone; H is positive definite.
+
+        ``units`` are what coefficients are measured in: the smaller, the larger they may be.
+        """
+        if not len(units):
+            return ConeSolution(np.zeros(shape), 0.0, 0)
+        scaled, right = H / np.outer(units, units), r / units
+        # With H = LL' and y = L'a the problem is a projection.
+        factor = _factor(scaled)
+        target = solve_triangular(factor, right, lower=True)
+        search = DualActiveSet(target)
+        known: dict[Row, Array] = {}
+        new = self._needed
+        rows, turned = np.zeros((len(units), 0)), np.zeros((len(units), 0))
+        for rounds in range(1, MAX_ROUNDS + 1):
+            columns = _columns(new, shape) / units[:, None]
+            fresh = solve_triangular(factor, columns, lower=True)
+            lengths = np.linalg.norm(fresh, axis=0)
+            known = known | new
+            rows, turned = (
+                np.hstack([rows, columns / lengths]),
+                np.hstack([turned, fresh / lengths]),
+            )
+            search.add_rows(turned)
+            found = solve_triangular(factor, search.y, lower=True, trans=1)
+            new = {} if self._nonnegative else self._violated((found / units).reshape(shape), known)
+            if not new:
+                forces = rows[:, search.active] @ search.multipliers
+                if not self._nonnegative:
+                    keys = list(known)
+                    self._needed = {keys[place]: known[keys[place]] for place in search.active}
+                residual = _residual(scaled, right, found, forces, float(target @ target))
+                return ConeSolution((found / units).reshape(shape), residual, rounds)
+        raise SolverError(f"there were negative scales after {MAX_ROUNDS} rounds of adding rows")
+
+    def _violated(self, a: Array, known: Mapping[Row, Array]) -> dict[Row, Array]:
+        """Return the rows where scales are most negative, but for those known."""
+        limit = VIOLATED * max(float(np.abs(part @ a.T).max()) for part in self._parts)
+        found: dict[Row, Array] = {}
+        for part in self._parts:
+            scales = part @ a.T
+            last = min(ROWS_AT_ONCE, len(scales)) - 1
+            for t in np.flatnonzero(scales.min(axis=0) < -limit):
+                for i in np.argpartition(scales[:, t], last)[: last + 1]:
+                    key = (int(t), part[i].tobytes())
+                    if scales[i, t] < -limit and key not in known:
+                        found[key] = part[i]
+        return found
+
+
+def _columns(rows: Mapping[Row, Array], shape: tuple[int, int]) -> Array:
+    """Return rows, each about one scale, as columns over all coefficients."""
+    columns = np.zeros((len(rows), *shape))
+    for place, ((t, _), row) in enumerate(rows.items()):
+        columns[place, t] = row
+    return columns.reshape(len(rows), shape[0] * shape[1]).T
+
+
+def _factor(H: Array) -> Array:
+    """Return L with LL' = H, whose diagonal is about one; rounding may need to be lifted."""
+    for lift in (0.0, 1e-12, 1e-10, 1e-8, 1e-6):
+        with contextlib.suppress(LinAlgError):
+            return np.asarray(cholesky(H + lift * np.eye(len(H)), lower=True))
+    raise SolverError("the moments of the data are not those of any data: rounding took over")
+
+
+def _residual(H: Array, r: Array, found: Array, forces: Array, value: float) -> float:
+    """Verify stationarity ``Ha - r = forces`` and complementarity ``a'forces = 0``.
+
+    The first is relative to r, the second to ``value``, what the optimum without rows gains.
+    """
+    size = float(np.abs(r).max(initial=0.0)) or 1.0
+    stationary = float(np.abs(H @ found - r - forces).max()) / size
+    product = abs(float(found @ forces)) / (value or 1.0)
+    residual = max(stationary, product)
+    if not residual <= BELIEVED:
+        raise SolverError(
+            f"the fit's optimality conditions are broken by {residual:.1e}; check the scale of "
+            "decisions and features, or ask for more ridge"
+        )
+    return residual

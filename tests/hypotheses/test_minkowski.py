@@ -1,0 +1,262 @@
+"""Minkowski sums: decisions, ties, regions and words, against the product of the terms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import feaslearn as fl
+from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.hypotheses.scale_basis import ScaleBasis
+from registry import generators, half_disc
+
+SCALES = ("affine", "shared", "constant", "box", "tents")
+
+
+def mixed(scale: str = "affine", offset: bool = True) -> fl.Minkowski:
+    """Return terms of every kind on three decisions."""
+    terms = [
+        fl.Term(fl.Hypersimplex(3, 2)),
+        fl.Term(fl.Simplex(2), [0, 2]),
+        fl.Term(fl.Simplex(2), [1, 2], -1.0),
+        fl.Term(fl.Simplex(2), [0, 1], [2.0, 0.5]),
+        fl.Term(fl.Box(1, 0.0, 1.0), matrix=[[1.0], [-1.0], [0.0]]),
+        fl.Term(fl.L2Ball(2), matrix=[[1.0, 0.0], [0.5, 1.0], [0.0, -1.0]]),
+        fl.Term(fl.L1Ball(3)),
+        fl.Term(half_disc(), [0, 1]),
+    ]
+    return fl.Minkowski(terms, scale=scale, offset=offset, n_knots=3)
+
+
+def case(
+    model: fl.Minkowski, rng: np.random.Generator, whole: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return parameters, some of whose scales are negative, features and costs."""
+    layout = model.layout(3, 3)
+    theta = (
+        rng.integers(-1, 3, layout.size).astype(float) if whole else rng.normal(size=layout.size)
+    )
+    blocks = layout.unpack(theta)
+    if "knots" in blocks:
+        blocks["knots"][:] = np.sort(rng.normal(size=blocks["knots"].shape), axis=0)
+    features = np.column_stack([np.ones(6), rng.normal(size=(6, 2))])
+    costs = rng.integers(-1, 2, (6, 3)).astype(float) if whole else rng.normal(size=(6, 3))
+    return theta, features, costs
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("offset", [True, False])
+@settings(max_examples=15)
+@given(rng=generators(), whole=st.booleans())
+def test_decisions_minimise_the_cost_over_the_region(
+    scale: str, offset: bool, rng: np.random.Generator, whole: bool
+) -> None:
+    model = mixed(scale, offset)
+    theta, features, costs = case(model, rng, whole)
+    for ties in ("first", "center"):
+        decisions = model.predict(theta, features[:2], costs[:2], ties=ties)
+        for x, phi, c in zip(decisions, features, costs, strict=False):
+            image = model.image(theta, phi, 3)
+            assert image.distance(x) <= 1e-5
+            assert c @ x == pytest.approx(-image.support(-c), abs=1e-6)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@settings(max_examples=15)
+@given(rng=generators(), whole=st.booleans())
+def test_ties_are_those_of_the_region(scale: str, rng: np.random.Generator, whole: bool) -> None:
+    model = mixed(scale)
+    theta, features, costs = case(model, rng, whole)
+    tied = model.tied(theta, features, costs)
+    first, center = (model.predict(theta, features, costs, ties=t) for t in ("first", "center"))
+    apart = np.abs(first - center).max(axis=1) > 1e-6
+    assert not (apart & ~tied).any()
+    if whole:
+        free = ~costs.any(axis=1)
+        np.testing.assert_array_equal(
+            tied[free], model.scales(theta, features, 3)[free].any(axis=1)
+        )
+
+
+def test_scales_are_not_negative_and_go_on_as_constants() -> None:
+    for kind, count in (("box", 2), ("tents", 4)):
+        basis = ScaleBasis(kind, 3, 4)
+        features = np.column_stack([np.ones(50), np.random.default_rng(0).normal(size=(50, 2))])
+        knots = basis.place_knots(features)
+        assert knots.shape == (count, 2)
+        np.testing.assert_allclose(knots[[0, -1]].T, [[f.min(), f.max()] for f in features.T[1:]])
+        psi = basis.values(features, knots)
+        assert psi.shape == (50, basis.size) == (50, 2 * count)
+        assert psi.min() >= 0.0
+        # The functions of one feature add up to one, and its knots give the feature back.
+        np.testing.assert_allclose(psi[:, :count].sum(axis=1), 1.0)
+        np.testing.assert_allclose(psi[:, :count] @ knots[:, 0], features[:, 1])
+        far = np.array([[1.0, 99.0, -99.0]])
+        ends = np.array([[1.0, knots[-1, 0], knots[0, 1]]])
+        np.testing.assert_array_equal(basis.values(far, knots), basis.values(ends, knots))
+
+
+def test_a_feature_that_never_changed_and_one_of_few_values() -> None:
+    features = np.column_stack([np.ones(20), np.full(20, 7.0), np.repeat([0.0, 1.0], 10)])
+    basis = ScaleBasis("tents", 3, 5)
+    knots = basis.place_knots(features)
+    np.testing.assert_allclose(knots[:, 1], np.linspace(0.0, 1.0, 5))
+    psi = basis.values(features, knots)
+    np.testing.assert_array_equal(psi[:, 0], 1.0)
+    np.testing.assert_allclose(psi[:, 5:].sum(axis=1), 1.0)
+
+
+def test_negative_scales_count_as_zero() -> None:
+    model = fl.Minkowski([fl.Term(fl.Box(1, 0.0, 1.0), [0])])
+    theta = model.layout(1, 2).pack({"alpha": np.array([[1.0, 1.0]]), "b": np.zeros((2, 1))})
+    features = np.array([[1.0, 1.0], [1.0, -3.0]])
+    np.testing.assert_array_equal(model.predict(theta, features, -np.ones((2, 1))), [[2.0], [0.0]])
+    np.testing.assert_array_equal(model.unclipped_scales(theta, features, 1), [[2.0], [-2.0]])
+    assert model.image(theta, features[1], 1).is_point
+    assert not model.tied(theta, features[1:], np.zeros((1, 1)))[0]
+
+
+def test_without_terms_the_region_is_a_point() -> None:
+    model = fl.Minkowski([])
+    theta = np.arange(4.0)
+    features = np.array([[1.0, 2.0]])
+    np.testing.assert_array_equal(model.predict(theta, features, np.ones((1, 2))), [[4.0, 7.0]])
+    assert not model.tied(theta, features, np.ones((1, 2)))[0]
+    assert model.image(theta, features[0], 2).is_point
+    assert model.account(theta, features[0], ["a", "b"]) == []
+
+
+def test_builders() -> None:
+    assert [term.primitive.m for term in fl.Minkowski.hypersimplices(4).terms] == [1, 2, 3]
+    assert [term.coordinates for term in fl.Minkowski.pairs(3).terms] == [[0, 1], [0, 2], [1, 2]]
+    assert len(fl.Minkowski.simplices(5, [2, 3]).terms) == 20
+    reflected = fl.Minkowski.simplices(3, [3], reflected=True)
+    np.testing.assert_array_equal(reflected.terms[0].embedding(3), -np.eye(3))
+    weighted = fl.Minkowski.weighted_simplices([1.0, 2.0, 4.0], [2])
+    np.testing.assert_array_equal(weighted.terms[1].embedding(3), [[1, 0], [0, 0], [0, 4]])
+    windows = fl.Minkowski.windows(5, [2, 3])
+    assert len(windows.terms) == 4 + 3 * 2
+    assert windows.terms[-1].coordinates == [2, 3, 4]
+    segments = fl.Minkowski.segments([[1.0, -1.0], [0.0, 3.0]])
+    np.testing.assert_array_equal(segments.terms[0].embedding(2), [[1.0], [-1.0]])
+    np.testing.assert_array_equal(segments.terms[1].embedding(2), [[0.0], [3.0]])
+    both = fl.Minkowski.union(windows, fl.Minkowski.box(5), scale="constant")
+    assert len(both.terms) == 15
+    assert both.scale == "constant"
+    for n in (1, 2, 3, 12, 13, 24):
+        fl.Minkowski("auto").check(n)
+        terms = fl.Minkowski("auto").terms_of(n)
+        assert len({term.key(n) for term in terms}) == len(terms)
+
+
+def test_a_sum_of_hypersimplices_is_a_permutahedron() -> None:
+    """Its vertices are all orders of one list of numbers."""
+    model = fl.Minkowski.hypersimplices(3)
+    theta = model.layout(3, 1).pack({"alpha": np.array([[3.0], [1.0]]), "b": np.zeros((1, 3))})
+    region = fl.Region(model.image(theta, np.ones(1), 3))
+    expected = {(4.0, 1.0, 0.0), (4.0, 0.0, 1.0), (1.0, 4.0, 0.0)}
+    expected |= {(0.0, 4.0, 1.0), (1.0, 0.0, 4.0), (0.0, 1.0, 4.0)}
+    assert {tuple(v.round(9) + 0.0) for v in region.vertices()} == expected
+    low, high = region.bounding_box()
+    np.testing.assert_allclose([low, high], [[0.0] * 3, [4.0] * 3], atol=1e-9)
+    assert region.contains([[2.0, 2.0, 1.0], [4.0, 1.0, 1.0]]).tolist() == [True, False]
+    np.testing.assert_allclose(region.project([9.0, 1.0, 0.0]), [4.0, 1.0, 0.0], atol=1e-6)
+
+
+def test_everything_wrong_is_named_together() -> None:
+    terms = [
+        fl.Term(fl.Simplex(2)),
+        fl.Term(fl.Simplex(2), [0, 9]),
+        fl.Term(fl.Simplex(2), [1, 1]),
+        fl.Term(fl.Simplex(3), [0, 1]),
+        fl.Term(fl.Simplex(2), matrix=np.eye(2)),
+        fl.Term(fl.Simplex(2), [0, 1], matrix=np.ones((3, 2))),
+        fl.Term(fl.Simplex(2), [0, 1], [1.0, np.nan]),
+        fl.Term(fl.Hypersimplex(2, 5), [0, 1]),
+        fl.Term("simplex"),
+        fl.Term(fl.Simplex(1), matrix=[[1.0], [np.inf], [0.0]]),
+    ]
+    with pytest.raises(DataError) as caught:
+        fl.Minkowski(terms, scale="linear", n_knots=1).check(3)
+    text = str(caught.value)
+    for part in (
+        "term 0: Simplex(p=2) has 2 entries for 3 decisions",
+        "term 1: coordinate 9 is not one of the decisions 0 to 2",
+        "term 2: coordinates [1, 1] name a decision twice",
+        "term 3 has 2 coordinates for 3 entries",
+        "term 4: matrix has shape (2, 2), expected (3, 2)",
+        "term 5 has a matrix as well as coordinates",
+        "term 6: weights must be",
+        "term 7: Hypersimplex(p=2, m=5) is empty",
+        "term 8 needs a primitive set",
+        "term 9: matrix[1, 0] is inf",
+        "scale='linear'",
+        "n_knots=1",
+    ):
+        assert part in text, part
+
+
+@pytest.mark.parametrize("terms", ["every", 3, [fl.Simplex(2)], None])
+def test_something_else_than_terms_is_refused(terms: object) -> None:
+    with pytest.raises(UnsupportedError, match="Term"):
+        fl.Minkowski(terms).check(2)  # type: ignore[arg-type]
+
+
+def test_builders_refuse_wrong_numbers() -> None:
+    for build in (
+        lambda: fl.Minkowski.hypersimplices(0),
+        lambda: fl.Minkowski.simplices(3, [4]),
+        lambda: fl.Minkowski.simplices(3, 2),  # type: ignore[arg-type]
+        lambda: fl.Minkowski.simplices(40, [10]),
+        lambda: fl.Minkowski.windows(3, [1]),
+        lambda: fl.Minkowski.segments([1.0, 2.0]),
+        lambda: fl.Minkowski.segments([["a"]]),  # type: ignore[list-item]
+        lambda: fl.Minkowski.weighted_simplices([1.0, -1.0], [2]),
+        lambda: fl.Minkowski([], offset=False).check(2),
+    ):
+        with pytest.raises(DataError):
+            build()
+    with pytest.raises(UnsupportedError, match="union"):
+        fl.Minkowski.union(fl.Minkowski("auto"))
+    with pytest.raises(UnsupportedError, match="union"):
+        fl.Minkowski.union()
+
+
+def test_copies_and_words() -> None:
+    model = mixed()
+    copied = clone(model).set_params(scale="box")
+    assert copied.scale == "box"
+    assert model.scale == "affine"
+    assert repr(model) == "Minkowski(<8 terms>, scale='affine')"
+    assert repr(fl.Minkowski(offset=False)) == "Minkowski('auto', scale='affine', offset=False)"
+    names = ["wind", "gas", "coal"]
+    layout = model.layout(3, 1)
+    theta = layout.pack({"alpha": np.full((8, 1), 2.0), "b": np.zeros((1, 3))})
+    said = model.account(theta, np.ones(1), names)
+    assert said[:5] == [
+        "can put 2 on each of any 2 of wind, gas and coal",
+        "can shift up to 2 between wind and coal",
+        "can shift up to 2 between gas and coal",
+        "can choose from Simplex(p=2) times 2 on wind and gas",
+        "can move, up to all the way, wind by +2 and gas by -2",
+    ]
+    assert said[6] == "can choose from L1Ball(p=3) times 2 on wind, gas and coal"
+
+
+def test_batches_of_terms_equal_one_by_one() -> None:
+    """The same terms in another order, through other groups, give the same decisions."""
+    rng = np.random.default_rng(0)
+    model = mixed()
+    theta, features, costs = case(model, rng, whole=True)
+    blocks = model.layout(3, 3).unpack(theta)
+    total = features @ blocks["b"]
+    for term, alpha in zip(model.terms, blocks["alpha"], strict=True):
+        one = fl.Minkowski([term], offset=False)
+        total = total + one.predict(alpha, features, costs)
+    np.testing.assert_allclose(model.predict(theta, features, costs), total, atol=1e-9)
+    reordered = fl.Minkowski(model.terms[::-1])
+    mirrored = reordered.layout(3, 3).pack({"alpha": blocks["alpha"][::-1], "b": blocks["b"]})
+    np.testing.assert_allclose(reordered.predict(mirrored, features, costs), total, atol=1e-9)

@@ -1,0 +1,283 @@
+"""Training of Minkowski sums: fast path, program and independent solutions agree."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import feaslearn as fl
+from feaslearn.data import Shard, shards
+from feaslearn.losses import Loss, Objective
+from feaslearn.trainers import Convex, Trained
+from feaslearn.trainers.minkowski_fit import MinkowskiFit, Strengths, fit_by_program
+
+LOSSES: dict[str, Loss] = {
+    "predictability-squared": fl.Predictability(),
+    "predictability-l2": fl.Predictability(squared=False),
+    "predictability-l1": fl.Predictability("l1"),
+    "predictability-linf": fl.Predictability("linf"),
+    "suboptimality-squared": fl.Suboptimality(),
+    "suboptimality-l2": fl.Suboptimality(squared=False),
+    "suboptimality-l1": fl.Suboptimality("l1"),
+    "suboptimality-linf": fl.Suboptimality("linf"),
+    "suboptimality-raw": fl.Suboptimality(normalize_cost=False),
+}
+MODELS = {
+    "hypersimplices": fl.Minkowski.hypersimplices(3),
+    "shared": fl.Minkowski.hypersimplices(3, scale="shared"),
+    "box-scale": fl.Minkowski.pairs(3, scale="box"),
+    "tents": fl.Minkowski.box(3, scale="tents", n_knots=3),
+    "constant-no-offset": fl.Minkowski.simplices(3, [2, 3], scale="constant", offset=False),
+    "segments": fl.Minkowski.segments([[1.0, -1.0, 0.0], [0.5, 0.5, 1.0]]),
+    "ball": fl.Minkowski([fl.Term(fl.L2Ball(3)), fl.Term(fl.Box(3), weights=[1.0, 2.0, 0.5])]),
+    "scaled-l1": fl.Scaled(fl.L1Ball(3)),
+    "scaled-l2": fl.Scaled(fl.L2Ball(3)),
+    "point": fl.Affine(fl.Simplex(1)),
+}
+
+
+def samples(
+    seed: int, n_rows: int = 30, ties: bool = False, gaps: bool = False, noise: float = 0.4
+) -> Shard:
+    """Return decisions of a hypersimplex with a moving scale, noisy."""
+    random = np.random.default_rng(seed)
+    features = np.column_stack([np.ones(n_rows), random.normal(size=(n_rows, 2))])
+    costs = random.normal(size=(n_rows, 3))
+    if ties:
+        costs[::3] = random.integers(0, 2, size=costs[::3].shape)
+    scale = np.maximum(1.5 + features[:, 1], 0.0)[:, None]
+    decisions = scale * fl.Hypersimplex(3, 2).argmin(costs) + features @ random.normal(size=(3, 3))
+    decisions += noise * random.normal(size=decisions.shape)
+    if gaps:
+        decisions[random.uniform(size=decisions.shape) < 0.2] = np.nan
+    weights = random.uniform(0.5, 1.5, size=n_rows)
+    return Shard(features, costs, decisions, weights / weights.sum())
+
+
+def problem(whole: Shard, model: object, loss: Loss | None = None) -> Objective:
+    return Objective(loss or fl.Predictability(), model, list(shards(whole, size=11)))
+
+
+def train(objective: Objective, **parameters: object) -> Trained:
+    return Convex(**parameters).train(objective, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", MODELS)
+def test_the_program_s_value_is_the_loss(name: str, loss: str) -> None:
+    """The loss, evaluated row by row in another way, is what the program said it is."""
+    for ties, gaps in ((False, False), (True, True)):
+        objective = problem(samples(1, ties=ties, gaps=gaps), MODELS[name], LOSSES[loss])
+        theta, result = train(objective, ridge=0.0, sparsity=0.0)
+        value = objective.value(theta)
+        assert result.objective == pytest.approx(value, rel=1e-6, abs=1e-9)
+        assert result.status == "optimal"
+        assert result.lower_bound == pytest.approx(value, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_fast_path_and_program_agree(name: str) -> None:
+    for seed, gaps in ((0, False), (1, True)):
+        objective = problem(samples(seed, gaps=gaps), MODELS[name])
+        theta, result = train(objective, ridge=0.0, sparsity=0.0)
+        if isinstance(MODELS[name], fl.Minkowski):
+            random = np.random.default_rng(0)
+            fit = MinkowskiFit(MODELS[name], objective.shards, 5, random)
+            slow = fit_by_program(fit, objective, Strengths(0.0, 0.0), 0)
+            assert result.objective == pytest.approx(slow.loss, rel=1e-6)
+            scales = MODELS[name].unclipped_scales(theta, samples(seed).features, 3)
+            assert scales.min() >= -1e-8
+        assert result.details["KKT residual"] <= 1e-9
+
+
+@pytest.mark.parametrize("strengths", [(0.1, 0.0), (0.0, 0.02), (0.01, 0.01)])
+def test_penalties_are_the_same_in_both(strengths: tuple[float, float]) -> None:
+    model = fl.Minkowski.hypersimplices(3)
+    objective = problem(samples(2), model)
+    fit = MinkowskiFit(model, objective.shards, 5, np.random.default_rng(0))
+    fast = fit.solve(*strengths)
+    slow = fit_by_program(fit, objective, Strengths(*strengths), 0)
+    np.testing.assert_allclose(fast.theta, slow.theta, atol=1e-5)
+    assert fast.loss == pytest.approx(slow.loss, rel=1e-6)
+    assert fast.bound < fast.loss
+
+
+def test_against_a_program_written_out() -> None:
+    """Hypersimplices with affine scales, as plain CVXPY, nothing of the library but argmin."""
+    whole = samples(5, n_rows=50, noise=1.5)
+    a, b = cp.Variable((2, 3)), cp.Variable((3, 3))
+    scales = whole.features @ a.T
+    points = [fl.Hypersimplex(3, m).argmin(whole.costs) for m in (1, 2)]
+    guess = whole.features @ b
+    for t, y in enumerate(points):
+        guess = guess + cp.multiply(
+            cp.reshape(scales[:, t], (50, 1), order="C") @ np.ones((1, 3)), y
+        )
+    errors = cp.multiply(np.sqrt(whole.weights)[:, None], whole.decisions - guess)
+    program = cp.Problem(cp.Minimize(cp.sum_squares(errors)), [scales >= 0])
+    program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    _, result = train(problem(whole, fl.Minkowski.hypersimplices(3)), ridge=0.0, sparsity=0.0)
+    assert result.objective == pytest.approx(program.value, rel=1e-6)
+    # The rows matter here: without them the optimum is lower.
+    free = cp.Problem(cp.Minimize(cp.sum_squares(errors)))
+    free.solve(solver=cp.CLARABEL)
+    assert free.value < program.value * (1 - 1e-4)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10_000), gaps=st.booleans())
+def test_no_parameters_near_the_optimum_are_better(seed: int, gaps: bool) -> None:
+    model = fl.Minkowski.union(fl.Minkowski.hypersimplices(3), fl.Minkowski.pairs(3))
+    objective = problem(samples(seed, gaps=gaps), model)
+    theta, result = train(objective, ridge=0.0, sparsity=0.0)
+    random = np.random.default_rng(seed)
+    for size in (1e-1, 1e-3):
+        other = theta + size * random.normal(size=len(theta))
+        rows = np.concatenate([shard.features for shard in objective.shards])
+        if model.unclipped_scales(other, rows, 3).min() >= 0.0:
+            assert objective.value(other) >= result.objective - 1e-9
+        # Towards any member of the class with scales that are not negative, the loss rises.
+        inside = theta.copy()
+        model.layout(3, 3).unpack(inside)["alpha"][:, 0] += size
+        assert objective.value(inside) >= result.objective - 1e-9
+
+
+def test_recovers_the_truth_without_noise() -> None:
+    truth = fl.Minkowski.union(fl.Minkowski.hypersimplices(3), fl.Minkowski.box(3))
+    random = np.random.default_rng(0)
+    features = np.column_stack([np.ones(200), random.uniform(size=(200, 2))])
+    costs = random.normal(size=(200, 3))
+    blocks = {"alpha": random.uniform(size=(5, 3)), "b": random.normal(size=(3, 3))}
+    theta = truth.layout(3, 3).pack(blocks)
+    decisions = truth.predict(theta, features, costs)
+    whole = Shard(features, costs, decisions, np.full(200, 1 / 200))
+    found, result = train(problem(whole, truth))
+    np.testing.assert_allclose(found, theta, atol=1e-6)
+    assert result.objective < 1e-15
+    assert result.details["ridge"] == 0.0
+
+
+def test_cross_validation_holds_back_a_dictionary_that_is_too_rich() -> None:
+    model = fl.Minkowski.union(*(fl.Minkowski.simplices(6, [m]) for m in (2, 3, 4)))
+    random = np.random.default_rng(0)
+    costs = random.normal(size=(500, 6))
+    truth = 2.0 * fl.Hypersimplex(6, 2).argmin(costs)
+    decisions = truth + 0.5 * random.normal(size=truth.shape)
+    features, weights = np.ones((500, 1)), np.full(40, 1 / 40)
+    whole = Shard(features[:40], costs[:40], decisions[:40], weights)
+    errors = {}
+    for name, strengths in {"chosen": {}, "none": {"ridge": 0.0, "sparsity": 0.0}}.items():
+        theta = train(problem(whole, model), **strengths).theta
+        guess = model.predict(theta, features[40:], costs[40:])
+        errors[name] = float(((guess - truth[40:]) ** 2).sum(axis=1).mean())
+    assert errors["chosen"] < 0.9 * errors["none"]
+
+
+def test_sparsity_leaves_fewer_terms() -> None:
+    objective = problem(samples(3, n_rows=100), fl.Minkowski("auto"))
+    counts = [
+        train(objective, ridge=1e-4, sparsity=s).result.details["terms with a scale"]
+        for s in (0.0, 0.03, 10.0)
+    ]
+    assert counts[0] > counts[1] > counts[2] == 0.0
+
+
+def test_robust_fits_forget_anomalies() -> None:
+    whole = samples(4, n_rows=120, noise=0.1)
+    plain = train(problem(whole, fl.Minkowski.hypersimplices(3))).theta
+    spoiled = whole.decisions.copy()
+    spoiled[::12] += 30.0
+    bad = problem(whole._replace(decisions=spoiled), fl.Minkowski.hypersimplices(3))
+    moved = train(bad).theta
+    theta, result = train(bad, robust=True)
+    assert np.abs(theta - plain).max() < 0.1 * np.abs(moved - plain).max()
+    assert result.status == "converged"
+    assert result.details["samples that count less than half"] >= 10
+
+
+def test_weights_count_like_repeated_rows() -> None:
+    whole = samples(6, n_rows=20)
+    twice = np.r_[np.arange(20), np.arange(5)]
+    weights = np.where(np.arange(20) < 5, 2.0, 1.0) / 25
+    many = Shard(*(array[twice] for array in whole))._replace(weights=np.full(25, 1 / 25))
+    other = train(problem(many, MODELS["hypersimplices"]), ridge=0.01, sparsity=0.0)
+    one = train(
+        problem(whole._replace(weights=weights), MODELS["hypersimplices"]), ridge=0.01, sparsity=0.0
+    )
+    np.testing.assert_allclose(one.theta, other.theta, atol=1e-8)
+
+
+def test_terms_that_come_twice_or_are_points_are_solved_and_said() -> None:
+    pair = fl.Term(fl.Simplex(2), [0, 1])
+    point = fl.Term(fl.Hypersimplex(3, 3))
+    model = fl.Minkowski([pair, fl.Term(fl.Simplex(3)), pair, point])
+    objective = problem(samples(0), model)
+    theta, result = train(objective, ridge=0.0, sparsity=0.0)
+    slim = fl.Minkowski([pair, fl.Term(fl.Simplex(3))])
+    expected = train(problem(samples(0), slim), ridge=0.0, sparsity=0.0).result
+    assert result.objective == pytest.approx(expected.objective, rel=1e-6)
+    assert "term 2 is term 0" in result.warnings[0]
+    assert "term 3, Hypersimplex(p=3, m=3)" in result.warnings[1]
+    alpha = model.layout(3, 3).unpack(theta)["alpha"]
+    np.testing.assert_allclose(alpha[0], alpha[2], atol=1e-6)
+
+
+def test_data_that_ask_for_negative_scales_get_none() -> None:
+    whole = samples(0)
+    turned = whole._replace(costs=-whole.costs)
+    for loss in LOSSES.values():
+        theta, result = train(
+            problem(turned, fl.Minkowski.hypersimplices(3, scale="constant"), loss)
+        )
+        alpha = fl.Minkowski.hypersimplices(3, scale="constant").layout(3, 3).unpack(theta)["alpha"]
+        if isinstance(loss, fl.Predictability):
+            np.testing.assert_allclose(alpha, 0.0, atol=1e-5)
+        assert result.status == "optimal"
+
+
+def test_fewer_samples_than_parameters() -> None:
+    whole = samples(0, n_rows=4)
+    theta, result = train(problem(whole, fl.Minkowski("auto")))
+    assert np.isfinite(theta).all()
+    assert "cannot determine them" in result.warnings[-1]
+    one = Shard(*(array[:1] for array in whole))._replace(weights=np.ones(1))
+    theta, result = train(problem(one, fl.Minkowski("auto")))
+    assert result.objective < 1e-9
+
+
+def test_too_many_ties_fall_back_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.by_program.MOST_LATENT", 10)
+    objective = problem(samples(0, ties=True), fl.Minkowski.hypersimplices(3))
+    _, result = train(objective)
+    assert result.status == "converged"
+    assert result.lower_bound is None
+    assert "too many for a program" in result.warnings[0]
+    with pytest.raises(fl.exceptions.UnsupportedError, match="train on fewer samples"):
+        train(problem(samples(0), fl.Minkowski.hypersimplices(3), fl.Suboptimality()))
+
+
+def test_large_data_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    objective = problem(samples(0, n_rows=60, gaps=True), fl.Minkowski("auto"))
+    theta = train(objective, ridge=1e-3, sparsity=0.0).theta
+    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.samples.AT_ONCE", 300)
+    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.samples.KEPT", 0)
+    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.fit.SHARDS_AS_FOLDS", 3)
+    np.testing.assert_allclose(train(objective, ridge=1e-3, sparsity=0.0).theta, theta, atol=1e-9)
+
+
+def test_units_do_not_matter() -> None:
+    whole = samples(7, n_rows=60)
+    model = fl.Minkowski.hypersimplices(3)
+    theta = train(problem(whole, model)).theta
+    features = whole.features * [1.0, 1e4, 1e-3] + [0.0, 5e4, 2.0]
+    scaled = whole._replace(decisions=1e5 * whole.decisions, features=features)
+    other = train(problem(scaled, model)).theta
+    np.testing.assert_allclose(
+        model.predict(other, features, whole.costs),
+        1e5 * model.predict(theta, whole.features, whole.costs),
+        rtol=1e-6,
+        atol=1e-2,
+    )
