@@ -151,7 +151,8 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
         member = np.arange(len(centers))[:, None] == clusters.labels_
         mass = member @ seen
         sums = member @ (seen * np.nan_to_num(decisions))
-        return np.where(mass > 0.0, sums / np.where(mass > 0.0, mass, 1.0), centers)
+        means = sums / np.where(mass > 0.0, mass, 1.0)
+        return np.asarray(np.where(mass > 0.0, means, centers))
 
     def predict(self, X: ArrayLike, costs: ArrayLike | None = None) -> FloatArray:
         """Return the cheapest vertex of each sample.
