@@ -12,7 +12,7 @@ import feaslearn as fl
 from feaslearn.data import Shard, shards
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnsupportedError
 from feaslearn.losses import Objective
-from feaslearn.trainers import MixedInteger
+from feaslearn.trainers import GradientDescent, MixedInteger
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.mixed_integer.linear_model import LinearModel
 from feaslearn.trainers.mixed_integer.ternary_program import TernaryProgram
@@ -28,7 +28,7 @@ LOSSES = {
 }
 
 
-def samples(primitive: object, seed: int, noise: float, rows: int = 6) -> Shard:
+def samples(primitive: object, seed: int, noise: float, rows: int = 5) -> Shard:
     random = np.random.default_rng(seed)
     A = np.array([[1.0, -1.0], [0.0, 1.0]])
     costs, features = random.normal(size=(rows, 2)), np.ones((rows, 2))
@@ -133,9 +133,8 @@ def test_a_time_limit_returns_a_map() -> None:
 
 def test_what_is_not_served_is_refused() -> None:
     whole = samples(SETS["box"], seed=0, noise=1.0)
-    assert isinstance(
-        choose_trainer("auto", objective(whole, fl.Box(2), fl.Suboptimality())), MixedInteger
-    )
+    served = objective(whole, fl.Box(2), fl.Suboptimality())
+    assert isinstance(choose_trainer("auto", served), MixedInteger)
     wrong = objective(whole, fl.L2Ball(2), fl.Predictability(squared=False))
     with pytest.raises(UnsupportedError) as told:
         MixedInteger().train(wrong, np.random.default_rng(0))
@@ -146,6 +145,8 @@ def test_what_is_not_served_is_refused() -> None:
             objective(whole, fl.Simplex(2, binary=True), fl.Predictability()),
             np.random.default_rng(0),
         )
+    with pytest.raises(UnsupportedError, match="MixedInteger trains it"):
+        GradientDescent().train(served, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)

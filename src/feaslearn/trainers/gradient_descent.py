@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.hypotheses import MapHypothesis
+from feaslearn.hypotheses import MapHypothesis, Ternary
 from feaslearn.losses import Objective
 from feaslearn.results import Status
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
@@ -81,6 +81,8 @@ class GradientDescent(IterativeTrainer):
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a hypothesis that has no gradient; every loss is served."""
+        if isinstance(objective.hypothesis, Ternary):
+            return [f"{objective.hypothesis!r} has whole numbers in it (MixedInteger trains it)"]
         if isinstance(objective.hypothesis, MapHypothesis):
             return []
         return [
