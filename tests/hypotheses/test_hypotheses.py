@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from feaslearn import Affine, Scaled
+from feaslearn import Affine, Scaled, Ternary
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.hypotheses import MapHypothesis, Maps
 from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, PrimitiveSet, Product, Simplex
@@ -63,6 +63,7 @@ def both(name: str) -> list[tuple[MapHypothesis, MapHypothesis, int]]:
     return [
         (Affine(primitive), Affine(Uncoded(primitive)), 2),
         (Scaled(primitive), Scaled(Uncoded(primitive)), primitive.dimension),
+        (Ternary(primitive), Ternary(Uncoded(primitive)), 2),
     ]
 
 
@@ -208,6 +209,6 @@ def test_scaled_needs_as_many_entries_as_decisions() -> None:
 
 
 def test_theta_of_the_wrong_length_is_refused() -> None:
-    for hypothesis in (Affine(Simplex(3)), Scaled(Simplex(2))):
+    for hypothesis in (Affine(Simplex(3)), Scaled(Simplex(2)), Ternary(Box(2))):
         with pytest.raises(DataError, match="theta has shape"):
             hypothesis.predict(np.zeros(100), np.ones((1, 1)), np.ones((1, 2)))

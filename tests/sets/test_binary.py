@@ -12,7 +12,14 @@ from sklearn.base import clone
 import feaslearn as fl
 from feaslearn.checks import check_primitive_set
 from feaslearn.data import Shard
-from feaslearn.exceptions import CheckError, EmptySetError, SetError, TooManyVerticesError
+from feaslearn.exceptions import (
+    CheckError,
+    EmptySetError,
+    SetError,
+    TooManyVerticesError,
+    UnsupportedError,
+)
+from feaslearn.formulations import PredictabilityProgram, SuboptimalityProgram
 from feaslearn.sets import AffineImage, PrimitiveSet
 from registry import BINARY_SETS, cube, generators
 
@@ -143,3 +150,9 @@ def test_a_region_of_points() -> None:
     assert region.project([1.2, 0.1]).tolist() == [0.5, 0.5]
     assert len(region.vertices()) == 3
     assert region.distance([1.25, 0.0], "l1") == pytest.approx(0.75)
+
+
+def test_convex_programs_refuse_binary_points() -> None:
+    for program in (PredictabilityProgram, SuboptimalityProgram):
+        with pytest.raises(UnsupportedError, match="holds binary points"):
+            program(fl.Simplex(2, binary=True), 2)

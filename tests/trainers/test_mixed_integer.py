@@ -10,7 +10,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.data import Shard, shards
-from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers import MixedInteger
 from feaslearn.trainers.automatic import choose_trainer
@@ -191,3 +191,51 @@ def test_all_bad_parameters_are_named() -> None:
         )
     for name in ("max_seconds is -1", "tol is 2.0", "max_iter is 0", "n_starts is 1.5"):
         assert name in str(told.value)
+
+
+def test_a_callback_sees_the_gap_close_and_can_stop() -> None:
+    seen: list[tuple[int, float, float]] = []
+
+    def stop(step: int, bound: float, loss: float) -> bool:
+        seen.append((step, bound, loss))
+        return step > 30
+
+    data = fl.datasets.make_l1_ball(60, noise=0.2, random_state=0)
+    result = fit(data, 4, callback=stop).result_
+    assert result.status == "stopped by callback"
+    assert seen[-1][0] > 30
+    bounds, losses = (result.history[name] for name in ("lower bound", "loss"))
+    assert (np.diff(bounds) >= 0.0).all()
+    assert (np.diff(losses) <= 0.0).all()
+    assert losses[-1] == pytest.approx(result.objective)
+    assert len(result.history["seconds"]) == len(bounds)
+
+
+def test_a_solver_that_fails_leaves_the_bound_of_its_parent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from feaslearn.trainers.mixed_integer.node_program import NodeProgram
+
+    whole, works = noisy(5, seed=3), NodeProgram.solve
+    calls = iter(range(10**6))
+
+    def sometimes(self: NodeProgram, *arguments: object) -> object:
+        if next(calls) % 5 == 4:
+            raise SolverError("no")
+        return works(self, *arguments)
+
+    problem = objective(whole, SETS["simplex"], fl.Predictability())
+    right = MixedInteger(tol=1e-6).train(problem, np.random.default_rng(0)).result
+    monkeypatch.setattr(NodeProgram, "solve", sometimes)
+    result = MixedInteger(tol=1e-6).train(problem, np.random.default_rng(0)).result
+    assert result.lower_bound <= right.objective + 1e-6
+    assert result.objective == pytest.approx(right.objective, rel=1e-3)
+
+
+def test_an_interrupt_keeps_the_best_so_far() -> None:
+    def press(step: int, bound: float, loss: float) -> bool:
+        raise KeyboardInterrupt
+
+    result = fit(fl.datasets.make_l1_ball(30, noise=0.2, random_state=0), 3, callback=press).result_
+    assert result.status == "interrupted"
+    assert result.objective < 1.0

@@ -10,10 +10,12 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.data import Shard, shards
-from feaslearn.exceptions import UnsupportedError
+from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnsupportedError
 from feaslearn.losses import Objective
-from feaslearn.trainers import MixedInteger
+from feaslearn.trainers import GradientDescent, MixedInteger
 from feaslearn.trainers.automatic import choose_trainer
+from feaslearn.trainers.mixed_integer.linear_model import LinearModel
+from feaslearn.trainers.mixed_integer.ternary_program import TernaryProgram
 
 SETS = {"box": fl.Box(2, -1.0, [1.0, 2.0]), "l1-ball": fl.L1Ball(2), "simplex": fl.Simplex(2)}
 LOSSES = {
@@ -26,7 +28,7 @@ LOSSES = {
 }
 
 
-def samples(primitive: object, seed: int, noise: float, rows: int = 6) -> Shard:
+def samples(primitive: object, seed: int, noise: float, rows: int = 5) -> Shard:
     random = np.random.default_rng(seed)
     A = np.array([[1.0, -1.0], [0.0, 1.0]])
     costs, features = random.normal(size=(rows, 2)), np.ones((rows, 2))
@@ -131,9 +133,8 @@ def test_a_time_limit_returns_a_map() -> None:
 
 def test_what_is_not_served_is_refused() -> None:
     whole = samples(SETS["box"], seed=0, noise=1.0)
-    assert isinstance(
-        choose_trainer("auto", objective(whole, fl.Box(2), fl.Suboptimality())), MixedInteger
-    )
+    served = objective(whole, fl.Box(2), fl.Suboptimality())
+    assert isinstance(choose_trainer("auto", served), MixedInteger)
     wrong = objective(whole, fl.L2Ball(2), fl.Predictability(squared=False))
     with pytest.raises(UnsupportedError) as told:
         MixedInteger().train(wrong, np.random.default_rng(0))
@@ -144,6 +145,8 @@ def test_what_is_not_served_is_refused() -> None:
             objective(whole, fl.Simplex(2, binary=True), fl.Predictability()),
             np.random.default_rng(0),
         )
+    with pytest.raises(UnsupportedError, match="MixedInteger trains it"):
+        GradientDescent().train(served, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)
@@ -155,3 +158,38 @@ def test_parameters_of_maps_are_rounded_to_the_class() -> None:
     hypothesis = fl.Ternary(fl.Box(2))
     theta = np.array([0.4, 0.6, -2.0, -0.2, 5.0, 6.0])
     assert hypothesis.theta_of(hypothesis.maps(theta, 2, 1)).tolist() == [0, 1, -1, 0, 5, 6]
+
+
+def test_binaries_do_not_grow_with_the_samples() -> None:
+    counts = []
+    for rows in (3, 9):
+        program = TernaryProgram(
+            fl.Box(2), fl.Predictability("l1"), samples(fl.Box(2), 0, 0.0, rows)
+        )
+        counts.append(program.model.n_integers)
+    assert counts == [8, 8]
+
+
+def test_programs_without_an_answer_say_so() -> None:
+    model = LinearModel()
+    x = model.columns(2, lower=0.0, upper=1.0, integer=True)
+    model.row([(x, 1.0)], lower=3.0)
+    with pytest.raises(InfeasibleProblemError, match="no feasible point"):
+        model.solve({}, np.inf, 1e-4)
+    model = LinearModel()
+    y = model.columns(1, integer=True)
+    model.row([(y, 1.0)], lower=0.0)
+    model.costs[0] = -1.0
+    with pytest.raises(SolverError):
+        model.solve({}, np.inf, 1e-4)
+
+
+def test_a_program_starts_from_part_of_a_solution() -> None:
+    model = LinearModel()
+    x = model.columns(3, lower=0.0, upper=1.0, integer=True)
+    model.row([(x, np.array([2.0, 3.0, 4.0]))], upper=5.0)
+    model.costs.update({0: -3.0, 1: -4.0, 2: -5.0})
+    answer = model.solve({0: 1.0, 1: 1.0}, np.inf, 0.0)
+    assert answer.values.round(9).tolist() == [1.0, 1.0, 0.0]
+    assert answer.bound == pytest.approx(-7.0)
+    assert answer.finished

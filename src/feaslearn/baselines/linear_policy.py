@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import validate_data
 
-from feaslearn.baselines.samples import check_samples, check_signals
-from feaslearn.exceptions import DataError, NotFittedError
+from feaslearn.baselines.samples import check_samples, signals_to_predict
+from feaslearn.exceptions import DataError
 
 FloatArray = NDArray[np.float64]
 
@@ -89,10 +89,7 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ndarray of shape (N, n) or (N,)
             The decisions, in the shape of those it was fitted to.
         """
-        if not hasattr(self, "coef_"):
-            raise NotFittedError("LinearPolicy is not fitted yet; call fit before predict")
-        signals = check_signals(X, "LinearPolicy")
-        validate_data(self, X, skip_check_array=True, reset=False)
+        signals = signals_to_predict(self, X, "coef_")
         return np.asarray(signals @ self.coef_.T + self.intercept_)
 
 

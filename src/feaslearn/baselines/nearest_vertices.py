@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from feaslearn.baselines.samples import check_samples, check_signals
+from feaslearn.baselines.samples import check_samples, signals_to_predict
 from feaslearn.costs import CostSpecification, resolve_cost
 from feaslearn.data import Shard, as_matrix, column_names
-from feaslearn.exceptions import DataError, NotFittedError, Problems
+from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses import Affine
 from feaslearn.losses import Loss
 from feaslearn.sets import Simplex
@@ -151,7 +151,8 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
         member = np.arange(len(centers))[:, None] == clusters.labels_
         mass = member @ seen
         sums = member @ (seen * np.nan_to_num(decisions))
-        return np.asarray(np.where(mass > 0.0, sums / np.where(mass > 0.0, mass, 1.0), centers))
+        means = sums / np.where(mass > 0.0, mass, 1.0)
+        return np.asarray(np.where(mass > 0.0, means, centers))
 
     def predict(self, X: ArrayLike, costs: ArrayLike | None = None) -> FloatArray:
         """Return the cheapest vertex of each sample.
@@ -199,10 +200,7 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _prices(self, X: ArrayLike, costs: ArrayLike | None) -> FloatArray:
         """Return what is minimised: the costs, turned round where they are maximised."""
-        if not hasattr(self, "vertices_"):
-            raise NotFittedError("NearestVertices is not fitted yet; call fit before predict")
-        signals = check_signals(X, "NearestVertices")
-        validate_data(self, X, skip_check_array=True, reset=False)
+        signals = signals_to_predict(self, X, "vertices_")
         sign = -1.0 if self.sense == "max" else 1.0
         if costs is None:
             return np.ascontiguousarray(sign * self.cost_.evaluate(signals))

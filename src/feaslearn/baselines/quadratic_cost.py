@@ -10,8 +10,8 @@ from scipy.linalg import block_diag
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from feaslearn.baselines.samples import check_samples, check_signals
-from feaslearn.exceptions import DataError, NotFittedError, Problems
+from feaslearn.baselines.samples import check_samples, signals_to_predict
+from feaslearn.exceptions import DataError, Problems
 from feaslearn.formulations.program import CONIC, load_cvxpy, solve
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.conic_solver import solve_conic
@@ -115,10 +115,7 @@ class QuadraticCost(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ndarray of shape (N, n)
             The decisions.
         """
-        if not hasattr(self, "Q_"):
-            raise NotFittedError("QuadraticCost is not fitted yet; call fit before predict")
-        signals = check_signals(X, "QuadraticCost")
-        validate_data(self, X, skip_check_array=True, reset=False)
+        signals = signals_to_predict(self, X, "Q_")
         slopes = signals @ self.B_.T + self.a_
         root = np.linalg.cholesky(self.Q_)
         form, n = self._region().conic_form(), len(self.a_)

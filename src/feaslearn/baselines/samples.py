@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
 from feaslearn.data import as_matrix
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.exceptions import DataError, NotFittedError, Problems
 
 FloatArray = NDArray[np.float64]
 
 
-def check_signals(X: ArrayLike, owner: str) -> FloatArray:
-    """Return the signals of a prediction, or say everything that is wrong with them."""
+def signals_to_predict(model: BaseEstimator, X: ArrayLike, learned: str) -> FloatArray:
+    """Return the signals of a prediction, or say everything that is wrong with them.
+
+    ``learned`` is an attribute that ``fit`` sets.
+    """
+    owner = type(model).__name__
+    if not hasattr(model, learned):
+        raise NotFittedError(f"{owner} is not fitted yet; call fit before predict")
     problems = Problems()
     signals = as_matrix(X, name="X", problems=problems)
     problems.raise_if_any(DataError, owner)
     if signals is None:
         raise AssertionError("no signals although no problem was found")
+    validate_data(model, X, skip_check_array=True, reset=False)
     return signals
 
 

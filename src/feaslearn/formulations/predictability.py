@@ -22,6 +22,7 @@ from feaslearn.formulations.program import (
     PairSolution,
     checked_norm,
     checked_pair,
+    convex_form,
     in_cone,
     load_cvxpy,
     measure,
@@ -85,7 +86,7 @@ class PredictabilityProgram:
         cp = load_cvxpy()
         self.norm = checked_norm(norm)
         self.squared = squared
-        self._form = primitive.conic_form()
+        self._form = convex_form(primitive)
         self._shape = (n, self._form.H.shape[1])
         self._A = cp.Parameter(self._shape)
         self._b, self._c, self._x, self._observed = (cp.Parameter(n) for _ in range(4))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.sets.conic_form import ConicForm
+from feaslearn.sets.primitive_set import PrimitiveSet
 
 Array = NDArray[np.float64]
 Attempts = tuple[tuple[str, dict[str, float]], ...]
@@ -83,6 +84,16 @@ def checked_norm(norm: str) -> str:
         known = ", ".join(map(repr, ORDERS))
         raise UnsupportedError(f"norm={norm!r} is not known; use one of {known}")
     return norm
+
+
+def convex_form(primitive: PrimitiveSet) -> ConicForm:
+    """Return the conic form of a convex set; a discrete one has only that of its hull."""
+    if primitive.discrete:
+        raise UnsupportedError(
+            f"{primitive!r} holds binary points, which a convex program cannot describe; "
+            "MixedInteger trains it, and the losses measure it"
+        )
+    return primitive.conic_form()
 
 
 def checked_pair(

@@ -17,6 +17,7 @@ from feaslearn.formulations.program import (
     PairSolution,
     checked_norm,
     checked_pair,
+    convex_form,
     in_cone,
     load_cvxpy,
     measure,
@@ -68,7 +69,7 @@ class SuboptimalityProgram:
         cp = load_cvxpy()
         self.norm = checked_norm(norm)
         self.squared = squared
-        self._form = primitive.conic_form()
+        self._form = convex_form(primitive)
         self._shape = (n, self._form.H.shape[1])
         self._A = cp.Parameter(self._shape)
         self._b, self._x, self._hidden = (cp.Parameter(n) for _ in range(3))

@@ -14,7 +14,7 @@ from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.results import Status
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.trainers.bilinear_program import BilinearProgram
-from feaslearn.trainers.bilinear_solvers import SOLVERS, make_solver
+from feaslearn.trainers.bilinear_solvers import SOLVERS, Ended, make_solver
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer.found import Clock, Found
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
@@ -130,15 +130,19 @@ class Global(Trainer):
         bound = 0.0
         if value > ZERO * program.unit and not clock.out():
             cutoff = value * (1.0 + SLACK)
-            theta, ended = program.solve(cutoff, clock.left, self.tol)
+            try:
+                theta, ended = program.solve(cutoff, clock.left, self.tol)
+            except KeyboardInterrupt:
+                theta, ended = None, Ended(None, 0.0, finished=False)
+                status = "interrupted"
             bound = min(ended.bound, value)
             if theta is not None:
                 best, value = _better(objective, theta, best, value)
-            if value - bound > 1.1 * self.tol * value:
+            if value - bound > 1.1 * self.tol * value and status == "optimal":
                 status = "stalled" if ended.finished else "time limit"
         elif value > ZERO * program.unit:
             status = "time limit"
-        return bounded_result(self, objective, Found(best, status, bound, 1), clock)
+        return bounded_result(self, objective, Found(best, status, bound, 1, {}), clock)
 
     def _heuristics(self, objective: Objective, random: np.random.Generator) -> tuple[Array, float]:
         """Return parameters to beat, and their loss."""

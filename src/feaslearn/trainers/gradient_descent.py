@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.data import Decisions
-from feaslearn.hypotheses import MapHypothesis
+from feaslearn.hypotheses import MapHypothesis, Ternary
 from feaslearn.losses import Objective
 from feaslearn.results import Status
 from feaslearn.trainers.backtracking import NoStep, backtrack, first_size
@@ -109,6 +109,8 @@ class GradientDescent(IterativeTrainer):
 
 def no_gradient_in(objective: Objective) -> list[str]:
     """Name a hypothesis that has no gradient in its parameters."""
+    if isinstance(objective.hypothesis, Ternary):
+        return [f"{objective.hypothesis!r} has whole numbers in it (MixedInteger trains it)"]
     if isinstance(objective.hypothesis, MapHypothesis):
         return []
     return [

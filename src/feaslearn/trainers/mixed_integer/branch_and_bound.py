@@ -11,6 +11,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.exceptions import SolverError
 from feaslearn.results import Status
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram, Relaxed
@@ -54,14 +55,15 @@ class BranchAndBound:
     max_nodes : int
         Nodes at most.
     report : callable
-        Called after each node with their number, the lower bound and the best loss.
+        Called before each branching with the number of nodes, the lower bound and the best loss;
+        a true answer stops the search.
     """
 
     samples: ListedSamples
     tol: float
     out_of_time: Callable[[], bool]
     max_nodes: int
-    report: Callable[[int, float, float], None]
+    report: Callable[[int, float, float], bool]
     value: float = np.inf
     best: Array = field(default_factory=lambda: np.zeros((0, 0)))
     nodes: int = 0
@@ -93,6 +95,8 @@ class BranchAndBound:
             self.lower_bound = max(0.0, min(heap[0].bound, self.floor, self.value))
             if self.value <= self.zero or heap[0].bound >= self.target:
                 return "optimal"
+            if self.report(self.nodes, self.lower_bound, self.value):
+                return "stopped by callback"
             if self.out_of_time():
                 return "time limit"
             if self.nodes >= self.max_nodes:
@@ -102,7 +106,6 @@ class BranchAndBound:
                     heapq.heappush(heap, child)
                 else:
                     self.floor = min(self.floor, child.bound)
-            self.report(self.nodes, self.lower_bound, self.value)
         self.lower_bound = max(0.0, min(self.floor, self.value))
         return "optimal"
 
@@ -130,7 +133,11 @@ class BranchAndBound:
                 nearest[group] = point
             elif sample is not None:
                 chosen[sample] = point
-            child = self._solve(nearest, chosen)
+            try:
+                child = self._solve(nearest, chosen)
+            except SolverError:
+                # What holds above holds below; the search goes on from there.
+                child = Node(node.bound, next(self._order), nearest, chosen, node.beta)
             # A program with more rows has no smaller optimum, whatever the solver's last digits.
             child.bound = max(child.bound, node.bound)
             children.append(child)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.results import Status
+
+Callback = Callable[[int, float, float], object]
 
 
 class Found(NamedTuple):
@@ -18,6 +21,7 @@ class Found(NamedTuple):
     status: Status
     lower_bound: float
     steps: int
+    history: dict[str, list[float]]
 
 
 class Clock:
@@ -46,3 +50,32 @@ class Clock:
     def out(self) -> bool:
         """Say whether the time is up."""
         return self.left == 0.0
+
+
+class Watch:
+    """Writes down where a search stands, and asks the user's callback whether to go on.
+
+    Parameters
+    ----------
+    clock : Clock
+        The clock of the search.
+    callback : callable or None
+        Called with the step, the lower bound and the loss; a true answer stops the search.
+    """
+
+    def __init__(self, clock: Clock, callback: Callback | None) -> None:
+        self._clock, self._callback = clock, callback
+        self.history: dict[str, list[float]] = {"seconds": [], "loss": [], "lower bound": []}
+
+    def stops(self, step: int, bound: float, loss: float) -> bool:
+        """Note bound and loss; say whether the user wants to stop."""
+        self.note(bound, loss)
+        return bool(self._callback(step, bound, loss)) if self._callback is not None else False
+
+    def note(self, bound: float, loss: float) -> None:
+        """Write down bound and loss where they have changed."""
+        last = [self.history[name][-1:] for name in ("loss", "lower bound")]
+        if last != [[loss], [bound]]:
+            row = {"seconds": self._clock.seconds, "loss": loss, "lower bound": bound}
+            for name, value in row.items():
+                self.history[name].append(value)

@@ -52,6 +52,11 @@ class LinearModel:
         self._count += size
         return positions
 
+    @property
+    def n_integers(self) -> int:
+        """Number of columns that must be whole."""
+        return int(sum(flags.sum() for flags in self._integer))
+
     def row(self, terms: Sequence[Term], lower: float = -np.inf, upper: float = np.inf) -> None:
         """Add a row; a term is columns and their coefficients, broadcast to each other."""
         parts = [np.broadcast_arrays(columns, factors) for columns, factors in terms]

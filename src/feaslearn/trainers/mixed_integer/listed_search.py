@@ -10,7 +10,7 @@ from feaslearn.exceptions import UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.results import Status
 from feaslearn.trainers.mixed_integer.branch_and_bound import BranchAndBound
-from feaslearn.trainers.mixed_integer.found import Clock, Found
+from feaslearn.trainers.mixed_integer.found import Clock, Found, Watch
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.starts import starts
 from feaslearn.trainers.progress import ProgressBar
@@ -22,6 +22,7 @@ def search_listed(
     objective: Objective,
     random: np.random.Generator,
     clock: Clock,
+    watch: Watch,
     tol: float,
     max_iter: int | None,
     n_starts: int,
@@ -35,9 +36,11 @@ def search_listed(
         )
     with ProgressBar("branch and bound, gap closed (%)", 100) as bar:
 
-        def report(nodes: int, bound: float, value: float) -> None:
+        def report(nodes: int, bound: float, value: float) -> bool:
             closed = 100.0 * bound / value if value > 0.0 else 100.0
-            bar.update(int(closed), f"node {nodes}, loss {samples.in_units(value):.4g}")
+            loss = samples.in_units(value)
+            bar.update(int(closed), f"node {nodes}, loss {loss:.4g}")
+            return watch.stops(nodes, samples.in_units(bound), loss)
 
         limit = max_iter if max_iter is not None else 2**62
         search = BranchAndBound(samples, tol, clock.out, limit, report)
@@ -54,4 +57,5 @@ def search_listed(
                 raise
             status = "interrupted"
     bound = samples.in_units(search.lower_bound)
-    return Found(samples.theta(search.best), status, bound, search.nodes)
+    watch.note(bound, samples.in_units(search.value))
+    return Found(samples.theta(search.best), status, bound, search.nodes, watch.history)

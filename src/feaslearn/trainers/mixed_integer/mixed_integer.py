@@ -13,7 +13,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.results import TrainingResult
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.trainers.mixed_integer.found import Clock, Found
+from feaslearn.trainers.mixed_integer.found import Callback, Clock, Found, Watch
 from feaslearn.trainers.mixed_integer.listed_search import search_listed
 from feaslearn.trainers.mixed_integer.ternary_search import TernarySearch
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
@@ -52,6 +52,8 @@ class MixedInteger(Trainer):
         Limit on the nodes, or on the rounds of tangents.
     n_starts : int, default=10
         Random starts of the heuristics before the proof.
+    callback : callable, default=None
+        Called with the step, the lower bound and the loss so far; a true answer stops the search.
 
     References
     ----------
@@ -75,15 +77,19 @@ class MixedInteger(Trainer):
         tol: float = 1e-4,
         max_iter: int | None = None,
         n_starts: int = 10,
+        callback: Callback | None = None,
     ) -> None:
         self.max_seconds = max_seconds
         self.tol = tol
         self.max_iter = max_iter
         self.n_starts = n_starts
+        self.callback = callback
 
     def check(self, problems: Problems) -> None:
         """Refuse limits that are none."""
         check_limits(self.max_seconds, self.tol, problems)
+        if self.callback is not None and not callable(self.callback):
+            problems.add(f"callback is {self.callback!r}, expected a function or None")
         for name, least in (("max_iter", 1), ("n_starts", 0)):
             value = getattr(self, name)
             if value is None and name == "max_iter":
@@ -107,11 +113,14 @@ class MixedInteger(Trainer):
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Search for the best parameters and a lower bound."""
         clock = Clock(self.max_seconds)
+        watch = Watch(clock, self.callback)
         if isinstance(objective.hypothesis, Ternary):
-            search = TernarySearch(objective, clock, self.tol)
+            search = TernarySearch(objective, clock, watch, self.tol)
             found = search.run(random, self.n_starts, self.max_iter)
             return bounded_result(self, objective, found, clock)
-        found = search_listed(objective, random, clock, self.tol, self.max_iter, self.n_starts)
+        found = search_listed(
+            objective, random, clock, watch, self.tol, self.max_iter, self.n_starts
+        )
         return bounded_result(self, objective, found, clock)
 
 
@@ -168,6 +177,7 @@ def bounded_result(trainer: Trainer, objective: Objective, found: Found, clock: 
         seconds=clock.seconds,
         lower_bound=min(max(found.lower_bound, 0.0), value),
         tied_share=tied_share(objective, found.theta),
+        history=found.history,
     )
     name = type(trainer).__name__
     logger.info("%s: %s, loss %.6g, bound %.6g", name, result.status, value, result.lower_bound)

@@ -12,7 +12,7 @@ from feaslearn.data import Shard
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status
 from feaslearn.trainers.least_squares import least_squares
-from feaslearn.trainers.mixed_integer.found import Clock, Found
+from feaslearn.trainers.mixed_integer.found import Clock, Found, Watch
 from feaslearn.trainers.mixed_integer.ternary_program import TANGENTS, TernaryProgram
 from feaslearn.trainers.progress import ProgressBar
 
@@ -34,12 +34,15 @@ class TernarySearch:
         What to minimise; its hypothesis is `Ternary`.
     clock : Clock
         How long.
+    watch : Watch
+        Writes down where the search stands.
     tol : float
         Relative gap at which the search ends.
     """
 
-    def __init__(self, objective: Objective, clock: Clock, tol: float) -> None:
+    def __init__(self, objective: Objective, clock: Clock, watch: Watch, tol: float) -> None:
         self._objective, self._clock, self._tol = objective, clock, tol
+        self._watch = watch
         parts = zip(*objective.shards, strict=True)
         self.whole = Shard(*(np.concatenate(part) for part in parts))
         n = objective.n_decisions
@@ -60,7 +63,8 @@ class TernarySearch:
                 status, bound, rounds = self._prove(max_iter)
         except KeyboardInterrupt:
             status = "interrupted"
-        return Found(self.best, status, bound, rounds)
+        self._watch.note(bound, self.value)
+        return Found(self.best, status, bound, rounds, self._watch.history)
 
     def _prove(self, max_iter: int | None) -> tuple[Status, float, int]:
         objective = self._objective
@@ -80,8 +84,11 @@ class TernarySearch:
                     off = self._cut(program, answer.values)
                 logger.debug("round %d: loss %.6g, bound %.6g", rounds, self.value, bound)
                 bar.update(int(100 * bound / self.value), f"loss {self.value:.4g}")
+                stop = self._watch.stops(rounds, bound, self.value)
                 if self.value - bound <= self._tol * self.value + self._zero:
                     return "optimal", bound, rounds
+                if stop:
+                    return "stopped by callback", bound, rounds
                 if answer.finished and off <= 1e-9 * max(self.value, self._zero):
                     return "stalled", bound, rounds
                 if max_iter is not None and rounds >= max_iter:
