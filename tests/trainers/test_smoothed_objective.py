@@ -101,6 +101,30 @@ def test_where_a_search_begins_does_not_matter(name: str, loss: Loss) -> None:
 
 
 @EACH_LOSS
+@pytest.mark.parametrize(("length", "price"), [(1e3, 1e2), (1e-3, 1e-2), (1e-3, 1e2)])
+def test_units_do_not_matter(length: float, price: float, loss: Loss) -> None:
+    for name in ("simplex-5", "box-3", "l2-ball-3"):
+        objective, theta = problem(name, loss, seed=2)
+        (shard,) = objective.shards
+        rows = shard._replace(decisions=length * shard.decisions, costs=price * shard.costs)
+        scaled = replace(objective, shards=[rows])
+        expected = by_program(scaled, length * theta, 8.0)
+        found = SmoothedObjective(scaled).evaluate(length * theta, 8.0)
+        assert found.value == pytest.approx(expected.value, rel=1e-6)
+
+
+@EACH_LOSS
+@pytest.mark.parametrize("name", SERVED)
+def test_ties_and_equal_columns(name: str, loss: Loss) -> None:
+    hypothesis, theta, shard = sample(name, rows=12, seed=4, tied=True)
+    objective = Objective(loss, hypothesis, [shard._replace(weights=np.full(12, 1 / 12))])
+    for epsilon in (1.0, 64.0):
+        expected = by_program(objective, theta, epsilon)
+        found = SmoothedObjective(objective).evaluate(theta, epsilon)
+        assert found.value == pytest.approx(expected.value, rel=1e-6, abs=1e-8)
+
+
+@EACH_LOSS
 @pytest.mark.parametrize("name", UNSERVED)
 def test_other_sets_go_through_the_program(name: str, loss: Loss) -> None:
     objective, theta = problem(name, loss, rows=5)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.formulations.program import load_cvxpy
-from feaslearn.formulations.smoothed_program import SmoothedProgram, SmoothedSolution
+from feaslearn.formulations.smoothed_program import SmoothedProgram, SmoothedSolution, units
 
 Array = NDArray[np.float64]
 
@@ -112,13 +112,15 @@ class SmoothedPredictability(SmoothedProgram):
             The optimum, and its derivatives.
         """
         seen = ~np.isnan(x)
+        offset_free = np.where(seen, x - b, 0.0)
+        length, price = units(A, offset_free, c)
         root = np.sqrt(weights)[:, None]
-        self._root.value, self._c.value = root * seen, c
+        self._root.value, self._c.value = root * seen, c / price
         self._root_primal.value = np.sqrt(epsilon_1) * root * np.ones(x.shape)
-        self._root_dual.value = np.sqrt(epsilon_2) * root * np.ones(self._q.shape)
-        self._solve(A, b, c, np.where(seen, x, 0.0))
-        gamma = np.where(seen, self._gamma.value, 0.0)
-        slack, slack_dual = np.array(self._slack.value), np.array(self._slack_dual.value)
+        self._root_dual.value = price * np.sqrt(epsilon_2) * root * np.ones(self._q.shape)
+        self._solve(A / length, offset_free / length, c / price)
+        gamma = length * np.where(seen, self._gamma.value, 0.0)
+        slack, slack_dual = length * self._slack.value, length * price * self._slack_dual.value
         values = (gamma**2).sum(axis=1) + epsilon_1 * (slack**2).sum(axis=1)
         values += epsilon_2 * (slack_dual**2).sum(axis=1)
         return SmoothedSolution(

@@ -102,17 +102,25 @@ class SmoothedProgram(ABC):
             self._q - self._lam @ H + self._slack_dual == 0,
         ]
 
-    def _solve(self, A: Array, b: Array, c: Array, x: Array) -> None:
+    def _solve(self, A: Array, x: Array, c: Array) -> None:
         """Fill in the parameters that both programs share, and solve.
 
-        A has shape (N, n, p), and b, c and x shape (N, n); x is zero where it was not observed.
+        A has shape (N, n, p), and x and c shape (N, n); x is the decision without its offset, and
+        zero where it was not observed.
         """
         for k, parameter in enumerate(self._A):
             parameter.value = A[:, :, k]
-        self._target.value = x - b
+        self._target.value = x
         self._q.value = np.einsum("inp,in->ip", A, c)
-        self._level.value = np.einsum("in,in->i", c, x - b)
+        self._level.value = np.einsum("in,in->i", c, x)
         solve(self._problem, "smoothed", self._attempts)
+
+
+def units(A: Array, x: Array, c: Array) -> tuple[float, float]:
+    """Return the sizes of decisions and costs, which solvers should see as about one."""
+    length = max(float(np.abs(A).max(initial=0.0)), float(np.abs(x).max(initial=0.0)))
+    price = float(np.abs(c).max(initial=0.0))
+    return length or 1.0, price or 1.0
 
 
 def _in_cones(form: ConicForm, slack: Any, *, dual: bool) -> list[Any]:

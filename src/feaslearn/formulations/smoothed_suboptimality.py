@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.formulations.program import load_cvxpy
-from feaslearn.formulations.smoothed_program import SmoothedProgram, SmoothedSolution
+from feaslearn.formulations.smoothed_program import SmoothedProgram, SmoothedSolution, units
 
 Array = NDArray[np.float64]
 
@@ -104,14 +104,16 @@ class SmoothedSuboptimality(SmoothedProgram):
             The optimum, and its derivatives.
         """
         hidden = np.isnan(x)
+        offset_free = np.where(hidden, 0.0, x - b)
+        length, price = units(A, offset_free, c)
         root = np.sqrt(weights)
         self._root.value = root[:, None] * np.ones(x.shape)
-        self._root_o.value = root
-        self._root_dual.value = np.sqrt(epsilon) * root[:, None] * np.ones(self._q.shape)
-        self._hidden.value, self._hidden_c.value = hidden.astype(float), hidden * c
-        self._solve(A, b, c, np.where(hidden, 0.0, x))
-        gamma, excess = np.array(self._gamma.value), np.array(self._gamma_o.value)
-        slack_dual = np.array(self._slack_dual.value)
+        self._root_o.value = price * root
+        self._root_dual.value = price * np.sqrt(epsilon) * root[:, None] * np.ones(self._q.shape)
+        self._hidden.value, self._hidden_c.value = hidden.astype(float), hidden * c / price
+        self._solve(A / length, offset_free / length, c / price)
+        gamma, excess = length * self._gamma.value, length * price * self._gamma_o.value
+        slack_dual = length * price * self._slack_dual.value
         values = (gamma**2).sum(axis=1) + excess**2 + epsilon * (slack_dual**2).sum(axis=1)
         return SmoothedSolution(
             value=float(weights @ values),

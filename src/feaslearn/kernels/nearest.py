@@ -75,8 +75,11 @@ def _shrink(points: Array, latents: Array, old: Array, new: Array, size: int) ->
         weight = (1.0 - step) * old[j] + step * new[j]
         # A point that has little weight because it is new stays.
         if weight > NO_WEIGHT or new[j] > NO_WEIGHT:
-            points[kept] = points[j]
-            latents[kept] = latents[j]
+            # Entry by entry: an array assigned to an array takes seconds to compile.
+            for i in range(points.shape[1]):
+                points[kept, i] = points[j, i]
+            for k in range(latents.shape[1]):
+                latents[kept, k] = latents[j, k]
             old[kept] = weight
             kept += 1
     total = 0.0
@@ -130,7 +133,8 @@ def _settle(points: Array, latents: Array, weights: Array, trial: Array, size: i
         for j in range(size):
             inside = inside and trial[j] > NO_WEIGHT
         if inside:
-            weights[:size] = trial[:size]
+            for j in range(size):
+                weights[j] = trial[j]
             return size
         smaller = _shrink(points, latents, weights, trial, size)
         if smaller == size:

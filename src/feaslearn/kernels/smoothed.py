@@ -50,7 +50,7 @@ MAX_PROXIMAL = 500
 #: second number is not believed.
 EXACT, BELIEVED = 1e-13, 1e-9
 #: Weight of unobserved decisions, relative to the least of the others.
-PROXIMAL = 1e-3
+PROXIMAL = 1e-4
 
 
 class Smoothing(NamedTuple):
@@ -274,7 +274,7 @@ def _proximal_move(row: _Row, seen: NDArray[np.bool_]) -> bool:
         if not seen[j]:
             moved = max(moved, abs(row.y[j] - row.x[j]))
             row.x[j] = row.y[j]
-    return moved > 1e-13 * largest
+    return moved > 1e-11 * largest
 
 
 class SmoothedMemory(NamedTuple):

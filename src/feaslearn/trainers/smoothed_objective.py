@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ Array = NDArray[np.float64]
 
 #: Rows of one CVXPY program: compiling takes a time that grows with them.
 PROGRAM_ROWS = 100
+#: CVXPY sets up warnings for the whole process while it works, so starts take turns.
+_ONE_AT_A_TIME = threading.Lock()
 #: Numbers that are remembered of the projections of all samples.
 MOST_REMEMBERED = 5_000_000
 
@@ -169,9 +172,10 @@ class SmoothedObjective:
             self._programs[count] = kind(self._primitive, n, count)
         program = self._programs[count]
         known = (*maps.at(rows.features), rows.costs, rows.decisions, rows.weights)
-        if isinstance(program, SmoothedPredictability):
-            return program.solve(*known, epsilon, epsilon)
-        return program.solve(*known, epsilon)
+        with _ONE_AT_A_TIME:
+            if isinstance(program, SmoothedPredictability):
+                return program.solve(*known, epsilon, epsilon)
+            return program.solve(*known, epsilon)
 
 
 def _scales(shards: list[Shard]) -> tuple[float, float]:
