@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,16 @@ def test_a_callback_left_out_comes_back_as_none(path: Path) -> None:
     trainer = GradientDescent(max_iter=0, n_starts=1, callback=never)
     fl.save(fit(fl.Affine(fl.Simplex(2)), trainer=trainer), path, leave_out=["callback"])
     assert difference(fl.load(path).trainer, GradientDescent(max_iter=0, n_starts=1)) is None
+
+
+def test_what_cannot_be_left_out(path: Path) -> None:
+    model = fit(fl.Scaled(Interval(2.0)), n=1)
+    with pytest.raises(UnsupportedError, match=r"primitive cannot be left out: Scaled needs it"):
+        fl.save(model, path, leave_out=["primitive"])
+    with pytest.raises(
+        UnsupportedError, match=r"random_state\[0\] is of type date.*; change it; c"
+    ):
+        fl.save(model.set_params(random_state=[date.today()]), path, leave_out=["random_state[0]"])
 
 
 def test_nothing_to_leave_out(model: fl.RegionRegressor, path: Path) -> None:

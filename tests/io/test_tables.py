@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import struct
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,15 @@ def test_a_frame_is_taken_for_one_by_the_model() -> None:
     assert np.asarray(X, dtype=np.float32).dtype == np.float32
     model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost).fit(X, y)
     assert list(model.feature_names_in_) == ["price"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        predicted = model.predict(X)
+    assert predicted.columns == ["left", "right"]
+    assert predicted.to_numpy().tobytes() == model.predict(X.to_numpy()).tobytes()
+    with pytest.raises(DataError, match="a frame of 2 columns is not made of"):
+        Frame(data.signals, ["price", "demand"])
+    with pytest.raises(DataError, match=r"columns prize; the model was fitted to price, in this"):
+        model.predict(Frame(data.signals, ["prize"]))
     assert model.region([0.3]).names == ("left", "right")
     model.fit(data.signals, data.decisions)
     assert not hasattr(model, "feature_names_in_")

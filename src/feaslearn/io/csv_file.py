@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from feaslearn.exceptions import DataError, Problems, list_first
 from feaslearn.io.table import Table
+from feaslearn.trainers.progress import ProgressBar
 
 #: What may stand between cells, the first of the header line that does.
 DELIMITERS = ",;\t|"
@@ -94,7 +96,7 @@ def _rows(text: str, source: str, delimiter: str) -> tuple[list[list[str]], list
     rows: list[list[str]] = []
     lines: list[int] = []
     try:
-        for row in reader:
+        for row in _watched(reader, source, text.count("\n")):
             blank = len(row) < 2 and not "".join(row).strip()
             # In a table of one column, a quoted nothing is a cell.
             if row and not (blank and len(rows[0] if rows else ()) != 1):
@@ -103,6 +105,15 @@ def _rows(text: str, source: str, delimiter: str) -> tuple[list[list[str]], list
     except csv.Error as error:
         raise DataError(f"{source}: line {reader.line_num}: {error}") from None
     return rows, lines
+
+
+def _watched(reader: Any, source: str, lines: int) -> Iterator[list[str]]:
+    """Yield the rows of a reader; a large file has a progress bar."""
+    with ProgressBar(f"reading {source}", lines) as bar:
+        for count, row in enumerate(reader):
+            if count % 10_000 == 0:
+                bar.update(reader.line_num)
+            yield row
 
 
 def _check_header(names: Sequence[str], source: str) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from feaslearn.exceptions import ModelFileError, did_you_mean
 from feaslearn.io.arrays import decode_array
-from feaslearn.io.encoder import DEEPEST
+from feaslearn.io.encoder import DEEPEST, is_left_out
 from feaslearn.io.generators import decode_generator
 from feaslearn.io.registry import TRANSFORMERS, Registry, parameter_names
 from feaslearn.io.transformers import MOST_SIGNALS, restore_state
@@ -25,14 +25,7 @@ KEYS: dict[str, tuple[set[str], set[str]]] = {
     "scalar": ({"dtype", "data"}, set()),
     "generator": ({"kind", "state"}, set()),
     "object": ({"class", "parameters"}, {"fitted"}),
-    "left out": ({"what"}, set()),
 }
-
-
-class LeftOut(NamedTuple):
-    """Stands for something that was left out when the file was written."""
-
-    what: str
 
 
 class Decoder:
@@ -101,8 +94,8 @@ class Decoder:
         if not isinstance(name, str) or name not in self._registry:
             hint = did_you_mean(name, list(self._registry)) if isinstance(name, str) else ""
             raise ModelFileError(
-                f"{where}: the class {_short(name)} is not one that files may name; {hint} Classes "
-                "of your own are given to load: classes=[...]"
+                f"{where}: the class {_short(name)} is not one that files may name (classes of "
+                f"your own are given to load: classes=[...]); {hint}"
             )
         if not isinstance(nodes, dict):
             raise ModelFileError(f"{where}: the parameters of {name} are {_short(nodes)}")
@@ -125,11 +118,11 @@ class Decoder:
                     f"{where}: {kind.__name__} has no parameter {_short(name)}; was the file "
                     "written by a newer version?"
                 )
-        values = {
+        return {
             name: self.decode(node, f"{where}.{name}" if where else name, depth + 1)
             for name, node in nodes.items()
+            if not is_left_out(node)
         }
-        return {name: value for name, value in values.items() if not isinstance(value, LeftOut)}
 
 
 def make(kind: type, values: dict[str, Any], where: str) -> Any:
@@ -149,20 +142,17 @@ def _plain(kind: str, node: dict[str, Any], where: str) -> Any:
     if kind == "scalar":
         return decode_array({**node, "shape": [], "order": "C"}, where)[()]
     if kind == "float":
-        if node["value"] not in NOT_FINITE:
-            raise ModelFileError(f"{where}: {_short(node['value'])} is not a float")
-        return NOT_FINITE[node["value"]]
-    if kind == "range":
-        parts = node["parts"]
-        whole = isinstance(parts, list) and all(
-            type(part) is int and abs(part) <= MOST_SIGNALS for part in parts
-        )
-        if not whole or len(parts) != 3 or parts[2] == 0:
-            raise ModelFileError(f"{where}: {_short(parts)} is not a range")
-        return range(*parts)
-    if not isinstance(node["what"], str):
-        raise ModelFileError(f"{where}: what was left out is not a text")
-    return LeftOut(node["what"])
+        text = node["value"]
+        if not isinstance(text, str) or text not in NOT_FINITE:
+            raise ModelFileError(f"{where}: {_short(text)} is not a float")
+        return NOT_FINITE[text]
+    parts = node["parts"]
+    whole = isinstance(parts, list) and all(
+        type(part) is int and abs(part) <= MOST_SIGNALS for part in parts
+    )
+    if not whole or len(parts) != 3 or parts[2] == 0:
+        raise ModelFileError(f"{where}: {_short(parts)} is not a range")
+    return range(*parts)
 
 
 def _short(value: object) -> str:

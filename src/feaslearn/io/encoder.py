@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Collection
 from typing import Any
@@ -104,22 +105,34 @@ class Encoder:
 
     def _object(self, value: Any, where: str, depth: int) -> dict[str, Any]:
         kind = type(value)
-        node: dict[str, Any] = {"$": "object", "class": kind.__name__}
-        node["parameters"] = {
-            name: self.encode(getattr(value, name), f"{where}.{name}" if where else name, depth + 1)
-            for name in parameter_names(kind)
-        }
+        parameters: dict[str, Any] = {}
+        for name, default in parameter_names(kind).items():
+            place = f"{where}.{name}" if where else name
+            parameters[name] = self.encode(getattr(value, name), place, depth + 1)
+            if default is inspect.Parameter.empty and is_left_out(parameters[name]):
+                self.problems.add(f"{place} cannot be left out: {kind.__name__} needs it")
+        node = {"$": "object", "class": kind.__name__, "parameters": parameters}
         if kind in TRANSFORMERS and (state := fitted_state(value)) is not None:
             node["fitted"] = self.encode(state, f"{where}, fitted", depth + 1)
         return node
 
     def _refuse(self, value: Any, where: str, what: str) -> Any:
         name = "features" if where.startswith("features") else where.rpartition(".")[2]
-        if name in self._left_out:
+        if name in self._left_out and "[" not in name:
             self._used.add(name)
             return {"$": "left out", "what": what}
         self.problems.add(f"{where} is {what}, which a model file cannot hold; {_advice(name)}")
         return None
+
+
+def is_left_out(node: Any) -> bool:
+    """Say whether a node stands for a parameter that was left out when the file was written."""
+    return (
+        isinstance(node, dict)
+        and node.keys() == {"$", "what"}
+        and node["$"] == "left out"
+        and isinstance(node["what"], str)
+    )
 
 
 def describe(value: object) -> str:
@@ -134,10 +147,10 @@ def describe(value: object) -> str:
 def _advice(name: str) -> str:
     if name in ("cost", "features"):
         return f"save with leave_out=[{name!r}] and give it again: load(path, {name}=...)"
-    return (
-        f"change it, or save with leave_out=[{name!r}], which loads with the default; classes of "
-        "your own go into classes=[...]"
-    )
+    own = "classes of your own go into classes=[...]"
+    if "[" in name:
+        return f"change it; {own}"
+    return f"change it, or save with leave_out=[{name!r}], which loads with the default; {own}"
 
 
 def _float(value: float) -> Any:

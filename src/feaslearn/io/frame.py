@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from feaslearn.exceptions import DataError
 
 Array = NDArray[np.float64]
 
@@ -14,14 +16,17 @@ Array = NDArray[np.float64]
 class Frame:
     """A matrix whose columns have names; `RegionRegressor` takes it where it takes a frame.
 
-    pandas and polars are not needed to read a file and to fit a model.
+    pandas and polars are not needed to read a file and to fit a model. It is made as a polars
+    frame is, so that predictions come back as one.
 
     Parameters
     ----------
     values : ndarray of shape (N, K)
         The numbers.
-    columns : sequence of str
-        The names.
+    schema : sequence of str
+        The names of the columns.
+    orient : "row"
+        What the first axis of the numbers is.
 
     Examples
     --------
@@ -31,9 +36,13 @@ class Frame:
     Frame(2 rows of demand)
     """
 
-    def __init__(self, values: Array, columns: Sequence[str]) -> None:
+    def __init__(
+        self, values: Array, schema: Sequence[str], orient: Literal["row"] = "row"
+    ) -> None:
+        if orient != "row" or values.shape[1:] != (len(schema),):
+            raise DataError(f"a frame of {len(schema)} columns is not made of {values.shape}")
         self.values = values
-        self.columns = list(columns)
+        self.columns = list(schema)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -49,9 +49,10 @@ def decode_generator(
             "uinteger": state[3],
         }
         return np.random.Generator(bits)
-    if kind == "RandomState" and isinstance(state, list) and isinstance(state[-1], float):
+    if kind == "RandomState" and isinstance(state, list) and len(state) == WORDS + 3:
         *words, position, has_gauss, gauss = state
-        if _are_whole(state[:-1], [*[2**32] * WORDS, WORDS + 1, 2]):
+        whole = _are_whole(state[:-1], [*[2**32] * WORDS, WORDS + 1, 2])
+        if whole and isinstance(gauss, float):
             legacy = np.random.RandomState(0)
             key = np.array(words, dtype=np.uint32)
             legacy.set_state(("MT19937", key, position, has_gauss, gauss))

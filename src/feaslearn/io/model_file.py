@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from feaslearn.costs import CostSpecification
-from feaslearn.exceptions import DataError, ModelFileError, UnsupportedError
+from feaslearn.exceptions import DataError, FeaslearnError, ModelFileError, UnsupportedError
 from feaslearn.io.atomic import read_bytes, write_bytes
 from feaslearn.io.decoder import Decoder
 from feaslearn.io.encoder import Encoder
@@ -145,6 +145,12 @@ def load(
         return decode_model(tree, Decoder(with_classes(classes)), cost, features)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from error
+    except FeaslearnError:
+        raise  # about what the caller gave
+    except Exception as error:
+        # The last line of defence: whatever a forged file still brings about, it is the file.
+        what = f"{type(error).__name__}: {error}"
+        raise ModelFileError(f"{os.fspath(path)}: makes no model: {what}") from error
 
 
 def _open(contents: bytes) -> Any:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from feaslearn.costs import CostSpecification, ResolvedCost, resolve_cost
 from feaslearn.exceptions import DataError, ModelFileError, Problems, UnsupportedError
 from feaslearn.io.decoder import Decoder
-from feaslearn.io.encoder import Encoder
+from feaslearn.io.encoder import Encoder, is_left_out
 from feaslearn.io.state_checks import check_count, check_names, check_state
 from feaslearn.regressor import RegionRegressor
 
@@ -61,7 +61,7 @@ def decode_model(
         if _is_given(name, nodes.get(name), _place(name, fitted), part):
             parameters[name] = part
     state = {name: decoder.decode(fitted[name], name) for name in STATE if name != "cost_"}
-    transformer_is_given = _is_left_out(_place("features", fitted))
+    transformer_is_given = is_left_out(_place("features", fitted))
     if transformer_is_given:
         state["features_"] = _with_transformer(state["features_"], features)
     check_state(state, transformer_is_given)
@@ -102,7 +102,7 @@ def _place(name: str, fitted: dict[str, Any]) -> Any:
 
 def _is_given(name: str, node: Any, place: Any, part: Any) -> bool:
     """Say whether a part is given; refuse one that is missing, or given although it is there."""
-    missing = next((each for each in (node, place) if _is_left_out(each)), None)
+    missing = next((each for each in (node, place) if is_left_out(each)), None)
     if missing is None:
         if part is None:
             return False
@@ -112,13 +112,9 @@ def _is_given(name: str, node: Any, place: Any, part: Any) -> bool:
         )
     if part is None:
         raise ModelFileError(
-            f"written without {name}, {missing.get('what')}; give it again: load(path, {name}=...)"
+            f"written without {name}, {missing['what']}; give it again: load(path, {name}=...)"
         )
     return True
-
-
-def _is_left_out(node: Any) -> bool:
-    return isinstance(node, dict) and node.get("$") == "left out"
 
 
 def _with_transformer(feature_map: Any, transformer: Any) -> Any:
@@ -141,7 +137,7 @@ def _decode_cost(
         return None
     if not isinstance(node, dict) or node.keys() != {"columns", "specification"}:
         raise ModelFileError("cost_: not a cost")
-    if not _is_left_out(node["specification"]):
+    if not is_left_out(node["specification"]):
         given = None
     specification = decoder.decode(node["specification"], "cost_") if given is None else given
     problems = Problems()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,14 +106,24 @@ def check_signals(model: BaseEstimator, X: Any) -> Array:
 
 def check_columns(model: BaseEstimator, X: Any, reset: bool) -> None:
     """Remember the number and the names of the signals, or compare with them."""
-    try:
-        validate_data(model, X, skip_check_array=True, reset=reset)
-    except (TypeError, ValueError) as error:
-        raise DataError(str(error)) from error
     names = column_names(X)
-    if reset and names is not None and not hasattr(model, "feature_names_in_"):
-        # A frame that scikit-learn does not know.
+    with warnings.catch_warnings():
+        if names is not None:
+            # scikit-learn does not see the names of every frame; they are compared below.
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        try:
+            validate_data(model, X, skip_check_array=True, reset=reset)
+        except (TypeError, ValueError) as error:
+            raise DataError(str(error)) from error
+    if names is None:
+        return
+    if reset:
         model.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(model, "feature_names_in_") and list(names) != list(model.feature_names_in_):
+        raise DataError(
+            f"X has the columns {', '.join(names)}; the model was fitted to "
+            f"{', '.join(model.feature_names_in_)}, in this order"
+        )
 
 
 def one_row(signal: Any) -> Any:
