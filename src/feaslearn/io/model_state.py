@@ -36,7 +36,7 @@ def encode_model(model: RegionRegressor, encoder: Encoder) -> dict[str, Any]:
     """Return a fitted model as what JSON can hold; raise one error for all that has no place."""
     parameters = model.get_params(deep=False)
     nodes = {name: encoder.encode(value, name) for name, value in parameters.items()}
-    for name in vars(model).keys() - parameters.keys() - {*STATE, *NOT_STATE}:
+    for name in sorted(vars(model).keys() - parameters.keys() - {*STATE, *NOT_STATE}):
         encoder.problems.add(f"{name} is an attribute that model files do not hold; delete it")
     encoder.problems.raise_if_any(UnsupportedError, "save")
     fitted = {
