@@ -89,7 +89,7 @@ def test_everything_wrong_is_said_at_once() -> None:
         ({"trainer": fl.trainers.GradientDescent(n_starts=0)}, "n_starts=0 is not a whole number"),
         ({"trainer": fl.trainers.GradientDescent(max_iter=2.5)}, "max_iter=2.5 is not a whole"),
         ({"trainer": fl.trainers.GradientDescent(tol=np.nan)}, "tol=nan is not a number of at"),
-        ({"trainer": fl.trainers.GradientDescent(noise="a")}, "noise='a' is not a number of at"),
+        ({"trainer": fl.trainers.GradientDescent(start=3)}, "theta is not a vector"),
         ({"trainer": fl.trainers.GradientDescent(max_seconds=-1)}, "max_seconds=-1 is not a num"),
         ({"trainer": fl.trainers.GradientDescent(callback=1)}, "callback=1 is not a function"),
         ({"sense": "MIN"}, "sense='MIN' is neither 'min' nor 'max'"),
