@@ -216,6 +216,17 @@ def test_only_squared_losses_are_smoothed(loss: Loss) -> None:
         model.fit(data.signals, data.decisions)
 
 
+def test_sets_that_are_not_convex_are_refused() -> None:
+    class Corners(fl.Simplex):
+        discrete = True
+
+    problem = Objective(fl.Predictability("l1"), fl.Affine(Corners(3)), [samples(0)])
+    with pytest.raises(UnsupportedError) as caught:
+        AdaptiveSmoothing().train(problem, np.random.default_rng(0))
+    assert "is not convex (MixedInteger trains it)" in str(caught.value)
+    assert "is not a squared l2 loss" in str(caught.value)
+
+
 def test_wrong_parameters_are_named_together() -> None:
     data = fl.datasets.make_switch(10, random_state=0)
     trainer = AdaptiveSmoothing(max_iter=-1, epsilon=0.0, max_epsilon=np.inf)

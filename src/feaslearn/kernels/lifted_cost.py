@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.kernels._jit import inner_kernel
-from feaslearn.kernels.nearest import nearest_on_corral, new_corral, span_square
+from feaslearn.kernels.corral import nearest_on_corral, new_corral, span_square
 from feaslearn.kernels.oracle import minimize_twice
 from feaslearn.kernels.set_code import BOX, HYPERSIMPLEX, L1_BALL, L2_BALL, POINTS, SIMPLEX, SetCode
 

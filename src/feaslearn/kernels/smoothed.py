@@ -1,24 +1,4 @@
-r"""The smoothed programs of Algorithm 2 for one map, sample by sample, without a solver.
-
-With b fixed the samples separate. A sample of either loss asks for
-
-.. math:: \min_{y,\, z \in Z,\, t} \; \sum_j w_j (x_j - y_j)^2 + \epsilon_1 \|y - Az - b\|^2
-          + \gamma_o^2 + \epsilon_2 D(t) \quad \text{s.t.} \quad c'(y - b) - t \le \gamma_o.
-
-Predictability has :math:`\gamma_o = 0` and :math:`w_j = 1`; suboptimality has y = x and
-:math:`\epsilon_1 = 1`. D is the price of a larger latent minimum, see `lifted_cost`. Given the
-multiplier :math:`\epsilon_2 \nu` of the row that couples y and t, both halves are projections:
-
-- :math:`Az + b` is the point of the region nearest to :math:`x - \epsilon_2 \nu c / (2w)`, in the
-  norm with weights :math:`w_j \epsilon_1 / (w_j + \epsilon_1)`, and y lies between the two;
-- t comes from `lifted_cost`, and :math:`\gamma_o = \rho \nu` with :math:`\rho = \epsilon_2 / 2`
-  (zero for predictability).
-
-What is left is one number: :math:`c'(y(\nu) - b) - \rho \nu = t(\nu)`. The left side falls and the
-right side grows, both linearly piece by piece where Z is polyhedral, so Newton's method inside a
-bracket ends after a few steps at an exact answer. Decisions that were not observed have weight
-zero; they are found by a proximal iteration that gives them a small weight around their last value.
-"""
+"""The smoothed losses of Algorithm 2 for many samples, and their gradient."""
 
 from __future__ import annotations
 
@@ -28,253 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.kernels._jit import inner_kernel, kernel
-from feaslearn.kernels.lifted_cost import lifted_cost, lifted_cost_by_vertices, lists_points
-from feaslearn.kernels.nearest import (
-    BallImage,
-    Corral,
-    ball_image,
-    nearest_in_image,
-    nearest_on_corral,
-    new_corral,
-    span_square,
-)
+from feaslearn.kernels.ball_image import ball_image
+from feaslearn.kernels.corral import Corral, new_corral
 from feaslearn.kernels.predict import latent_cost
 from feaslearn.kernels.predictability import add_gradient, map_at
 from feaslearn.kernels.set_code import L2_BALL, SetCode
+from feaslearn.kernels.smoothed_row import (
+    BELIEVED,
+    SampleRow,
+    Smoothing,
+    find_multiplier,
+    new_row,
+    proximal_move,
+    smoothed_value,
+    weigh,
+)
 
 Array = NDArray[np.float64]
 
-MAX_STEPS = 200
+#: Proximal steps for unobserved decisions.
 MAX_PROXIMAL = 500
-#: Relative to the terms of the equation: a root this good is exact, and one that is worse than the
-#: second number is not believed.
-EXACT, BELIEVED = 1e-13, 1e-9
-#: Weight of unobserved decisions, relative to the least of the others.
-PROXIMAL = 1e-4
-
-
-class Smoothing(NamedTuple):
-    """Weights of the smoothed program: distance to the region, dual slack, and rho.
-
-    ``exact`` says that y is x itself (suboptimality).
-    """
-
-    distance: float
-    dual: float
-    rho: float
-    exact: bool
-
-
-class _Row(NamedTuple):
-    """One sample: offset decision ``x - b``, weights, and the scaled map that is projected on.
-
-    ``g`` is minus the derivative of the projected target, up to the factor ``dual / 2``; y is kept
-    without the offset too, and ``lifted`` is the latent point of `lifted_cost`. ``moves`` says
-    whether the projection depends on the multiplier.
-    """
-
-    c: Array
-    q: Array
-    x: Array
-    w: Array
-    root: Array
-    g: Array
-    A: Array
-    M: Array
-    target: Array
-    y: Array
-    z: Array
-    lifted: Array
-    nothing: Array
-    every: NDArray[np.bool_]
-    moves: NDArray[np.bool_]
-
-
-@inner_kernel
-def _new_row(n: int, p: int) -> _Row:
-    """Return room for one sample."""
-    return _Row(
-        np.empty(n),
-        np.empty(p),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty((n, p)),
-        np.empty((n, p)),
-        np.empty(n),
-        np.empty(n),
-        np.empty(p),
-        np.empty(p),
-        np.zeros(p),
-        np.ones(n, dtype=np.bool_),
-        np.ones(1, dtype=np.bool_),
-    )
-
-
-@inner_kernel
-def _weigh(row: _Row, seen: NDArray[np.bool_], smoothing: Smoothing) -> None:
-    """Write the weights and what follows from them."""
-    for j in range(row.c.size):
-        exact = smoothing.exact and seen[j]
-        row.w[j] = 1.0 if seen[j] else PROXIMAL * min(1.0, smoothing.distance)
-        if exact:
-            row.w[j] = np.inf
-            row.root[j] = np.sqrt(smoothing.distance)
-            row.g[j] = 0.0
-        else:
-            total = row.w[j] + smoothing.distance
-            row.root[j] = np.sqrt(row.w[j] * smoothing.distance / total)
-            row.g[j] = row.c[j] * row.root[j] / row.w[j]
-        for k in range(row.q.size):
-            row.M[j, k] = row.root[j] * row.A[j, k]
-
-
-@inner_kernel
-def _ball_slope(ball: BallImage, t: float, r: Array, g: Array) -> float:
-    """Return ``g'Pg``, P the derivative of the projection onto the image of the unit ball."""
-    singular = ball.singular
-    total, bent, curvature = 0.0, 0.0, 0.0
-    for j in range(singular.size):
-        along = 0.0
-        for i in range(g.size):
-            along += ball.U[i, j] * g[i]
-        shifted = singular[j] * singular[j] + t
-        z = singular[j] * r[j] / shifted
-        total += (singular[j] * along) ** 2 / shifted
-        bent += z * singular[j] * along / shifted
-        curvature += z * z / shifted
-    return total - bent * bent / curvature if t > 0.0 else total
-
-
-@inner_kernel
-def _place(row: _Row, nu: float, smoothing: Smoothing) -> tuple[float, float, float]:
-    """Write y for the latent point found; return ``c'(y - b)``, its size and its direct slope."""
-    total, size, slope = 0.0, 0.0, 0.0
-    push = 0.5 * smoothing.dual * nu
-    for j in range(row.c.size):
-        image = 0.0
-        for k in range(row.q.size):
-            image += row.A[j, k] * row.z[k]
-        if row.w[j] == np.inf:
-            row.y[j] = row.x[j]
-        else:
-            weight = row.w[j] + smoothing.distance
-            pulled = row.w[j] * row.x[j] - push * row.c[j]
-            row.y[j] = (pulled + smoothing.distance * image) / weight
-            slope -= 0.5 * smoothing.dual * row.c[j] * row.c[j] / weight
-        total += row.c[j] * row.y[j]
-        size += abs(row.c[j] * row.y[j]) + abs(row.c[j] * row.x[j])
-    return total, size, slope
-
-
-@inner_kernel
-def _aim(row: _Row, push: float) -> None:
-    """Write what is projected on the region: the decision, pushed against its cost."""
-    for j in range(row.c.size):
-        row.target[j] = row.root[j] * row.x[j] - push * row.g[j]
-
-
-@inner_kernel
-def _ball_point(row: _Row, ball: BallImage) -> float:
-    """Write the latent point of the projection onto the image of a ball; return ``g'Pg``."""
-    r = np.empty(ball.U.shape[1])
-    t = nearest_in_image(ball, row.target, r, row.z)
-    return _ball_slope(ball, t, r, row.g)
-
-
-@inner_kernel
-def _following(nu: float, excess: float, slope: float, low: float, high: float) -> float:
-    """Return the next multiplier to try: Newton's, if that lies in the bracket."""
-    newton = nu - excess / slope if slope < 0.0 else np.inf
-    if newton <= 0.0 and low == 0.0:
-        return 0.0
-    if low < newton < high:
-        return newton
-    return 0.5 * (low + high) if high < np.inf else 2.0 * nu + 1.0
-
-
-@inner_kernel
-def _multiplier(
-    code: SetCode,
-    row: _Row,
-    ball: BallImage,
-    smoothing: Smoothing,
-    corral: Corral,
-    start: float,
-    size: int,
-) -> tuple[float, int, float]:
-    """Return the multiplier, the size of the corral, and how far both are from optimal."""
-    low, high, nu = 0.0, np.inf, start
-    along, residual, gap = 0.0, np.inf, 0.0
-    listed, half = lists_points(code), 0.5 * smoothing.dual
-    for step in range(MAX_STEPS):
-        if row.moves[0] or step == 0:
-            _aim(row, half * nu)
-            if ball.singular.size > 0:
-                along = _ball_point(row, ball)
-            else:
-                for _ in range(2):
-                    _, size, gap = nearest_on_corral(
-                        code, row.M, row.target, row.nothing, 0.0, corral, size, row.z
-                    )
-                    if gap <= EXACT:
-                        break
-                    size = 0  # vertices of another map can mislead
-                along = span_square(corral, size, row.g)
-        level, scale, slope = _place(row, nu, smoothing)
-        if listed and nu > 0.0:
-            t, rise = lifted_cost_by_vertices(code, row.q, 0.5 * nu, row.lifted)
-        else:
-            t, rise = lifted_cost(code, row.q, nu, row.lifted)
-        excess = level - smoothing.rho * nu - t
-        slope -= half * along + smoothing.rho + rise
-        scale += abs(t) + smoothing.rho * nu
-        residual = abs(excess) / scale if scale > 0.0 else 0.0
-        if nu == 0.0 and excess <= 0.0:
-            residual = 0.0
-        if excess > 0.0:
-            low = nu
-        else:
-            high = nu
-        if residual <= EXACT or (high < np.inf and high - low <= 1e-15 * high):
-            break
-        nu = _following(nu, excess, slope, low, high)
-    return nu, size, max(residual, gap)
-
-
-@inner_kernel
-def _value(
-    row: _Row, seen: NDArray[np.bool_], smoothing: Smoothing, nu: float, slacks: Array
-) -> float:
-    """Return the smoothed loss; write the squares of the two slacks, and ``Az - y`` into target."""
-    fit, apart, dual = 0.0, 0.0, 0.0
-    for j in range(row.c.size):
-        image = 0.0
-        for k in range(row.q.size):
-            image += row.A[j, k] * row.z[k]
-        row.target[j] = image - row.y[j]
-        apart += row.target[j] ** 2
-        if seen[j]:
-            fit += (row.x[j] - row.y[j]) ** 2
-    for k in range(row.q.size):
-        dual += (0.5 * nu * row.lifted[k]) ** 2
-    slacks[0] = 0.0 if smoothing.exact else apart
-    slacks[1] = dual
-    over = smoothing.rho * nu
-    return fit + smoothing.distance * apart + over * over + smoothing.dual * dual
-
-
-@inner_kernel
-def _proximal_move(row: _Row, seen: NDArray[np.bool_]) -> bool:
-    """Move unobserved decisions to where they were found; say whether that changed anything."""
-    moved, largest = 0.0, 0.0
-    for j in range(seen.size):
-        largest = max(largest, abs(row.y[j]))
-        if not seen[j]:
-            moved = max(moved, abs(row.y[j] - row.x[j]))
-            row.x[j] = row.y[j]
-    return moved > 1e-11 * largest
 
 
 class SmoothedMemory(NamedTuple):
@@ -292,7 +45,7 @@ class SmoothedMemory(NamedTuple):
 
 @inner_kernel
 def _read(
-    A: Array, b: Array, phi: Array, c: Array, x: Array, row: _Row, seen: NDArray[np.bool_]
+    A: Array, b: Array, phi: Array, c: Array, x: Array, row: SampleRow, seen: NDArray[np.bool_]
 ) -> int:
     """Write one sample and its map into ``row``; return how many decisions were not observed."""
     hidden = 0
@@ -331,13 +84,13 @@ def smoothed_rows(
     is added for them.
     """
     n, p = A.shape[1], A.shape[2]
-    row, room, ball = _new_row(n, p), new_corral(n, p), ball_image(np.zeros((1, 1)))
+    row, room, ball = new_row(n, p), new_corral(n, p), ball_image(np.zeros((1, 1)))
     seen = np.empty(n, dtype=np.bool_)
     remembers = memory.sizes.size > 0
     failed = 0
     for i in range(Phi.shape[0]):
         hidden = _read(A, b, Phi[i], C[i], X[i], row, seen)
-        _weigh(row, seen, smoothing)
+        weigh(row, seen, smoothing)
         row.moves[0] = hidden > 0 or not smoothing.exact
         if code.kinds.size == 1 and code.kinds[0] == L2_BALL:
             ball = ball_image(row.M)
@@ -348,8 +101,8 @@ def smoothed_rows(
             corral = Corral(room.points, *kept, room.trial, room.x, room.slope)
         nu, residual = memory.multipliers[i], np.inf
         for _ in range(MAX_PROXIMAL):
-            nu, size, residual = _multiplier(code, row, ball, smoothing, corral, nu, size)
-            if hidden == 0 or not _proximal_move(row, seen):
+            nu, size, residual = find_multiplier(code, row, ball, smoothing, corral, nu, size)
+            if hidden == 0 or not proximal_move(row, seen):
                 break
             residual = np.inf
         if remembers:
@@ -359,7 +112,7 @@ def smoothed_rows(
             values[i] = np.nan
             continue
         memory.multipliers[i] = nu
-        values[i] = _value(row, seen, smoothing, nu, slacks[i])
+        values[i] = smoothed_value(row, seen, smoothing, nu, slacks[i])
         for j in range(n):
             row.target[j] *= 2.0 * smoothing.distance
             row.y[j] = -smoothing.dual * nu * row.c[j]

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.data import Decisions
 from feaslearn.exceptions import Problems
+from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.trainers.backtracking import NoStep, Step, backtrack, first_size
 from feaslearn.trainers.gradient_descent import NEGLIGIBLE, no_gradient_in
@@ -134,9 +135,13 @@ class AdaptiveSmoothing(IterativeTrainer):
                 problems.add(f"{name}={value!r} is not a positive number")
 
     def mismatches(self, objective: Objective) -> list[str]:
-        """Name a hypothesis without a gradient, and losses that are not squared distances."""
+        """Name what has no gradient, sets that are not convex, and losses that are not squared."""
         problems = no_gradient_in(objective)
-        loss = objective.loss
+        hypothesis, loss = objective.hypothesis, objective.loss
+        if isinstance(hypothesis, MapHypothesis):
+            primitive = hypothesis.latent(objective.n_decisions)
+            if getattr(primitive, "discrete", False):
+                problems.append(f"{primitive!r} is not convex (MixedInteger trains it)")
         if not isinstance(loss, Predictability | Suboptimality):
             problems.append(f"{loss!r} has no smoothed program (GradientDescent trains any loss)")
         elif loss.norm != "l2" or not loss.squared:

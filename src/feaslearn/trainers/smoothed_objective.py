@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard
 from feaslearn.formulations import SmoothedPredictability, SmoothedSolution, SmoothedSuboptimality
 from feaslearn.hypotheses.map_hypothesis import Maps
-from feaslearn.kernels.smoothed import SmoothedMemory, Smoothing, smoothed_rows
+from feaslearn.kernels.smoothed import SmoothedMemory, smoothed_rows
+from feaslearn.kernels.smoothed_row import Smoothing
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.losses.loss import no_gradient
 from feaslearn.sets import AffineImage

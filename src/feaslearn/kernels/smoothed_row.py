@@ -1,0 +1,267 @@
+r"""The smoothed programs of Algorithm 2 for one map, sample by sample, without a solver.
+
+With b fixed the samples separate. A sample of either loss asks for
+
+.. math:: \min_{y,\, z \in Z,\, t} \; \sum_j w_j (x_j - y_j)^2 + \epsilon_1 \|y - Az - b\|^2
+          + \gamma_o^2 + \epsilon_2 D(t) \quad \text{s.t.} \quad c'(y - b) - t \le \gamma_o.
+
+Predictability has :math:`\gamma_o = 0` and :math:`w_j = 1`; suboptimality has y = x and
+:math:`\epsilon_1 = 1`. D is the price of a larger latent minimum, see `lifted_cost`. Given the
+multiplier :math:`\epsilon_2 \nu` of the row that couples y and t, both halves are projections:
+
+- :math:`Az + b` is the point of the region nearest to :math:`x - \epsilon_2 \nu c / (2w)`, in the
+  norm with weights :math:`w_j \epsilon_1 / (w_j + \epsilon_1)`, and y lies between the two;
+- t comes from `lifted_cost`, and :math:`\gamma_o = \rho \nu` with :math:`\rho = \epsilon_2 / 2`
+  (zero for predictability).
+
+What is left is one number: :math:`c'(y(\nu) - b) - \rho \nu = t(\nu)`. The left side falls and the
+right side grows, both linearly piece by piece where Z is polyhedral, so Newton's method inside a
+bracket ends after a few steps at an exact answer. Decisions that were not observed have weight
+zero; they are found by a proximal iteration that gives them a small weight around their last value.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.kernels._jit import inner_kernel
+from feaslearn.kernels.ball_image import BallImage, nearest_in_image
+from feaslearn.kernels.corral import Corral, nearest_on_corral, span_square
+from feaslearn.kernels.lifted_cost import lifted_cost, lifted_cost_by_vertices, lists_points
+from feaslearn.kernels.set_code import SetCode
+
+Array = NDArray[np.float64]
+
+MAX_STEPS = 200
+#: Relative to the terms of the equation: a root this good is exact, and one that is worse than the
+#: second number is not believed.
+EXACT, BELIEVED = 1e-13, 1e-9
+#: Weight of unobserved decisions, relative to the least of the others.
+PROXIMAL = 1e-4
+
+
+class Smoothing(NamedTuple):
+    """Weights of the smoothed program: distance to the region, dual slack, and rho.
+
+    ``exact`` says that y is x itself (suboptimality).
+    """
+
+    distance: float
+    dual: float
+    rho: float
+    exact: bool
+
+
+class SampleRow(NamedTuple):
+    """One sample: offset decision ``x - b``, weights, and the scaled map that is projected on.
+
+    ``g`` is minus the derivative of the projected target, up to the factor ``dual / 2``; y is kept
+    without the offset too, and ``lifted`` is the latent point of `lifted_cost`. ``moves`` says
+    whether the projection depends on the multiplier.
+    """
+
+    c: Array
+    q: Array
+    x: Array
+    w: Array
+    root: Array
+    g: Array
+    A: Array
+    M: Array
+    target: Array
+    y: Array
+    z: Array
+    lifted: Array
+    nothing: Array
+    every: NDArray[np.bool_]
+    moves: NDArray[np.bool_]
+
+
+@inner_kernel
+def new_row(n: int, p: int) -> SampleRow:
+    """Return room for one sample."""
+    return SampleRow(
+        np.empty(n),
+        np.empty(p),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty((n, p)),
+        np.empty((n, p)),
+        np.empty(n),
+        np.empty(n),
+        np.empty(p),
+        np.empty(p),
+        np.zeros(p),
+        np.ones(n, dtype=np.bool_),
+        np.ones(1, dtype=np.bool_),
+    )
+
+
+@inner_kernel
+def weigh(row: SampleRow, seen: NDArray[np.bool_], smoothing: Smoothing) -> None:
+    """Write the weights and what follows from them."""
+    for j in range(row.c.size):
+        exact = smoothing.exact and seen[j]
+        row.w[j] = 1.0 if seen[j] else PROXIMAL * min(1.0, smoothing.distance)
+        if exact:
+            row.w[j] = np.inf
+            row.root[j] = np.sqrt(smoothing.distance)
+            row.g[j] = 0.0
+        else:
+            total = row.w[j] + smoothing.distance
+            row.root[j] = np.sqrt(row.w[j] * smoothing.distance / total)
+            row.g[j] = row.c[j] * row.root[j] / row.w[j]
+        for k in range(row.q.size):
+            row.M[j, k] = row.root[j] * row.A[j, k]
+
+
+@inner_kernel
+def _ball_slope(ball: BallImage, t: float, r: Array, g: Array) -> float:
+    """Return ``g'Pg``, P the derivative of the projection onto the image of the unit ball."""
+    singular = ball.singular
+    total, bent, curvature = 0.0, 0.0, 0.0
+    for j in range(singular.size):
+        along = 0.0
+        for i in range(g.size):
+            along += ball.U[i, j] * g[i]
+        shifted = singular[j] * singular[j] + t
+        z = singular[j] * r[j] / shifted
+        total += (singular[j] * along) ** 2 / shifted
+        bent += z * singular[j] * along / shifted
+        curvature += z * z / shifted
+    return total - bent * bent / curvature if t > 0.0 else total
+
+
+@inner_kernel
+def _place(row: SampleRow, nu: float, smoothing: Smoothing) -> tuple[float, float, float]:
+    """Write y for the latent point found; return ``c'(y - b)``, its size and its direct slope."""
+    total, size, slope = 0.0, 0.0, 0.0
+    push = 0.5 * smoothing.dual * nu
+    for j in range(row.c.size):
+        image = 0.0
+        for k in range(row.q.size):
+            image += row.A[j, k] * row.z[k]
+        if row.w[j] == np.inf:
+            row.y[j] = row.x[j]
+        else:
+            weight = row.w[j] + smoothing.distance
+            pulled = row.w[j] * row.x[j] - push * row.c[j]
+            row.y[j] = (pulled + smoothing.distance * image) / weight
+            slope -= 0.5 * smoothing.dual * row.c[j] * row.c[j] / weight
+        total += row.c[j] * row.y[j]
+        size += abs(row.c[j] * row.y[j]) + abs(row.c[j] * row.x[j])
+    return total, size, slope
+
+
+@inner_kernel
+def _aim(row: SampleRow, push: float) -> None:
+    """Write what is projected on the region: the decision, pushed against its cost."""
+    for j in range(row.c.size):
+        row.target[j] = row.root[j] * row.x[j] - push * row.g[j]
+
+
+@inner_kernel
+def _ball_point(row: SampleRow, ball: BallImage) -> float:
+    """Write the latent point of the projection onto the image of a ball; return ``g'Pg``."""
+    r = np.empty(ball.U.shape[1])
+    t = nearest_in_image(ball, row.target, r, row.z)
+    return _ball_slope(ball, t, r, row.g)
+
+
+@inner_kernel
+def _following(nu: float, excess: float, slope: float, low: float, high: float) -> float:
+    """Return the next multiplier to try: Newton's, if that lies in the bracket."""
+    newton = nu - excess / slope if slope < 0.0 else np.inf
+    if newton <= 0.0 and low == 0.0:
+        return 0.0
+    if low < newton < high:
+        return newton
+    return 0.5 * (low + high) if high < np.inf else 2.0 * nu + 1.0
+
+
+@inner_kernel
+def find_multiplier(
+    code: SetCode,
+    row: SampleRow,
+    ball: BallImage,
+    smoothing: Smoothing,
+    corral: Corral,
+    start: float,
+    size: int,
+) -> tuple[float, int, float]:
+    """Return the multiplier, the size of the corral, and how far both are from optimal."""
+    low, high, nu = 0.0, np.inf, start
+    along, residual, gap = 0.0, np.inf, 0.0
+    listed, half = lists_points(code), 0.5 * smoothing.dual
+    for step in range(MAX_STEPS):
+        if row.moves[0] or step == 0:
+            _aim(row, half * nu)
+            if ball.singular.size > 0:
+                along = _ball_point(row, ball)
+            else:
+                for _ in range(2):
+                    _, size, gap = nearest_on_corral(
+                        code, row.M, row.target, row.nothing, 0.0, corral, size, row.z
+                    )
+                    if gap <= EXACT:
+                        break
+                    size = 0  # vertices of another map can mislead
+                along = span_square(corral, size, row.g)
+        level, scale, slope = _place(row, nu, smoothing)
+        if listed and nu > 0.0:
+            t, rise = lifted_cost_by_vertices(code, row.q, 0.5 * nu, row.lifted)
+        else:
+            t, rise = lifted_cost(code, row.q, nu, row.lifted)
+        excess = level - smoothing.rho * nu - t
+        slope -= half * along + smoothing.rho + rise
+        scale += abs(t) + smoothing.rho * nu
+        residual = abs(excess) / scale if scale > 0.0 else 0.0
+        if nu == 0.0 and excess <= 0.0:
+            residual = 0.0
+        if excess > 0.0:
+            low = nu
+        else:
+            high = nu
+        if residual <= EXACT or (high < np.inf and high - low <= 1e-15 * high):
+            break
+        nu = _following(nu, excess, slope, low, high)
+    return nu, size, max(residual, gap)
+
+
+@inner_kernel
+def smoothed_value(
+    row: SampleRow, seen: NDArray[np.bool_], smoothing: Smoothing, nu: float, slacks: Array
+) -> float:
+    """Return the smoothed loss; write the squares of the two slacks, and ``Az - y`` into target."""
+    fit, apart, dual = 0.0, 0.0, 0.0
+    for j in range(row.c.size):
+        image = 0.0
+        for k in range(row.q.size):
+            image += row.A[j, k] * row.z[k]
+        row.target[j] = image - row.y[j]
+        apart += row.target[j] ** 2
+        if seen[j]:
+            fit += (row.x[j] - row.y[j]) ** 2
+    for k in range(row.q.size):
+        dual += (0.5 * nu * row.lifted[k]) ** 2
+    slacks[0] = 0.0 if smoothing.exact else apart
+    slacks[1] = dual
+    over = smoothing.rho * nu
+    return fit + smoothing.distance * apart + over * over + smoothing.dual * dual
+
+
+@inner_kernel
+def proximal_move(row: SampleRow, seen: NDArray[np.bool_]) -> bool:
+    """Move unobserved decisions to where they were found; say whether that changed anything."""
+    moved, largest = 0.0, 0.0
+    for j in range(seen.size):
+        largest = max(largest, abs(row.y[j]))
+        if not seen[j]:
+            moved = max(moved, abs(row.y[j] - row.x[j]))
+            row.x[j] = row.y[j]
+    return moved > 1e-11 * largest
