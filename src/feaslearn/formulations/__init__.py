@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from feaslearn.formulations.batch import losses_by_program
+from feaslearn.formulations.binary_latent import least_binary_loss
 from feaslearn.formulations.predictability import PredictabilityProgram
 from feaslearn.formulations.program import PairSolution
 from feaslearn.formulations.suboptimality import SuboptimalityProgram
@@ -11,5 +12,6 @@ __all__ = [
     "PairSolution",
     "PredictabilityProgram",
     "SuboptimalityProgram",
+    "least_binary_loss",
     "losses_by_program",
 ]
