@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from feaslearn.formulations.batch import losses_by_program
+from feaslearn.formulations.binary_latent import least_binary_loss
 from feaslearn.formulations.minkowski import MinkowskiProgram, ProgramAnswer, ProgramRows
 from feaslearn.formulations.predictability import PredictabilityProgram
 from feaslearn.formulations.program import PairSolution
@@ -22,5 +23,6 @@ __all__ = [
     "SmoothedSolution",
     "SmoothedSuboptimality",
     "SuboptimalityProgram",
+    "least_binary_loss",
     "losses_by_program",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from numbers import Integral, Real
 
 import numpy as np
@@ -124,7 +125,7 @@ class Global(Trainer):
         clock = Clock(self.max_seconds)
         # A missing package is reported before any work.
         program_solver = make_solver(self.solver)
-        best, value = self._heuristics(objective, random)
+        best, value = self._heuristics(objective, random, clock)
         program = BilinearProgram(objective, program_solver, float(self.radius))
         status: Status = "optimal"
         bound = 0.0
@@ -137,19 +138,22 @@ class Global(Trainer):
                 status = "interrupted"
             bound = min(ended.bound, value)
             if theta is not None:
-                best, value = _better(objective, theta, best, value)
+                best, value = _better(objective, theta, best, value, clock)
             if value - bound > 1.1 * self.tol * value and status == "optimal":
                 status = "stalled" if ended.finished else "time limit"
         elif value > ZERO * program.unit:
             status = "time limit"
         return bounded_result(self, objective, Found(best, status, bound, 1, {}), clock)
 
-    def _heuristics(self, objective: Objective, random: np.random.Generator) -> tuple[Array, float]:
-        """Return parameters to beat, and their loss."""
-        descent = GradientDescent(n_starts=self.n_starts, max_iter=100)
+    def _heuristics(
+        self, objective: Objective, random: np.random.Generator, clock: Clock
+    ) -> tuple[Array, float]:
+        """Return parameters to beat, and their loss; the solver keeps most of the time."""
+        seconds = 0.1 * clock.left if np.isfinite(clock.left) else None
+        descent = GradientDescent(n_starts=self.n_starts, max_iter=100, max_seconds=seconds)
         best = descent.search(objective, random).theta
         value = objective.value(best)
-        for theta in _listed_starts(objective, random, self.n_starts):
+        for theta in _listed_starts(objective, random, self.n_starts, clock):
             reached = objective.value(theta)
             if reached < value:
                 best, value = theta, reached
@@ -168,20 +172,27 @@ def _listed(objective: Objective) -> ListedSamples | None:
         return None
 
 
-def _listed_starts(objective: Objective, random: np.random.Generator, count: int) -> list[Array]:
+def _listed_starts(
+    objective: Objective, random: np.random.Generator, count: int, clock: Clock
+) -> Iterator[Array]:
     samples = _listed(objective)
     if samples is None:
-        return []
+        return
     program = NodeProgram(samples)
-    begun = starts(samples, objective, random, count)
-    return [samples.theta(improved(samples, program, beta)[1]) for beta in begun]
+    for beta in starts(samples, objective, random, count):
+        yield samples.theta(improved(samples, program, beta, clock.out)[1])
+        if clock.out():
+            return
 
 
-def _better(objective: Objective, theta: Array, best: Array, value: float) -> tuple[Array, float]:
+def _better(
+    objective: Objective, theta: Array, best: Array, value: float, clock: Clock
+) -> tuple[Array, float]:
     """Return the better of two, the first also with its predictions moved off near ties."""
     tried, samples = [theta], _listed(objective)
     if samples is not None:
-        tried.append(samples.theta(improved(samples, NodeProgram(samples), samples.beta(theta))[1]))
+        beta = samples.beta(theta)
+        tried.append(samples.theta(improved(samples, NodeProgram(samples), beta, clock.out)[1]))
     for each in tried:
         reached = objective.value(each)
         if reached < value:

@@ -79,7 +79,7 @@ class BranchAndBound:
 
     def offer(self, beta: Array) -> None:
         """Take parameters that are better than the best so far, after improving them."""
-        value, beta = improved(self.samples, self.program, beta)
+        value, beta = improved(self.samples, self.program, beta, self.out_of_time)
         if value < self.value:
             self.value, self.best = value, beta
 
@@ -90,6 +90,8 @@ class BranchAndBound:
 
     def run(self) -> Status:
         """Search until the gap is closed or a limit is reached; zero is always a bound."""
+        if self.value > self.zero and self.out_of_time():
+            return "time limit"
         heap = [self._solve({}, {})]
         while heap:
             self.lower_bound = max(0.0, min(heap[0].bound, self.floor, self.value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import InfeasibleProblemError, SolverError
-from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
+from feaslearn.trainers.mixed_integer.listed_samples import Indices, ListedSamples
 
 Array = NDArray[np.float64]
 
@@ -24,6 +24,21 @@ class Relaxed(NamedTuple):
 
     bound: float
     beta: Array
+
+
+class _Rows(NamedTuple):
+    """Rows ``matrix v <= right``; the first unknowns are beta, one decision after the other."""
+
+    matrix: sp.csc_array
+    right: Array
+
+
+class _Terms(NamedTuple):
+    """What counts: one sample of each kind, its point, and the weight of all like it."""
+
+    samples: Indices
+    points: Indices
+    weights: Array
 
 
 class NodeProgram:
@@ -65,130 +80,108 @@ class NodeProgram:
             By how much the chosen point must be cheaper than all others.
         """
         terms = self._terms(nearest, chosen)
-        rows, right = self._optimality(chosen, margin)
+        rows = self._optimality(chosen, margin) if self._priced is None else self._priced
         if self._samples.loss.norm == "l2":
-            return self._squared(terms, rows, right)
-        return self._linear(terms, rows, right)
+            return self._squared(terms, rows)
+        return self._linear(terms, rows)
 
-    def _terms(
-        self, nearest: Mapping[int, int], chosen: Mapping[int, int]
-    ) -> list[tuple[int, int, float]]:
-        """Return (a sample, a point, the weight of all samples like it) for what counts."""
+    def _terms(self, nearest: Mapping[int, int], chosen: Mapping[int, int]) -> _Terms:
         samples = self._samples
-        points = np.full(len(samples.weights), -1)
-        for group, point in nearest.items():
-            points[samples.groups == group] = point
-        for i, point in chosen.items():
-            points[i] = point
+        by_group = np.full(int(samples.groups.max()) + 1, -1)
+        by_group[list(nearest)] = list(nearest.values())
+        points = by_group[samples.groups]
+        points[list(chosen)] = list(chosen.values())
         counted = np.flatnonzero(points >= 0)
         keys = samples.groups[counted] * self._M + points[counted]
         found, first, members = np.unique(keys, return_index=True, return_inverse=True)
         weights = np.bincount(members.ravel(), samples.weights[counted], minlength=len(found))
-        rows = counted[first]
-        return [(int(i), int(points[i]), float(w)) for i, w in zip(rows, weights, strict=True)]
+        return _Terms(counted[first], points[counted[first]], weights.astype(float))
 
-    def _optimality(self, chosen: Mapping[int, int], margin: float) -> tuple[Array, Array]:
-        """Return rows B and limits d of ``B beta <= d``, beta one decision after the other."""
+    def _optimality(self, chosen: Mapping[int, int], margin: float) -> _Rows:
         psi, costs = self._samples.psi, self._samples.costs
         blocks = [np.zeros((0, self._size))]
         for i, point in chosen.items():
             if costs[i].any():
                 steps = psi[i, point] - np.delete(psi[i], point, axis=0)
                 blocks.append(np.einsum("l,md->mld", costs[i], steps).reshape(-1, self._size))
-        rows = np.vstack(blocks)
-        return rows, np.full(len(rows), -margin)
+        matrix = np.vstack(blocks)
+        return _Rows(sp.csc_array(matrix), np.full(len(matrix), -margin))
 
-    def _squared(
-        self, terms: Sequence[tuple[int, int, float]], rows: Array, right: Array
-    ) -> Relaxed:
-        samples, d = self._samples, self._d
-        P, slopes, constant = np.zeros((self._n, d, d)), np.zeros((self._n, d)), 0.0
-        for i, point, weight in terms:
-            psi, x, seen = samples.psi[i, point], samples.known[i], samples.seen[i]
-            P += 2.0 * weight * np.outer(psi, psi) * seen[:, None, None]
-            slopes -= 2.0 * weight * np.outer(x * seen, psi)
-            constant += weight * float(x @ x)
+    def _squared(self, terms: _Terms, rows: _Rows) -> Relaxed:
+        samples = self._samples
+        psi = samples.psi[terms.samples, terms.points]
+        x, seen = samples.known[terms.samples], samples.seen[terms.samples]
+        weights = 2.0 * terms.weights[:, None] * seen
+        P = np.einsum("tl,td,te->lde", weights, psi, psi)
+        q = -np.einsum("tl,tl,td->ld", weights, x, psi).ravel()
+        constant = 0.5 * float((weights * x**2).sum())
         quadratic = sp.block_diag([*P], format="csc")
-        q = slopes.ravel()
         if self._priced is not None:
-            rows, right = self._priced
-            count = rows.shape[1] - self._size
-            quadratic = sp.block_diag([quadratic, sp.diags(2.0 * samples.weights)], format="csc")
-            q = np.append(q, np.zeros(count))
-        bound, point_ = _clarabel(quadratic, q, sp.csc_matrix(rows), right)
-        return Relaxed(bound + constant, self._matrix(point_))
+            excess = sp.diags_array(2.0 * samples.weights)
+            quadratic = sp.block_diag([quadratic, excess], format="csc")
+            q = np.append(q, np.zeros(len(samples.weights)))
+        bound, found = _clarabel(quadratic, q, rows)
+        return Relaxed(bound + constant, self._matrix(found))
 
-    def _linear(
-        self, terms: Sequence[tuple[int, int, float]], rows: Array, right: Array
-    ) -> Relaxed:
-        """Add variables for the sizes of residuals: one each (l1), or one a term (linf)."""
+    def _linear(self, terms: _Terms, rows: _Rows) -> Relaxed:
+        """Add unknowns for the sizes of residuals: one each (l1), or one a term (linf)."""
         samples, n = self._samples, self._n
         maximum = samples.loss.norm == "linf"
-        sizes = 1 if maximum else n
-        base, limits = (rows, right) if self._priced is None else self._priced
-        width, count = base.shape[1], len(terms) * sizes
-        blocks, offsets = [], [limits]
-        q = np.concatenate([np.zeros(width), np.zeros(count)])
-        for t, (i, point, weight) in enumerate(terms):
-            residual = np.kron(np.eye(n), samples.psi[i, point])[samples.seen[i]]
-            size = np.zeros((n, count))
-            size[:, t * sizes : (t + 1) * sizes] = 1.0 if maximum else np.eye(n)
-            size, x = size[samples.seen[i]], samples.known[i][samples.seen[i]]
-            wide = np.zeros((len(x), width - self._size))
-            blocks += [np.hstack([residual, wide, -size]), np.hstack([-residual, wide, -size])]
-            offsets += [x, -x]
-            q[width + t * sizes : width + (t + 1) * sizes] = weight
-        matrix = np.vstack([np.hstack([base, np.zeros((len(base), count))]), *blocks])
-        matrix, right, q = self._joined(terms, matrix, np.concatenate(offsets), q, width)
-        quadratic = sp.csc_matrix((len(q), len(q)))
-        bound, found = _clarabel(quadratic, q, sp.csc_matrix(matrix), right)
+        T, width = len(terms.weights), rows.matrix.shape[1]
+        psi = samples.psi[terms.samples, terms.points]
+        x, seen = samples.known[terms.samples].ravel(), samples.seen[terms.samples].ravel()
+        residuals = np.einsum("lm,td->tlmd", np.eye(n), psi).reshape(T * n, self._size)[seen]
+        one_each = sp.identity(T) if maximum else sp.identity(T * n)
+        sizes = sp.csr_array(sp.kron(one_each, np.ones((n, 1))) if maximum else one_each)[seen]
+        gaps = sp.hstack([sp.csr_array(residuals), sp.csr_array((seen.sum(), width - self._size))])
+        above, below = sp.hstack([gaps, -sizes]), sp.hstack([-gaps, -sizes])
+        wide = sp.hstack([rows.matrix, sp.csc_array((rows.matrix.shape[0], sizes.shape[1]))])
+        matrix = sp.vstack([wide, above, below])
+        right = np.concatenate([rows.right, x[seen], -x[seen]])
+        q = np.zeros(width + sizes.shape[1])
+        q[width:] = terms.weights if maximum else np.repeat(terms.weights, n)
+        q[self._size : width] = samples.weights[: width - self._size]
+        if maximum and self._priced is not None:
+            # J stands for the larger of both: it is at least the distance of the sample's term.
+            q[width:] = 0.0
+            larger = self._at_least_the_distance(terms, len(q))
+            matrix = sp.vstack([matrix, larger])
+            right = np.append(right, np.zeros(larger.shape[0]))
+        nothing = sp.csc_array((len(q), len(q)))
+        bound, found = _clarabel(nothing, q, _Rows(sp.csc_array(matrix), right))
         return Relaxed(bound, self._matrix(found))
 
-    def _joined(
-        self,
-        terms: Sequence[tuple[int, int, float]],
-        matrix: Array,
-        right: Array,
-        q: Array,
-        width: int,
-    ) -> tuple[Array, Array, Array]:
-        """Make excess costs count: added to the distances (l1), or the larger of the two (linf)."""
-        samples = self._samples
-        if self._priced is None:
-            return matrix, right, q
-        q[self._size : width] = samples.weights
-        if samples.loss.norm == "l1":
-            return matrix, right, q
-        # J_i stands for the larger of both: it is at least the distance of the sample's term.
-        q[width:] = 0.0
-        rows = []
-        for t, (first, _, _) in enumerate(terms):
-            for i in np.flatnonzero(samples.groups == samples.groups[first]):
-                row = np.zeros(len(q))
-                row[width + t], row[self._size + i] = 1.0, -1.0
-                rows.append(row)
-        extra = np.array(rows).reshape(-1, len(q))
-        return np.vstack([matrix, extra]), np.append(right, np.zeros(len(extra))), q
+    def _at_least_the_distance(self, terms: _Terms, width: int) -> sp.csr_array:
+        """Return the rows ``distance_t - J_i <= 0`` for every sample of the group of a term."""
+        groups = self._samples.groups
+        first = self._size + len(groups)
+        members = [np.flatnonzero(groups == groups[sample]) for sample in terms.samples]
+        term = np.repeat(np.arange(len(members)), [len(each) for each in members])
+        sample = np.concatenate([np.zeros(0, dtype=np.intp), *members])
+        row = np.arange(len(term))
+        entries = np.repeat([1.0, -1.0], len(term))
+        places = np.tile(row, 2), np.append(first + term, self._size + sample)
+        return sp.csr_array((entries, places), shape=(len(term), width))
 
-    def _excess_rows(self) -> tuple[Array, Array]:
-        """Return the rows ``c_i'x_i - c_i'v_ij - J_i <= 0`` and, where it matters, ``J >= 0``."""
+    def _excess_rows(self) -> _Rows:
+        """Return ``c_i'x_i - c_i'v_ij - J_i <= 0`` and, where no square says it, ``J >= 0``."""
         samples = self._samples
         N = len(samples.weights)
         prices = -np.einsum("il,imd->imld", samples.costs, samples.psi).reshape(-1, self._size)
-        excess = np.repeat(-np.eye(N), self._M, axis=0)
+        excess = sp.kron(sp.identity(N), -np.ones((self._M, 1)))
         paid = np.einsum("il,il->i", samples.costs, samples.known)
-        rows, right = np.hstack([prices, excess]), -np.repeat(paid, self._M)
-        if samples.loss.norm == "l2":
-            return rows, right
-        positive = np.hstack([np.zeros((N, self._size)), -np.eye(N)])
-        return np.vstack([rows, positive]), np.append(right, np.zeros(N))
+        matrix, right = sp.hstack([sp.csr_array(prices), excess]), -np.repeat(paid, self._M)
+        if samples.loss.norm != "l2":
+            positive = sp.hstack([sp.csr_array((N, self._size)), -sp.identity(N)])
+            matrix, right = sp.vstack([matrix, positive]), np.append(right, np.zeros(N))
+        return _Rows(sp.csc_array(matrix), right)
 
     def _matrix(self, point: Array) -> Array:
         return np.ascontiguousarray(point[: self._size].reshape(self._n, self._d).T)
 
 
-def _clarabel(P: sp.csc_matrix, q: Array, B: sp.csc_matrix, d: Array) -> tuple[float, Array]:
-    """Minimise ``x'P x / 2 + q'x`` over ``B x <= d``; return the dual value, which is a bound."""
+def _clarabel(P: sp.csc_array, q: Array, rows: _Rows) -> tuple[float, Array]:
+    """Minimise ``v'P v / 2 + q'v`` over rows; return the dual value, which is a bound."""
     import clarabel
 
     settings = clarabel.DefaultSettings()
@@ -196,8 +189,9 @@ def _clarabel(P: sp.csc_matrix, q: Array, B: sp.csc_matrix, d: Array) -> tuple[f
     settings.max_threads = 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
     quadratic = sp.csc_matrix(sp.triu(P) + RIDGE * sp.identity(len(q)))
-    cones = [clarabel.NonnegativeConeT(len(d))] if len(d) else []
-    answer = clarabel.DefaultSolver(quadratic, q, B, d, cones, settings).solve()
+    cones = [clarabel.NonnegativeConeT(len(rows.right))] if len(rows.right) else []
+    matrix = sp.csc_matrix(rows.matrix)
+    answer = clarabel.DefaultSolver(quadratic, q, matrix, rows.right, cones, settings).solve()
     status = str(answer.status)
     if "PrimalInfeasible" in status:
         raise InfeasibleProblemError("no parameters give these samples their points")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,9 @@ def starts(
         yield _cooled(samples, beta)
 
 
-def improved(samples: ListedSamples, program: NodeProgram, beta: Array) -> tuple[float, Array]:
+def improved(
+    samples: ListedSamples, program: NodeProgram, beta: Array, out_of_time: Callable[[], bool]
+) -> tuple[float, Array]:
     """Fix the points that ``beta`` itself takes, solve for the best parameters, and repeat.
 
     Each program holds the parameters before it, so that the loss never rises. The best parameters
@@ -46,6 +48,8 @@ def improved(samples: ListedSamples, program: NodeProgram, beta: Array) -> tuple
     """
     best, value = beta, samples.value(beta)
     for _ in range(ROUNDS):
+        if out_of_time():
+            break
         solved = _with_margin(samples, program, best)
         reached = np.inf if solved is None else samples.value(solved)
         # What a margin costs is worth paying: the loss counts the nearest of tied points, but a
