@@ -105,6 +105,13 @@ class Minkowski(Hypothesis):
         return cls(dictionary.windows(n, lengths), **options)  # type: ignore[arg-type]
 
     @classmethod
+    def smoothed(
+        cls, n: int, lengths: Sequence[int], step: int = 1, **options: object
+    ) -> Minkowski:
+        """Return sums of hypersimplices seen through moving averages, for ramps."""
+        return cls(dictionary.smoothed(n, lengths, step), **options)  # type: ignore[arg-type]
+
+    @classmethod
     def segments(cls, G: ArrayLike, **options: object) -> Minkowski:
         """Return sums of the segments from 0 to each row of ``G``."""
         return cls(dictionary.segments(G), **options)  # type: ignore[arg-type]

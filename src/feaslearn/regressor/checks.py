@@ -165,9 +165,8 @@ def _check_features(
         signals, weights, cost_columns, X = np.zeros((1, 1)), np.ones(1), (), None
     names = column_names(X) or tuple(f"s{j}" for j in range(signals.shape[1]))
     with problems.taking():
-        return fit_features(
-            specification, signals[weights > 0.0], cost_columns=cost_columns, signal_names=names
-        )
+        counting = signals if (weights > 0.0).all() else signals[weights > 0.0]
+        return fit_features(specification, counting, cost_columns=cost_columns, signal_names=names)
     return None
 
 

@@ -24,6 +24,8 @@ SHARDS_AS_FOLDS = 40
 VISIBLE = 1e-6
 #: Coefficients that move by less than this share have settled.
 SETTLED = 1e-8
+#: A loss below this share of the decisions' moment is not taken from the moments.
+ROUNDED = 1e-6
 #: A loss below this share of the decisions' moment is rounding.
 EXACT = 1e-14
 #: Errors beyond this many times the usual one count linearly (Huber), and how often they are
@@ -88,15 +90,16 @@ class MinkowskiFit:
     def n_tied(self) -> int:
         """Number of samples for which a term has several minimisers."""
         _ = self.moments
-        return sum(int(tied.any(axis=1).sum()) for tied in self.samples.tied)
+        return sum(int(tied.any(axis=1).sum()) for tied in self.samples.tied if tied.any())
 
     def solve(self, ridge: float | str, sparsity: float | str, robust: bool = False) -> Fitted:
         """Return the optimum, for strengths given or chosen ("auto")."""
-        plain = self.problem.solve(self.moments, Strengths(0.0, 0.0))
+        reduced = self.moments.reduced()
+        plain = self.problem.solve(reduced, Strengths(0.0, 0.0))
         bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
         if not self._exact(bound, ridge, sparsity):
             strengths = self.problem.choose(self._moments, ridge, sparsity)
-        answer = self.problem.solve(self.moments, strengths) if max(strengths) > 0.0 else plain
+        answer = self.problem.solve(reduced, strengths) if max(strengths) > 0.0 else plain
         if robust:
             strengths, answer, anomalous = self._reweighted(ridge, sparsity, strengths, answer)
             details["samples that count less than half"] = float(anomalous)
@@ -124,7 +127,8 @@ class MinkowskiFit:
         largest, clipped = np.zeros(samples.minimizers.count), 0
         for shard in samples.shards:
             scales = samples.hypothesis.unclipped_scales(theta, shard.features, samples.n)
-            largest = np.maximum(largest, scales.max(axis=0))
+            scales = np.ascontiguousarray(scales.T)
+            largest = np.maximum(largest, scales.max(axis=1))
             clipped += int((scales < 0.0).sum())
         return {
             "terms": float(len(largest)),
@@ -133,6 +137,10 @@ class MinkowskiFit:
         }
 
     def _loss(self, answer: Answer) -> float:
+        """Return the loss: from the moments, unless it is so small that they hold only rounding."""
+        value = self.moments.value(answer.a, answer.b)
+        if value > ROUNDED * self.moments.xx:
+            return value
         return sum(
             float(
                 rows.weights
@@ -154,7 +162,7 @@ class MinkowskiFit:
             if again:
                 strengths = self.problem.choose(folds, ridge, sparsity)
             for _ in range(MAX_REWEIGHTED):
-                last, answer = answer, self.problem.solve(Moments.total(folds), strengths)
+                last, answer = answer, self.problem.solve(Moments.total(folds).reduced(), strengths)
                 factors = self._factors(answer)
                 if _close(last, answer):
                     break

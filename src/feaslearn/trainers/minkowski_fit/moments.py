@@ -29,6 +29,11 @@ class Rows(NamedTuple):
     decisions: Array
     weights: Array
 
+    def some(self, chosen: NDArray[np.bool_]) -> Rows:
+        """Return some of the samples; functions that are the features themselves remain so."""
+        part = Rows(*(array[chosen] for array in self))
+        return part._replace(phi=part.psi) if self.psi is self.phi else part
+
     def predict(self, a: Array, b: Array) -> Array:
         """Return the decisions for coefficients ``a`` (G, M) and ``b`` (k, n)."""
         return np.asarray(np.einsum("it,itj->ij", self.psi @ a.T, self.points) + self.phi @ b)
@@ -54,31 +59,34 @@ class Moments(NamedTuple):
 
         Samples are the last axis here, so that every product runs along memory.
         """
-        seen = (~np.isnan(rows.decisions)).astype(float)
-        weights = rows.weights[:, None] * seen
-        x, w = (
-            np.ascontiguousarray(np.nan_to_num(rows.decisions).T),
-            np.ascontiguousarray(weights.T),
-        )
-        psi, phi = np.ascontiguousarray(rows.psi.T), np.ascontiguousarray(rows.phi.T)
         y = np.ascontiguousarray(rows.points.transpose(1, 2, 0))
-        (G, n, count), M, k = y.shape, len(psi), len(phi)
-        wy = w * y
-        between = np.zeros((G, G, count))
+        (G, n, count), M, k = y.shape, rows.psi.shape[1], rows.phi.shape[1]
+        same = rows.psi is rows.phi
+        both = rows.psi if same else np.hstack([rows.psi, rows.phi])
+        basis, x = np.ascontiguousarray(both.T), np.ascontiguousarray(rows.decisions.T)
+        w = np.where(np.isnan(x), 0.0, rows.weights)
+        x = np.nan_to_num(x, copy=False)
+        values = np.zeros((G * G + G * n + n, count))
+        between, wy = (
+            values[: G * G].reshape(G, G, count),
+            values[G * G : -n].reshape(G, n, count),
+        )
+        np.multiply(w, y, out=wy)
         for j in range(n):
             between += wy[:, None, j] * y[None, :, j]
-        products = (psi[:, None] * psi[None]).reshape(M * M, count)
-        aa = (products @ between.reshape(G * G, count).T).reshape(M, M, G, G)
-        products = (psi[:, None] * phi[None]).reshape(M * k, count)
-        ab = (products @ wy.reshape(G * n, count).T).reshape(M, k, G, n)
-        products = (phi[:, None] * phi[None]).reshape(k * k, count)
-        bb = (products @ w.T).reshape(k, k, n)
+        values[-n:] = w
+        first, second = np.triu_indices(len(basis))
+        table = np.empty((len(basis), len(basis), len(values)))
+        table[first, second] = (basis[first] * basis[second]) @ values.T
+        table[second, first] = table[first, second]
+        phi = slice(0 if same else M, None)
+        aa, ab, bb = np.split(table, [G * G, G * G + G * n], axis=2)
         return cls(
-            aa.transpose(2, 0, 3, 1),
-            ab.transpose(2, 0, 1, 3),
-            bb,
-            np.sum(wy * x, axis=1) @ psi.T,
-            phi @ (w * x).T,
+            aa[:M, :M].reshape(M, M, G, G).transpose(2, 0, 3, 1),
+            ab[:M, phi].reshape(M, k, G, n).transpose(2, 0, 1, 3),
+            bb[phi, phi],
+            np.sum(wy * x, axis=1) @ basis[:M].T,
+            basis[phi] @ (w * x).T,
             float((w * x * x).sum()),
         )
 
@@ -104,28 +112,40 @@ class Moments(NamedTuple):
         inner += 2.0 * float(np.einsum("gm,gmkj,kj->", a, self.ab, b)) - 2.0 * (self.rb * b).sum()
         return float(self.xx + inner + np.einsum("kj,klj,lj->", b, self.bb, b))
 
-    def without_offset(self) -> tuple[Array, Array]:
-        """Return H and r of the errors as a function of ``a`` alone, b being the best for it."""
+    def reduced(self) -> Reduced:
+        """Return the problem in ``a`` alone, b being the best for it."""
+        inverses = self._inverses()
         ab = self.ab.reshape(self.ra.size, *self.bb.shape[1:])
         H, r = self.matrix.copy(), self.ra.ravel().copy()
-        for j, inverse in enumerate(self._inverses()):
+        for j, inverse in enumerate(inverses):
             across = ab[:, :, j] @ inverse
             H -= across @ ab[:, :, j].T
             r -= across @ self.rb[:, j]
-        return (H + H.T) / 2.0, r
-
-    def best_offset(self, a: Array) -> Array:
-        """Return the b (k, n) that is best for ``a``."""
-        left = self.rb - np.einsum("gm,gmkj->kj", a, self.ab)
-        return np.array([inv @ left[:, j] for j, inv in enumerate(self._inverses())]).T.reshape(
-            left.shape
-        )
+        return Reduced(self, (H + H.T) / 2.0, r, inverses)
 
     def _inverses(self) -> list[Array]:
         """Return the pseudo-inverse of the features' moments for each decision."""
-        if not self.bb.size:
-            return []
-        return [
-            np.asarray(np.linalg.pinv(table, DEPENDENT, hermitian=True), dtype=np.float64)
-            for table in np.moveaxis(self.bb, 2, 0)
-        ]
+        found: list[Array] = []
+        for j, table in enumerate(np.moveaxis(self.bb, 2, 0) if self.bb.size else ()):
+            if j and np.array_equal(table, self.bb[:, :, j - 1]):
+                found.append(found[-1])
+            else:
+                found.append(np.asarray(np.linalg.pinv(table, DEPENDENT, hermitian=True), float))
+        return found
+
+
+class Reduced(NamedTuple):
+    """Squared errors ``a'Ha - 2r'a`` and a constant, where b is the best for ``a``."""
+
+    moments: Moments
+    H: Array
+    r: Array
+    inverses: list[Array]
+
+    def best_offset(self, a: Array) -> Array:
+        """Return the b (k, n) that is best for ``a``."""
+        left = self.moments.rb - np.einsum("gm,gmkj->kj", a, self.moments.ab)
+        b = np.zeros(left.shape)
+        for j, inverse in enumerate(self.inverses):
+            b[:, j] = inverse @ left[:, j]
+        return b
