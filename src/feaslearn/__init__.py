@@ -33,7 +33,15 @@ if TYPE_CHECKING:
     )
     from feaslearn.costs import AffineCost, FunctionCost
     from feaslearn.data import Decisions
-    from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski, Scaled, Term
+    from feaslearn.hypotheses import (
+        Affine,
+        Blend,
+        Facets,
+        GrownMinkowski,
+        Minkowski,
+        Scaled,
+        Term,
+    )
     from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
     from feaslearn.region import Region
@@ -60,6 +68,7 @@ __all__ = [
     "Decisions",
     "Facets",
     "FunctionCost",
+    "GrownMinkowski",
     "Hypersimplex",
     "L1Ball",
     "L2Ball",
@@ -96,6 +105,7 @@ _HOMES = {
     "Decisions": "data",
     "Facets": "hypotheses",
     "FunctionCost": "costs",
+    "GrownMinkowski": "hypotheses",
     "Hypersimplex": "sets",
     "L1Ball": "sets",
     "L2Ball": "sets",
