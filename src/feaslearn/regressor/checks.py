@@ -120,7 +120,8 @@ def _check_observed(
     seen = ~np.isnan(decisions)
     if len(weights) != len(decisions) or not seen.any():
         return
-    for j in np.flatnonzero(~seen[weights > 0.0].any(axis=0)):
+    counting = seen if (weights > 0.0).all() else seen[weights > 0.0]
+    for j in np.flatnonzero(~counting.any(axis=0)):
         problems.add(
             f"y: column {column_label(int(j), names)} has no observed value in a row of positive "
             "weight; drop the column"

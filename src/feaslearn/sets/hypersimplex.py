@@ -13,7 +13,6 @@ from feaslearn.kernels.set_code import HYPERSIMPLEX, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
-from feaslearn.sets.smallest_entries import FEW_ENTRIES, smallest_entries
 
 Array = NDArray[np.float64]
 
@@ -64,16 +63,6 @@ class Hypersimplex(PrimitiveSet):
         """Return what the compiled kernels read."""
         self.check()
         return single(HYPERSIMPLEX, self.dimension, count=int(self.m))
-
-    def argmin_and_ties(self, Q: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the m cheapest entries of each row, and where others cost the same."""
-        rows = self._rows(Q, "Q")
-        if self.dimension > FEW_ENTRIES:
-            return super().argmin_and_ties(rows)
-        self.check()
-        Z, tied = smallest_entries(rows, int(self.m))
-        Z[tied] = self._argmin_rows(rows[tied])
-        return Z, tied
 
     def face(self, q: ArrayLike, tolerance: float | None = None) -> AffineImage:
         """Return the cheaper entries at one, with a smaller hypersimplex over the tied ones."""

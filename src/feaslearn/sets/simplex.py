@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.kernels.set_code import SIMPLEX, SetCode, single
+from feaslearn.kernels.set_code import SIMPLEX, TIE_TOLERANCE, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
-from feaslearn.sets.smallest_entries import FEW_ENTRIES, smallest_entries
 
 Array = NDArray[np.float64]
 
@@ -61,14 +60,11 @@ class Simplex(PrimitiveSet):
         """Refuse a wrong p; a simplex is never empty or unbounded."""
         _ = self.dimension
 
-    def argmin_and_ties(self, Q: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the cheapest vertex of each row, and where others cost the same."""
+    def tied(self, Q: ArrayLike) -> NDArray[np.bool_]:
+        """Say for each row of ``Q`` whether its least entry comes twice."""
         rows = self._rows(Q, "Q")
-        if self.dimension > FEW_ENTRIES:
-            return super().argmin_and_ties(rows)
-        Z, tied = smallest_entries(rows, 1)
-        Z[tied] = self._argmin_rows(rows[tied])
-        return Z, tied
+        limits = rows.min(axis=1) + TIE_TOLERANCE * np.abs(rows).max(axis=1)
+        return np.asarray((rows <= limits[:, None]).sum(axis=1) > 1)
 
     def face(self, q: ArrayLike, tolerance: float | None = None) -> AffineImage:
         """Return the hull of the vertices with the least cost."""

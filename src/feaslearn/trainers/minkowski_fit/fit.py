@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 SHARDS_AS_FOLDS = 40
 #: A scale below this share of the spread of the decisions is none.
 VISIBLE = 1e-6
+#: Observed values for each parameter from which on penalties are not tried.
+PLENTY = 10_000
 #: Coefficients that move by less than this share have settled.
 SETTLED = 1e-8
 #: A loss below this share of the decisions' moment is not taken from the moments.
@@ -97,7 +99,7 @@ class MinkowskiFit:
         reduced = self.moments.reduced()
         plain = self.problem.solve(reduced, Strengths(0.0, 0.0))
         bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
-        if not self._exact(bound, ridge, sparsity):
+        if not self._determined(bound, ridge, sparsity):
             strengths = self.problem.choose(self._moments, ridge, sparsity)
         answer = self.problem.solve(reduced, strengths) if max(strengths) > 0.0 else plain
         if robust:
@@ -108,16 +110,17 @@ class MinkowskiFit:
         details |= {"KKT residual": answer.residual, **strengths._asdict(), **self.used(theta)}
         return Fitted(theta, loss, min(bound, loss), strengths, answer.rounds, details)
 
-    def _exact(self, loss: float, ridge: float | str, sparsity: float | str) -> bool:
-        """Say whether the class explains the data without error, though it could not any data.
+    def _determined(self, loss: float, ridge: float | str, sparsity: float | str) -> bool:
+        """Say whether nothing is to be held small.
 
-        Then nothing is to be held small, and a fold that leaves out the only row of its kind must
-        not persuade us that there is.
+        That is so where the class explains the data without error, though it could not any data:
+        a fold that leaves out the only row of its kind must not persuade us otherwise. And where
+        so many values were observed for each parameter that no strength changes anything.
         """
         observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in self.samples.shards)
         size = self.moments.ra.size + self.moments.rb.size
         small = loss <= EXACT * self.moments.xx and observed >= 2 * size
-        return small and ridge == "auto" and sparsity == "auto"
+        return (small or observed >= PLENTY * size) and ridge == "auto" and sparsity == "auto"
 
     def used(self, theta: Array) -> dict[str, float]:
         """Count the terms with a scale, and the scales that predictions clip."""

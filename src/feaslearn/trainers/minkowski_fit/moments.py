@@ -6,12 +6,14 @@ r"""Second moments of a linear model of decisions, which add up over samples.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
 
 #: Eigenvalues of the features' moments below this share of the largest are zero.
 DEPENDENT = 1e-10
@@ -55,39 +57,29 @@ class Moments(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows) -> Moments:
-        """Return the moments of some samples.
-
-        Samples are the last axis here, so that every product runs along memory.
-        """
-        y = np.ascontiguousarray(rows.points.transpose(1, 2, 0))
-        (G, n, count), M, k = y.shape, rows.psi.shape[1], rows.phi.shape[1]
+        """Return the moments of some samples."""
+        G, n = rows.points.shape[1:]
+        M, k = rows.psi.shape[1], rows.phi.shape[1]
         same = rows.psi is rows.phi
-        both = rows.psi if same else np.hstack([rows.psi, rows.phi])
-        basis, x = np.ascontiguousarray(both.T), np.ascontiguousarray(rows.decisions.T)
-        w = np.where(np.isnan(x), 0.0, rows.weights)
-        x = np.nan_to_num(x, copy=False)
-        values = np.zeros((G * G + G * n + n, count))
-        between, wy = (
-            values[: G * G].reshape(G, G, count),
-            values[G * G : -n].reshape(G, n, count),
-        )
-        np.multiply(w, y, out=wy)
-        for j in range(n):
-            between += wy[:, None, j] * y[None, :, j]
-        values[-n:] = w
-        first, second = np.triu_indices(len(basis))
-        table = np.empty((len(basis), len(basis), len(values)))
-        table[first, second] = (basis[first] * basis[second]) @ values.T
-        table[second, first] = table[first, second]
+        basis = rows.psi if same else np.hstack([rows.psi, rows.phi])
+        B = basis.shape[1]
+        values = G * (G + 1) // 2 + G * n + n
+        table, right_terms, right_offset, xx = _sums(basis, rows, values)
+        first, second = np.triu_indices(B)
+        full = np.empty((B, B, values))
+        full[first, second] = full[second, first] = table
+        between, ab, bb = np.split(full, [G * (G + 1) // 2, values - n], axis=2)
+        aa = np.empty((B, B, G, G))
+        upper = np.triu_indices(G)
+        aa[:, :, *upper] = aa[:, :, *upper[::-1]] = between
         phi = slice(0 if same else M, None)
-        aa, ab, bb = np.split(table, [G * G, G * G + G * n], axis=2)
         return cls(
-            aa[:M, :M].reshape(M, M, G, G).transpose(2, 0, 3, 1),
+            aa[:M, :M].transpose(2, 0, 3, 1),
             ab[:M, phi].reshape(M, k, G, n).transpose(2, 0, 1, 3),
             bb[phi, phi],
-            np.sum(wy * x, axis=1) @ basis[:M].T,
-            basis[phi] @ (w * x).T,
-            float((w * x * x).sum()),
+            np.ascontiguousarray(right_terms[:M].T),
+            right_offset[phi],
+            xx,
         )
 
     @classmethod
@@ -149,3 +141,38 @@ class Reduced(NamedTuple):
         for j, inverse in enumerate(self.inverses):
             b[:, j] = inverse @ left[:, j]
         return b
+
+
+def _sums(basis: Array, rows: Rows, values: int) -> tuple[Array, Array, Array, float]:
+    """Return the sums of products of functions and terms.
+
+    For every pair of functions: their product times ``w y_t'y_u``, ``w y_t`` and ``w``. For every
+    function: it times ``w y_t'x`` and ``w x``. Samples run along memory, and nothing is copied
+    that can be a view: there may be millions of them.
+    """
+    y = np.ascontiguousarray(rows.points.transpose(1, 2, 0))
+    G, n, count = y.shape
+    functions, x = np.ascontiguousarray(basis.T), np.ascontiguousarray(rows.decisions.T)
+    table = np.empty((values, count))
+    between, wy, w = np.split(table, [values - G * n - n, values - n])
+    wy = wy.reshape(G, n, count)
+    w[:] = rows.weights
+    hidden = np.isnan(x)
+    if hidden.any():
+        w[hidden], x[hidden] = 0.0, 0.0
+    np.multiply(w, y, out=wy)
+    for place, (t, u) in enumerate(combinations_with_replacement(range(G), 2)):
+        np.multiply(wy[t, 0], y[u, 0], out=between[place])
+        for j in range(1, n):
+            between[place] += wy[t, j] * y[u, j]
+    B = len(functions)
+    products = np.empty((B * (B + 1) // 2, count))
+    for a, start in enumerate(np.cumsum([0, *range(B, 1, -1)])):
+        np.multiply(functions[a:], functions[a], out=products[start : start + B - a])
+    weighted = w * x
+    return (
+        products @ table.T,
+        functions @ np.einsum("tji,ji->ti", wy, x).T,
+        functions @ weighted.T,
+        float((weighted * x).sum()),
+    )

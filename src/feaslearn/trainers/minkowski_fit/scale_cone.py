@@ -55,13 +55,6 @@ class ScaleCone:
     def __init__(self, parts: Sequence[Array], n_groups: int, nonnegative: bool) -> None:
         self._parts = parts
         self._nonnegative = nonnegative
-        # Column by column: the least of many short rows takes numpy ten times as long.
-        self._range = np.array(
-            [
-                [min(part[:, m].min() for part in parts), max(part[:, m].max() for part in parts)]
-                for m in range(parts[0].shape[1])
-            ]
-        ).T
         self._needed: dict[Row, Array] = {}
         if nonnegative:
             unit = np.eye(parts[0].shape[1])
@@ -104,23 +97,18 @@ class ScaleCone:
         raise SolverError(f"there were negative scales after {MAX_ROUNDS} rounds of adding rows")
 
     def _violated(self, a: Array, known: Mapping[Row, Array]) -> dict[Row, Array]:
-        """Return the rows where scales are most negative, but for those known.
-
-        Scales that cannot be negative anywhere within the ranges of their functions are not
-        looked at.
-        """
-        ends = np.array([a * self._range[0], a * self._range[1]])
-        limit = VIOLATED * float(np.abs(ends).max(axis=0).sum(axis=1).max())
-        suspects = np.flatnonzero(ends.min(axis=0).sum(axis=1) < -limit)
+        """Return the rows where scales are most negative, but for those known."""
+        scales = (a @ part.T for part in self._parts)
+        ends = [(each.min(axis=1), each.max(axis=1)) for each in scales]
+        limit = VIOLATED * max(float(np.abs(pair).max()) for pair in ends)
         found: dict[Row, Array] = {}
-        for part in self._parts if len(suspects) else ():
+        for part, (least, _) in zip(self._parts, ends, strict=True):
             last = min(ROWS_AT_ONCE, len(part)) - 1
-            for t, scales in zip(suspects, a[suspects] @ part.T, strict=True):
-                if scales.min() >= -limit:
-                    continue
-                for i in np.argpartition(scales, last)[: last + 1]:
+            for t in np.flatnonzero(least < -limit):
+                scale = part @ a[t]
+                for i in np.argpartition(scale, last)[: last + 1]:
                     key = (int(t), part[i].tobytes())
-                    if scales[i] < -limit and key not in known:
+                    if scale[i] < -limit and key not in known:
                         found[key] = part[i]
         return found
 
