@@ -34,7 +34,16 @@ if TYPE_CHECKING:
     )
     from feaslearn.costs import AffineCost, FunctionCost
     from feaslearn.data import Decisions
-    from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski, Scaled, Term, Ternary
+    from feaslearn.hypotheses import (
+        Affine,
+        Blend,
+        Facets,
+        GrownMinkowski,
+        Minkowski,
+        Scaled,
+        Term,
+        Ternary,
+    )
     from feaslearn.io import load, save
     from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
@@ -62,6 +71,7 @@ __all__ = [
     "Decisions",
     "Facets",
     "FunctionCost",
+    "GrownMinkowski",
     "Hypersimplex",
     "L1Ball",
     "L2Ball",
@@ -102,6 +112,7 @@ _HOMES = {
     "Decisions": "data",
     "Facets": "hypotheses",
     "FunctionCost": "costs",
+    "GrownMinkowski": "hypotheses",
     "Hypersimplex": "sets",
     "L1Ball": "sets",
     "L2Ball": "sets",

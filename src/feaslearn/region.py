@@ -28,6 +28,8 @@ class Region:
         The primitive set Z with A and b.
     names : sequence of str, default=None
         Names of the decisions.
+    account : sequence of str, default=()
+        What the decision maker can do, in words.
 
     Examples
     --------
@@ -43,8 +45,14 @@ class Region:
     4.0
     """
 
-    def __init__(self, image: AffineImage, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        image: AffineImage,
+        names: Sequence[str] | None = None,
+        account: Sequence[str] = (),
+    ) -> None:
         self.image = image
+        self.account = tuple(account)
         self.names = tuple(names) if names is not None else tuple(f"x{j}" for j in range(image.n))
         if len(self.names) != image.n:
             raise DataError(f"{len(self.names)} names were given for {image.n} decisions")
@@ -102,6 +110,17 @@ class Region:
     def bounding_box(self) -> tuple[Array, Array]:
         """Return the least and the greatest value of each decision."""
         return self.image.bounding_box()
+
+    def describe(self) -> str:
+        """Say in words what the region is: its parts where they are known, and its ranges."""
+        box = np.array(self.bounding_box())
+        # What is next to nothing beside the region is nothing to a reader.
+        lower, upper = np.where(np.abs(box) < 1e-6 * np.abs(box).max(), 0.0, box)
+        ranges = (
+            f"{name} lies in [{low:.4g}, {high:.4g}]"
+            for name, low, high in zip(self.names, lower, upper, strict=True)
+        )
+        return "\n".join([*self.account, *ranges])
 
     def __repr__(self) -> str:
         lower, upper = self.bounding_box()

@@ -11,6 +11,7 @@ import pytest
 from feaslearn.data import Decisions
 from feaslearn.datasets import (
     make_ellipsoid,
+    make_flexible_plant,
     make_ieee14,
     make_l1_ball,
     make_power5,
@@ -19,7 +20,14 @@ from feaslearn.datasets import (
 from feaslearn.exceptions import DataError
 
 Maker = Callable[..., Decisions]
-MAKERS = [make_switch, make_power5, make_ieee14, make_l1_ball, make_ellipsoid]
+MAKERS = [
+    make_switch,
+    make_power5,
+    make_ieee14,
+    make_l1_ball,
+    make_ellipsoid,
+    make_flexible_plant,
+]
 every_data_set = pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 
 

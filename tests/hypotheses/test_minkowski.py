@@ -140,6 +140,11 @@ def test_builders() -> None:
     windows = fl.Minkowski.windows(5, [2, 3])
     assert len(windows.terms) == 4 + 3 * 2
     assert windows.terms[-1].coordinates == [2, 3, 4]
+    smoothed = fl.Minkowski.smoothed(4, [2], step=2)
+    assert [term.primitive.m for term in smoothed.terms] == [2]
+    average = smoothed.terms[0].embedding(4)
+    np.testing.assert_allclose(average.sum(axis=0), 1.0)
+    np.testing.assert_allclose(average[:, 0], [0.5, 0.5, 0.0, 0.0])
     segments = fl.Minkowski.segments([[1.0, -1.0], [0.0, 3.0]])
     np.testing.assert_array_equal(segments.terms[0].embedding(2), [[1.0], [-1.0]])
     np.testing.assert_array_equal(segments.terms[1].embedding(2), [[0.0], [3.0]])

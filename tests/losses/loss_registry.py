@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+import feaslearn as fl
 from feaslearn import Affine, Predictability, Suboptimality
 from feaslearn.data import Shard
 from feaslearn.hypotheses import Hypothesis
@@ -41,6 +42,18 @@ LOSSES: dict[str, type[Loss]] = {
     "suboptimality": Suboptimality,
 }
 
+#: Hypotheses on three decisions that are not a free map of one set.
+HYPOTHESES: dict[str, Hypothesis] = {
+    "scaled-l1-ball": fl.Scaled(fl.L1Ball(3)),
+    "scaled-l2-ball": fl.Scaled(fl.L2Ball(3)),
+    "minkowski": fl.Minkowski.union(
+        fl.Minkowski.hypersimplices(3), fl.Minkowski.segments([[1.0, -1.0, 0.0]])
+    ),
+    "minkowski-with-ball": fl.Minkowski(
+        [fl.Term(fl.L2Ball(2), [0, 2]), fl.Term(fl.Simplex(2), [1, 2])], scale="box"
+    ),
+}
+
 #: Every set x loss x norm, by name.
 CASES = [(z, loss, norm) for z in KINDS for loss in LOSSES for norm in NORMS]
 
@@ -67,12 +80,13 @@ def sample(
     every fourth cost is zero, so that most rows have several minimisers.
     """
     rng = np.random.default_rng([seed, *name.encode()])
-    hypothesis, k = Affine(example(name)), 2
+    hypothesis, k = HYPOTHESES.get(name) or Affine(example(name)), 2
     size = hypothesis.layout(n, k).size
     if tied:
         theta = rng.integers(-2, 3, size).astype(float)
-        A = hypothesis.layout(n, k).unpack(theta)["A"]
-        A[:, :, -1] = A[:, :, 0]
+        blocks = hypothesis.layout(n, k).unpack(theta)
+        if "A" in blocks:
+            blocks["A"][:, :, -1] = blocks["A"][:, :, 0]
         features = np.column_stack([np.ones(rows), rng.integers(-1, 2, rows)])
         costs = rng.integers(-1, 2, (rows, n)).astype(float)
         costs[::4] = 0.0
@@ -82,5 +96,8 @@ def sample(
         features = np.column_stack([np.ones(rows), rng.uniform(-1.0, 1.0, rows)])
         costs = rng.normal(size=(rows, n))
         decisions = rng.normal(scale=2.0, size=(rows, n))
+    knots = hypothesis.layout(n, k).unpack(theta).get("knots")
+    if knots is not None:
+        knots[:] = [[-1.0], [1.0]]
     decisions[rng.random((rows, n)) < hidden] = np.nan
     return Sample(hypothesis, theta, Shard(features, costs, decisions, np.ones(rows)))

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loss_registry import CASES, KINDS, LOSSES, NORMS, VARIATIONS, Sample, make_loss, sample
+from loss_registry import (
+    CASES,
+    HYPOTHESES,
+    KINDS,
+    LOSSES,
+    NORMS,
+    VARIATIONS,
+    Sample,
+    make_loss,
+    sample,
+)
 
 from feaslearn.formulations import losses_by_program
 from feaslearn.losses import Loss
@@ -35,6 +45,19 @@ def test_a_few_rows_of_every_other_set(name: str, loss: str, norm: str) -> None:
     for seed, (rows, tied, hidden) in enumerate(FEW):
         case = sample(name, rows=rows, seed=seed, tied=tied, hidden=hidden, n=2)
         assert_equal_to_program(make_loss(loss, norm), case)
+
+
+@pytest.mark.parametrize("name", HYPOTHESES)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("norm", NORMS)
+def test_a_few_rows_of_other_hypotheses(name: str, loss: str, norm: str) -> None:
+    for seed, (rows, tied, hidden) in enumerate(FEW):
+        case = sample(name, rows=rows, seed=seed, tied=tied, hidden=hidden)
+        theta = case.theta
+        if name.startswith("scaled"):
+            # A negative scale is no scale, and no trainer gives one.
+            theta = np.concatenate([np.abs(theta[:1]), theta[1:]])
+        assert_equal_to_program(make_loss(loss, norm), case._replace(theta=theta))
 
 
 @pytest.mark.parametrize("name", KINDS)

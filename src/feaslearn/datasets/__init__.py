@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from feaslearn.datasets.ellipsoid import make_ellipsoid
+from feaslearn.datasets.flexible_plant import make_flexible_plant
 from feaslearn.datasets.ieee14 import make_ieee14
 from feaslearn.datasets.l1_ball import make_l1_ball
 from feaslearn.datasets.power5 import make_power5
@@ -12,6 +13,7 @@ from feaslearn.datasets.transport import TransportNetwork
 __all__ = [
     "TransportNetwork",
     "make_ellipsoid",
+    "make_flexible_plant",
     "make_ieee14",
     "make_l1_ball",
     "make_power5",

@@ -6,6 +6,7 @@ from feaslearn.hypotheses.affine import Affine
 from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
+from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.layout import Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
@@ -19,6 +20,7 @@ __all__ = [
     "Blend",
     "FacetRows",
     "Facets",
+    "GrownMinkowski",
     "Hypothesis",
     "Layout",
     "MapHypothesis",

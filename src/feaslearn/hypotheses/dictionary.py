@@ -8,7 +8,7 @@ from math import comb
 from numbers import Integral
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.term import Term
@@ -56,6 +56,31 @@ def windows(n: int, lengths: Sequence[int]) -> list[Term]:
     ]
 
 
+def smoothed(n: int, lengths: Sequence[int], step: int = 1) -> list[Term]:
+    """List hypersimplices seen through moving averages: schedules that change no faster.
+
+    A moving average of ``length`` hours changes by at most one part in ``length`` from hour to
+    hour. ``step`` takes every so many of the n - 1 hypersimplices.
+    """
+    _whole(n, "n", 1)
+    _whole(step, "step", 1)
+    return [
+        Term(Hypersimplex(n, m), matrix=average.tolist())
+        for average in (_moving_average(n, length) for length in _sizes(lengths, n, "lengths"))
+        for m in range(min(step, n - 1), n, step)
+    ]
+
+
+def _moving_average(n: int, length: int) -> NDArray[np.float64]:
+    """Return the matrix whose column t spreads one unit over the hours around t."""
+    matrix = np.zeros((n, n))
+    for t in range(n):
+        start = t - (length - 1) // 2
+        hours = [hour for hour in range(start, start + length) if 0 <= hour < n]
+        matrix[hours, t] = 1.0 / len(hours)
+    return matrix
+
+
 def segments(G: ArrayLike) -> list[Term]:
     """List the segments from 0 to each row of ``G``."""
     try:
@@ -80,11 +105,11 @@ def automatic(n: int) -> list[Term]:
     """List what serves n decisions of which nothing else is known.
 
     Few decisions: hypersimplices, all pairs, and a segment along each decision. Many are taken
-    for a time series, with windows of up to six consecutive decisions instead of pairs.
+    for a time series, with moving averages over up to six decisions instead of pairs.
     """
     if n == 1:
         return segments(np.eye(1))
-    near = simplices(n, [2]) if n <= MOST_PAIRS else windows(n, [2, 3, 4, 6])
+    near = simplices(n, [2]) if n <= MOST_PAIRS else smoothed(n, range(2, 7), n // 12)
     # Two decisions have one pair, which is a hypersimplex as well.
     return [*hypersimplices(n), *(near if n > 2 else []), *segments(np.eye(n))]
 

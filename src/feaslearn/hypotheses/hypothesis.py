@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -70,3 +71,7 @@ class Hypothesis(BaseEstimator, ABC):
     @abstractmethod
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the region at one row of features as an affine image of a primitive set."""
+
+    def account(self, theta: Array, phi: Array, names: Sequence[str]) -> list[str]:
+        """Say in words what the decision maker can do at one row of features, where it can."""
+        return []

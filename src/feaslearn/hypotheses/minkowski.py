@@ -105,6 +105,13 @@ class Minkowski(Hypothesis):
         return cls(dictionary.windows(n, lengths), **options)  # type: ignore[arg-type]
 
     @classmethod
+    def smoothed(
+        cls, n: int, lengths: Sequence[int], step: int = 1, **options: object
+    ) -> Minkowski:
+        """Return sums of hypersimplices seen through moving averages, for ramps."""
+        return cls(dictionary.smoothed(n, lengths, step), **options)  # type: ignore[arg-type]
+
+    @classmethod
     def segments(cls, G: ArrayLike, **options: object) -> Minkowski:
         """Return sums of the segments from 0 to each row of ``G``."""
         return cls(dictionary.segments(G), **options)  # type: ignore[arg-type]
@@ -142,6 +149,10 @@ class Minkowski(Hypothesis):
             )
         return terms
 
+    def terms_at(self, theta: Array, n: int, k: int) -> list[Term]:
+        """Return the terms that parameters speak of."""
+        return self.terms_of(n)
+
     def check(self, n: int) -> None:
         """Refuse wrong terms and options, all of them in one error."""
         problems = Problems()
@@ -176,8 +187,8 @@ class Minkowski(Hypothesis):
 
     def unclipped_scales(self, theta: Array, features: Array, n: int) -> Array:
         """Return the scales as their functions say, (N, terms), negative ones included."""
-        k, count = features.shape[1], len(self.terms_of(n))
-        blocks = self.layout(n, k).unpack(theta)
+        k = features.shape[1]
+        blocks, count = self.layout(n, k).unpack(theta), len(self.terms_at(theta, n, k))
         if not count:
             return np.zeros((len(features), 0))
         psi = self.basis(k).values(features, blocks.get("knots"))
@@ -195,7 +206,7 @@ class Minkowski(Hypothesis):
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
         """Return for each row a decision of least cost; a sum of sets is never empty."""
         n = costs.shape[1]
-        minimizers = TermMinimizers(self.terms_of(n), n)
+        minimizers = TermMinimizers(self.terms_at(theta, n, features.shape[1]), n)
         decisions, scales = self.offsets(theta, features, n), self.scales(theta, features, n)
         for rows in minimizers.chunks(len(costs)):
             points = minimizers.at(costs[rows], ties).points
@@ -205,10 +216,8 @@ class Minkowski(Hypothesis):
     def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
         """Say for each row whether a term that counts there has several minimisers."""
         n = costs.shape[1]
-        minimizers, counts = (
-            TermMinimizers(self.terms_of(n), n),
-            self.scales(theta, features, n) > 0,
-        )
+        minimizers = TermMinimizers(self.terms_at(theta, n, features.shape[1]), n)
+        counts = self.scales(theta, features, n) > 0.0
         parts = [minimizers.at(costs[rows]).tied for rows in minimizers.chunks(len(costs))]
         return np.asarray((np.concatenate([counts[:0], *parts]) & counts).any(axis=1))
 
@@ -216,9 +225,8 @@ class Minkowski(Hypothesis):
         """Return the region at one row of features: an image of the product of the terms."""
         scales = self.scales(theta, phi[None], n)[0]
         offset = self.offsets(theta, phi[None], n)[0]
-        counting = [
-            (scale, term) for scale, term in zip(scales, self.terms_of(n), strict=True) if scale > 0
-        ]
+        terms = self.terms_at(theta, n, len(phi))
+        counting = [(scale, term) for scale, term in zip(scales, terms, strict=True) if scale > 0]
         if not counting:
             return AffineImage.point(offset)
         matrix = np.hstack([scale * term.embedding(n) for scale, term in counting])
@@ -231,7 +239,7 @@ class Minkowski(Hypothesis):
         size = float(scales.max(initial=0.0))
         return [
             account_of(term, scale, names)
-            for scale, term in zip(scales, self.terms_of(n), strict=True)
+            for scale, term in zip(scales, self.terms_at(theta, n, len(phi)), strict=True)
             if scale > 1e-6 * size
         ]
 

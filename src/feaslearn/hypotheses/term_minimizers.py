@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,10 @@ from numpy.typing import NDArray
 
 from feaslearn.hypotheses.term import Term, shape_of
 from feaslearn.kernels.rounding import ROUNDING
+from feaslearn.sets.hypersimplex import Hypersimplex
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
+from feaslearn.sets.simplex import Simplex
+from feaslearn.sets.smallest_entries import smallest_entries
 
 Array = NDArray[np.float64]
 
@@ -36,8 +38,7 @@ def without_rounding(costs: Array, matrices: Array) -> Array:
     return np.asarray(np.where(np.abs(q) <= ROUNDING * sizes, 0.0, q))
 
 
-@dataclass(frozen=True)
-class _Group:
+class _Group(NamedTuple):
     """Terms that embed one primitive set, by coordinates and weights or by matrices."""
 
     primitive: PrimitiveSet
@@ -46,13 +47,18 @@ class _Group:
     weights: Array
     matrices: Array
 
+    def first(self) -> _Group:
+        """Return the first of the members alone."""
+        places = None if self.places is None else self.places[:1]
+        return _Group(self.primitive, self.members[:1], places, self.weights[:1], self.matrices[:1])
+
     def latent_costs(self, costs: Array) -> Array:
         """Return ``E_t'c`` (N, members, p); what only rounding makes is zero."""
         if self.places is not None:
             return np.asarray(costs[:, self.places] * self.weights)
         return without_rounding(costs, self.matrices)
 
-    def add_points(self, z: Array, points: Array) -> None:
+    def add_points(self, z: Array | NDArray[np.bool_], points: Array) -> None:
         """Write ``E_t z`` into the rows of ``points`` (N, T, n) that are theirs."""
         if self.places is not None:
             points[:, self.members[:, None], self.places] = z * self.weights
@@ -74,9 +80,19 @@ class TermMinimizers:
     def __init__(self, terms: Sequence[Term], n: int) -> None:
         self.count, self.n = len(terms), n
         kinds: dict[tuple[bytes, bool], list[int]] = {}
+        orders: dict[bytes, list[int]] = {}
         for t, term in enumerate(terms):
-            kinds.setdefault((shape_of(term.primitive), term.matrix is None), []).append(t)
+            if isinstance(term.primitive, Simplex | Hypersimplex):
+                orders.setdefault(term.embedding(n).tobytes(), []).append(t)
+            else:
+                kinds.setdefault((shape_of(term.primitive), term.matrix is None), []).append(t)
+        self._orders = [self._group(terms, m) for m in orders.values() if len(m) > 1]
+        for alone in (m[0] for m in orders.values() if len(m) == 1):
+            key = (shape_of(terms[alone].primitive), terms[alone].matrix is None)
+            kinds.setdefault(key, []).append(alone)
         self._groups = [self._group(terms, members) for members in kinds.values()]
+        self._counts = [getattr(term.primitive, "m", 1) for term in terms]
+        self._terms = terms
 
     def _group(self, terms: Sequence[Term], members: list[int]) -> _Group:
         first = terms[members[0]]
@@ -99,6 +115,8 @@ class TermMinimizers:
         """Return the minimisers of all terms at rows of costs (N, n)."""
         points = np.zeros((len(costs), self.count, self.n))
         tied = np.zeros((len(costs), self.count), dtype=bool)
+        for group in self._orders:
+            self._add_sorted(group, costs, ties, points, tied)
         for group in self._groups:
             q = group.latent_costs(costs)
             rows = np.ascontiguousarray(q.reshape(-1, q.shape[-1]))
@@ -109,3 +127,20 @@ class TermMinimizers:
             group.add_points(z.reshape(q.shape), points)
             tied[:, group.members] = several.reshape(q.shape[:-1])
         return Minimizers(points, tied)
+
+    def _add_sorted(
+        self, group: _Group, costs: Array, ties: Ties, points: Array, tied: NDArray[np.bool_]
+    ) -> None:
+        """Write the minimisers of simplices and hypersimplices in one place: one order for all."""
+        one = group.first()
+        q = np.ascontiguousarray(one.latent_costs(costs)[:, 0])
+        z, several = smallest_entries(q, [self._counts[t] for t in group.members])
+        group.add_points(z, points)
+        tied[:, group.members] = several
+        for place, t in enumerate(group.members if several.any() else ()):
+            rows = np.flatnonzero(several[:, place])
+            if len(rows):
+                own = _Group(self._terms[t].primitive, np.array([0]), *one[2:])
+                again = np.zeros((len(rows), 1, self.n))
+                own.add_points(own.primitive.argmin(q[rows], ties=ties)[:, None], again)
+                points[rows, t] = again[:, 0]

@@ -120,7 +120,8 @@ def _check_observed(
     seen = ~np.isnan(decisions)
     if len(weights) != len(decisions) or not seen.any():
         return
-    for j in np.flatnonzero(~seen[weights > 0.0].any(axis=0)):
+    counting = seen if (weights > 0.0).all() else seen[weights > 0.0]
+    for j in np.flatnonzero(~counting.any(axis=0)):
         problems.add(
             f"y: column {column_label(int(j), names)} has no observed value in a row of positive "
             "weight; drop the column"
@@ -165,9 +166,8 @@ def _check_features(
         signals, weights, cost_columns, X = np.zeros((1, 1)), np.ones(1), (), None
     names = column_names(X) or tuple(f"s{j}" for j in range(signals.shape[1]))
     with problems.taking():
-        return fit_features(
-            specification, signals[weights > 0.0], cost_columns=cost_columns, signal_names=names
-        )
+        counting = signals if (weights > 0.0).all() else signals[weights > 0.0]
+        return fit_features(specification, counting, cost_columns=cost_columns, signal_names=names)
     return None
 
 

@@ -21,7 +21,8 @@ from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.logs import spoken
 from feaslearn.regressor.outputs import Outputs, warn_of_empty_regions
-from feaslearn.regressor.reader import Reader, check_columns, check_fitted, check_signals, one_row
+from feaslearn.regressor.reader import Reader, check_columns, check_fitted, check_signals
+from feaslearn.regressor.region_at import region_at
 from feaslearn.regressor.training import train
 from feaslearn.trainers import Trainer
 
@@ -203,18 +204,10 @@ class RegionRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Returns
         -------
         Region
-            What the decision maker can choose from.
+            What the decision maker can choose from; `Region.describe` says it in words.
         """
-        signals = check_signals(self, one_row(signal))
-        if len(signals) != 1:
-            raise DataError(f"region: {len(signals)} signals were given; give one")
-        phi = self.features_.transform(signals)[0]
-        n = self._reader.n_decisions
-        warn_of_empty_regions(
-            self.hypothesis_.solve(self.theta_, phi[None], np.zeros((1, n))).empty
-        )
-        image = self.hypothesis_.image(self.theta_, phi, n)
-        return Region(image, self._reader.outputs.names)
+        check_fitted(self)
+        return region_at(self, self._reader, signal)
 
     def sample_losses(
         self, loss: Loss, X: ArrayLike, y: ArrayLike, costs: ArrayLike | None = None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import Problems
-from feaslearn.hypotheses import Affine, Minkowski, Scaled, Term
+from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski, Scaled, Term
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.results import TrainingResult
@@ -19,6 +19,7 @@ from feaslearn.trainers.minkowski_fit import (
     MinkowskiFit,
     Strengths,
     fit_by_program,
+    grow,
     remarks,
     too_large,
 )
@@ -100,6 +101,8 @@ class Convex(Trainer):
                 f"{loss!r} is neither Predictability nor Suboptimality (GradientDescent trains "
                 "with any loss)"
             )
+        elif isinstance(hypothesis, GrownMinkowski) and (self.robust or not _squared(objective)):
+            problems.append(f"{hypothesis!r} grows by squared predictability, without robust=True")
         elif self.robust and not _squared(objective):
             problems.append(f"robust=True reweighs squared predictability, not {loss!r}")
         return problems
@@ -113,6 +116,9 @@ class Convex(Trainer):
         ridge, sparsity = self.ridge, self.sparsity
         if model is not objective.hypothesis or not _squared(objective):
             ridge, sparsity = (0.0 if value == "auto" else value for value in (ridge, sparsity))
+        if isinstance(model, GrownMinkowski):
+            grown = grow(model, objective.shards, (ridge, sparsity), int(self.n_folds), random)
+            return self._grown(objective, grown, began)
         warnings, tied = remarks(model, objective), 0
         fit = MinkowskiFit(model, objective.shards, int(self.n_folds), random)
         if _squared(objective):
@@ -130,6 +136,16 @@ class Convex(Trainer):
         result = self._result(objective, fitted, tied, began)
         result.warnings = warnings + result.warnings
         logger.info("Convex: %s, loss %.6g", result.status, result.objective)
+        return Trained(fitted.theta, result)
+
+    def _grown(self, objective: Objective, fitted: Fitted, began: float) -> Trained:
+        """Say what the search for terms proved."""
+        result = self._result(objective, fitted, 0, began)
+        if fitted.bound is None:
+            result.warnings.append(
+                "no certificate: other terms may do better (the search was a heuristic, or ended "
+                "at max_terms)"
+            )
         return Trained(fitted.theta, result)
 
     def _result(

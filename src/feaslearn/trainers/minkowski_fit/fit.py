@@ -22,8 +22,12 @@ Array = NDArray[np.float64]
 SHARDS_AS_FOLDS = 40
 #: A scale below this share of the spread of the decisions is none.
 VISIBLE = 1e-6
+#: Observed values for each parameter from which on penalties are not tried.
+PLENTY = 10_000
 #: Coefficients that move by less than this share have settled.
 SETTLED = 1e-8
+#: A loss below this share of the decisions' moment is not taken from the moments.
+ROUNDED = 1e-6
 #: A loss below this share of the decisions' moment is rounding.
 EXACT = 1e-14
 #: Errors beyond this many times the usual one count linearly (Huber), and how often they are
@@ -88,15 +92,16 @@ class MinkowskiFit:
     def n_tied(self) -> int:
         """Number of samples for which a term has several minimisers."""
         _ = self.moments
-        return sum(int(tied.any(axis=1).sum()) for tied in self.samples.tied)
+        return sum(int(tied.any(axis=1).sum()) for tied in self.samples.tied if tied.any())
 
     def solve(self, ridge: float | str, sparsity: float | str, robust: bool = False) -> Fitted:
         """Return the optimum, for strengths given or chosen ("auto")."""
-        plain = self.problem.solve(self.moments, Strengths(0.0, 0.0))
+        reduced = self.moments.reduced()
+        plain = self.problem.solve(reduced, Strengths(0.0, 0.0))
         bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
-        if not self._exact(bound, ridge, sparsity):
+        if not self._determined(bound, ridge, sparsity):
             strengths = self.problem.choose(self._moments, ridge, sparsity)
-        answer = self.problem.solve(self.moments, strengths) if max(strengths) > 0.0 else plain
+        answer = self.problem.solve(reduced, strengths) if max(strengths) > 0.0 else plain
         if robust:
             strengths, answer, anomalous = self._reweighted(ridge, sparsity, strengths, answer)
             details["samples that count less than half"] = float(anomalous)
@@ -105,16 +110,17 @@ class MinkowskiFit:
         details |= {"KKT residual": answer.residual, **strengths._asdict(), **self.used(theta)}
         return Fitted(theta, loss, min(bound, loss), strengths, answer.rounds, details)
 
-    def _exact(self, loss: float, ridge: float | str, sparsity: float | str) -> bool:
-        """Say whether the class explains the data without error, though it could not any data.
+    def _determined(self, loss: float, ridge: float | str, sparsity: float | str) -> bool:
+        """Say whether nothing is to be held small.
 
-        Then nothing is to be held small, and a fold that leaves out the only row of its kind must
-        not persuade us that there is.
+        That is so where the class explains the data without error, though it could not any data:
+        a fold that leaves out the only row of its kind must not persuade us otherwise. And where
+        so many values were observed for each parameter that no strength changes anything.
         """
         observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in self.samples.shards)
         size = self.moments.ra.size + self.moments.rb.size
         small = loss <= EXACT * self.moments.xx and observed >= 2 * size
-        return small and ridge == "auto" and sparsity == "auto"
+        return (small or observed >= PLENTY * size) and ridge == "auto" and sparsity == "auto"
 
     def used(self, theta: Array) -> dict[str, float]:
         """Count the terms with a scale, and the scales that predictions clip."""
@@ -124,7 +130,8 @@ class MinkowskiFit:
         largest, clipped = np.zeros(samples.minimizers.count), 0
         for shard in samples.shards:
             scales = samples.hypothesis.unclipped_scales(theta, shard.features, samples.n)
-            largest = np.maximum(largest, scales.max(axis=0))
+            scales = np.ascontiguousarray(scales.T)
+            largest = np.maximum(largest, scales.max(axis=1))
             clipped += int((scales < 0.0).sum())
         return {
             "terms": float(len(largest)),
@@ -133,6 +140,10 @@ class MinkowskiFit:
         }
 
     def _loss(self, answer: Answer) -> float:
+        """Return the loss: from the moments, unless it is so small that they hold only rounding."""
+        value = self.moments.value(answer.a, answer.b)
+        if value > ROUNDED * self.moments.xx:
+            return value
         return sum(
             float(
                 rows.weights
@@ -154,7 +165,7 @@ class MinkowskiFit:
             if again:
                 strengths = self.problem.choose(folds, ridge, sparsity)
             for _ in range(MAX_REWEIGHTED):
-                last, answer = answer, self.problem.solve(Moments.total(folds), strengths)
+                last, answer = answer, self.problem.solve(Moments.total(folds).reduced(), strengths)
                 factors = self._factors(answer)
                 if _close(last, answer):
                     break

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.trainers.minkowski_fit.moments import Moments
+from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 from feaslearn.trainers.progress import ProgressBar
 
@@ -82,15 +82,15 @@ class Penalized:
         prices = np.sqrt(np.maximum(sizes, 0.0) * moments.xx)[:, None] * self._mean
         return ridge, strengths.sparsity * prices
 
-    def solve(self, moments: Moments, strengths: Strengths) -> Answer:
+    def solve(self, reduced: Reduced, strengths: Strengths) -> Answer:
         """Return the global optimum."""
-        H, r = moments.without_offset()
+        moments = reduced.moments
         ridge, prices = self.penalties(moments, strengths)
         units = np.sqrt(squares_of(moments.aa)).ravel()
-        H = H + np.diag(ridge.ravel())
-        solution = self._cone.solve(H, r - prices.ravel(), units, moments.ra.shape)
+        H, r = reduced.H + np.diag(ridge.ravel()), reduced.r - prices.ravel()
+        solution = self._cone.solve(H, r, units, moments.ra.shape)
         a = solution.coefficients
-        return Answer(a, moments.best_offset(a), solution.residual, solution.rounds)
+        return Answer(a, reduced.best_offset(a), solution.residual, solution.rounds)
 
     def choose(
         self, folds: Sequence[Moments], ridge: float | str, sparsity: float | str
@@ -114,7 +114,7 @@ class Penalized:
         losses = np.zeros(len(tried))
         with ProgressBar("Convex: strengths", len(tried) * len(folds)) as bar:
             for f, fold in enumerate(folds):
-                others = Moments.total([*folds[:f], *folds[f + 1 :]])
+                others = Moments.total([*folds[:f], *folds[f + 1 :]]).reduced()
                 for s, strengths in enumerate(tried):
                     answer = self.solve(others, strengths)
                     losses[s] += fold.value(answer.a, answer.b)

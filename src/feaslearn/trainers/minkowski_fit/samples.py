@@ -55,20 +55,19 @@ class Samples:
         self.knots = None
         if self.basis.knotted:
             self.knots = self.basis.place_knots(np.concatenate(features))
-        self.parts = [self._psi(part) for part in features]
+        shrink = 1.0 / self.scale
+        self._phi = [np.ascontiguousarray((part - self.mean) * shrink) for part in features]
+        self.parts = [self._psi(*pair) for pair in zip(features, self._phi, strict=True)]
         self.center = self._center()
         self.tied: list[NDArray[np.bool_]] = []
         size = sum(len(part) for part in features) * self.minimizers.count * self.n
         self._keep = size <= KEPT
         self._points: dict[tuple[int, int], Array] = {}
 
-    def _psi(self, features: Array) -> Array:
+    def _psi(self, features: Array, phi: Array) -> Array:
         if self.knots is not None:
             return self.basis.values(features, self.knots)
-        return np.ascontiguousarray(self._phi(features)[:, : self.basis.size])
-
-    def _phi(self, features: Array) -> Array:
-        return (features - self.mean) / self.scale
+        return phi if self.basis.size == self.k else np.ascontiguousarray(phi[:, : self.basis.size])
 
     def _center(self) -> Array:
         """Return the mean of each decision, which an offset takes up and rounding is spared."""
@@ -88,13 +87,17 @@ class Samples:
 
     def mean_psi(self) -> Array:
         """Return the weighted mean of the functions of the scales."""
+        if self.knots is None:
+            # Standardised features have mean zero, but for the constant.
+            return np.asarray(np.eye(self.basis.size)[0])
         weights = [shard.weights for shard in self.shards]
         sums = [weighted_sum(*pair) for pair in zip(self.parts, weights, strict=True)]
         return np.asarray(np.sum(sums, axis=0) / sum(float(w.sum()) for w in weights))
 
     def rows(self, factors: Sequence[Array] | None = None) -> Iterator[tuple[int, slice, Rows]]:
         """Yield shard, place and samples in pieces; ``factors`` multiply the weights."""
-        chunk = max(1, AT_ONCE // max(1, self.shape[0] ** 2, self.minimizers.count * self.n))
+        numbers = max(1, self.shape[0] ** 2, self.minimizers.count * self.n)
+        chunk = max(1, AT_ONCE // numbers)
         first = not self.tied
         for i, shard in enumerate(self.shards):
             ties = []
@@ -105,11 +108,13 @@ class Samples:
                 weights = shard.weights[place]
                 if factors is not None:
                     weights = weights * factors[i][place]
-                phi = self._phi(shard.features[place])
+                psi, phi = self.parts[i][place], self._phi[i][place]
                 if not self.hypothesis.offset:
                     phi = phi[:, :0]
+                elif self.parts[i] is self._phi[i]:
+                    phi = psi
                 x = shard.decisions[place] - self.center
-                yield i, place, Rows(points, self.parts[i][place], phi, x, weights)
+                yield i, place, Rows(points, psi, phi, x, weights)
             if first:
                 self.tied.append(np.concatenate(ties))
 
@@ -132,16 +137,16 @@ class Samples:
         sums: list[Moments | None] = [None] * count
         for i, place, rows in self.rows(factors):
             fold = folds[i][place]
-            for f in np.unique(fold):
+            for f in range(fold.min(), fold.max() + 1):
                 chosen = fold == f
-                part = rows if chosen.all() else Rows(*(array[chosen] for array in rows))
+                part = rows if chosen.all() else rows.some(chosen)
                 moments, before = Moments.of(part), sums[f]
                 sums[f] = moments if before is None else Moments.total([before, moments])
         return [moments for moments in sums if moments is not None]
 
     def program_rows(self) -> ProgramRows:
         """Return all samples as the training program reads them."""
-        phi = np.concatenate([self._phi(shard.features) for shard in self.shards])
+        phi = np.concatenate(self._phi)
         return ProgramRows(
             np.concatenate(self.parts),
             phi if self.hypothesis.offset else phi[:, :0],

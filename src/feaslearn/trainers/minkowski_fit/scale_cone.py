@@ -98,15 +98,17 @@ class ScaleCone:
 
     def _violated(self, a: Array, known: Mapping[Row, Array]) -> dict[Row, Array]:
         """Return the rows where scales are most negative, but for those known."""
-        limit = VIOLATED * max(float(np.abs(part @ a.T).max()) for part in self._parts)
+        scales = (a @ part.T for part in self._parts)
+        ends = [(each.min(axis=1), each.max(axis=1)) for each in scales]
+        limit = VIOLATED * max(float(np.abs(pair).max()) for pair in ends)
         found: dict[Row, Array] = {}
-        for part in self._parts:
-            scales = part @ a.T
-            last = min(ROWS_AT_ONCE, len(scales)) - 1
-            for t in np.flatnonzero(scales.min(axis=0) < -limit):
-                for i in np.argpartition(scales[:, t], last)[: last + 1]:
+        for part, (least, _) in zip(self._parts, ends, strict=True):
+            last = min(ROWS_AT_ONCE, len(part)) - 1
+            for t in np.flatnonzero(least < -limit):
+                scale = part @ a[t]
+                for i in np.argpartition(scale, last)[: last + 1]:
                     key = (int(t), part[i].tobytes())
-                    if scales[i, t] < -limit and key not in known:
+                    if scale[i] < -limit and key not in known:
                         found[key] = part[i]
         return found
 

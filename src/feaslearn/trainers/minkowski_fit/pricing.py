@@ -1,0 +1,116 @@
+r"""How fast a new term would lower the loss: the best of a family.
+
+A term of scale :math:`\alpha \psi_m(s)` lowers the squared loss at the rate
+:math:`2 \sum_i w_i \psi_m(s_i) e_i'y_i`, with errors :math:`e_i` and the term's minimisers
+:math:`y_i`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+#: Decisions up to which all their subsets are looked at.
+MOST_EXACT = 12
+#: Starts of the searches that are not exact.
+STARTS = 30
+
+
+class Priced(NamedTuple):
+    """The best shape of a family, its rate, and whether no other can be better."""
+
+    shape: Array
+    rate: float
+    exact: bool
+
+
+def best_simplex(errors: Array, costs: Array) -> Priced:
+    """Return the set of decisions whose simplex has the highest rate.
+
+    ``errors`` (M, N, n) are weighted, for each function of the scales.
+    """
+    n = costs.shape[1]
+    if n > MOST_EXACT:
+        return _climbed(errors, costs)
+    rates = _rates_of_subsets(errors, costs)
+    # Single decisions are points, which the offset takes care of.
+    rates[:, [0, *(1 << np.arange(n))]] = -np.inf
+    best = int(np.argmax(rates.max(axis=0)))
+    shape = ((best >> np.arange(n)) & 1).astype(float)
+    return Priced(shape, float(rates[:, best].max()), exact=True)
+
+
+def _rates_of_subsets(errors: Array, costs: Array) -> Array:
+    """Return the rates (M, 2^n) of all subsets, written as binary numbers."""
+    M, count, n = errors.shape
+    subsets = np.arange(1 << n)
+    holds = [np.flatnonzero((subsets >> j) & 1) for j in range(n)]
+    rates, own = np.zeros((M, len(subsets))), np.zeros((M, len(subsets)))
+    order = np.argsort(costs, axis=1)
+    for i in range(count):
+        own[:] = 0.0
+        # From the dearest to the cheapest: the last one written is the cheapest of its subset.
+        for j in order[i, ::-1]:
+            own[:, holds[j]] = errors[:, i, j, None]
+        rates += own
+    return rates
+
+
+def _climbed(errors: Array, costs: Array) -> Priced:
+    """Add and remove one decision at a time while the rate rises, from several starts."""
+    n = costs.shape[1]
+
+    def rate(shape: Array) -> float:
+        chosen = np.where(shape > 0.5, costs, np.inf).argmin(axis=1)
+        return float(errors[:, np.arange(len(costs)), chosen].sum(axis=1).max())
+
+    random = np.random.default_rng(0)
+    best = Priced(np.ones(n), rate(np.ones(n)), exact=False)
+    for _ in range(STARTS):
+        shape = np.zeros(n)
+        shape[random.choice(n, 2, replace=False)] = 1.0
+        value = rate(shape)
+        while True:
+            others = np.abs(shape - np.eye(n))
+            others = others[others.sum(axis=1) >= 2.0]
+            rates = [rate(other) for other in others]
+            if max(rates) <= value:
+                break
+            shape, value = others[int(np.argmax(rates))], max(rates)
+        if value > best.rate:
+            best = Priced(shape, value, exact=False)
+    return best
+
+
+def best_segment(errors: Array, costs: Array) -> Priced:
+    """Return a direction of length one whose segment has a high rate; a heuristic.
+
+    For the rows that would take the segment, the best direction is the sum of their errors; rows
+    and direction are chosen in turn, from the axes, from pairs of them and from random ones.
+    """
+    n = costs.shape[1]
+    random = np.random.default_rng(0)
+    first, second = np.triu_indices(n, 1)
+    pairs = (np.eye(n)[first] - np.eye(n)[second])[:200]
+    starts = [np.eye(n), -np.eye(n), pairs, -pairs, random.normal(size=(STARTS, n))]
+    best = Priced(np.eye(n)[0], -np.inf, exact=False)
+    for table in errors:
+        for start in np.vstack(starts):
+            g = start
+            for _ in range(20):
+                taken = costs @ g < 0.0
+                total = table[taken].sum(axis=0)
+                length = float(np.linalg.norm(total))
+                if not length:
+                    break
+                last, g = g, total / length
+                if np.allclose(last, g):
+                    break
+            rate = float(table[costs @ g < 0.0].sum(axis=0) @ g) / float(np.linalg.norm(g))
+            if rate > best.rate:
+                best = Priced(g / float(np.linalg.norm(g)), rate, exact=False)
+    return best

@@ -1,0 +1,49 @@
+"""Moments against the design matrix written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from feaslearn.trainers.minkowski_fit.moments import Moments, Rows
+
+
+def random_rows(random: np.random.Generator, same: bool, gaps: bool) -> Rows:
+    phi = random.normal(size=(40, 3))
+    psi = phi if same else random.uniform(size=(40, 4))
+    points = random.normal(size=(40, 5, 2))
+    decisions = random.normal(size=(40, 2))
+    if gaps:
+        decisions[random.uniform(size=decisions.shape) < 0.3] = np.nan
+    return Rows(points, psi, phi, decisions, random.uniform(size=40))
+
+
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("gaps", [True, False])
+def test_the_loss_from_moments_is_the_loss(same: bool, gaps: bool) -> None:
+    random = np.random.default_rng(0)
+    rows = random_rows(random, same, gaps)
+    found = Moments.of(rows)
+    for _ in range(3):
+        a, b = random.normal(size=(5, rows.psi.shape[1])), random.normal(size=(3, 2))
+        errors = np.nan_to_num(rows.predict(a, b) - rows.decisions)
+        assert found.value(a, b) == pytest.approx(float(rows.weights @ (errors**2).sum(axis=1)))
+    chosen = np.arange(40) < 15
+    parts = Moments.total([Moments.of(rows.some(chosen)), Moments.of(rows.some(~chosen))])
+    for one, other in zip(parts, found, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+@pytest.mark.parametrize("gaps", [True, False])
+def test_the_best_offset_leaves_the_problem_in_the_scales(gaps: bool) -> None:
+    random = np.random.default_rng(1)
+    found = Moments.of(random_rows(random, True, gaps))
+    reduced = found.reduced()
+    one, other = random.normal(size=(2, 5, 3))
+    left = found.value(one, reduced.best_offset(one)) - found.value(
+        other, reduced.best_offset(other)
+    )
+    right = [v.ravel() @ reduced.H @ v.ravel() - 2 * reduced.r @ v.ravel() for v in (one, other)]
+    assert left == pytest.approx(right[0] - right[1])
+    moved = reduced.best_offset(one) + 0.1 * random.normal(size=(3, 2))
+    assert found.value(one, moved) > found.value(one, reduced.best_offset(one))
