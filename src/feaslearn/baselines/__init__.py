@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from feaslearn.baselines.enumerated_network import EnumeratedNetwork
 from feaslearn.baselines.linear_policy import LinearPolicy
 
-__all__ = ["LinearPolicy"]
+__all__ = ["EnumeratedNetwork", "LinearPolicy"]
