@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         hypotheses,
         losses,
         metrics,
+        network,
         problem,
         sets,
         trainers,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from feaslearn.hypotheses import Affine, Blend, Facets, Scaled
     from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
+    from feaslearn.network import NetworkLearner
     from feaslearn.region import Region
     from feaslearn.regressor import RegionRegressor
     from feaslearn.sets import (
@@ -63,6 +65,7 @@ __all__ = [
     "Hypersimplex",
     "L1Ball",
     "L2Ball",
+    "NetworkLearner",
     "Polytope",
     "Predictability",
     "Product",
@@ -79,6 +82,7 @@ __all__ = [
     "hypotheses",
     "losses",
     "metrics",
+    "network",
     "problem",
     "sets",
     "trainers",
@@ -97,6 +101,7 @@ _HOMES = {
     "Hypersimplex": "sets",
     "L1Ball": "sets",
     "L2Ball": "sets",
+    "NetworkLearner": "network",
     "Polytope": "sets",
     "Predictability": "losses",
     "Product": "sets",

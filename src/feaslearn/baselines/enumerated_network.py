@@ -79,12 +79,7 @@ class EnumeratedNetwork(NetworkEstimator):
     """
 
     def _check_size(self, problems: Problems, candidates: CandidateLines) -> None:
-        free = int(np.count_nonzero(~candidates.known))
-        if free > MOST_FREE_LINES:
-            problems.add(
-                f"{free} lines are neither known nor forbidden: 2^{free} networks are too many to "
-                f"enumerate (at most 2^{MOST_FREE_LINES}); use NetworkLearner"
-            )
+        check_enumerable(problems, candidates)
 
     def _learn(self, losses: NetworkLosses) -> None:
         self.networks_ = all_networks(losses.candidates)
@@ -94,6 +89,24 @@ class EnumeratedNetwork(NetworkEstimator):
         sparsest = np.argmin(self.best_.sum(axis=1))
         self.network_ = self.best_[sparsest]
         self.loss_ = float(self.losses_[equal][sparsest])
+
+
+def check_enumerable(problems: Problems, candidates: CandidateLines) -> None:
+    """Add a problem if there are too many networks to look at each.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where to say so.
+    candidates : CandidateLines
+        The lines there may be.
+    """
+    free = int(np.count_nonzero(~candidates.known))
+    if free > MOST_FREE_LINES:
+        problems.add(
+            f"{free} lines are neither known nor forbidden: 2^{free} networks are too many to "
+            f"enumerate (at most 2^{MOST_FREE_LINES}); use NetworkLearner"
+        )
 
 
 def all_networks(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from feaslearn.costs import CostSpecification
+from feaslearn.data import as_matrix
 from feaslearn.exceptions import DataError, NotFittedError, Problems
 from feaslearn.losses.loss import Loss
 from feaslearn.losses.network_losses import NetworkLosses, resolve_network_loss
@@ -90,6 +91,7 @@ class NetworkEstimator(BaseEstimator):
         if candidates is None or loss is None or reader is None or samples is None:
             raise AssertionError("something is missing although no problem was found")
         self._candidates, self._reader = candidates, reader
+        self._signals = np.array(as_matrix(signals, name="signals", problems=problems))
         self.n_features_in_ = reader.cost.n_signals
         self._learn(NetworkLosses(candidates, samples, loss))
         return self
@@ -137,6 +139,7 @@ class NetworkEstimator(BaseEstimator):
     network_: NDArray[np.bool_]
     _candidates: CandidateLines
     _reader: NetworkSignals
+    _signals: FloatArray
 
     @abstractmethod
     def _learn(self, losses: NetworkLosses) -> None:
