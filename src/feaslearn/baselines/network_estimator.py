@@ -131,6 +131,12 @@ class NetworkEstimator(BaseEstimator):
         return self._candidates.named(self.network_)
 
     @property
+    def nodes_(self) -> list[Node]:
+        """The labels of the nodes."""
+        self._check_fitted()
+        return list(self._candidates.nodes)
+
+    @property
     def candidate_lines_(self) -> list[Line]:
         """The candidate lines, in the order of ``network_``, without the forbidden ones."""
         self._check_fitted()
