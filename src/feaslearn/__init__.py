@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         hypotheses,
         losses,
         metrics,
+        network,
         plots,
         problem,
         sets,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from feaslearn.io import load, save
     from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
+    from feaslearn.network import NetworkLearner
     from feaslearn.region import Region
     from feaslearn.regressor import RegionRegressor
     from feaslearn.sets import (
@@ -76,6 +78,7 @@ __all__ = [
     "L1Ball",
     "L2Ball",
     "Minkowski",
+    "NetworkLearner",
     "Polytope",
     "Predictability",
     "Product",
@@ -95,6 +98,7 @@ __all__ = [
     "load",
     "losses",
     "metrics",
+    "network",
     "plots",
     "problem",
     "save",
@@ -117,6 +121,7 @@ _HOMES = {
     "L1Ball": "sets",
     "L2Ball": "sets",
     "Minkowski": "hypotheses",
+    "NetworkLearner": "network",
     "Polytope": "sets",
     "Predictability": "losses",
     "Product": "sets",

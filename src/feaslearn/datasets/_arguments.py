@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import Problems
+from feaslearn.problem.forward_problem import check_count
 
 FloatArray = NDArray[np.float64]
 RandomState = int | np.random.Generator | np.random.RandomState | None
@@ -21,29 +22,6 @@ class Streams(NamedTuple):
     signals: np.random.Generator
     decision_noise: np.random.Generator
     signal_noise: np.random.Generator
-
-
-def check_count(problems: Problems, name: str, value: object) -> bool:
-    """Add a problem unless the value is an integer of at least one; say whether it is.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where to say what is wrong.
-    name : str
-        The argument's name.
-    value : object
-        Its value.
-
-    Returns
-    -------
-    bool
-        Whether the value can be used.
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
-        problems.add(f"{name} is {value!r}, expected an integer of at least 1")
-        return False
-    return True
 
 
 def check_deviation(problems: Problems, name: str, value: object) -> None:

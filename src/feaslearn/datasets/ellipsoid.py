@@ -10,13 +10,13 @@ from feaslearn.datasets._arguments import (
     FloatArray,
     RandomState,
     check_common,
-    check_count,
     constant_feature,
     noisy,
 )
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses import Affine
 from feaslearn.problem import LearnedProblem
+from feaslearn.problem.forward_problem import check_count
 from feaslearn.sets import L2Ball
 
 

@@ -10,12 +10,12 @@ from feaslearn.data import Decisions, Names
 from feaslearn.datasets._arguments import (
     RandomState,
     check_common,
-    check_count,
     noisy,
     uniform,
 )
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.problem import AffineRows, LinearProgram
+from feaslearn.problem.forward_problem import check_count
 
 
 def make_flexible_plant(

@@ -10,7 +10,6 @@ from feaslearn.data import Decisions, Names
 from feaslearn.datasets._arguments import (
     RandomState,
     check_common,
-    check_count,
     constant_feature,
     noisy,
     uniform,
@@ -18,6 +17,7 @@ from feaslearn.datasets._arguments import (
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses import Scaled
 from feaslearn.problem import LearnedProblem
+from feaslearn.problem.forward_problem import check_count
 from feaslearn.sets import L1Ball
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.datasets._arguments import FloatArray
-from feaslearn.datasets._network_parts import check_network
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.problem import AffineRows, LinearProgram
 from feaslearn.problem.forward_problem import check_same_length, check_table
+from feaslearn.problem.network_parts import check_network
 from feaslearn.sets.warm_program import name_rows
 
 ENUMERATED_NODES = 16

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from feaslearn.plots.facets_display import FacetsDisplay
+from feaslearn.plots.network_display import NetworkDisplay
 
-__all__ = ["FacetsDisplay"]
+__all__ = ["FacetsDisplay", "NetworkDisplay"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -40,6 +41,29 @@ class ForwardProblem(Protocol):
     ) -> FloatArray:
         """Return the distance of each decision to all minimisers of ``c`` over ``R(s)``."""
         ...
+
+
+def check_count(problems: Problems, name: str, value: object) -> bool:
+    """Add a problem unless the value is an integer of at least one; say whether it is.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where to say what is wrong.
+    name : str
+        The argument's name.
+    value : object
+        Its value.
+
+    Returns
+    -------
+    bool
+        Whether the value can be used.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+        problems.add(f"{name} is {value!r}, expected an integer of at least 1")
+        return False
+    return True
 
 
 def check_table(

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from feaslearn.datasets._arguments import FloatArray, check_count
 from feaslearn.exceptions import Problems
+from feaslearn.problem.forward_problem import FloatArray, check_count
 
 
 class NetworkParts(NamedTuple):
@@ -51,8 +51,8 @@ def check_network(
     return NetworkParts(
         pairs,
         nodes,
-        _check_capacity(problems, "line_capacity", line_capacity, len(pairs), "line"),
-        _check_capacity(problems, "generator_capacity", generator_capacity, len(nodes), "plant"),
+        check_capacity(problems, "line_capacity", line_capacity, len(pairs), "line"),
+        check_capacity(problems, "generator_capacity", generator_capacity, len(nodes), "plant"),
     )
 
 
@@ -87,9 +87,29 @@ def _check_plants(problems: Problems, plants: Sequence[int], n_nodes: int) -> tu
     return tuple(int(node) for node in plants)
 
 
-def _check_capacity(
+def check_capacity(
     problems: Problems, name: str, capacity: ArrayLike, count: int, what: str
 ) -> FloatArray:
+    """Return one capacity for each line or plant, or add what is wrong with them.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where to say what is wrong.
+    name : str
+        The argument's name.
+    capacity : array_like
+        One number, or one for each.
+    count : int
+        How many there must be.
+    what : str
+        What has the capacity.
+
+    Returns
+    -------
+    ndarray of shape (count,)
+        The capacities; zeros where they cannot be used.
+    """
     try:
         values = np.asarray(capacity, dtype=np.float64)
     except (TypeError, ValueError):

@@ -1,0 +1,177 @@
+"""Loss first, then lines: which search to ask, and in which order."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from feaslearn.baselines.enumerated_network import equality_tolerance
+from feaslearn.exceptions import SolverError
+from feaslearn.losses.network_losses import NetworkLosses
+from feaslearn.network.cut_search import CutSearch
+from feaslearn.network.enumeration_search import EnumerationSearch
+from feaslearn.network.flow_program import price_levels
+from feaslearn.network.flow_search import FlowSearch
+from feaslearn.network.integer_program import Outcome
+from feaslearn.network.search import Clock, LineSearch, Network, Search, no_limits
+from feaslearn.network.tight_cuts import find_tight_cuts
+from feaslearn.problem.network_samples import dispatch_of
+from feaslearn.results import TrainingResult
+
+Solver = Literal["auto", "milp", "enumeration"]
+
+#: Enumeration is taken if it reads no more entries of cuts than this.
+ENUMERATED_ENTRIES = 2**31
+ENUMERATED_LOSSES = 2**25
+
+
+class Solved(NamedTuple):
+    """A network, what is proved of it, and the search that can be asked more."""
+
+    network: Network
+    loss: float
+    loss_bound: float
+    lines_bound: float
+    outcome: Outcome
+    search: LineSearch
+
+
+def solve(
+    losses: NetworkLosses, solver: Solver, lazy: bool, sparsest: bool, clock: Clock
+) -> Solved:
+    """Find a network of least loss and, of these, one with the fewest lines.
+
+    Parameters
+    ----------
+    losses : NetworkLosses
+        The samples and their loss.
+    solver : {"auto", "milp", "enumeration"}
+        Which search to ask.
+    lazy : bool
+        Whether samples are added to the integer program as they are needed.
+    sparsest : bool
+        Whether the number of lines matters.
+    clock : Clock
+        The time there is.
+
+    Returns
+    -------
+    Solved
+        The network; each loss in it was measured exactly.
+    """
+    if solver == "auto":
+        exact = _solve_by_cuts(losses, sparsest, clock)
+        if exact is not None:
+            return exact
+    search = general_search(losses, solver, lazy)
+    limits = no_limits(losses.candidates)
+    least = search.least_loss(limits, clock)
+    if least.network is None:
+        raise SolverError(
+            f"no network was found in {clock.seconds:.3g} seconds: raise max_seconds, name more "
+            "known or forbidden lines, or fit fewer samples"
+        )
+    network, bound, outcome = least.network, least.bound, least.outcome
+    lines_bound = float(losses.candidates.known.sum())
+    if sparsest:
+        ones = np.ones(len(network))
+        fewest = search.cheapest(ones, least.value, limits, clock)
+        if fewest.network is not None and fewest.value < network.sum():
+            network = fewest.network
+        if outcome == "optimal":
+            lines_bound = max(lines_bound, float(np.ceil(fewest.bound - 1e-6)))
+        outcome = outcome if outcome != "optimal" else fewest.outcome
+    loss = float(losses.nearest(network)[0].mean())
+    return Solved(network, loss, bound, lines_bound, outcome, search)
+
+
+def general_search(losses: NetworkLosses, solver: Solver, lazy: bool) -> Search:
+    """Return the search that serves any loss.
+
+    Parameters
+    ----------
+    losses : NetworkLosses
+        The samples and their loss.
+    solver : {"auto", "milp", "enumeration"}
+        Which search to ask; "auto" enumerates where there are few networks.
+    lazy : bool
+        Whether samples are added to the integer program as they are needed.
+
+    Returns
+    -------
+    Search
+        The search.
+    """
+    candidates = losses.candidates
+    n_networks = 2.0 ** np.count_nonzero(~candidates.known)
+    n_losses = n_networks * losses.n_samples
+    entries = n_losses * candidates.beyond.size
+    small = n_losses <= ENUMERATED_LOSSES and entries <= ENUMERATED_ENTRIES
+    if solver == "enumeration" or (solver == "auto" and small):
+        return EnumerationSearch(losses)
+    return FlowSearch(losses, lazy)
+
+
+def _solve_by_cuts(losses: NetworkLosses, sparsest: bool, clock: Clock) -> Solved | None:
+    """Return a network of zero loss; None if there is none."""
+    cuts = find_tight_cuts(losses)
+    if cuts is None:
+        return None
+    search = CutSearch(losses, cuts)
+    limits = no_limits(losses.candidates)
+    ones = np.ones(len(losses.candidates.lines))
+    found = search.cheapest(ones if sparsest else 0.0 * ones, 0.0, limits, clock)
+    if found.network is None:
+        return None
+    loss = float(losses.nearest(found.network)[0].mean())
+    lines_bound = found.bound if sparsest else float(losses.candidates.known.sum())
+    # No loss is negative, so a loss that cannot be told from zero is its own bound.
+    bound = max(0.0, loss - equality_tolerance(losses))
+    return Solved(found.network, loss, bound, lines_bound, found.outcome, search)
+
+
+def training_result(
+    name: str, losses: NetworkLosses, solved: Solved, seconds: float
+) -> TrainingResult:
+    """Say how a network was learned.
+
+    Parameters
+    ----------
+    name : str
+        The learner, with its parameters.
+    losses : NetworkLosses
+        The samples and their loss.
+    solved : Solved
+        What was found.
+    seconds : float
+        How long it took.
+
+    Returns
+    -------
+    TrainingResult
+        Status, bounds, time.
+    """
+    costs, demands, decisions = losses.samples
+    returned = dispatch_of(losses.candidates, solved.network, demands, costs)
+    ties = [len(price_levels(prices)) < len(prices) - 1 for prices in costs]
+    details = {"lines": float(solved.network.sum()), "lower bound on lines": solved.lines_bound}
+    if isinstance(solved.search, FlowSearch):
+        details["samples in the program"] = float(len(solved.search.flows.samples))
+    warnings = []
+    if solved.outcome == "time limit":
+        warnings.append("the time ended before the network was proved to be the best")
+    if losses.n_samples == 1:
+        warnings.append("one sample says little about lines; see identify()")
+    return TrainingResult(
+        "optimal" if solved.outcome == "optimal" else "time limit",
+        name,
+        solved.loss,
+        float(losses.loss.lengths(returned - decisions).mean()),
+        n_iter=solved.search.n_solves,
+        seconds=seconds,
+        lower_bound=min(solved.loss, solved.loss_bound),
+        tied_share=float(np.mean(ties)),
+        details=details,
+        warnings=warnings,
+    )

@@ -1,0 +1,222 @@
+"""What was observed of a network: prices, demands and dispatches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.costs import CostSpecification, ResolvedCost, resolve_cost
+from feaslearn.data import as_matrix, column_names
+from feaslearn.exceptions import DataError, Problems, find_columns, list_first
+from feaslearn.kernels.polymatroid import cheapest_dispatch
+from feaslearn.problem.candidate_lines import CandidateLines
+from feaslearn.problem.forward_problem import FloatArray
+from feaslearn.sets.warm_program import name_rows
+
+
+class NetworkSignals(NamedTuple):
+    """How prices and demands are read from the signals."""
+
+    cost: ResolvedCost
+    demand_columns: tuple[int, ...]
+    nodes: tuple[object, ...]
+
+    def read(self, problems: Problems, signals: object) -> tuple[FloatArray, FloatArray] | None:
+        """Return prices (N, K) and demands (N, n); None if the signals are no table."""
+        table = as_matrix(signals, name="signals", problems=problems)
+        if table is None or problems.messages:
+            return None
+        if table.shape[1] != self.cost.n_signals:
+            problems.add(
+                f"signals has {table.shape[1]} columns, expected {self.cost.n_signals} as in fit"
+            )
+            return None
+        demands = np.ascontiguousarray(table[:, list(self.demand_columns)])
+        negative = np.argwhere(demands < 0)
+        if len(negative):
+            places = [
+                f"sample {i}, node {self.nodes[j]} ({demands[i, j]:.4g})" for i, j in negative[:5]
+            ]
+            problems.add(
+                f"negative demand at {list_first(places, len(negative))}; a demand must be at "
+                "least 0 (model a fixed injection as a plant)"
+            )
+        return self.cost.evaluate(table), demands
+
+
+class NetworkSamples(NamedTuple):
+    """Prices, demands and dispatches, one row for each sample."""
+
+    costs: FloatArray
+    demands: FloatArray
+    decisions: FloatArray
+
+    def rows(self, rows: NDArray[np.intp]) -> NetworkSamples:
+        """Return some of the samples."""
+        return NetworkSamples(*(table[rows] for table in self))
+
+
+def resolve_signals(
+    problems: Problems,
+    candidates: CandidateLines | None,
+    signals: object,
+    cost: CostSpecification,
+    demand: Sequence[int | str],
+) -> NetworkSignals | None:
+    """Find the columns of prices and demands; None if something is wrong.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where everything that is wrong is added.
+    candidates : CandidateLines or None
+        The network; None if that is wrong already.
+    signals : array_like or frame
+        The signals.
+    cost : cost specification
+        The price of each plant.
+    demand : sequence of int or str
+        The signal that holds the demand of each node.
+
+    Returns
+    -------
+    NetworkSignals or None
+        How to read signals.
+    """
+    names = column_names(signals)
+    table = as_matrix(signals, name="signals", problems=Problems())
+    n_signals = None if table is None else table.shape[1]
+    n_plants = None if candidates is None else len(candidates.plants)
+    resolved = resolve_cost(
+        cost, n_decisions=n_plants, signal_names=names, n_signals=n_signals, problems=problems
+    )
+    wanted = [demand] if isinstance(demand, str) else list(demand)
+    columns = find_columns(wanted, names, n_signals, "demand", "among the signals", problems)
+    if candidates is None or resolved is None:
+        return None
+    if len(columns) != len(candidates.nodes):
+        problems.add(
+            f"demand: {len(columns)} columns for {len(candidates.nodes)} nodes; give the signal "
+            "that holds the demand of each node, in their order"
+        )
+        return None
+    return NetworkSignals(resolved, columns, candidates.nodes)
+
+
+def read_samples(
+    problems: Problems,
+    candidates: CandidateLines | None,
+    reader: NetworkSignals | None,
+    signals: object,
+    decisions: object,
+) -> NetworkSamples | None:
+    """Read and check what was observed; None if something is wrong.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where everything that is wrong is added.
+    candidates : CandidateLines or None
+        The network; None if that is wrong already.
+    reader : NetworkSignals or None
+        How the signals are read; None if that is wrong already.
+    signals, decisions : array_like or frame
+        One row for each sample.
+
+    Returns
+    -------
+    NetworkSamples or None
+        The samples.
+    """
+    n_known = len(problems)
+    table = as_matrix(decisions, name="decisions", problems=problems, allow_1d=True)
+    if candidates is not None and table is not None and table.shape[1] != len(candidates.plants):
+        problems.add(
+            f"decisions has {table.shape[1]} columns for {len(candidates.plants)} generators; "
+            "give one column for each"
+        )
+    own = Problems()
+    if reader is None:
+        as_matrix(signals, name="signals", problems=own)
+        read = None
+    else:
+        read = reader.read(own, signals)
+    for message in own.messages:
+        problems.add(message)
+    if read is None or table is None or candidates is None:
+        return None
+    if len(read[0]) != len(table):
+        problems.add(
+            f"signals has {len(read[0])} rows and decisions has {len(table)}; give one of each"
+        )
+    if len(problems) > n_known:
+        return None
+    samples = NetworkSamples(*read, table)
+    _check_servable(problems, candidates, samples)
+    return samples
+
+
+def _check_servable(
+    problems: Problems, candidates: CandidateLines, samples: NetworkSamples
+) -> None:
+    """The network with all candidate lines delivers the most; what it cannot, none can."""
+    everything = np.ones((1, len(candidates.lines)), dtype=bool)
+    dispatch = dispatch_of(candidates, everything[0], samples.demands, samples.costs)
+    unserved = np.flatnonzero(np.isnan(dispatch[:, 0]))
+    if len(unserved):
+        problems.add(
+            f"no network serves the demand of {name_rows(unserved)}, not even all "
+            f"{len(candidates.lines)} candidate lines together: raise the capacities, allow more "
+            "lines or drop these samples"
+        )
+
+
+def dispatch_of(
+    candidates: CandidateLines,
+    network: NDArray[np.bool_],
+    demands: FloatArray,
+    costs: FloatArray,
+) -> FloatArray:
+    """Return the cheapest dispatch of each sample under a network; NaN where it cannot serve.
+
+    Parameters
+    ----------
+    candidates : CandidateLines
+        The lines there may be.
+    network : ndarray of bool, shape (L,)
+        The lines there are.
+    demands : ndarray of shape (N, n)
+        The demand of each node.
+    costs : ndarray of shape (N, K)
+        The price of each plant.
+
+    Returns
+    -------
+    ndarray of shape (N, K)
+        The dispatch; of equal prices the first plant goes first.
+    """
+    dispatch = np.empty(costs.shape)
+    (cut,) = candidates.cuts(network[None])
+    cheapest_dispatch(demands, costs, cut, candidates.beyond, dispatch)
+    return dispatch
+
+
+def raise_unserved(dispatch: FloatArray, heading: str) -> None:
+    """Raise an error that names the samples whose demand the learned network cannot serve.
+
+    Parameters
+    ----------
+    dispatch : ndarray of shape (N, K)
+        The dispatch, NaN where there is none.
+    heading : str
+        Who says so.
+    """
+    unserved = np.flatnonzero(np.isnan(dispatch[:, 0]))
+    if len(unserved):
+        raise DataError(
+            f"{heading}: the learned network cannot serve the demand of {name_rows(unserved)}; "
+            "fit on samples with demands as high as these"
+        )
