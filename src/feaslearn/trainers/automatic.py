@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard, shards
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.hypotheses import Affine, Blend, Facets, Scaled
+from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski, Scaled
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.losses import Objective
+from feaslearn.losses import Objective, Predictability
 from feaslearn.sets import Box, Simplex
-from feaslearn.trainers.blending import Blending
+from feaslearn.trainers.blending import Blending, best_weights
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer import MixedInteger
-from feaslearn.trainers.trainer import Trainer, returned_loss
+from feaslearn.trainers.trainer import Trainer
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
@@ -27,6 +27,10 @@ logger = logging.getLogger("feaslearn")
 FOLDS = 5
 #: Facet regions, grown on different splits, in the blend that "auto" takes where facets win.
 MEMBERS = 8
+#: Of hypotheses that are this much worse than the best, the simplest is taken.
+AS_GOOD = 0.01
+#: A blend of facets and Minkowski sums must be this much better than either.
+WORTH_BLENDING = 0.03
 
 
 def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
@@ -48,7 +52,7 @@ def linear_policy() -> Hypothesis:
 
 def candidates(n: int) -> list[Hypothesis]:
     """Return the hypotheses that "auto" tries on n decisions, the simplest first."""
-    return [linear_policy(), Scaled(Simplex(n)), Scaled(Box(n)), Facets()]
+    return [linear_policy(), Scaled(Simplex(n)), Scaled(Box(n)), Minkowski("auto"), Facets()]
 
 
 def choose_hypothesis(
@@ -56,9 +60,10 @@ def choose_hypothesis(
 ) -> Hypothesis:
     """Choose a hypothesis by the cross-validated loss of the returned decisions.
 
-    Of those within one per cent of the best, the simplest. The hypothesis of ``objective`` itself
-    does not count, nor do those that the trainer does not serve. With too few samples for the
-    folds, the simplest is taken.
+    Of those about as good as the best, the simplest; facets of several splits where facets are
+    best, and with them Minkowski sums where a blend of both is clearly better. The hypothesis of
+    ``objective`` itself does not count, nor do those that the trainer does not serve. With too few
+    samples for the folds, the simplest is taken.
     """
     tried = [
         replace(objective, hypothesis=hypothesis)
@@ -70,36 +75,50 @@ def choose_hypothesis(
     if n_samples < 2 * FOLDS or len(served) < 2:
         return (served or tried)[0].hypothesis
     fold = random.permutation(n_samples) % FOLDS
-    losses = [_left_out_loss(each, whole, fold, random, trainer) for each in served]
+    guesses = [_left_out(each, whole, fold, random, trainer) for each in served]
+    losses = np.array([_loss(objective, whole, guess) for guess in guesses])
     for each, loss in zip(served, losses, strict=True):
         logger.info("%r: cross-validated loss %.6g", each.hypothesis, loss)
     rounding = 1e-12 * float(whole.weights @ np.nan_to_num(whole.decisions**2).sum(axis=1))
-    good = np.flatnonzero(np.array(losses) <= 1.01 * min(losses) + rounding)
+    good = np.flatnonzero(losses <= (1.0 + AS_GOOD) * losses.min() + rounding)
     chosen = served[int(good[0])].hypothesis
-    if isinstance(chosen, Facets) and trainer == "auto":
-        # Facets grown on several splits, blended, are steadier than any one of them.
-        return Blend([Facets() for _ in range(MEMBERS)])
-    return chosen
+    if trainer != "auto" or not isinstance(chosen, Facets | Minkowski):
+        return chosen
+    # Facets grown on several splits, blended, are steadier than any one of them.
+    facets: list[Hypothesis] = [Facets() for _ in range(MEMBERS)]
+    pair = np.array(guesses[-2:])
+    blended = np.einsum("t,tij->ij", best_weights(pair, whole), pair)
+    if _loss(objective, whole, blended) < (1.0 - WORTH_BLENDING) * losses.min() - rounding:
+        return Blend([*facets, Minkowski("auto")])
+    return Blend(facets) if isinstance(chosen, Facets) else chosen
 
 
-def _left_out_loss(
+def _loss(objective: Objective, whole: Shard, decisions: Array) -> float:
+    """Return the loss of decisions, in the norm of the training loss."""
+    measure = Predictability(objective.loss.norm, objective.loss.squared)  # type: ignore[arg-type]
+    return float(whole.weights @ measure.lengths(np.nan_to_num(decisions - whole.decisions)))
+
+
+def _left_out(
     objective: Objective,
     whole: Shard,
     fold: NDArray[np.intp],
     random: np.random.Generator,
     trainer: Trainer | str,
-) -> float:
-    """Train on all folds but one, measure on that one, and add up."""
-    total = 0.0
+) -> Array:
+    """Return decisions for each fold, by a model trained on all others."""
+    guesses = np.empty(whole.decisions.shape)
     for left_out in range(FOLDS):
-        inner = replace(objective, shards=_rows(whole, fold != left_out))
-        outer = replace(objective, shards=_rows(whole, fold == left_out))
+        inner = replace(objective, shards=list(shards(_rows(whole, fold != left_out))))
         trained = _quick_trainer(trainer, inner).train(inner, random)
         if trained.result.status == "interrupted":
             # There is no model yet that could be returned.
             raise KeyboardInterrupt
-        total += returned_loss(outer, trained.theta)
-    return total
+        outer = _rows(whole, fold == left_out)
+        guesses[fold == left_out] = objective.hypothesis.predict(
+            trained.theta, outer.features, outer.costs
+        )
+    return guesses
 
 
 def _quick_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
@@ -109,5 +128,5 @@ def _quick_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
     return choose_trainer(trainer, objective)
 
 
-def _rows(whole: Shard, chosen: NDArray[np.bool_]) -> list[Shard]:
-    return list(shards(Shard(*(np.ascontiguousarray(array[chosen]) for array in whole))))
+def _rows(whole: Shard, chosen: NDArray[np.bool_]) -> Shard:
+    return Shard(*(np.ascontiguousarray(array[chosen]) for array in whole))

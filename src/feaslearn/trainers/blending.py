@@ -33,8 +33,8 @@ class Blending(Trainer):
 
     The weights minimise :math:`\sum_i \|x_i - \sum_t \alpha_t \hat x_t(s_i)\|^2` over
     :math:`\alpha \ge 0, \sum_t \alpha_t = 1`, with predictions for rows that a member was not
-    trained on: each member is trained once for every fold, and once on all rows. Members that are
-    all of one kind share the weight.
+    trained on. Members of one kind share their weight, and one of them is trained once more for
+    every fold.
 
     Parameters
     ----------
@@ -82,16 +82,17 @@ class Blending(Trainer):
         whole = Shard(*(np.concatenate(parts) for parts in zip(*objective.shards, strict=True)))
         members = [replace(objective, hypothesis=member) for member in blend.members()]
         fold = random.permutation(len(whole.weights)) % max(self.n_folds, 1)
-        kinds = {repr(member.hypothesis) for member in members}
-        weighed = len(kinds) > 1 and 1 < self.n_folds <= len(fold)
+        kinds = [repr(member.hypothesis) for member in members]
+        weighed = len(set(kinds)) > 1 and 1 < self.n_folds <= len(fold)
+        first = [weighed and kinds.index(kind) == t for t, kind in enumerate(kinds)]
         # Each member has draws of its own, so that threads do not change the result.
         streams = random.spawn(len(members))
         work = Parallel(objective.n_jobs, prefer="threads", return_as="generator")
         done: list[tuple[Trained, Array | None]] = []
         with ProgressBar("Blending", len(members)) as bar:
             for answer in work(
-                delayed(self._member)(member, whole, fold if weighed else None, stream)
-                for member, stream in zip(members, streams, strict=True)
+                delayed(self._member)(member, whole, fold if asked else None, stream)
+                for member, asked, stream in zip(members, first, streams, strict=True)
             ):
                 done.append(answer)
                 bar.update(len(done))
@@ -99,7 +100,10 @@ class Blending(Trainer):
         warnings = dict.fromkeys(text for trained, _ in done for text in trained.result.warnings)
         weights = np.full(len(members), 1.0 / len(members))
         if weighed:
-            weights = best_weights(np.array([guesses for _, guesses in done]), whole)
+            names = list(dict.fromkeys(kinds))
+            guesses = [guess for _, guess in done if guess is not None]
+            shares = dict(zip(names, best_weights(np.array(guesses), whole), strict=True))
+            weights = np.array([shares[kind] / kinds.count(kind) for kind in kinds])
         layout = blend.layout(objective.n_decisions, objective.n_features)
         parts = {f"member_{t}": theta for t, theta in enumerate(thetas)}
         theta = layout.pack({"weights": weights, **parts})
