@@ -177,7 +177,9 @@ def test_costs_that_files_hold(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "random_state", [None, 7, [1, 2], np.random.default_rng(3), np.random.RandomState(4)], ids=repr
+    "random_state",
+    [None, 7, [1, 2], np.random.default_rng(3), np.random.RandomState(4)],
+    ids=lambda seed: type(seed).__name__,
 )
 def test_seeds_that_files_hold(random_state: Any, tmp_path: Path) -> None:
     model = fit(fl.Affine(fl.Simplex(2)), random_state=random_state, trainer=quick(GradientDescent))
