@@ -4,7 +4,7 @@
 s = 0.5. A region of two columns recovers it exactly, and the proof is that its loss is zero. The
 linear policy cannot jump. Nor can a strictly convex quadratic cost over the known constraints: its
 policy is continuous, so that it is wrong somewhere near 0.5, however little it is regularised.
-Learned from 100 decisions, tested on 10 000, ten seeds (``--quick``: two). Run it with
+Learned from 100 decisions, tested on 1000, ten seeds (``--quick``: two). Run it with
 ``python experiments/switch.py``.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 import feaslearn as fl
 
-N_TRAIN, N_TEST = 100, 10_000
+N_TRAIN, N_TEST = 100, 1_000
 KNOWN = fl.Polytope([[1, 0], [0, 1], [-1, 0], [0, -1]], [0, 0, -2, -2], [[1, 1]], [1])
 RIDGES = (1e-2, 1e-4, 1e-6)
 

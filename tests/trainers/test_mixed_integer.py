@@ -239,3 +239,19 @@ def test_an_interrupt_keeps_the_best_so_far() -> None:
     result = fit(fl.datasets.make_l1_ball(30, noise=0.2, random_state=0), 3, callback=press).result_
     assert result.status == "interrupted"
     assert result.objective < 1.0
+
+
+def test_ties_that_the_optimum_needs_are_mentioned() -> None:
+    # One cost, two decisions: they are both optimal only where their columns tie.
+    whole = Shard(np.ones((2, 1)), np.ones((2, 2)), np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2))
+    result = (
+        MixedInteger()
+        .train(
+            objective(whole, fl.Simplex(2, binary=True), fl.Predictability()),
+            np.random.default_rng(0),
+        )
+        .result
+    )
+    assert result.objective == pytest.approx(0.0, abs=1e-9)
+    assert result.tied_share == 1.0
+    assert "the model returns the first" in result.warnings[-1]

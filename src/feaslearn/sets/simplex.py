@@ -103,9 +103,9 @@ class Simplex(PrimitiveSet):
         return np.asarray(np.maximum(Z - excess[np.arange(len(Z)), last][:, None], 0.0))
 
     def center(self) -> Array:
-        """Return the point with equal entries; the first vertex if binary."""
+        """Return the point with equal entries; the vertex in the middle of the list if binary."""
         if self.discrete:
-            return np.asarray(np.eye(self.dimension)[0])
+            return np.asarray(np.eye(self.dimension)[self.dimension // 2])
         return np.full(self.dimension, 1.0 / self.dimension)
 
     def vertices(self, limit: int = 10_000) -> Array:

@@ -27,6 +27,8 @@ from feaslearn.trainers.trainer import Trained, Trainer
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
+#: Cones that have rows in the program.
+CONES = ("zero", "nonnegative", "second-order")
 #: The solver looks for losses below the best one by less than this, relative to it.
 SLACK = 1e-6
 #: A loss below this share of the square of the decisions' scale is zero.
@@ -114,6 +116,13 @@ class Global(Trainer):
             )
         elif isinstance(hypothesis.primitive, PrimitiveSet) and hypothesis.primitive.discrete:
             problems.append(f"{hypothesis.primitive!r} is binary (MixedInteger serves it)")
+        elif isinstance(hypothesis.primitive, PrimitiveSet):
+            kinds = {cone.kind for cone in hypothesis.primitive.conic_form().cones}
+            if not kinds <= set(CONES):
+                problems.append(
+                    f"{hypothesis.primitive!r} has cones other than {', '.join(CONES)} "
+                    "(GradientDescent serves every convex set)"
+                )
         if type(loss) not in (Predictability, Suboptimality):
             problems.append(
                 f"{loss!r} is neither Predictability nor Suboptimality (GradientDescent serves it)"
