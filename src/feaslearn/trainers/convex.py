@@ -123,10 +123,11 @@ class Convex(Trainer):
         fit = MinkowskiFit(model, objective.shards, int(self.n_folds), random)
         if _squared(objective):
             fitted, tied = fit.solve(ridge, sparsity, self.robust), fit.n_tied
-            if tied and too_large(model, objective, tied):
+            if tied and (self.robust or too_large(model, objective, tied)):
+                why = "which robust fits cannot use" if self.robust else "too many for a program"
                 warnings.append(
-                    f"{tied} samples tie, too many for a program with all their minimisers: each "
-                    "counts with its minimiser of lowest index, and the optimum is not proved"
+                    f"{tied} samples tie and have many minimisers, {why}: each counts with its "
+                    "minimiser of lowest index, and the optimum is not proved"
                 )
                 fitted = fitted._replace(bound=None)
             elif tied:

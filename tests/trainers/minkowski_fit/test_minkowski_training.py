@@ -255,6 +255,9 @@ def test_too_many_ties_fall_back_and_say_so(monkeypatch: pytest.MonkeyPatch) -> 
     assert result.status == "converged"
     assert result.lower_bound is None
     assert "too many for a program" in result.warnings[0]
+    _, result = train(objective, robust=True)
+    assert result.status == "converged"
+    assert "which robust fits cannot use" in result.warnings[0]
     with pytest.raises(fl.exceptions.UnsupportedError, match="train on fewer samples"):
         train(problem(samples(0), fl.Minkowski.hypersimplices(3), fl.Suboptimality()))
 

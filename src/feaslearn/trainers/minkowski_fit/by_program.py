@@ -9,14 +9,17 @@ from feaslearn.losses import Objective
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
 from feaslearn.trainers.minkowski_fit.penalized import Strengths
 
-#: Latent points a program may have.
-MOST_LATENT = 300_000
+#: Latent points a program may have, and scales and errors.
+MOST_LATENT, MOST_ROWS = 300_000, 2_000_000
 
 
 def too_large(model: Minkowski, objective: Objective, n_rows: int) -> bool:
     """Say whether a program with the faces of so many samples would be too large."""
-    terms = model.terms_of(objective.n_decisions)
-    return n_rows * sum(term.primitive.dimension for term in terms) > MOST_LATENT
+    n = objective.n_decisions
+    terms = model.terms_of(n)
+    latent = n_rows * sum(term.primitive.dimension for term in terms)
+    every = sum(len(shard.weights) for shard in objective.shards)
+    return latent > MOST_LATENT or every * (n + len(terms)) > MOST_ROWS
 
 
 def fit_by_program(
@@ -28,7 +31,8 @@ def fit_by_program(
     if too_large(model, objective, n_tied or n_rows):
         raise UnsupportedError(
             f"{objective.loss!r} on {n_rows} samples is a program with more than {MOST_LATENT} "
-            "latent points; train on fewer samples, or with Predictability()"
+            f"latent points or {MOST_ROWS} scales and errors; train on fewer samples, or with "
+            "Predictability()"
         )
     program = MinkowskiProgram(
         objective.loss,

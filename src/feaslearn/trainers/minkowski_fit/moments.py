@@ -6,7 +6,6 @@ r"""Second moments of a linear model of decisions, which add up over samples.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -161,10 +160,13 @@ def _sums(basis: Array, rows: Rows, values: int) -> tuple[Array, Array, Array, f
     if hidden.any():
         w[hidden], x[hidden] = 0.0, 0.0
     np.multiply(w, y, out=wy)
-    for place, (t, u) in enumerate(combinations_with_replacement(range(G), 2)):
-        np.multiply(wy[t, 0], y[u, 0], out=between[place])
+    start = 0
+    for t in range(G):
+        own = between[start : start + G - t]
+        np.multiply(wy[t, 0], y[t:, 0], out=own)
         for j in range(1, n):
-            between[place] += wy[t, j] * y[u, j]
+            own += wy[t, j] * y[t:, j]
+        start += G - t
     B = len(functions)
     products = np.empty((B * (B + 1) // 2, count))
     for a, start in enumerate(np.cumsum([0, *range(B, 1, -1)])):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.optimize import nnls
 
 from feaslearn.exceptions import SolverError
 from feaslearn.trainers.minkowski_fit.dual_active_set import DualActiveSet
@@ -24,8 +25,8 @@ Row = tuple[int, bytes]
 VIOLATED = 1e-9
 #: Violated rows of each term that are added at once, and how often.
 ROWS_AT_ONCE, MAX_ROUNDS = 4, 300
-#: Solutions of a larger residual are not believed.
-BELIEVED = 1e-6
+#: Solutions of a larger residual are not believed; those of the quick solver are held to more.
+BELIEVED, QUICK = 1e-6, 1e-9
 
 
 class ConeSolution(NamedTuple):
@@ -71,6 +72,14 @@ class ScaleCone:
         # With H = LL' and y = L'a the problem is a projection.
         factor = _factor(scaled)
         target = solve_triangular(factor, right, lower=True)
+        gain = float(target @ target)
+        if self._nonnegative:
+            # Three times as fast, and not always right.
+            quick = _quick(factor, target)
+            forces = np.maximum(scaled @ quick - right, 0.0)
+            residual = _residual(scaled, right, quick, forces, gain)
+            if residual <= QUICK:
+                return ConeSolution((quick / units).reshape(shape), residual, 1)
         search = DualActiveSet(target)
         known: dict[Row, Array] = {}
         new = self._needed
@@ -92,9 +101,14 @@ class ScaleCone:
                 if not self._nonnegative:
                     keys = list(known)
                     self._needed = {keys[place]: known[keys[place]] for place in search.active}
-                residual = _residual(scaled, right, found, forces, float(target @ target))
+                residual = _residual(scaled, right, found, forces, gain)
+                if not residual <= BELIEVED:
+                    break
                 return ConeSolution((found / units).reshape(shape), residual, rounds)
-        raise SolverError(f"there were negative scales after {MAX_ROUNDS} rounds of adding rows")
+        raise SolverError(
+            f"the fit's optimality conditions do not hold after {rounds} rounds; check the scale "
+            "of decisions and features, or ask for more ridge"
+        )
 
     def _violated(self, a: Array, known: Mapping[Row, Array]) -> dict[Row, Array]:
         """Return the rows where scales are most negative, but for those known."""
@@ -130,17 +144,19 @@ def _factor(H: Array) -> Array:
 
 
 def _residual(H: Array, r: Array, found: Array, forces: Array, value: float) -> float:
-    """Verify stationarity ``Ha - r = forces`` and complementarity ``a'forces = 0``.
+    """Measure stationarity ``Ha - r = forces`` and complementarity ``a'forces = 0``.
 
     The first is relative to r, the second to ``value``, what the optimum without rows gains.
     """
     size = float(np.abs(r).max(initial=0.0)) or 1.0
     stationary = float(np.abs(H @ found - r - forces).max()) / size
     product = abs(float(found @ forces)) / (value or 1.0)
-    residual = max(stationary, product)
-    if not residual <= BELIEVED:
-        raise SolverError(
-            f"the fit's optimality conditions are broken by {residual:.1e}; check the scale of "
-            "decisions and features, or ask for more ridge"
-        )
-    return residual
+    return max(stationary, product)
+
+
+def _quick(factor: Array, target: Array) -> Array:
+    """Return what non-negative least squares says, or zeros where it does not end."""
+    try:
+        return np.asarray(nnls(np.ascontiguousarray(factor.T), target)[0])
+    except RuntimeError:
+        return np.zeros(len(target))
