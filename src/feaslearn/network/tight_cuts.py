@@ -87,6 +87,7 @@ class _ClauseFinder:
         self._decisions = losses.samples.decisions
         self._needs = np.concatenate([needs, needs[::-1]]) if len(members) > 1 else needs
         self._members = members
+        self._inside = members[:, losses.candidates.plants]
         self._tolerance = tolerance
         self._unit = common_capacity(losses.candidates)
 
@@ -97,8 +98,7 @@ class _ClauseFinder:
         spare = candidates.generator_capacity[level] - x[level]
         if x[rest].sum() <= self._tolerance or spare.sum() <= self._tolerance:
             return None
-        inside = self._members[:, candidates.plants]
-        wasted = inside[:, rest] @ x[rest] + (1.0 - inside[:, level]) @ spare
+        wasted = self._inside[:, rest] @ x[rest] + (1.0 - self._inside[:, level]) @ spare
         sets = np.flatnonzero(wasted <= self._tolerance)
         sent = self._members[sets] @ surplus
         tight = sent >= self._needs[sets] - self._tolerance
