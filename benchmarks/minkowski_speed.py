@@ -13,9 +13,9 @@ from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
-from value_and_gradient import median_seconds
 
 import feaslearn as fl
+from value_and_gradient import median_seconds
 
 Array = NDArray[np.float64]
 

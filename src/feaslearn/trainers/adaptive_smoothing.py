@@ -140,7 +140,7 @@ class AdaptiveSmoothing(IterativeTrainer):
         hypothesis, loss = objective.hypothesis, objective.loss
         if isinstance(hypothesis, MapHypothesis):
             primitive = hypothesis.latent(objective.n_decisions)
-            if getattr(primitive, "discrete", False):
+            if primitive.discrete:
                 problems.append(f"{primitive!r} is not convex (MixedInteger trains it)")
         if not isinstance(loss, Predictability | Suboptimality):
             problems.append(f"{loss!r} has no smoothed program (GradientDescent trains any loss)")
