@@ -120,7 +120,9 @@ class Convex(Trainer):
             grown = grow(model, objective.shards, (ridge, sparsity), int(self.n_folds), random)
             return self._grown(objective, grown, began)
         warnings, tied = remarks(model, objective), 0
-        fit = MinkowskiFit(model, objective.shards, int(self.n_folds), random)
+        # Without a strength to choose there is nothing to divide, and nothing random.
+        folds = int(self.n_folds) if "auto" in (ridge, sparsity) else 1
+        fit = MinkowskiFit(model, objective.shards, folds, random)
         if _squared(objective):
             fitted, tied = fit.solve(ridge, sparsity, self.robust), fit.n_tied
             if tied and (self.robust or too_large(model, objective, tied)):

@@ -194,7 +194,7 @@ def _divide(
     sizes: Sequence[int], n_folds: int, random: np.random.Generator
 ) -> list[NDArray[np.intp]]:
     """Return the fold of every row of every shard."""
-    if len(sizes) >= SHARDS_AS_FOLDS:
+    if n_folds == 1 or len(sizes) >= SHARDS_AS_FOLDS:
         return [np.full(size, i % n_folds, dtype=np.intp) for i, size in enumerate(sizes)]
     total = sum(sizes)
     fold = random.permutation(total) % min(n_folds, total)
