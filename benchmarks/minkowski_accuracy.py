@@ -78,13 +78,14 @@ def run(seeds: range) -> dict[str, Array]:
 
 def main() -> int:
     """Print the losses; the exit code says whether the claims hold."""
-    missed = False
-    for case, losses in run(range(2 if "--quick" in sys.argv[1:] else 10)).items():
+    missed, quick = False, "--quick" in sys.argv[1:]
+    for case, losses in run(range(2 if quick else 10)).items():
         claim = CLAIMS.get(case)
         said = "" if claim is None else f"   claim {claim:g}"
         print(f"{case:<30} mean {losses.mean():.3g}  std {losses.std():.2g}{said}")
         missed = missed or (claim is not None and losses.mean() > claim)
-    return int(missed)
+    # Two seeds say nothing about a mean over ten.
+    return int(missed and not quick)
 
 
 if __name__ == "__main__":

@@ -153,11 +153,13 @@ def test_ties_are_solved_by_the_convex_program_with_faces(seed: int) -> None:
     errors = whole.decisions - zeta - np.ones((40, 1)) @ b
     program = cp.Problem(cp.Minimize(cp.sum_squares(errors) / 40), rows)
     program.solve(solver=cp.CLARABEL)
-    theta, result = Convex().train(objective(whole, fl.Scaled(fl.Box(2))), np.random.default_rng(0))
-    assert result.objective == pytest.approx(program.value, rel=1e-6)
+    problem = objective(whole, fl.Scaled(fl.Box(2)))
+    theta, result = Convex().train(problem, np.random.default_rng(0))
+    assert result.details["objective of the program"] == pytest.approx(program.value, rel=1e-6)
     assert result.lower_bound == pytest.approx(program.value, rel=1e-6)
-    np.testing.assert_allclose(theta[0], alpha.value, rtol=1e-4)
-    assert result.returned_loss > result.objective
+    # The program's answer is kept unless the other fit returns far better decisions.
+    assert result.returned_loss >= result.objective >= result.lower_bound
+    assert result.objective == pytest.approx(problem.value(theta))
 
 
 def test_everything_unsupported_is_named_with_who_serves_it() -> None:

@@ -28,6 +28,10 @@ from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_sha
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
+#: An optimum with ties whose returned decisions lose this many times what they lose when each tied
+#: sample counts with its first minimiser is not kept.
+VACUOUS = 2.0
+
 
 class Convex(Trainer):
     r"""The global optimum of a class whose minimisers do not move with its parameters.
@@ -116,12 +120,12 @@ class Convex(Trainer):
         ridge, sparsity = self.ridge, self.sparsity
         if model is not objective.hypothesis or not _squared(objective):
             ridge, sparsity = (0.0 if value == "auto" else value for value in (ridge, sparsity))
+        # Without a choice to make there are no folds, whose sums come in a random order.
+        folds = int(self.n_folds) if "auto" in (ridge, sparsity) else 1
         if isinstance(model, GrownMinkowski):
-            grown = grow(model, objective.shards, (ridge, sparsity), int(self.n_folds), random)
+            grown = grow(model, objective.shards, (ridge, sparsity), folds, random)
             return self._grown(objective, grown, began)
         warnings, tied = remarks(model, objective), 0
-        # Without a strength to choose there is nothing to divide, and nothing random.
-        folds = int(self.n_folds) if "auto" in (ridge, sparsity) else 1
         fit = MinkowskiFit(model, objective.shards, folds, random)
         if _squared(objective):
             fitted, tied = fit.solve(ridge, sparsity, self.robust), fit.n_tied
@@ -133,7 +137,11 @@ class Convex(Trainer):
                 )
                 fitted = fitted._replace(bound=None)
             elif tied:
-                fitted = fit_by_program(fit, objective, fitted.strengths, tied)
+                exact = fit_by_program(fit, objective, fitted.strengths, tied)
+                # A region in which everything ties explains any decision and predicts none.
+                losses = (returned_loss(objective, each.theta) for each in (exact, fitted))
+                kept = exact if next(losses) <= VACUOUS * next(losses) else fitted
+                fitted = kept._replace(bound=exact.bound, details=kept.details | exact.details)
         else:
             fitted = fit_by_program(fit, objective, Strengths(float(ridge), float(sparsity)), 0)
         result = self._result(objective, fitted, tied, began)

