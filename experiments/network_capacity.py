@@ -57,15 +57,12 @@ def dispatches(capacity: float, n_samples: int, seed: int) -> tuple[np.ndarray, 
     rng = np.random.default_rng(seed)
     ring = fl.datasets.TransportNetwork(5, RING, capacity, PLANTS, GENERATOR_CAPACITY)
     low, high = np.array([*PRICES, *DEMANDS]).T
-    signals, decisions = [], []
+    signals = np.empty((0, len(low)))
     while len(signals) < n_samples:
-        signal = rng.uniform(low, high)
-        try:
-            decisions.append(ring.dispatch(signal[None, 3:], signal[None, :3])[0])
-        except fl.exceptions.DataError:
-            continue
-        signals.append(signal)
-    return np.array(signals), np.array(decisions)
+        drawn = rng.uniform(low, high, size=(n_samples, len(low)))
+        signals = np.vstack([signals, drawn[ring.serves(drawn[:, 3:])]])
+    signals = signals[:n_samples]
+    return signals, ring.dispatch(signals[:, 3:], signals[:, :3])
 
 
 def learn(capacity: float, n_samples: int, seed: int = 0) -> Step:

@@ -45,10 +45,9 @@ def instance(seed: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
         chosen = [line for line in LINES if rng.random() < 0.55]
         signals = rng.uniform(low, high, size=(N_SAMPLES, 8))
         network = fl.datasets.TransportNetwork(5, chosen, capacity, PLANTS, 3.5)
-        try:
-            dispatch = network.dispatch(signals[:, 3:], signals[:, :3])
-        except fl.exceptions.DataError:
-            continue  # this network cannot serve these demands
+        if not network.serves(signals[:, 3:]).all():
+            continue
+        dispatch = network.dispatch(signals[:, 3:], signals[:, :3])
         arguments = {
             "nodes": 5,
             "generators": PLANTS,

@@ -130,6 +130,16 @@ def test_demand_that_cannot_be_served_is_named() -> None:
         network.dispatch([[1.0, 0.5], [1.0, 0.75]], [[1.0], [1.0]])
 
 
+def test_which_demands_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = TransportNetwork(2, [(1, 2)], 0.5, [1], 3.0)
+    demands = [[1.0, 0.5], [1.0, 0.75], [2.6, 0.5], [2.5, 0.5]]
+    assert network.serves(demands).tolist() == [True, False, False, True]
+    with pytest.raises(DataError, match="a demand must be at least 0"):
+        network.serves([[-1.0, 0.5]])
+    monkeypatch.setattr(transport, "ENUMERATED_NODES", 1)
+    assert network.serves(demands).tolist() == [True, False, False, True]
+
+
 def test_negative_demand_is_refused() -> None:
     network = TransportNetwork(2, [(1, 2)], 0.5, [1], 3.0)
     with pytest.raises(DataError, match=r"the first at sample 1, node 2 \(-0.5\)"):

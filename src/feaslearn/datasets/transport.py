@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.datasets._arguments import FloatArray
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
 from feaslearn.problem import AffineRows, LinearProgram
 from feaslearn.problem.forward_problem import check_same_length, check_table
 from feaslearn.problem.network_parts import check_network
@@ -105,16 +106,39 @@ class TransportNetwork:
         demand = check_table(problems, "demands", demands, self.n_nodes)
         cost = check_table(problems, "costs", costs, len(self.plants))
         check_same_length(problems, demands=demand, costs=cost)
-        if len(negative := np.argwhere(demand < 0)):
-            row, node = negative[0]
-            problems.add(
-                f"{len(negative)} demands are negative, the first at sample {row}, node {node + 1}"
-                f" ({demand[row, node]:.4g}); a demand must be at least 0"
-            )
+        _check_not_negative(problems, demand)
         problems.raise_if_any(DataError, "TransportNetwork.dispatch")
-        if self.n_nodes > ENUMERATED_NODES or len(self.plants) > ENUMERATED_PLANTS:
+        if not self._is_enumerated:
             return self.linear_program().solve(demand, cost)
         return self._cheapest_first(demand, cost)
+
+    def serves(self, demands: ArrayLike) -> NDArray[np.bool_]:
+        """Say which demands the plants can serve through the lines.
+
+        Parameters
+        ----------
+        demands : array_like of shape (N, n_nodes)
+            The demand at each node, not negative.
+
+        Returns
+        -------
+        ndarray of bool, shape (N,)
+            Whether each sample can be served.
+        """
+        problems = Problems()
+        demand = check_table(problems, "demands", demands, self.n_nodes)
+        _check_not_negative(problems, demand)
+        problems.raise_if_any(DataError, "TransportNetwork.serves")
+        if self._is_enumerated:
+            total = demand.sum(axis=1)
+            return np.asarray(self._most((1 << len(self.plants)) - 1, demand) >= _least(total))
+        program, free = self.linear_program(), np.zeros((1, len(self.plants)))
+        served = np.zeros(len(demand), dtype=bool)
+        for row in range(len(demand)):
+            with suppress(InfeasibleProblemError):
+                program.solve(demand[row : row + 1], free)
+                served[row] = True
+        return served
 
     def linear_program(
         self, n_signals: int | None = None, demand_columns: Sequence[int] | None = None
@@ -156,6 +180,10 @@ class TransportNetwork:
         upper = np.concatenate([self.generator_capacity, self.line_capacity])
         return LinearProgram(balance, served, served, lower, upper, n_plants)
 
+    @property
+    def _is_enumerated(self) -> bool:
+        return self.n_nodes <= ENUMERATED_NODES and len(self.plants) <= ENUMERATED_PLANTS
+
     def _cheapest_first(self, demands: FloatArray, costs: FloatArray) -> FloatArray:
         n_samples, n_plants = costs.shape
         order = np.argsort(costs, axis=1, kind="stable")
@@ -166,7 +194,7 @@ class TransportNetwork:
             rows, place = np.nonzero(cheapest == group)
             most[rows, place + 1] = self._most(int(group), demands[rows])
         total = demands.sum(axis=1)
-        unserved = np.flatnonzero(most[:, -1] < total - 1e-9 * (1.0 + total))
+        unserved = np.flatnonzero(most[:, -1] < _least(total))
         if len(unserved):
             missing = (total - most[:, -1])[unserved].max()
             raise DataError(
@@ -222,3 +250,17 @@ class TransportNetwork:
             least[has] = np.minimum(least[has], least[without])
         keep = adds < best_subset
         return members[keep].astype(np.float64), adds[keep]
+
+
+def _least(total: FloatArray) -> FloatArray:
+    """Return what plants must be able to deliver, up to rounding, to serve a total demand."""
+    return np.asarray(total - 1e-9 * (1.0 + total))
+
+
+def _check_not_negative(problems: Problems, demand: FloatArray) -> None:
+    if len(negative := np.argwhere(demand < 0)):
+        row, node = negative[0]
+        problems.add(
+            f"{len(negative)} demands are negative, the first at sample {row}, node {node + 1}"
+            f" ({demand[row, node]:.4g}); a demand must be at least 0"
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from feaslearn.baselines.enumerated_network import all_networks, equality_tolerance
 from feaslearn.losses.network_losses import NetworkLosses
@@ -30,22 +29,15 @@ class EnumerationSearch:
 
     def least_loss(self, limits: Limits, clock: Clock) -> Found:
         """Return the network of least mean loss within the limits."""
-        values = np.where(self._allowed(limits), self.means, np.inf)
+        values = np.where(limits.keep(self.networks), self.means, np.inf)
         return self._best(values)
 
     def cheapest(
         self, weights: FloatArray, most_loss: float, limits: Limits, clock: Clock
     ) -> Found:
         """Return the network of least ``weights @ y`` whose mean loss is at most ``most_loss``."""
-        allowed = self._allowed(limits) & (self.means <= most_loss + self.tolerance)
+        allowed = limits.keep(self.networks) & (self.means <= most_loss + self.tolerance)
         return self._best(np.where(allowed, self.networks @ weights, np.inf))
-
-    def _allowed(self, limits: Limits) -> NDArray[np.bool_]:
-        fixed = limits.fixed >= 0
-        allowed = (self.networks[:, fixed] == (limits.fixed[fixed] == 1)).all(axis=1)
-        if limits.most_lines is not None:
-            allowed &= self.networks.sum(axis=1) <= limits.most_lines
-        return np.asarray(allowed)
 
     def _best(self, values: FloatArray) -> Found:
         best = int(np.argmin(values))

@@ -8,7 +8,7 @@ from feaslearn.baselines.enumerated_network import equality_tolerance
 from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.losses.suboptimality import Suboptimality
 from feaslearn.network.flow_program import FlowProgram
-from feaslearn.network.integer_program import FloatArray, IntegerAnswer, Rows, dense_rows
+from feaslearn.network.integer_program import FloatArray, IntegerAnswer, Rows, all_but
 from feaslearn.network.search import Clock, Found, Limits, Network
 
 #: Samples that are added at once, at the least and as a share of those already there.
@@ -65,7 +65,7 @@ class FlowSearch:
             if answer.outcome == "time limit" or network is None:
                 return Found("time limit", best, value, bound)
             if not self._learn(answer, losses, points):
-                excluded.append(_all_but(network))
+                excluded.append(all_but(network))
 
     def cheapest(
         self, weights: FloatArray, most_loss: float, limits: Limits, clock: Clock
@@ -95,7 +95,7 @@ class FlowSearch:
             if answer.outcome != "optimal" or network is None:
                 return Found(answer.outcome, None, np.inf, bound)
             if not self._learn(answer, losses, points):
-                excluded.append(_all_but(network))
+                excluded.append(all_but(network))
 
     def _solve(
         self,
@@ -149,12 +149,6 @@ class FlowSearch:
             excess = float(np.sqrt(max(0.0, losses[sample] - residual @ residual)))
             self.flows.add_tangents(sample, residual, excess)
         return len(short) > 0
-
-
-def _all_but(network: Network) -> Rows:
-    """Return a row that every network keeps but this one."""
-    signs = np.where(network, -1.0, 1.0)
-    return dense_rows(1.0 - float(network.sum()), np.inf, signs[None])
 
 
 def unavoidable_losses(losses: NetworkLosses) -> FloatArray:

@@ -12,6 +12,9 @@ from feaslearn.baselines.enumerated_network import all_networks
 from feaslearn.network.search import Clock, Limits, LineSearch, Network
 from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks
 
+#: Seconds to look for a network that differs as much as possible from those that were seen.
+PATIENCE = 10.0
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Identification:
@@ -112,21 +115,23 @@ def identify(
     while True:
         weights = np.where(seen.all(axis=0), 1.0, np.where(seen.any(axis=0), 0.0, -1.0))
         weights[limits.fixed >= 0] = 0.0
-        found = search.cheapest(weights, loss, limits, clock)
-        unchanged = float(weights @ network)
-        if found.network is None or found.value > unchanged - 0.5:
+        other = limits._replace(weighted=(weights, float(weights @ network) - 1.0))
+        found = search.cheapest(weights, loss, other, clock.part(PATIENCE))
+        if found.outcome == "time limit" and found.network is None:
+            # To differ most is more than is needed: any difference will do.
+            found = search.cheapest(0.0 * weights, loss, other, clock)
+        if found.network is None:
             break
         seen = np.vstack([seen, found.network])
     always, never = np.asarray(seen.all(axis=0)), np.asarray(~seen.any(axis=0))
     varies = ~always & ~never
-    settled = found.bound > unchanged - 0.5
+    settled = found.outcome == "infeasible"
     open_lines = (always | never) & (limits.fixed < 0) & (not settled)
     free = varies | open_lines
     networks, most = np.unique(seen, axis=0), 2 ** int(free.sum())
     if most <= most_counted:
         tried = all_networks(candidates, free) | (seen[0] & ~free)
-        if limits.most_lines is not None:
-            tried = tried[tried.sum(axis=1) <= limits.most_lines]
+        tried = tried[limits.keep(tried)]
         networks = tried[explains(tried)]
         most = len(networks)
     return Identification(

@@ -169,3 +169,9 @@ def dense_rows(lower: ArrayLike, upper: ArrayLike, matrix: FloatArray) -> Rows:
         column,
         matrix[row, column],
     )
+
+
+def all_but(chosen: NDArray[np.bool_]) -> Rows:
+    """Return a row that every choice of the first binaries keeps but this one."""
+    signs = np.where(chosen, -1.0, 1.0)
+    return dense_rows(1.0 - float(chosen.sum()), np.inf, signs[None])

@@ -10,28 +10,42 @@ from numpy.typing import NDArray
 
 from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.network.integer_program import FloatArray, Outcome, Rows, dense_rows
-from feaslearn.problem.candidate_lines import CandidateLines
+from feaslearn.problem.candidate_lines import CandidateLines, Networks
 
 Network = NDArray[np.bool_]
 
 
 class Limits(NamedTuple):
-    """Lines that are fixed (1 in, 0 out, -1 free), and the most lines a network may have."""
+    """What a network must keep.
+
+    Lines may be fixed (1 in, 0 out, -1 free), their number limited, and a weighted number as well:
+    ``weighted = (weights, most)`` asks for ``weights @ y <= most``.
+    """
 
     fixed: NDArray[np.int8]
     most_lines: int | None = None
-
-    def with_line(self, line: int, present: bool) -> Limits:
-        """Fix one more line."""
-        fixed = self.fixed.copy()
-        fixed[line] = int(present)
-        return self._replace(fixed=fixed)
+    weighted: tuple[FloatArray, float] | None = None
 
     def rows(self) -> list[Rows]:
-        """Return the limit on the number of lines as rows over the binaries."""
-        if self.most_lines is None:
-            return []
-        return [dense_rows(-np.inf, float(self.most_lines), np.ones((1, len(self.fixed))))]
+        """Return the limits on numbers of lines as rows over the binaries."""
+        rows = []
+        if self.most_lines is not None:
+            rows.append(dense_rows(-np.inf, float(self.most_lines), np.ones((1, len(self.fixed)))))
+        if self.weighted is not None:
+            weights, most = self.weighted
+            rows.append(dense_rows(-np.inf, most, weights[None]))
+        return rows
+
+    def keep(self, networks: Networks) -> NDArray[np.bool_]:
+        """Say which networks are within the limits."""
+        fixed = self.fixed >= 0
+        kept = (networks[:, fixed] == (self.fixed[fixed] == 1)).all(axis=1)
+        if self.most_lines is not None:
+            kept &= networks.sum(axis=1) <= self.most_lines
+        if self.weighted is not None:
+            weights, most = self.weighted
+            kept &= networks @ weights <= most + 1e-9
+        return np.asarray(kept)
 
 
 class Found(NamedTuple):
@@ -86,6 +100,10 @@ class Clock:
     def left(self) -> float:
         """The time that is left; zero when it is over."""
         return max(0.0, self._end - time.perf_counter())
+
+    def part(self, seconds: float) -> Clock:
+        """Return a clock for a part of the time that is left."""
+        return Clock(min(seconds, self.left))
 
 
 def no_limits(candidates: CandidateLines) -> Limits:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.baselines.enumerated_network import EQUAL
+from feaslearn.kernels.set_code import TIE_TOLERANCE
 from feaslearn.losses.network_losses import NetworkLosses
-from feaslearn.network.flow_program import price_levels
 from feaslearn.network.integer_program import FloatArray
 from feaslearn.problem.candidate_lines import CandidateLines
 from feaslearn.problem.network_samples import NetworkSamples
@@ -67,13 +68,12 @@ def find_tight_cuts(losses: NetworkLosses) -> TightCuts | None:
         needs = np.maximum(needs, sent.max(axis=0))
     finder = _ClauseFinder(losses, needs, members, tolerance)
     clauses: set[Clause] = set()
-    for sample in range(len(surplus)):
-        for level in price_levels(samples.costs[sample]):
-            clause = finder.clause(sample, level, surplus[sample])
-            if clause is not None and not clause:
+    for level, rows in _levels(samples):
+        for sample in finder.informative(rows, level):
+            clause = finder.clause(int(sample), level, surplus[sample])
+            if not clause:
                 return None
-            if clause is not None:
-                clauses.add(clause)
+            clauses.add(clause)
     return TightCuts(needs, _without_supersets(clauses), tolerance)
 
 
@@ -91,13 +91,19 @@ class _ClauseFinder:
         self._tolerance = tolerance
         self._unit = common_capacity(losses.candidates)
 
-    def clause(self, sample: int, level: NDArray[np.intp], surplus: FloatArray) -> Clause | None:
-        """Return the sets of which one must be tight; None if that is so in any network."""
-        candidates, x = self._candidates, self._decisions[sample]
-        rest = np.setdiff1d(np.arange(len(x)), level)
-        spare = candidates.generator_capacity[level] - x[level]
-        if x[rest].sum() <= self._tolerance or spare.sum() <= self._tolerance:
-            return None
+    def informative(self, rows: NDArray[np.intp], level: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the samples whose cheaper plants had capacity left while dearer ones ran."""
+        x = self._decisions[rows]
+        rest = np.delete(np.arange(x.shape[1]), level)
+        spare = self._candidates.generator_capacity[level] - x[:, level]
+        runs, could = x[:, rest].sum(axis=1), spare.sum(axis=1)
+        return np.asarray(rows[(runs > self._tolerance) & (could > self._tolerance)])
+
+    def clause(self, sample: int, level: NDArray[np.intp], surplus: FloatArray) -> Clause:
+        """Return the sets of which one must be tight."""
+        x = self._decisions[sample]
+        rest = np.delete(np.arange(len(x)), level)
+        spare = self._candidates.generator_capacity[level] - x[level]
         wasted = self._inside[:, rest] @ x[rest] + (1.0 - self._inside[:, level]) @ spare
         sets = np.flatnonzero(wasted <= self._tolerance)
         sent = self._members[sets] @ surplus
@@ -125,6 +131,18 @@ def common_capacity(candidates: CandidateLines) -> float | None:
     capacity = candidates.line_capacity
     shared = len(capacity) > 0 and capacity[0] > 0.0 and bool((capacity == capacity[0]).all())
     return float(capacity[0]) if shared else None
+
+
+def _levels(samples: NetworkSamples) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield each set of cheapest plants with the samples in whose prices it is one."""
+    order = np.argsort(samples.costs, axis=1, kind="stable")
+    steps = np.diff(np.take_along_axis(samples.costs, order, axis=1), axis=1)
+    apart = steps > TIE_TOLERANCE * np.abs(samples.costs).max(axis=1, keepdims=True)
+    for place in range(apart.shape[1]):
+        rows = np.flatnonzero(apart[:, place])
+        sets = np.sort(order[rows, : place + 1], axis=1)
+        for level in np.unique(sets, axis=0):
+            yield level, rows[(sets == level).all(axis=1)]
 
 
 def _surplus(candidates: CandidateLines, samples: NetworkSamples) -> FloatArray:
