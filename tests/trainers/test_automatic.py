@@ -20,7 +20,7 @@ def objective(data: fl.Decisions, loss: object = None) -> Objective:
         np.array(data.decisions),
         np.full(len(data), 1 / len(data)),
     )
-    return Objective(loss or fl.Predictability(), candidates(1)[0], list(shards(whole, size=20)))
+    return Objective(loss or fl.Predictability(), candidates(1, 1)[0], list(shards(whole, size=20)))
 
 
 def choose(data: fl.Decisions, trainer: object = "auto") -> object:

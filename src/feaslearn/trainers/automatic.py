@@ -29,6 +29,8 @@ FOLDS = 5
 MEMBERS = 8
 #: Of hypotheses that are this much worse than the best, the simplest is taken.
 AS_GOOD = 0.01
+#: Decisions times features from which on Minkowski sums have constant scales.
+MANY_SCALES = 40
 #: A blend of facets and Minkowski sums must be this much better than either.
 WORTH_BLENDING = 0.03
 
@@ -50,9 +52,14 @@ def linear_policy() -> Hypothesis:
     return Affine(Simplex(1))
 
 
-def candidates(n: int) -> list[Hypothesis]:
-    """Return the hypotheses that "auto" tries on n decisions, the simplest first."""
-    return [linear_policy(), Scaled(Simplex(n)), Scaled(Box(n)), Minkowski("auto"), Facets()]
+def candidates(n: int, k: int) -> list[Hypothesis]:
+    """Return what "auto" tries on n decisions and k features, the simplest first."""
+    return [linear_policy(), Scaled(Simplex(n)), Scaled(Box(n)), minkowski(n, k), Facets()]
+
+
+def minkowski(n: int, k: int) -> Minkowski:
+    """Return the sums that "auto" tries: where affine scales would take long, constant ones."""
+    return Minkowski("auto", scale="affine" if n * k <= MANY_SCALES else "constant")
 
 
 def choose_hypothesis(
@@ -67,7 +74,7 @@ def choose_hypothesis(
     """
     tried = [
         replace(objective, hypothesis=hypothesis)
-        for hypothesis in candidates(objective.n_decisions)
+        for hypothesis in candidates(objective.n_decisions, objective.n_features)
     ]
     served = [each for each in tried if not choose_trainer(trainer, each).mismatches(each)]
     whole = Shard(*(np.concatenate(parts) for parts in zip(*objective.shards, strict=True)))
@@ -89,7 +96,7 @@ def choose_hypothesis(
     pair = np.array(guesses[-2:])
     blended = np.einsum("t,tij->ij", best_weights(pair, whole), pair)
     if _loss(objective, whole, blended) < (1.0 - WORTH_BLENDING) * losses.min() - rounding:
-        return Blend([*facets, Minkowski("auto")])
+        return Blend([*facets, minkowski(objective.n_decisions, objective.n_features)])
     return Blend(facets) if isinstance(chosen, Facets) else chosen
 
 
