@@ -175,7 +175,7 @@ def count(capacity: float, n_samples: int, max_seconds: float) -> Count:
 
 
 def plot(counts: list[Count], path: str) -> None:
-    """Draw the counts.
+    """Draw the counts, without the points where time did not suffice for every line.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def plot(counts: list[Count], path: str) -> None:
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.5), sharex=True, layout="constrained")
     for size in sorted({one.n_samples for one in counts}):
-        rows = [one for one in counts if one.n_samples == size]
+        rows = [one for one in counts if one.n_samples == size and not one.unknown]
         x = [one.capacity for one in rows]
         axes[0].plot(x, [one.certain for one in rows], "o-", label=f"{size} samples")
         axes[1].plot(x, [one.impossible for one in rows], "o-")

@@ -1,0 +1,38 @@
+"""What the experiments on networks say, at a size that is quick."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+FOLDER = Path(__file__).parents[2] / "experiments"
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"{name}_experiment", FOLDER / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    experiment = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(experiment)
+    return experiment
+
+
+def test_two_networks_remain_at_a_low_capacity_and_a_wider_signal_tells_them_apart() -> None:
+    experiment = load("network_capacity")
+    wide, narrow = experiment.run((3.5, 1.5), 100)
+    assert (wide.n_networks, wide.n_sparsest, wide.certain) == (644, 65, [])
+    assert narrow.n_networks == 2
+    assert set(narrow.certain) < set(experiment.TRUE)
+    other = [row for row in narrow.remaining if not row[narrow.lines.index((3, 4))]]
+    assert len(other) == 1
+    assert experiment.why_it_remains(narrow, other[0], 100)
+    assert narrow.learner.next_signal(n_draws=500, widen=1.5).expected_left == 1.0
+
+
+def test_the_fourteen_nodes_bind_and_nothing_false_is_certain() -> None:
+    experiment = load("network_ieee14")
+    signals, decisions = experiment.dispatches(0.8, 200)
+    assert (experiment.binding_shares(0.8, signals, decisions) >= 0.1).sum() >= 5
+    counted = experiment.count(1.5, 20, 30.0)
+    assert counted.wrong == 0
