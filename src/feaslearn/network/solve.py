@@ -22,7 +22,7 @@ from feaslearn.results import TrainingResult
 Solver = Literal["auto", "milp", "enumeration"]
 
 #: Enumeration is taken if it reads no more entries of cuts than this.
-ENUMERATED_ENTRIES = 2**31
+ENUMERATED_ENTRIES = 2**33
 ENUMERATED_LOSSES = 2**25
 
 
