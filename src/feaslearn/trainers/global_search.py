@@ -42,9 +42,9 @@ class Global(Trainer):
 
     Optimality is written by strong duality, so that only :math:`A z` multiplies unknowns. It takes
     any convex set without semidefinite cones and both losses, and is for small problems: its size
-    grows with the samples. Heuristics give the solver a loss to beat. What it finds is measured by the losses of this
-    library, which see ties exactly: where the optimum needs a tie that the solver meets only to its
-    tolerance, the loss stays above the lower bound and the gap says so.
+    grows with the samples. Heuristics give the solver a loss to beat. What it finds is measured by
+    the losses of this library, which see ties exactly: where the optimum needs a tie that the
+    solver meets only to its tolerance, the loss stays above the lower bound and the gap says so.
 
     Parameters
     ----------
