@@ -65,7 +65,21 @@ def into_dual_cone(form: ConicForm, y: Array) -> Array:
             moved[rows] = np.maximum(y[rows], 0.0)
         elif cone.kind == "second-order":
             moved[rows.start] = max(y[rows.start], float(np.linalg.norm(y[rows][1:])))
+        elif cone.kind == "semidefinite":
+            moved[rows] = nearest_semidefinite(y[rows])
     return moved
+
+
+def nearest_semidefinite(triangle: Array) -> Array:
+    """Project the scaled triangle of a symmetric matrix onto the semidefinite cone."""
+    m = int(np.sqrt(2 * len(triangle)))
+    columns, rows = np.tril_indices(m)
+    scales = np.where(rows == columns, 1.0, np.sqrt(2.0))
+    S = np.zeros((m, m))
+    S[rows, columns] = S[columns, rows] = triangle / scales
+    values, vectors = np.linalg.eigh(S)
+    S = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return np.asarray(S[rows, columns] * scales)
 
 
 def polyhedral_distance(form: ConicForm, M: Array, target: Array, norm: str) -> float:

@@ -100,6 +100,19 @@ def disc_in_a_plane() -> ConicSet:
     return ConicSet(H, [-1.0, 0, 0, 0, 0.5], [("second-order", 4), ("zero", 1)])
 
 
+def parabola_cap() -> ConicSet:
+    """The matrices ``[[1, z_0], [z_0, z_1]]`` without negative eigenvalues, ``z_1 <= 1``."""
+    H = [[0.0, 0], [np.sqrt(2.0), 0], [0, 1], [0, -1]]
+    return ConicSet(H, [-1.0, 0, 0, -1], [("semidefinite", 3), ("nonnegative", 1)])
+
+
+def elliptope() -> ConicSet:
+    """Correlations of three numbers: four corners, six edges between them, curved elsewhere."""
+    H, off = np.zeros((6, 3)), [1, 3, 4]
+    H[off, range(3)] = np.sqrt(2.0)
+    return ConicSet(H, [-1.0, 0, -1, 0, 0, -1], [("semidefinite", 6)])
+
+
 def polyhedral_cone_set() -> ConicSet:
     """A conic set without curved rows."""
     return ConicSet(*TRIANGLE, [("nonnegative", 3)])
@@ -134,6 +147,8 @@ SETS: dict[str, Callable[[], PrimitiveSet]] = {
     "conic-cut-ellipsoid": cut_ellipsoid,
     "conic-ice-cream": ice_cream,
     "conic-disc-in-a-plane": disc_in_a_plane,
+    "conic-parabola-cap": parabola_cap,
+    "conic-elliptope": elliptope,
     "conic-polyhedral": polyhedral_cone_set,
     "product-polyhedral": lambda: Product([Simplex(3), Box(2), Hypersimplex(3, 2)]),
     "product-with-ball": lambda: Product([L2Ball(2), L1Ball(2), Box(1, 0.0, 3.0)]),

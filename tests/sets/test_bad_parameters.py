@@ -138,6 +138,7 @@ def test_polytope_with_rows_of_the_wrong_shape(arguments: tuple[object, ...], me
     ("cones", "message"),
     [
         ([("positive", 2)], "cones.0. is 'positive', not one of nonnegative"),
+        ([("semidefinite", 2)], r"cones.0. takes 2 rows; .* m \(m \+ 1\) / 2 of them: 1, 3, 6"),
         ([("nonnegative", 1)], "cones take 1 rows, but H has 2"),
         ([("nonnegative", -2)], "must be a kind and a number of rows"),
         ([("nonnegative", 2.0)], "must be a kind and a number of rows"),

@@ -13,6 +13,7 @@ from feaslearn.exceptions import DataError, MissingExtraError, SolverError, Unsu
 from feaslearn.losses import Objective
 from feaslearn.trainers import Global, MixedInteger, Trained
 from feaslearn.trainers.bilinear_solvers import make_solver
+from registry import example
 
 #: Costs c = (1, 1), (1, -1), (1, 0.05) with decisions at -1, 1 and in between.
 COSTS = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 0.05]])
@@ -106,6 +107,7 @@ def test_what_is_not_served_is_refused() -> None:
     for hypothesis, said in (
         (fl.Scaled(fl.Box(2)), "Convex trains Scaled"),
         (fl.Affine(fl.Simplex(2, binary=True)), "MixedInteger serves it"),
+        (fl.Affine(example("conic-parabola-cap")), "AdaptiveSmoothing and GradientDescent serve"),
     ):
         with pytest.raises(UnsupportedError, match=said):
             Global().train(objective(hypothesis), np.random.default_rng(0))

@@ -12,6 +12,7 @@ from feaslearn.exceptions import FeaslearnError
 from feaslearn.sets.boundedness import check_nonempty_and_bounded
 from feaslearn.sets.conic_form import CONE_KINDS
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.sets.triangle import side
 
 
 def conic_form_problems(primitive: PrimitiveSet) -> Iterator[str]:
@@ -29,12 +30,17 @@ def conic_form_problems(primitive: PrimitiveSet) -> Iterator[str]:
     unknown = [cone.kind for cone in form.cones if cone.kind not in CONE_KINDS]
     if unknown:
         yield f"cones of kind {unknown}; known are {', '.join(CONE_KINDS)}"
+    broken = [
+        cone.size for cone in form.cones if cone.kind == "semidefinite" and side(cone.size) is None
+    ]
+    if broken:
+        yield f"semidefinite cones of {broken} rows; a triangle has m (m + 1) / 2: 1, 3, 6, 10, ..."
     taken = sum(cone.size for cone in form.cones)
     if taken != len(h):
         yield f"its cones take {taken} rows, but H has {len(h)}"
     elif not (np.isfinite(H).all() and np.isfinite(h).all()):
         yield "H or h holds values that are not finite"
-    elif not unknown:
+    elif not unknown and not broken:
         check_nonempty_and_bounded(form, "the set")
     if not (np.array_equal(H, again.H) and np.array_equal(h, again.h)):
         yield "it is not the same when asked twice"

@@ -13,27 +13,36 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.formulations.program import CONIC, LINEAR, in_cone, load_cvxpy, solve
-from feaslearn.sets.conic_form import ConicForm
+from feaslearn.formulations.program import (
+    CONIC,
+    LINEAR,
+    in_cone,
+    load_cvxpy,
+    semidefinite,
+    solve,
+)
+from feaslearn.sets.conic_form import Cone, ConicForm
+from feaslearn.sets.triangle import jordan, split
 
 Array = NDArray[np.float64]
-Kind = Literal["any", "ray", "none"]
+Kind = Literal["any", "ray", "none"] | int
 
 #: Multipliers below this (for latent costs of size one) are zero.
 ZERO = 1e-6
 
 
 class Slackness(NamedTuple):
-    """The points z whose slack is complementary: ``E z = e``, and what is left of ``slack in K``.
+    """The points z whose slack is complementary: ``E z = e``, and ``F z - f`` in what is left of K.
 
     ``kinds`` says of each second-order cone whether any slack is left to it, slack on one ray, or
-    none; ``loose`` is one for linear rows that may have slack.
+    none; of each semidefinite cone, how many rows are left to it, a triangle again.
     """
 
     kinds: tuple[Kind, ...]
-    loose: Array
     E: Array
     e: Array
+    F: Array
+    f: Array
 
 
 class OptimalMultipliers:
@@ -68,17 +77,25 @@ class OptimalMultipliers:
 
 
 def _kinds(form: ConicForm, lam: Array) -> tuple[tuple[Kind, ...], NDArray[np.bool_]]:
-    """Return the kind of each second-order cone, and which linear rows have no slack."""
+    """Return the kind of each curved cone, and which linear rows have no slack."""
     kinds: list[Kind] = []
     tight = np.zeros(len(lam), dtype=bool)
     for cone, rows in form.blocks():
-        if cone.kind != "second-order":
+        if cone.kind == "semidefinite":
+            kinds.append(split(lam[rows], ZERO).kept)
+        elif cone.kind == "second-order":
+            head, length = lam[rows][0], float(np.linalg.norm(lam[rows][1:]))
+            on_boundary: Kind = "ray" if head - length <= ZERO else "none"
+            kinds.append("any" if head <= ZERO else on_boundary)
+        else:
             tight[rows] = (cone.kind == "zero") | (lam[rows] > ZERO)
-            continue
-        head, length = lam[rows][0], float(np.linalg.norm(lam[rows][1:]))
-        on_boundary: Kind = "ray" if head - length <= ZERO else "none"
-        kinds.append("any" if head <= ZERO else on_boundary)
     return tuple(kinds), tight
+
+
+def _curved(form: ConicForm) -> list[tuple[Cone, slice]]:
+    """Return the cones that have a kind, with their rows."""
+    curved = ("second-order", "semidefinite")
+    return [(cone, rows) for cone, rows in form.blocks() if cone.kind in curved]
 
 
 def _polished(form: ConicForm, q: Array, z: Array, lam: Array) -> Array:
@@ -112,14 +129,14 @@ def _conditions(
     slack, identity = H @ z - h, np.eye(len(h))
     products = np.where(tight, slack, lam)
     by_z, by_lam = np.where(tight[:, None], H, 0.0), np.where(tight[:, None], 0.0, identity)
-    second_order = (rows for cone, rows in form.blocks() if cone.kind == "second-order")
-    for kind, rows in zip(kinds, second_order, strict=True):
-        if kind == "none":
+    for kind, (cone, rows) in zip(kinds, _curved(form), strict=True):
+        product = _arrow if cone.kind == "second-order" else jordan
+        if kind in ("none", 0):
             products[rows], by_z[rows], by_lam[rows] = slack[rows], H[rows], 0.0
-        elif kind == "ray":
-            products[rows] = _arrow(slack[rows]) @ lam[rows]
-            by_z[rows] = _arrow(lam[rows]) @ H[rows]
-            by_lam[rows] = _arrow(slack[rows]) @ identity[rows]
+        elif kind not in ("any", cone.size):
+            products[rows] = product(slack[rows]) @ lam[rows]
+            by_z[rows] = product(lam[rows]) @ H[rows]
+            by_lam[rows] = product(slack[rows]) @ identity[rows]
     jacobian = np.block([[np.zeros((len(q), len(q))), H.T], [by_z, by_lam]])
     return np.concatenate([H.T @ lam - q, products]), jacobian
 
@@ -134,33 +151,44 @@ def _arrow(v: Array) -> Array:
 def slackness(form: ConicForm, lam: Array) -> Slackness:
     """Return the points whose slack is complementary to multipliers ``lam``."""
     kinds, equal = _kinds(form, lam)
-    loose, E, e = (~equal).astype(float), form.H.copy(), form.h.copy()
-    second_order = (rows for cone, rows in form.blocks() if cone.kind == "second-order")
-    for kind, rows in zip(kinds, second_order, strict=True):
+    G, g = form.H.copy(), form.h.copy()
+    for kind, (cone, rows) in zip(kinds, _curved(form), strict=True):
+        if cone.kind == "semidefinite":
+            turn, kept, *_ = split(lam[rows], ZERO)
+            if kept < cone.size:
+                G[rows], g[rows] = turn @ form.H[rows], turn @ form.h[rows]
+            equal[rows.start + kept : rows.stop] = True
+            continue
         equal[rows] = kind != "any"
         if kind == "ray":
             # (t, u) is orthogonal to (head, tail) in the cone where u = -t tail / |tail|
             t, u = rows.start, slice(rows.start + 1, rows.stop)
             ray = -lam[u] / np.linalg.norm(lam[u])
-            E[u] -= np.outer(ray, form.H[t])
-            e[u] -= ray * form.h[t]
+            G[u] -= np.outer(ray, form.H[t])
+            g[u] -= ray * form.h[t]
             equal[t] = False
-    return Slackness(kinds, loose, E * equal[:, None], e * equal)
+    left = ~equal
+    return Slackness(kinds, G * equal[:, None], g * equal, G * left[:, None], g * left)
 
 
 def complementary(
-    form: ConicForm, kinds: tuple[Kind, ...], z: Any, loose: Any, E: Any, e: Any
+    form: ConicForm, kinds: tuple[Kind, ...], z: Any, E: Any, e: Any, F: Any, f: Any
 ) -> list[Any]:
     """Return the constraints ``H z - h in K`` and complementary to multipliers of these kinds.
 
-    ``loose``, ``E`` and ``e`` are parameters that take the entries of a `Slackness`.
+    ``E``, ``e``, ``F`` and ``f`` are parameters that take the entries of a `Slackness`.
     """
     cp = load_cvxpy()
-    slack = form.H @ z - form.h
+    slack = F @ z - f
     constraints, left = [E @ z == e], iter(kinds)
     for cone, rows in form.blocks():
         if cone.kind == "nonnegative" and cone.size:
-            constraints.append(cp.multiply(loose[rows], slack[rows]) >= 0)
+            constraints.append(slack[rows] >= 0)
+        elif cone.kind == "semidefinite":
+            kept = int(next(left))
+            if kept:
+                part = slack[rows.start : rows.start + kept]
+                constraints.append(semidefinite(part, kept))
         elif cone.kind == "second-order":
             kind, t = next(left), slack[rows.start]
             if kind == "any":

@@ -20,7 +20,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from feaslearn.formulations.program import CONIC, LINEAR, QUADRATIC, load_cvxpy, solve
+from feaslearn.formulations.program import (
+    CONIC,
+    LINEAR,
+    QUADRATIC,
+    load_cvxpy,
+    semidefinite,
+    solve,
+)
 from feaslearn.formulations.scaled_faces import ScaledFaces
 from feaslearn.hypotheses.term import Term
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
@@ -169,10 +176,14 @@ class MinkowskiProgram:
             elif kind == "nonnegative":
                 constraints.append(slack[places] >= 0)
             else:
-                # One second-order cone for each column: its first entry bounds the others.
+                # One cone for each column; in a second-order one the first entry bounds the others.
                 columns = cp.reshape(slack[places], (size, len(places) // size), order="F")
-                constraints.append(cp.SOC(columns[0], columns[1:], axis=0))
                 self._polyhedral = False
+                if kind == "second-order":
+                    constraints.append(cp.SOC(columns[0], columns[1:], axis=0))
+                else:
+                    each = range(columns.shape[1])
+                    constraints.extend(semidefinite(columns[:, j], size) for j in each)
         return constraints
 
     def _predicted(self) -> Any:

@@ -42,8 +42,8 @@ class PredictabilityProgram:
         \min \{ \|\gamma\| : x + \gamma = Az + b,\ Hz - h \in K,\ \lambda \in K^*,\
         A'c = H'\lambda,\ c'(x + \gamma - b) \le \lambda'h \}
 
-    No point satisfies its last row strictly. Linear rows do not mind. With second-order cones an
-    error of 1e-12 in that row is one of 1e-6 in gamma, so there the same program is solved in two
+    No point satisfies its last row strictly. Linear rows do not mind. With curved cones an error of
+    1e-12 in that row is one of 1e-6 in gamma, so there the same program is solved in two
     steps: first the multipliers (they do not depend on gamma and z), then gamma and z with the
     last row written cone by cone, as complementary slackness, which is the same set.
 
@@ -58,7 +58,7 @@ class PredictabilityProgram:
     squared : bool, default=True
         Whether the value is the square of the l2 norm. The other norms never are.
     two_steps : bool, default=None
-        Whether multipliers come first. Default: where Z has second-order cones.
+        Whether multipliers come first. Default: where Z has second-order or semidefinite cones.
 
     References
     ----------
@@ -97,8 +97,8 @@ class PredictabilityProgram:
         curved = not self._form.polyhedral if two_steps is None else two_steps
         self._multipliers = OptimalMultipliers(self._form) if curved else None
         rows = len(self._form.h)
-        self._loose = cp.Parameter(rows)
-        self._E, self._e = cp.Parameter((rows, self._shape[1])), cp.Parameter(rows)
+        self._E, self._F = (cp.Parameter((rows, self._shape[1])) for _ in range(2))
+        self._e, self._f = cp.Parameter(rows), cp.Parameter(rows)
         self._lam = cp.Variable(rows)
         self._programs: dict[tuple[Kind, ...] | None, LeastNorm] = {}
 
@@ -114,7 +114,7 @@ class PredictabilityProgram:
         ]
 
     def _second_step(self, kinds: tuple[Kind, ...]) -> list[Any]:
-        known = self._loose, self._E, self._e
+        known = self._E, self._e, self._F, self._f
         return [
             self._x + self._gamma == self._A @ self._z + self._b,
             *complementary(self._form, kinds, self._z, *known),
@@ -172,6 +172,6 @@ class PredictabilityProgram:
             self._compiled(None).solve()
             return np.array(self._lam.value)
         lam, slack = self._multipliers.solve(q)
-        self._loose.value, self._E.value, self._e.value = slack.loose, slack.E, slack.e
+        self._E.value, self._e.value, self._F.value, self._f.value = slack[1:]
         self._compiled(slack.kinds).solve()
         return lam

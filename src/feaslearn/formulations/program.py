@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.sets.conic_form import ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.sets.triangle import side, spread
 
 Array = NDArray[np.float64]
 Attempts = tuple[tuple[str, dict[str, float]], ...]
@@ -127,9 +128,19 @@ def in_cone(form: ConicForm, slack: Any, *, dual: bool = False) -> list[Any]:
             constraints.append(slack[rows] == 0)
         elif cone.kind == "nonnegative":
             constraints.append(slack[rows] >= 0)
+        elif cone.kind == "semidefinite":
+            constraints.append(semidefinite(slack[rows], cone.size))
         else:
             constraints.append(cp.SOC(slack[rows.start], slack[rows.start + 1 : rows.stop]))
     return constraints
+
+
+def semidefinite(triangle: Any, size: int) -> Any:
+    """Return that the symmetric matrix of a triangle of ``size`` entries is semidefinite."""
+    m = side(size)
+    if m is None:
+        raise UnsupportedError(f"a semidefinite cone of {size} rows: no triangle has that many")
+    return load_cvxpy().reshape(spread(m) @ triangle, (m, m), order="F") >> 0
 
 
 def measure(residual: Array, norm: str, squared: bool) -> float:

@@ -75,10 +75,10 @@ class ScaledFaces:
         self.rows, self.terms = np.concatenate(rows), np.concatenate(owners)
 
     def cones(self) -> Iterator[tuple[ConeKind, int, NDArray[np.intp]]]:
-        """Yield kind, size and rows: linear rows all together, second-order cones by their size."""
+        """Yield kind, size and rows: linear rows all together, curved cones by their size."""
         together: dict[tuple[ConeKind, int], list[NDArray[np.intp]]] = {}
         for kind, places in self._kinds:
-            size = len(places) if kind == "second-order" else 1
+            size = 1 if kind in ("nonnegative", "zero") else len(places)
             together.setdefault((kind, size), []).append(places)
         for (kind, size), parts in together.items():
             yield kind, size, np.concatenate(parts)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.formulations.program import CONIC, Attempts, load_cvxpy, solve
+from feaslearn.formulations.program import CONIC, Attempts, load_cvxpy, semidefinite, solve
 from feaslearn.sets.conic_form import ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet
 
@@ -135,6 +135,8 @@ def _in_cones(form: ConicForm, slack: Any, *, dual: bool) -> list[Any]:
             constraints.append(part == 0)
         elif cone.kind == "nonnegative" or cone.size == 1:
             constraints.append(part >= 0)
+        elif cone.kind == "semidefinite":
+            constraints.extend(semidefinite(part[i], cone.size) for i in range(part.shape[0]))
         else:
             constraints.append(cp.SOC(part[:, 0], part[:, 1:], axis=1))
     return constraints

@@ -8,15 +8,21 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.sets.triangle import matrices
+
 Array = NDArray[np.float64]
-ConeKind = Literal["nonnegative", "zero", "second-order"]
-CONE_KINDS: tuple[ConeKind, ...] = ("nonnegative", "zero", "second-order")
+ConeKind = Literal["nonnegative", "zero", "second-order", "semidefinite"]
+CONE_KINDS: tuple[ConeKind, ...] = ("nonnegative", "zero", "second-order", "semidefinite")
 
 
 class Cone(NamedTuple):
-    """One factor of ``K``: its kind and the number of rows it takes.
+    r"""One factor of ``K``: its kind and the number of rows it takes.
 
-    A second-order cone of size m is ``{(t, u) : |u| <= t}`` with t first.
+    A second-order cone of size m is ``{(t, u) : |u| <= t}`` with t first. A semidefinite cone of
+    size m (m + 1) / 2 holds the symmetric m x m matrices S without negative eigenvalues, as their
+    upper triangle, column by column, with entries off the diagonal times :math:`\sqrt 2`:
+    :math:`(S_{11}, \sqrt 2 S_{12}, S_{22}, \sqrt 2 S_{13}, \sqrt 2 S_{23}, S_{33}, \dots)`.
+    In that scaling it is its own dual.
     """
 
     kind: ConeKind
@@ -36,7 +42,7 @@ class ConicForm(NamedTuple):
     @property
     def polyhedral(self) -> bool:
         """Whether only linear rows describe the set."""
-        return all(cone.kind != "second-order" for cone in self.cones)
+        return all(cone.kind in ("nonnegative", "zero") for cone in self.cones)
 
     @property
     def equality_rows(self) -> NDArray[np.bool_]:
@@ -66,6 +72,8 @@ def _cone_violation(cone: Cone, slack: Array) -> Array:
         return np.asarray(-slack.min(axis=1))
     if cone.kind == "zero":
         return np.asarray(np.abs(slack).max(axis=1))
+    if cone.kind == "semidefinite":
+        return np.asarray(-np.linalg.eigvalsh(matrices(slack))[:, 0])
     return np.asarray(np.linalg.norm(slack[:, 1:], axis=1) - slack[:, 0], dtype=float)
 
 

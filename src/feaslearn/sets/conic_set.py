@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from feaslearn.exceptions import Problems, SetError
 from feaslearn.sets.conic_form import CONE_KINDS, Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet, numbers
+from feaslearn.sets.triangle import side
 
 
 class ConicSet(PrimitiveSet):
-    r"""The set :math:`\{z : Hz - h \in K\}` for linear rows and second-order cones.
+    r"""The set :math:`\{z : Hz - h \in K\}` for linear rows and second-order or semidefinite cones.
 
     Parameters
     ----------
@@ -23,8 +24,10 @@ class ConicSet(PrimitiveSet):
     h : array-like of shape (l,)
         Right-hand sides.
     cones : sequence of (kind, size)
-        The factors of K in the order of the rows: ``("nonnegative", m)``, ``("zero", m)`` or
-        ``("second-order", m)``, whose first row bounds the norm of the others.
+        The factors of K in the order of the rows: ``("nonnegative", m)``, ``("zero", m)``,
+        ``("second-order", m)``, whose first row bounds the norm of the others, or
+        ``("semidefinite", m (m + 1) / 2)``, whose rows are the upper triangle of a symmetric
+        m x m matrix, column by column, with entries off the diagonal times :math:`\sqrt 2`.
 
     Examples
     --------
@@ -35,6 +38,14 @@ class ConicSet(PrimitiveSet):
     ...                      [("second-order", 3), ("nonnegative", 1)])
     >>> half_disc.argmin([[0.0, -1.0]]).round(6) + 0.0
     array([[0., 1.]])
+
+    The matrices ``[[1, z_0], [z_0, z_1]]`` without negative eigenvalues and with ``z_1 <= 1``:
+
+    >>> root = 2 ** 0.5
+    >>> cap = ConicSet([[0, 0], [root, 0], [0, 1], [0, -1]], [-1, 0, 0, -1],
+    ...                [("semidefinite", 3), ("nonnegative", 1)])
+    >>> cap.argmin([[1.0, 1.0]]).round(6)
+    array([[-0.5 ,  0.25]])
     """
 
     def __init__(self, H: ArrayLike, h: ArrayLike, cones: Sequence[Cone | tuple[str, int]]) -> None:
@@ -73,6 +84,11 @@ def _cones(given: object, problems: Problems) -> tuple[Cone, ...]:
             problems.add(f"cones[{j}] must be a kind and a number of rows, as in ('zero', 2)")
         elif pair[0] not in CONE_KINDS:
             problems.add(f"cones[{j}] is {pair[0]!r}, not one of {', '.join(CONE_KINDS)}")
+        elif pair[0] == "semidefinite" and side(int(pair[1])) is None:
+            problems.add(
+                f"cones[{j}] takes {pair[1]} rows; the triangle of an m x m matrix takes "
+                "m (m + 1) / 2 of them: 1, 3, 6, 10, ..."
+            )
         else:
             cones.append(Cone(pair[0], int(pair[1])))
     return tuple(cones)

@@ -17,6 +17,7 @@ from feaslearn.exceptions import (
     UnsupportedError,
 )
 from feaslearn.sets.conic_form import Cone, ConicForm
+from feaslearn.sets.triangle import side
 
 Array = NDArray[np.float64]
 
@@ -77,6 +78,8 @@ def solve_conic(
 
 
 def _clarabel_cone(clarabel: Any, cone: Cone) -> Any:
+    if cone.kind == "semidefinite":
+        return clarabel.PSDTriangleConeT(side(cone.size))
     factory = {
         "nonnegative": clarabel.NonnegativeConeT,
         "zero": clarabel.ZeroConeT,

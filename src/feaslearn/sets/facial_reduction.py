@@ -16,6 +16,7 @@ from scipy.linalg import null_space
 
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.conic_solver import ConicSolution
+from feaslearn.sets.triangle import split
 
 Array = NDArray[np.float64]
 
@@ -49,7 +50,7 @@ def optimal_face(form: ConicForm, solution: ConicSolution, q: Array) -> FlatFace
         for cone, block in part.blocks():
             if cone.kind == "zero":
                 equal.append(part.H[block])
-            else:
+            elif cone.size:
                 rows.append(part.H[block])
                 right.append(part.h[block])
                 cones.append(cone)
@@ -72,6 +73,8 @@ def _reduced(cone: Cone, H: Array, h: Array, dual: Array, zero: float) -> ConicF
         return ConicForm(H[order], h[order], cones)
     if cone.kind == "zero" or np.linalg.norm(dual) <= zero:
         return ConicForm(H, h, (cone,))
+    if cone.kind == "semidefinite":
+        return _on_a_null_space(H, h, dual, zero)
     if np.linalg.norm(dual[1:]) < dual[0] * (1.0 - ZERO_MULTIPLIER):
         return ConicForm(H, h, (Cone("zero", cone.size),))
     return _on_a_ray(H, h, dual)
@@ -84,3 +87,10 @@ def _on_a_ray(H: Array, h: Array, dual: Array) -> ConicForm:
     rows = np.vstack([complement @ H, ray @ H])
     offset = np.concatenate([complement @ h, [ray @ h]])
     return ConicForm(rows, offset, (Cone("zero", len(complement)), Cone("nonnegative", 1)))
+
+
+def _on_a_null_space(H: Array, h: Array, dual: Array, zero: float) -> ConicForm:
+    """Semidefinite rows: with V a basis of the multipliers' null space, the slack is ``V W V'``."""
+    rows, kept, *_ = split(dual, zero)
+    cones = (Cone("semidefinite", kept), Cone("zero", len(h) - kept))
+    return ConicForm(rows @ H, rows @ h, cones)

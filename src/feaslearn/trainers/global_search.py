@@ -43,10 +43,10 @@ class Global(Trainer):
         \quad \text{s.t.} \quad z_i \text{ optimal for } A(s_i)'c_i \text{ in } Z
 
     Optimality is written by strong duality, so that only :math:`A z` multiplies unknowns. It takes
-    any convex set and both losses, and is for small problems: its size grows with the samples.
-    Heuristics give the solver a loss to beat. What it finds is measured by the losses of this
-    library, which see ties exactly: where the optimum needs a tie that the solver meets only to its
-    tolerance, the loss stays above the lower bound and the gap says so.
+    any convex set without semidefinite cones and both losses, and is for small problems: its size
+    grows with the samples. Heuristics give the solver a loss to beat. What it finds is measured by
+    the losses of this library, which see ties exactly: where the optimum needs a tie that the
+    solver meets only to its tolerance, the loss stays above the lower bound and the gap says so.
 
     Parameters
     ----------
@@ -116,13 +116,11 @@ class Global(Trainer):
             )
         elif isinstance(hypothesis.primitive, PrimitiveSet) and hypothesis.primitive.discrete:
             problems.append(f"{hypothesis.primitive!r} is binary (MixedInteger serves it)")
-        elif isinstance(hypothesis.primitive, PrimitiveSet):
-            kinds = {cone.kind for cone in hypothesis.primitive.conic_form().cones}
-            if not kinds <= set(CONES):
-                problems.append(
-                    f"{hypothesis.primitive!r} has cones other than {', '.join(CONES)} "
-                    "(GradientDescent serves every convex set)"
-                )
+        elif _semidefinite(hypothesis.primitive):
+            problems.append(
+                f"{hypothesis.primitive!r} has semidefinite cones, which SCIP and Gurobi do not "
+                "take (AdaptiveSmoothing and GradientDescent serve it)"
+            )
         if type(loss) not in (Predictability, Suboptimality):
             problems.append(
                 f"{loss!r} is neither Predictability nor Suboptimality (GradientDescent serves it)"
@@ -168,6 +166,12 @@ class Global(Trainer):
                 best, value = theta, reached
         logger.debug("Global: the solver has to beat %.6g", value)
         return best, value
+
+
+def _semidefinite(primitive: object) -> bool:
+    if not isinstance(primitive, PrimitiveSet):
+        return False
+    return any(cone.kind == "semidefinite" for cone in primitive.conic_form().cones)
 
 
 def _listed(objective: Objective) -> ListedSamples | None:
