@@ -14,6 +14,7 @@ from feaslearn.hypotheses import Affine, Blend, Facets, Scaled
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
 from feaslearn.sets import Box, Simplex
+from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
@@ -37,7 +38,10 @@ def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
         raise UnsupportedError(
             f"trainer={trainer!r} is not known; use 'auto' or one of feaslearn.trainers"
         )
-    served = (Convex(), FacetLearning(), Blending(), MixedInteger(), GradientDescent())
+    served = (
+        *(Convex(), FacetLearning(), Blending(), MixedInteger()),
+        *(Annealing(), GradientDescent()),
+    )
     return next(each for each in served if not each.mismatches(objective))
 
 
