@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn.data import Shard, shards
-from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.exceptions import DataError, SetError, UnsupportedError
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Annealing
 from feaslearn.trainers.annealed_objective import AnnealedObjective
@@ -182,5 +182,26 @@ def test_affine_is_annealed_by_default() -> None:
 
 def test_the_simplest_within_an_error_of_the_best() -> None:
     best = np.array([1.0, 1.2, 0.8, 1.0])
-    assert simplest_within_error([best + 9.0, best + [0.3, -0.3, 0.1, 0.0], best]) == 1
+    assert simplest_within_error([best + 9.0, best + np.array([0.3, -0.3, 0.1, 0.0]), best]) == 1
     assert simplest_within_error([best + 0.1, best, best + 1.0]) == 1
+
+
+# The number of columns
+
+
+def test_an_open_number_of_columns_is_chosen() -> None:
+    data = fl.datasets.make_switch(60, random_state=0)
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex("auto")), cost=data.cost, random_state=0)
+    model.fit(data.signals, data.decisions)
+    assert model.hypothesis_.primitive.p == 2
+    assert model.hypothesis.primitive.p == "auto"
+    assert model.result_.objective < 1e-9
+
+
+def test_an_open_number_is_refused_elsewhere() -> None:
+    data = fl.datasets.make_switch(20, random_state=0)
+    model = fl.RegionRegressor(fl.Scaled(fl.Simplex("auto")), cost=data.cost)
+    with pytest.raises(SetError, match=r"p='auto' is chosen by a fit of Affine"):
+        model.fit(data.signals, data.decisions)
+    with pytest.raises(SetError, match="whole number"):
+        fl.Simplex("many").check()
