@@ -9,7 +9,7 @@ import feaslearn as fl
 from feaslearn.data import Shard, shards
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.losses import Objective
-from feaslearn.trainers import Convex, GradientDescent
+from feaslearn.trainers import Annealing, Convex, GradientDescent
 from feaslearn.trainers.automatic import candidates, choose_hypothesis, choose_trainer
 
 
@@ -66,7 +66,7 @@ def test_trainers_by_hypothesis_and_loss() -> None:
     for hypothesis, loss, expected in (
         (fl.Scaled(fl.Box(2)), fl.Predictability(), Convex),
         (fl.Affine(fl.Simplex(1)), fl.Predictability(), Convex),
-        (fl.Affine(fl.Simplex(2)), fl.Predictability(), GradientDescent),
+        (fl.Affine(fl.Simplex(2)), fl.Predictability(), Annealing),
         (fl.Scaled(fl.Box(2)), fl.Suboptimality(), Convex),
         (fl.Scaled(fl.Box(2)), fl.Predictability("l1"), Convex),
         (fl.Minkowski.box(2), fl.Predictability(), Convex),

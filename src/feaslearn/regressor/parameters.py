@@ -13,6 +13,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.trainers import Trainer
+from feaslearn.trainers.size_choice import with_size
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -77,7 +78,7 @@ def check_combination(model: RegionRegressor, loss: Loss, n: int, problems: FitP
     if isinstance(model.trainer, Trainer) and len(problems) == before:
         empty = Shard(np.empty((0, 1)), np.empty((0, n)), np.empty((0, n)), np.empty(0))
         with problems.taking():
-            model.trainer.refuse(Objective(loss, hypothesis, [empty]))
+            model.trainer.refuse(Objective(loss, with_size(hypothesis, 1), [empty]))
 
 
 def _is_whole(value: object) -> bool:

@@ -21,6 +21,7 @@ from feaslearn.trainers.automatic import (
     choose_trainer,
     linear_policy,
 )
+from feaslearn.trainers.size_choice import choose_size
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -47,6 +48,7 @@ def train(model: RegionRegressor, data: FitData, priced: bool) -> tuple[Hypothes
     if priced and not given:
         chosen = choose_hypothesis(objective, data.random, model.trainer)
         objective = replace(objective, hypothesis=chosen)
+    objective = choose_size(objective, data.random)
     trained = choose_trainer(model.trainer, objective).train(objective, data.random)
     if priced and not given and len(rows.weights) < 2 * FOLDS:
         trained.result.warnings.append(

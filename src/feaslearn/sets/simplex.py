@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from feaslearn.exceptions import SetError
 from feaslearn.kernels.set_code import BINARY_POINTS, SIMPLEX, TIE_TOLERANCE, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.binary_points import nearest_points
@@ -22,8 +25,8 @@ class Simplex(PrimitiveSet):
 
     Parameters
     ----------
-    p : int
-        Number of vertices.
+    p : int or "auto"
+        Number of vertices; "auto" lets the fit of an `Affine` choose it by cross-validation.
     binary : bool, default=False
         Whether the set holds only its vertices, the p unit vectors. Minimisers are the same; the
         distance to the set, or to tied minimisers, is the one to the nearest vertex.
@@ -44,7 +47,7 @@ class Simplex(PrimitiveSet):
 
     absorbs_offset = True
 
-    def __init__(self, p: int, binary: bool = False) -> None:
+    def __init__(self, p: int | Literal["auto"], binary: bool = False) -> None:
         self.p = p
         self.binary = binary
 
@@ -54,8 +57,15 @@ class Simplex(PrimitiveSet):
         return checked_flag(self.binary, "Simplex")
 
     @property
+    def open_size(self) -> bool:
+        """Whether the number of vertices is left to the fit."""
+        return isinstance(self.p, str) and self.p == "auto"
+
+    @property
     def dimension(self) -> int:
         """Number of entries p of a point."""
+        if self.open_size:
+            raise SetError("Simplex: p='auto' is chosen by a fit of Affine(Simplex('auto')) alone")
         return positive_integer(self.p, "p", "Simplex")
 
     def conic_form(self) -> ConicForm:
@@ -72,7 +82,7 @@ class Simplex(PrimitiveSet):
 
     def check(self) -> None:
         """Refuse wrong parameters; a simplex is never empty or unbounded."""
-        _ = self.dimension, self.discrete
+        _ = self.open_size or self.dimension, self.discrete
 
     def tied(self, Q: ArrayLike) -> NDArray[np.bool_]:
         """Say for each row of ``Q`` whether its least entry comes twice."""

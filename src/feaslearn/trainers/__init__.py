@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from feaslearn.trainers import starts
 from feaslearn.trainers.adaptive_smoothing import AdaptiveSmoothing
+from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
@@ -16,6 +17,7 @@ from feaslearn.trainers.walk import Iterate
 
 __all__ = [
     "AdaptiveSmoothing",
+    "Annealing",
     "Blending",
     "Convex",
     "FacetLearning",

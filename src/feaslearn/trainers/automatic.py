@@ -14,6 +14,7 @@ from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski, Scaled
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Predictability
 from feaslearn.sets import Box, Simplex
+from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.blending import Blending, best_weights
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
@@ -43,7 +44,10 @@ def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
         raise UnsupportedError(
             f"trainer={trainer!r} is not known; use 'auto' or one of feaslearn.trainers"
         )
-    served = (Convex(), FacetLearning(), Blending(), MixedInteger(), GradientDescent())
+    served = (
+        *(Convex(), FacetLearning(), Blending(), MixedInteger()),
+        *(Annealing(), GradientDescent()),
+    )
     return next(each for each in served if not each.mismatches(objective))
 
 

@@ -156,7 +156,7 @@ class IterativeTrainer(Trainer):
                 break
             if i < self.max_iter:
                 iterate = self.step(objective, iterate)
-                walk.steps += 1
+                walk.steps += iterate.steps
         logger.info(
             "%s: start %d of %d: %s, loss %.6g, best so far %.6g",
             *(type(self).__name__, hike.walks.index(walk) + 1, self.n_starts, walk.status),
@@ -180,6 +180,7 @@ class IterativeTrainer(Trainer):
         returned = returned_loss(objective, iterate.theta)
         watched = validation_losses(objective, iterate.theta)
         loss = returned if isinstance(objective.loss, Predictability) else iterate.loss
+        loss += iterate.penalty
         if watched and self.patience is not None:
             loss = watched["validation_returned_loss"]
         known = {"objective": iterate.loss, "returned_loss": returned}

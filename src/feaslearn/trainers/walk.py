@@ -33,6 +33,10 @@ class Iterate:
         The training loss, where ``value`` is another one.
     record : dict of str to float, optional
         Further quantities for the history.
+    penalty : float, default=0.0
+        What is added to the training loss where iterates are compared.
+    steps : int, default=1
+        How many iterations led here from the last iterate.
 
     Examples
     --------
@@ -49,6 +53,8 @@ class Iterate:
     finished: Status | None = None
     training_loss: float | None = None
     record: dict[str, float] = field(default_factory=dict)
+    penalty: float = 0.0
+    steps: int = 1
 
     @property
     def loss(self) -> float:

@@ -1,0 +1,171 @@
+"""The objective of annealing: a smooth stand-in for the loss, and a ridge toward a policy."""
+
+from __future__ import annotations
+
+import time
+from copy import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from feaslearn.data import Shard
+from feaslearn.hypotheses.map_hypothesis import Maps
+from feaslearn.kernels.annealed import annealed_rows
+from feaslearn.kernels.norms import SQUARED_L2
+from feaslearn.losses import Objective, Predictability, Suboptimality
+from feaslearn.trainers.starts.start import Policy
+from feaslearn.trainers.trainer import returned_loss
+
+Array = NDArray[np.float64]
+
+#: The ridge on the constant parts of the maps, relative to the one on the parts that depend on
+#: the signal: columns must move apart, but they need not all have slopes of their own.
+CONSTANT_SHARE = 0.2
+#: A policy with smaller residuals than this, relative to the decisions, is exact.
+EXACT = 1e-10
+
+
+class AnnealedObjective:
+    r"""The objective :math:`\sum_i w_i \|A_i z_\tau(A_i'c_i) + b_i - x_i\| + \lambda \|\theta -
+    \theta_0\|_W^2`.
+
+    The smooth minimiser :math:`z_\tau` tends to the minimiser over Z as the temperature falls, see
+    `soft_argmin`. :math:`\theta_0` is the linear policy: every point of Z is mapped to it.
+    Temperatures are relative to the residuals of that policy, with costs of length one.
+
+    Parameters
+    ----------
+    objective : Objective
+        Samples in standardised features, an `Affine` hypothesis and the loss.
+    policy : Policy
+        The linear policy of these samples, or of some of them.
+    ridge : float
+        The strength :math:`\lambda`, not negative.
+    deadline : float, default=inf
+        Monotonic time at which descents end.
+    """
+
+    def __init__(
+        self, objective: Objective, policy: Policy, ridge: float, deadline: float = np.inf
+    ) -> None:
+        code = objective.maps().latent(objective.n_decisions).code()
+        if code is None:
+            raise AssertionError("a set without a smooth minimiser")
+        self.objective, self._code = objective, code
+        self._deadline = deadline
+        #: Root mean square of the policy's residuals; zero where there are only rounding errors.
+        self.scale = float(np.sqrt((policy.spread**2).sum()))
+        seen = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
+        self._determined = objective.size < seen
+        size = np.sqrt(
+            sum(float(s.weights @ np.nansum(s.decisions**2, axis=1)) for s in objective.shards)
+        )
+        if self.scale <= EXACT * size:
+            self.scale = 0.0
+        unit = Suboptimality().unit_costs
+        self._shards = [shard._replace(costs=unit(shard.costs)) for shard in objective.shards]
+        k, n = policy.beta.shape
+        hypothesis = objective.maps()
+        p = hypothesis.latent(n).dimension
+        self._shape = (k, n, p)
+        self.center = hypothesis.theta_of(Maps(np.zeros((k, n, p)), policy.beta))
+        self._norm = objective.loss.norm_code()
+        self.squared = self._norm == SQUARED_L2
+        strength = np.full(k, ridge if self.squared else ridge / (self.scale or 1.0))
+        strength[0] *= CONSTANT_SHARE
+        blocks = Maps(np.tile(strength[:, None, None], (1, n, p)), np.tile(strength[:, None], n))
+        self.strengths = hypothesis.pull_back(blocks)
+
+    def evaluate(self, theta: Array, temperature: float) -> tuple[float, Array]:
+        """Return value and gradient at one temperature, relative to the residuals' size."""
+        tau, norm = temperature * self.scale, self._norm
+        A, b = self._blocks(theta)
+
+        def one(shard: Shard) -> tuple[float, Array]:
+            slope = np.zeros(len(theta))
+            dA, db = self._blocks(slope)
+            value = annealed_rows(self._code, A, b, *shard, tau, norm, dA, db)
+            return value, slope
+
+        parts = self.objective.each(one, self._shards)
+        value, slope = parts[0]
+        for part, gradient in parts[1:]:
+            value += part
+            slope += gradient
+        return self._with_ridge(theta, value, slope)
+
+    def _blocks(self, theta: Array) -> tuple[Array, Array]:
+        """Return the maps as views of theta; an offset that the columns absorb is none of them."""
+        size = self._shape[0] * self._shape[1] * self._shape[2]
+        A = theta[:size].reshape(self._shape)
+        k, n, _ = self._shape
+        return A, theta[size:].reshape(k, n) if len(theta) > size else np.zeros((k, n))
+
+    def exact(self, theta: Array) -> tuple[float, Array]:
+        """Return value and gradient with the loss itself."""
+        return self._with_ridge(theta, *self.objective.value_and_gradient(theta))
+
+    def _with_ridge(self, theta: Array, value: float, slope: Array) -> tuple[float, Array]:
+        away = theta - self.center
+        pull = self.strengths * away
+        return value + float(pull @ away), slope + 2.0 * pull
+
+    def without_ridge(self) -> AnnealedObjective:
+        """Return the same objective without the ridge."""
+        other = copy(self)
+        other.strengths = np.zeros_like(self.strengths)
+        return other
+
+    def explained(self, theta: Array) -> bool:
+        """Whether the parameters explain every sample to rounding, with more data than parameters.
+
+        That is no accident: such parameters need no ridge.
+        """
+        if not self._determined:
+            return False
+        loss = returned_loss(self.objective, theta)
+        return loss <= (EXACT * self.scale) ** (2 if self.squared else 1)
+
+    def penalty(self, theta: Array) -> float:
+        """Return the ridge alone."""
+        return float(self.strengths @ (theta - self.center) ** 2)
+
+    def merit(self, theta: Array) -> float:
+        """Return what fits are compared by: the loss of returned decisions, and the ridge.
+
+        Suboptimality, which does not reward ties, counts itself.
+        """
+        own = not isinstance(self.objective.loss, Predictability)
+        loss = self.objective.value(theta) if own else returned_loss(self.objective, theta)
+        return loss + self.penalty(theta)
+
+    def descend(
+        self, theta: Array, temperature: float | None, max_iter: int, tol: float
+    ) -> tuple[Array, float, Array, int]:
+        """Take quasi-Newton steps at one temperature, or None for the loss itself.
+
+        Returns
+        -------
+        tuple
+            Parameters, value, gradient, and the number of steps.
+        """
+
+        def evaluate(point: Array) -> tuple[float, Array]:
+            return self.exact(point) if temperature is None else self.evaluate(point, temperature)
+
+        def late(_: Array) -> None:
+            if time.monotonic() > self._deadline:
+                raise StopIteration
+
+        options: Any = {"maxiter": max_iter, "ftol": float(tol), "gtol": 0.0}
+        found = minimize(  # type: ignore[call-overload]
+            evaluate,
+            theta,
+            jac=True,
+            method="L-BFGS-B",
+            callback=late,
+            options=options,
+        )
+        return found.x, float(found.fun), np.asarray(found.jac), int(found.nit)

@@ -1,0 +1,269 @@
+"""Our trainer for affine images: a smooth stand-in for the loss, cooled step by step."""
+
+from __future__ import annotations
+
+import time
+from copy import copy
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.data import Decisions, Shard, shards
+from feaslearn.exceptions import Problems
+from feaslearn.hypotheses import Affine
+from feaslearn.losses import Objective, Predictability, Suboptimality
+from feaslearn.results import Status
+from feaslearn.trainers.annealed_objective import AnnealedObjective
+from feaslearn.trainers.iterative import IterativeTrainer
+from feaslearn.trainers.refit import polish
+from feaslearn.trainers.ridge_choice import choose_ridge
+from feaslearn.trainers.standardize import Standardization
+from feaslearn.trainers.starts import DataStart, GivenStart, Start
+from feaslearn.trainers.starts.start import linear_policy_of
+from feaslearn.trainers.trainer import Trained
+from feaslearn.trainers.walk import Callback, Iterate
+
+Array = NDArray[np.float64]
+
+#: Samples on which the ridge is chosen and starts are compared, where there are more.
+MOST_SAMPLES = 20_000
+#: Temperatures of a walk.
+TEMPERATURES = 5
+#: Share of a time limit that may be spent on the choice of the ridge.
+CHOICE_SHARE = 0.4
+#: The walk on all samples begins at most as warm as this: it starts from a good fit.
+COOL = 0.03
+
+
+@dataclass
+class AnnealedIterate(Iterate):
+    """An iterate of annealing: with its smooth objective, and how many temperatures it saw."""
+
+    problem: AnnealedObjective | None = None
+    stage: int = 0
+
+
+class Annealing(IterativeTrainer):
+    r"""Quasi-Newton steps on a smooth loss that is cooled down to the exact one.
+
+    .. math:: \min_\theta \sum_i w_i \|A_i z_\tau(A_i'c_i) + b_i - x_i\|^2
+              + \lambda \|\theta - \theta_0\|_W^2
+
+    A smooth minimiser :math:`z_\tau` stands for the minimiser over Z: for a simplex, weights
+    :math:`\propto e^{-q_k/\tau}` on its columns. The temperature :math:`\tau` falls from
+    ``warmest`` to ``coldest``, in units of the residuals of the linear policy and for costs of
+    length one; then parameters are fitted once more by least squares with the minimisers held,
+    if that helps. The ridge pulls toward the linear policy :math:`\theta_0` in standardised
+    features; its strength is chosen by cross-validation. Of all starts, the one whose *returned*
+    decisions fit best (with the ridge) is kept; the linear policy itself takes part.
+
+    Both losses in every norm are served. Suboptimality, which is continuous, takes the place of
+    the smooth loss after the last temperature. Sets: simplices, boxes, balls, hypersimplices,
+    polytopes whose vertices can be listed, and products of those. With more than 20 000 samples,
+    a random part of them chooses the ridge and the start, and the last walk is on all.
+
+    Parameters
+    ----------
+    max_iter : int, default=200
+        Quasi-Newton steps from each start, over all temperatures.
+    max_seconds : float, default=None
+        Limit on the wall time of the whole search.
+    tol : float, default=1e-9
+        A relative decrease below this ends the work at one temperature.
+    n_starts : int, default=4
+        How many starts; ``n_jobs`` of the estimator walks several at a time, with the same result.
+    start : Start or array-like, default=None
+        Where searches begin: a strategy of ``feaslearn.trainers.starts``, or parameters such as
+        ``theta_`` of another model. By default the linear policy moved to observed decisions.
+    ridge : "auto" or float, default="auto"
+        Strength of the ridge, relative to the mean squared loss; 0 for none.
+    warmest, coldest : float, default=0.4 and 0.01
+        First and last temperature. To refine a model given as ``start``, begin cooler.
+    patience : int, default=None
+        End a walk after so many temperatures without a better iterate.
+    validation : Decisions, default=None
+        Samples whose losses are written into the history; with ``patience``, they also decide
+        which iterate is the best.
+    callback : callable, default=None
+        Called with the number of temperatures seen and the `Iterate`; a true answer stops the
+        search.
+
+    References
+    ----------
+    Rose, "Deterministic annealing for clustering, compression, classification, regression, and
+    related optimization problems", Proceedings of the IEEE 86(11), 1998.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_switch(50, random_state=0)
+    >>> model = fl.RegionRegressor(
+    ...     fl.Affine(fl.Simplex(2)), cost=data.cost, trainer=fl.trainers.Annealing(),
+    ...     random_state=0)
+    >>> model.fit(data.signals, data.decisions).result_.objective < 1e-9
+    True
+    """
+
+    #: Monotonic time at which a search ends.
+    deadline: float = np.inf
+
+    def __init__(
+        self,
+        max_iter: int = 200,
+        max_seconds: float | None = None,
+        tol: float = 1e-9,
+        n_starts: int = 4,
+        start: Start | ArrayLike | None = None,
+        ridge: Literal["auto"] | float = "auto",
+        warmest: float = 0.4,
+        coldest: float = 0.01,
+        patience: int | None = None,
+        validation: Decisions | None = None,
+        callback: Callback | None = None,
+    ) -> None:
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.tol = tol
+        self.n_starts = n_starts
+        self.start = start
+        self.ridge = ridge
+        self.warmest = warmest
+        self.coldest = coldest
+        self.patience = patience
+        self.validation = validation
+        self.callback = callback
+
+    def check(self, problems: Problems) -> None:
+        """Add to ``problems`` what is wrong with limits, ridge or temperatures."""
+        super().check(problems)
+        for name, least in (("warmest", "positive"), ("coldest", "positive"), ("ridge", "auto")):
+            value = getattr(self, name)
+            if name == "ridge" and isinstance(value, str) and value == "auto":
+                continue
+            number = isinstance(value, Real) and not isinstance(value, bool)
+            if not number or not np.isfinite(float(value)) or float(value) < 0.0:
+                problems.add(f"{name}={value!r} is not a finite number of at least 0")
+            elif least == "positive" and value == 0.0:
+                problems.add(f"{name}={value!r} is not positive")
+
+    def mismatches(self, objective: Objective) -> list[str]:
+        """Name a hypothesis that is not `Affine`, a set without a smooth minimiser, a new loss."""
+        problems = []
+        hypothesis = objective.hypothesis
+        if not isinstance(hypothesis, Affine):
+            problems.append(
+                f"{hypothesis!r} is not Affine (Convex trains Scaled, FacetLearning Facets, "
+                "Blending Blend, MixedInteger Ternary)"
+            )
+        elif hypothesis.latent(objective.n_decisions).code() is None:
+            problems.append(
+                f"{hypothesis.primitive!r} has no smooth minimiser in closed form "
+                "(GradientDescent and AdaptiveSmoothing train any set)"
+            )
+        if not isinstance(objective.loss, Predictability | Suboptimality):
+            problems.append(f"{objective.loss!r} is not known (GradientDescent trains any loss)")
+        return problems
+
+    def _strategy(self) -> Start:
+        return DataStart() if self.start is None else super()._strategy()
+
+    def init(self, objective: Objective, theta: Array) -> AnnealedIterate:
+        """Evaluate the smooth loss at the start; where the linear policy is exact, be done."""
+        policy = linear_policy_of(some_samples(objective, np.random.default_rng(0)))
+        problem = AnnealedObjective(objective, policy, float(self.ridge), self.deadline)
+        if not problem.scale > 0.0:
+            nothing = np.zeros(len(theta))
+            return self._iterate(
+                AnnealedIterate(problem.center, 0.0, nothing, problem=problem), "converged"
+            )
+        found = problem.evaluate(theta, self.warmest)
+        return self._iterate(AnnealedIterate(theta, *found, problem=problem), None)
+
+    def step(self, objective: Objective, iterate: Iterate) -> AnnealedIterate:
+        """Go through one temperature; after the last, polish on the exact loss."""
+        if not isinstance(iterate, AnnealedIterate) or iterate.problem is None:
+            raise AssertionError("not an iterate of this method")
+        problem, stage = iterate.problem, iterate.stage
+        share = max(1, int(self.max_iter) // TEMPERATURES)
+        if stage < TEMPERATURES:
+            theta, value, slope, steps = problem.descend(
+                iterate.theta, self._temperature(stage), share, self.tol
+            )
+            following = replace(iterate, theta=theta, value=value, gradient=slope, steps=steps)
+            return self._iterate(replace(following, stage=stage + 1), None)
+        theta, steps = iterate.theta, 1
+        if not isinstance(objective.loss, Predictability):
+            theta, _, _, steps = problem.descend(theta, None, share, self.tol)
+        theta = polish(problem, theta)
+        if not problem.explained(theta) and problem.merit(problem.center) <= problem.merit(theta):
+            theta = problem.center
+        return self._iterate(replace(iterate, theta=theta, steps=steps), "converged")
+
+    def _temperature(self, stage: int) -> float:
+        """Return one of the temperatures, from the warmest on."""
+        return float(np.geomspace(self.warmest, self.coldest, TEMPERATURES)[stage])
+
+    def _iterate(self, iterate: AnnealedIterate, finished: Status | None) -> AnnealedIterate:
+        """Add the training loss, the ridge, and what the history keeps."""
+        problem, theta = iterate.problem, iterate.theta
+        if problem is None:
+            raise AssertionError("an iterate without a smooth objective")
+        temperature = self._temperature(max(iterate.stage - 1, 0))
+        bare = finished is not None and problem.explained(theta)
+        return replace(
+            iterate,
+            training_loss=problem.objective.value(theta),
+            penalty=0.0 if bare else problem.penalty(theta),
+            record={"annealed_loss": iterate.value, "temperature": temperature},
+            finished=finished,
+        )
+
+    def search(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Choose the ridge, walk from every start, and end on all samples."""
+        began = time.monotonic()
+        limit = np.inf if self.max_seconds is None else float(self.max_seconds)
+        some = some_samples(objective, random)
+        run = copy(self)
+        run.deadline = began + limit
+        if self.ridge == "auto":
+            standard = Standardization.of(some).apply(some)
+            # Parameters that were fitted before have seen the rows of all folds.
+            start = self._strategy() if self._strategy().standardized else DataStart()
+            chosen = choose_ridge(standard, start, random, began + CHOICE_SHARE * limit)
+            run.ridge = chosen.ridge
+        trained = self._run(run, some, random)
+        if some is not objective and trained.result.status != "stopped by callback":
+            run.start, run.n_starts = GivenStart(trained.theta), 1
+            run.warmest = min(self.warmest, COOL)
+            before = trained.result.n_iter
+            trained = self._run(run, objective, random)
+            trained.result.n_iter += before
+        trained.result.trainer = repr(self)
+        trained.result.seconds = time.monotonic() - began
+        trained.result.details["ridge"] = float(run.ridge)
+        return trained
+
+    @staticmethod
+    def _run(run: Annealing, objective: Objective, random: np.random.Generator) -> Trained:
+        if run.max_seconds is not None:
+            run.max_seconds = max(0.0, run.deadline - time.monotonic())
+        return IterativeTrainer.search(run, objective, random)
+
+
+def some_samples(objective: Objective, random: np.random.Generator) -> Objective:
+    """Return the objective itself, or with so many samples that a part will do, that part."""
+    sizes = [len(shard.weights) for shard in objective.shards]
+    if sum(sizes) <= MOST_SAMPLES:
+        return objective
+    drawn = np.sort(random.choice(sum(sizes), MOST_SAMPLES, replace=False))
+    ends = np.cumsum(sizes)
+    parts = []
+    for shard, size, end in zip(objective.shards, sizes, ends, strict=True):
+        rows = drawn[(drawn >= end - size) & (drawn < end)] - (end - size)
+        parts.append(Shard(*(array[rows] for array in shard)))
+    rows = Shard(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    rows = rows._replace(weights=rows.weights / rows.weights.sum())
+    return replace(objective, shards=list(shards(rows)))

@@ -1,0 +1,159 @@
+"""How strong the ridge of annealing is, and how many columns: cross-validation on paths."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.data import Shard, shards
+from feaslearn.losses import Objective, Predictability
+from feaslearn.trainers.annealed_objective import AnnealedObjective
+from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.refit import polish
+from feaslearn.trainers.starts import Start
+from feaslearn.trainers.starts.start import Policy, linear_policy_of, whole
+from feaslearn.trainers.trainer import returned_loss
+
+Array = NDArray[np.float64]
+logger = logging.getLogger("feaslearn")
+
+#: Strengths that are tried, the strongest first.
+RIDGES = (1.0, 0.4, 0.2, 0.1, 0.05, 0.02, 0.005, 0.0)
+#: The strength where there are too few samples to choose one.
+COMMON_RIDGE = 0.1
+FOLDS = 5
+#: Temperatures of a path's first fit, and of those that go on from the one before.
+FIRST, NEXT = (0.4, 0.13, 0.04), (0.13, 0.03)
+#: Quasi-Newton steps at each of them.
+STEPS = 20
+#: A path ends after two strengths in a row that are so many times worse than the best.
+HOPELESS = 1.5
+
+
+class Choice(NamedTuple):
+    """A strength of the ridge, and the left-out loss of each fold with it."""
+
+    ridge: float
+    losses: Array
+
+
+@dataclass
+class _Fold:
+    """One fold: rows to fit, rows to measure, and where its path stands."""
+
+    inner: Objective
+    outer: Objective
+    policy: Policy
+    theta: Array
+    first: bool = True
+
+
+def choose_ridge(
+    objective: Objective, start: Start, random: np.random.Generator, deadline: float = np.inf
+) -> Choice:
+    """Choose the strength of the ridge by the left-out loss of returned decisions.
+
+    Each fold is fitted along a path from the strongest ridge to none, each fit from the one
+    before. The strongest ridge within one standard error of the best is taken, where the error is
+    that of the difference between the two: a ridge that is too weak costs more than one that is
+    too strong.
+
+    Parameters
+    ----------
+    objective : Objective
+        Samples in standardised features.
+    start : Start
+        Where the path of each fold begins.
+    random : numpy.random.Generator
+        Draws the folds and the starts.
+    deadline : float, default=inf
+        Monotonic time at which paths end early.
+
+    Returns
+    -------
+    Choice
+        The strength and its losses; too few samples for the folds get a common one.
+    """
+    folds = _folds(objective, start, random)
+    if folds is None:
+        return Choice(COMMON_RIDGE, np.zeros(1))
+    columns: list[Array] = []
+    rounding = 1e-18 * float(np.mean([(fold.policy.spread**2).sum() for fold in folds]))
+    with ProgressBar("Annealing: ridge", len(RIDGES)) as bar:
+        for done, ridge in enumerate(RIDGES):
+            columns.append(np.array(objective.each(_NextFit(ridge), folds)))
+            means = [column.mean() for column in columns]
+            bar.update(done + 1)
+            lost = len(means) > 1 and min(means[-2:]) > HOPELESS * min(means)
+            if lost or means[-1] <= rounding or time.monotonic() > deadline:
+                break
+    losses = np.column_stack(columns)
+    chosen = simplest_within_error(list(losses.T))
+    logger.info("ridge %g: cross-validated loss %.6g", RIDGES[chosen], losses[:, chosen].mean())
+    return Choice(RIDGES[chosen], losses[:, chosen])
+
+
+def simplest_within_error(columns: Sequence[Array]) -> int:
+    """Return the first of several that is within one standard error of the best.
+
+    ``columns`` hold the losses of the same folds, the simplest model first.
+    """
+    best = min(range(len(columns)), key=lambda j: columns[j].mean())
+    for j, column in enumerate(columns[:best]):
+        worse = column - columns[best]
+        if worse.mean() <= worse.std() / np.sqrt(len(worse)):
+            return j
+    return best
+
+
+def _folds(objective: Objective, start: Start, random: np.random.Generator) -> list[_Fold] | None:
+    """Split the samples, and begin the path of each fold."""
+    rows = whole(objective)
+    count = len(rows.weights)
+    if count < 2 * FOLDS:
+        return None
+    fold = random.permutation(count) % FOLDS
+    seeds = random.integers(2**63, size=FOLDS)
+    found = []
+    for index, seed in enumerate(seeds):
+        inner, outer = (
+            replace(objective, shards=_rows(rows, chosen), n_jobs=1, validation=None)
+            for chosen in (fold != index, fold == index)
+        )
+        theta = start.parameters(inner, np.random.default_rng(seed), 1)
+        found.append(_Fold(inner, outer, linear_policy_of(inner), theta))
+    return found
+
+
+def _rows(rows: Shard, chosen: NDArray[np.bool_]) -> list[Shard]:
+    """Return some of the rows, with weights that add up to one."""
+    part = Shard(*(np.ascontiguousarray(array[chosen]) for array in rows))
+    total = float(part.weights.sum()) or 1.0
+    return list(shards(part._replace(weights=part.weights / total)))
+
+
+class _NextFit:
+    """Moves a fold along its path to a weaker ridge; returns its left-out loss."""
+
+    def __init__(self, ridge: float) -> None:
+        self._ridge = ridge
+
+    def __call__(self, fold: _Fold) -> float:
+        problem = AnnealedObjective(fold.inner, fold.policy, self._ridge)
+        theta = fold.theta
+        if problem.scale > 0.0:
+            for temperature in FIRST if fold.first else NEXT:
+                theta = problem.descend(theta, temperature, STEPS, 1e-9)[0]
+            if not isinstance(fold.inner.loss, Predictability):
+                theta = problem.descend(theta, None, STEPS, 1e-9)[0]
+        fold.theta, fold.first = theta, False
+        theta = polish(problem, theta)
+        if isinstance(fold.inner.loss, Predictability):
+            return returned_loss(fold.outer, theta)
+        return fold.outer.value(theta)

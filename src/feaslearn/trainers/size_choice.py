@@ -1,0 +1,59 @@
+"""How many columns an affine image has where that is left open: ``Affine(Simplex("auto"))``."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+import numpy as np
+
+from feaslearn.hypotheses import Affine
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.losses import Objective
+from feaslearn.sets import Simplex
+from feaslearn.trainers.annealing import some_samples
+from feaslearn.trainers.ridge_choice import choose_ridge, simplest_within_error
+from feaslearn.trainers.standardize import Standardization
+from feaslearn.trainers.starts import DataStart
+
+logger = logging.getLogger("feaslearn")
+
+#: Numbers of columns that are tried.
+SIZES = (1, 2, 3, 5, 9, 13)
+
+
+def open_size(hypothesis: Hypothesis) -> bool:
+    """Say whether the number of columns is left to the fit."""
+    return (
+        isinstance(hypothesis, Affine)
+        and isinstance(hypothesis.primitive, Simplex)
+        and hypothesis.primitive.open_size
+    )
+
+
+def with_size(hypothesis: Hypothesis, p: int) -> Hypothesis:
+    """Return the hypothesis with p columns, if their number is open; otherwise itself."""
+    if not open_size(hypothesis):
+        return hypothesis
+    return Affine(Simplex(p, hypothesis.primitive.binary))
+
+
+def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
+    """Choose an open number of columns by the cross-validated loss of annealing.
+
+    Each number has its own ridge, see `choose_ridge`; all see the same folds. The smallest within
+    one standard error of the best is taken. Too few samples for the folds get one column.
+    """
+    if not open_size(objective.hypothesis):
+        return objective
+    some = some_samples(objective, random)
+    standard = Standardization.of(some).apply(some)
+    seed = int(random.integers(2**63))
+    losses = []
+    for p in SIZES:
+        tried = replace(standard, hypothesis=with_size(Affine(Simplex("auto")), p))
+        choice = choose_ridge(tried, DataStart(), np.random.default_rng(seed))
+        losses.append(choice.losses)
+        logger.info("%d columns: cross-validated loss %.6g", p, choice.losses.mean())
+    p = SIZES[simplest_within_error(losses)]
+    return replace(objective, hypothesis=with_size(objective.hypothesis, p))

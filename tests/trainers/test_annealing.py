@@ -1,0 +1,207 @@
+"""Annealing: its smooth loss, what it recovers, what it keeps away from, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import feaslearn as fl
+from feaslearn.data import Shard, shards
+from feaslearn.exceptions import DataError, SetError, UnsupportedError
+from feaslearn.losses import Loss, Objective
+from feaslearn.trainers import Annealing
+from feaslearn.trainers.annealed_objective import AnnealedObjective
+from feaslearn.trainers.automatic import choose_trainer
+from feaslearn.trainers.ridge_choice import simplest_within_error
+from feaslearn.trainers.starts.start import linear_policy_of
+from feaslearn.trainers.trainer import returned_loss
+from registry import example
+
+Array = NDArray[np.float64]
+
+SETS = [
+    fl.Simplex(4),
+    fl.L1Ball(3),
+    fl.Box(3),
+    fl.L2Ball(2),
+    fl.Hypersimplex(5, 2),
+    example("polytope-triangle"),
+    fl.Product([fl.Simplex(2), fl.Box(2)]),
+]
+EACH_SET = pytest.mark.parametrize("primitive", SETS, ids=repr)
+
+
+def samples(seed: int = 0, n_rows: int = 30, hidden: float = 0.1) -> Shard:
+    random = np.random.default_rng(seed)
+    features = np.column_stack([np.ones(n_rows), random.normal(size=(n_rows, 2))])
+    costs = random.normal(size=(n_rows, 2))
+    decisions = features @ random.normal(size=(3, 2)) - np.sign(costs)
+    decisions[random.random(decisions.shape) < hidden] = np.nan
+    weights = random.uniform(0.5, 1.5, n_rows)
+    return Shard(features, costs, decisions, weights / weights.sum())
+
+
+def annealed(primitive: fl.PrimitiveSet, loss: Loss, ridge: float) -> AnnealedObjective:
+    objective = Objective(loss, fl.Affine(primitive), [samples()])
+    return AnnealedObjective(objective, linear_policy_of(objective), ridge)
+
+
+@EACH_SET
+@pytest.mark.parametrize("loss", [fl.Predictability(), fl.Predictability("l2", squared=False)])
+def test_gradient_is_that_of_finite_differences(primitive: fl.PrimitiveSet, loss: Loss) -> None:
+    problem = annealed(primitive, loss, ridge=0.3)
+    random = np.random.default_rng(1)
+    theta, direction = random.normal(size=(2, problem.objective.size))
+    _, gradient = problem.evaluate(theta, 0.5)
+    ends = [problem.evaluate(theta + h * direction, 0.5)[0] for h in (1e-6, -1e-6)]
+    assert gradient @ direction == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-5)
+
+
+@EACH_SET
+def test_cold_loss_is_that_of_returned_decisions(primitive: fl.PrimitiveSet) -> None:
+    problem = annealed(primitive, fl.Predictability(), ridge=0.0)
+    theta = np.random.default_rng(2).normal(size=problem.objective.size)
+    expected = returned_loss(problem.objective, theta)
+    away = [abs(problem.evaluate(theta, t)[0] - expected) for t in (1e-1, 1e-5)]
+    assert away[1] < 1e-3 * expected
+    assert away[1] < away[0]
+
+
+@pytest.mark.parametrize("p", [5, 6])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_noiseless_columns_are_recovered_exactly(p: int, seed: int) -> None:
+    data = fl.datasets.make_l1_ball(200, random_state=seed)
+    model = fl.RegionRegressor(
+        fl.Affine(fl.Simplex(p)), cost=data.cost, trainer=Annealing(), random_state=seed
+    ).fit(data.signals[:100], data.decisions[:100])
+    assert model.result_.objective <= 1e-16
+    np.testing.assert_allclose(model.predict(data.signals), data.decisions, atol=1e-8)
+
+
+def test_better_than_the_linear_policy_out_of_sample() -> None:
+    data = fl.datasets.make_power5(300, random_state=3)
+    losses = {}
+    for p in (1, 9):
+        model = fl.RegionRegressor(fl.Affine(fl.Simplex(p)), cost=data.cost, random_state=3)
+        model.fit(data.signals[:100], data.decisions[:100])
+        losses[p] = np.mean((model.predict(data.signals[100:]) - data.decisions[100:]) ** 2)
+    assert losses[9] < 0.75 * losses[1]
+
+
+def test_the_vacuous_optimum_is_not_taken() -> None:
+    """With columns that may depend on costs, ties would explain all; decisions would be far off."""
+    data = fl.datasets.make_power5(200, random_state=0)
+    model = fl.RegionRegressor(
+        fl.Affine(fl.Simplex(5)), cost=data.cost, features="all", random_state=0
+    ).fit(data.signals[:100], data.decisions[:100])
+    policy = fl.baselines.LinearPolicy().fit(data.signals[:100], data.decisions[:100])
+    ours, theirs = (
+        np.mean((each.predict(data.signals[100:]) - data.decisions[100:]) ** 2)
+        for each in (model, policy)
+    )
+    assert model.result_.tied_share == 0.0
+    assert ours < 1.1 * theirs
+
+
+def test_an_exact_policy_is_returned_as_it_is() -> None:
+    rows = samples(hidden=0.0)
+    exact = rows._replace(decisions=rows.features @ np.arange(6.0).reshape(3, 2))
+    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), [exact])
+    trained = Annealing().train(objective, np.random.default_rng(0))
+    assert trained.result.objective < 1e-20
+
+
+@pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)
+def test_any_number_of_threads_gives_the_same_result(loss: Loss) -> None:
+    rows = list(shards(samples(n_rows=40, hidden=0.0), size=16))
+    objective = Objective(loss, fl.Affine(fl.Simplex(3)), rows)
+    one, two = (
+        Annealing(n_starts=2).train(replace(objective, n_jobs=jobs), np.random.default_rng(0))
+        for jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one.theta, two.theta)
+    assert one.result.details == two.result.details
+
+
+def test_history_has_a_row_for_each_temperature() -> None:
+    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), [samples()])
+    seen: list[int] = []
+    trained = Annealing(n_starts=1, ridge=0.1, callback=lambda i, _: seen.append(i)).train(
+        objective, np.random.default_rng(0)
+    )
+    assert {len(column) for column in trained.result.history.values()} == {len(seen)}
+    assert trained.result.history["temperature"][1] == pytest.approx(0.4)
+    assert trained.result.details["ridge"] == 0.1
+
+
+def test_limits_end_a_search() -> None:
+    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), [samples()])
+    random = np.random.default_rng(0)
+    assert Annealing(max_seconds=0.0).train(objective, random).result.status == "time limit"
+    stopped = Annealing(ridge=0.1, callback=lambda *_: True).train(objective, random)
+    assert stopped.result.status == "stopped by callback"
+    start = random.normal(size=objective.size)
+    kept = Annealing(max_iter=0, ridge=0.0, n_starts=1, start=start).train(objective, random)
+    np.testing.assert_allclose(kept.theta, start, atol=1e-12)
+
+
+def test_a_part_of_many_samples_chooses_and_all_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("feaslearn.trainers.annealing.MOST_SAMPLES", 60)
+    data = fl.datasets.make_l1_ball(150, random_state=0)
+    model = fl.RegionRegressor(
+        fl.Affine(fl.Simplex(5)), cost=data.cost, trainer=Annealing(), random_state=0
+    ).fit(data.signals, data.decisions)
+    assert model.result_.objective <= 1e-16
+
+
+def test_what_is_refused() -> None:
+    rows = [samples()]
+    others = [
+        (fl.Scaled(fl.Box(2)), "Convex trains Scaled"),
+        (fl.Affine(example("conic-half-disc")), "AdaptiveSmoothing"),
+    ]
+    for hypothesis, named in others:
+        with pytest.raises(UnsupportedError, match=named):
+            Annealing().train(
+                Objective(fl.Predictability(), hypothesis, rows), np.random.default_rng(0)
+            )
+    wrong = Annealing(ridge=-1.0, warmest=0.0, coldest="cold")
+    with pytest.raises(DataError, match=r"(?s)warmest.*coldest.*ridge"):
+        wrong.train(
+            Objective(fl.Predictability(), fl.Affine(fl.Box(2)), rows), np.random.default_rng(0)
+        )
+
+
+def test_affine_is_annealed_by_default() -> None:
+    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), [samples()])
+    assert isinstance(choose_trainer("auto", objective), Annealing)
+
+
+def test_the_simplest_within_an_error_of_the_best() -> None:
+    best = np.array([1.0, 1.2, 0.8, 1.0])
+    assert simplest_within_error([best + 9.0, best + np.array([0.3, -0.3, 0.1, 0.0]), best]) == 1
+    assert simplest_within_error([best + 0.1, best, best + 1.0]) == 1
+
+
+# The number of columns
+
+
+def test_an_open_number_of_columns_is_chosen() -> None:
+    data = fl.datasets.make_switch(60, random_state=0)
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex("auto")), cost=data.cost, random_state=0)
+    model.fit(data.signals, data.decisions)
+    assert model.hypothesis_.primitive.p == 2
+    assert model.hypothesis.primitive.p == "auto"
+    assert model.result_.objective < 1e-9
+
+
+def test_an_open_number_is_refused_elsewhere() -> None:
+    data = fl.datasets.make_switch(20, random_state=0)
+    model = fl.RegionRegressor(fl.Scaled(fl.Simplex("auto")), cost=data.cost)
+    with pytest.raises(SetError, match=r"p='auto' is chosen by a fit of Affine"):
+        model.fit(data.signals, data.decisions)
+    with pytest.raises(SetError, match="whole number"):
+        fl.Simplex("many").check()
