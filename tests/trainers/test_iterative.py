@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import signal
 import subprocess
@@ -261,13 +262,13 @@ def test_an_error_in_a_thread_is_passed_on() -> None:
 def test_an_interruption_of_threads_keeps_what_they_found() -> None:
     class Slow(GradientDescent):
         def step(self, objective: Objective, iterate: Iterate) -> Iterate:
-            if len(steps) == 12:
+            # Drawing a number is one step for threads, so that exactly one of them sees it.
+            if next(steps) == 12:
                 signal.raise_signal(signal.SIGINT)
-            steps.append(1)
             time.sleep(0.005)
             return super().step(objective, iterate)
 
-    steps: list[int] = []
+    steps = itertools.count()
     model = fit(Slow(10_000, tol=0.0, n_starts=2), n_jobs=2)
     assert model.result_.status == "interrupted"
     assert 12 <= model.result_.n_iter < 1000
