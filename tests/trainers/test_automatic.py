@@ -70,7 +70,7 @@ def test_trainers_by_hypothesis_and_loss() -> None:
         (fl.Scaled(fl.Box(2)), fl.Suboptimality(), Convex),
         (fl.Scaled(fl.Box(2)), fl.Predictability("l1"), Convex),
         (fl.Minkowski.box(2), fl.Predictability(), Convex),
-        (fl.Affine(fl.Simplex(2)), fl.Suboptimality(), GradientDescent),
+        (fl.Affine(fl.Simplex(2)), fl.Suboptimality(), Annealing),
     ):
         problem = Objective(loss, hypothesis, objective(data).shards)
         assert isinstance(choose_trainer("auto", problem), expected)
