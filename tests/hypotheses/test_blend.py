@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import FeaslearnWarning, UnsupportedError
+from feaslearn.exceptions import DataError, FeaslearnWarning, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.trainers import Blending, FacetLearning
 
@@ -40,6 +40,13 @@ def test_layout_round_trip() -> None:
     parts = hypothesis.parts(theta, 2, 2)
     assert [weight for weight, _, _ in parts] == [0.25, 0.75]
     np.testing.assert_array_equal(parts[1][2].reshape(2, 2, 3)[0], [[0, 1, 0], [0, 0, 1]])
+
+
+def test_a_blend_of_nothing_is_refused() -> None:
+    hypothesis, theta = blend()
+    theta[:3] = 0.0
+    with pytest.raises(DataError, match="no member has a positive weight"):
+        hypothesis.predict(theta, np.ones((1, 2)), np.ones((1, 2)))
 
 
 def test_predictions_are_weighted_means_and_minimise_over_the_sum() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.exceptions import UnsupportedError
+from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
 from feaslearn.hypotheses.layout import Layout
 from feaslearn.sets.affine_image import AffineImage
@@ -68,6 +68,8 @@ class Blend(Hypothesis):
         """Return weight, hypothesis and parameters of the members that count."""
         blocks = self.layout(n, k).unpack(theta)
         weights = blocks["weights"]
+        if not (weights > 0.0).any():
+            raise DataError("Blend: no member has a positive weight, so there is no region")
         return [
             (float(weights[t]), member, blocks[f"member_{t}"])
             for t, member in enumerate(self.members())
