@@ -1,9 +1,9 @@
 """Annealing on the cross-polytope of the paper's Table 1: exact without noise, near with it.
 
 Claims: with 100 noiseless decisions and p = 5 or 6 columns, the training loss and the test loss
-are at most 1e-8 in 10 of 10 seeds, each fit under one second of processor
-time. With noise of deviation 0.2 and p = 5, the mean true predictability is at most 0.24 (N = 100) and 0.18 (N = 200), the paper's.
-Seeds 100-109, 500 rows to test on; the first fit, which may compile, is not timed.
+are at most 1e-8 in 10 of 10 seeds, each fit under one second of processor time. With noise of
+deviation 0.2 and p = 5, the mean true predictability is at most 0.24 (N = 100) and 0.18 (N = 200),
+the paper's. Seeds 100-109, 500 rows to test on; the first fit, which may compile, is not timed.
 """
 
 from __future__ import annotations
