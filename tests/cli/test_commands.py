@@ -250,9 +250,9 @@ def test_export(example: Path, command: Any) -> None:
 def test_an_interrupted_fit_keeps_the_best_and_says_so(
     example: Path, command: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from feaslearn.trainers import GradientDescent
+    from feaslearn.trainers import Annealing
 
-    step, steps = GradientDescent.step, []
+    step, steps = Annealing.step, []
 
     def interrupted(self: Any, *arguments: Any) -> Any:
         steps.append(1)
@@ -260,7 +260,7 @@ def test_an_interrupted_fit_keeps_the_best_and_says_so(
             raise KeyboardInterrupt
         return step(self, *arguments)
 
-    monkeypatch.setattr(GradientDescent, "step", interrupted)
+    monkeypatch.setattr(Annealing, "step", interrupted)
     data = str(example / "power.csv")
     run = command("fit", data, *COLUMNS, "--hypothesis", "simplex:3", "-o", "m.json", "--json")
     assert run.code == 1

@@ -269,7 +269,12 @@ def test_an_interruption_of_threads_keeps_what_they_found() -> None:
             return super().step(objective, iterate)
 
     steps = itertools.count()
-    model = fit(Slow(10_000, tol=0.0, n_starts=2), n_jobs=2)
+    # A process that a shell put into the background ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        model = fit(Slow(10_000, tol=0.0, n_starts=2), n_jobs=2)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert model.result_.status == "interrupted"
     assert 12 <= model.result_.n_iter < 1000
 

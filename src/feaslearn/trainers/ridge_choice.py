@@ -23,8 +23,9 @@ from feaslearn.trainers.trainer import returned_loss
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
-#: Strengths that are tried, the strongest first.
-RIDGES = (1.0, 0.4, 0.2, 0.1, 0.05, 0.02, 0.005, 0.0)
+#: Strengths that are tried, the strongest first. None at all is not among them: where samples can
+#: be explained exactly, the last refit drops the ridge by itself.
+RIDGES = (1.0, 0.4, 0.2, 0.1, 0.05, 0.02)
 #: The strength where there are too few samples to choose one.
 COMMON_RIDGE = 0.1
 FOLDS = 5
@@ -59,7 +60,7 @@ def choose_ridge(
 ) -> Choice:
     """Choose the strength of the ridge by the left-out loss of returned decisions.
 
-    Each fold is fitted along a path from the strongest ridge to none, each fit from the one
+    Each fold is fitted along a path from the strongest ridge to the weakest, each fit from the one
     before. The strongest ridge within one standard error of the best is taken, where the error is
     that of the difference between the two: a ridge that is too weak costs more than one that is
     too strong.
