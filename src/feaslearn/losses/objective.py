@@ -64,6 +64,10 @@ class Objective:
         """Number of parameters."""
         return self.hypothesis.layout(self.n_decisions, self.n_features).size
 
+    def whole(self) -> Shard:
+        """Return all samples as one shard."""
+        return Shard(*(np.concatenate(parts) for parts in zip(*self.shards, strict=True)))
+
     def maps(self) -> MapHypothesis:
         """Return the hypothesis, which must be an affine image of one primitive set."""
         if not isinstance(self.hypothesis, MapHypothesis):

@@ -8,11 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, shards
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski, Scaled
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.losses import Objective, Predictability
+from feaslearn.losses import Objective
 from feaslearn.sets import Box, Simplex
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.blending import Blending, best_weights
@@ -20,7 +19,8 @@ from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer import MixedInteger
-from feaslearn.trainers.trainer import Trainer
+from feaslearn.trainers.out_of_fold import out_of_fold
+from feaslearn.trainers.trainer import Trainer, loss_of_decisions
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
@@ -81,13 +81,13 @@ def choose_hypothesis(
         for hypothesis in candidates(objective.n_decisions, objective.n_features)
     ]
     served = [each for each in tried if not choose_trainer(trainer, each).mismatches(each)]
-    whole = Shard(*(np.concatenate(parts) for parts in zip(*objective.shards, strict=True)))
+    whole = objective.whole()
     n_samples = len(whole.weights)
     if n_samples < 2 * FOLDS or len(served) < 2:
         return (served or tried)[0].hypothesis
     fold = random.permutation(n_samples) % FOLDS
-    guesses = [_left_out(each, whole, fold, random, trainer) for each in served]
-    losses = np.array([_loss(objective, whole, guess) for guess in guesses])
+    guesses = [_left_out(each, fold, random, trainer) for each in served]
+    losses = np.array([loss_of_decisions(objective, guess, whole) for guess in guesses])
     for each, loss in zip(served, losses, strict=True):
         logger.info("%r: cross-validated loss %.6g", each.hypothesis, loss)
     rounding = 1e-12 * float(whole.weights @ np.nan_to_num(whole.decisions**2).sum(axis=1))
@@ -99,37 +99,30 @@ def choose_hypothesis(
     facets: list[Hypothesis] = [Facets() for _ in range(MEMBERS)]
     pair = np.array(guesses[-2:])
     blended = np.einsum("t,tij->ij", best_weights(pair, whole), pair)
-    if _loss(objective, whole, blended) < (1.0 - WORTH_BLENDING) * losses.min() - rounding:
+    if (
+        loss_of_decisions(objective, blended, whole)
+        < (1.0 - WORTH_BLENDING) * losses.min() - rounding
+    ):
         return Blend([*facets, minkowski(objective.n_decisions, objective.n_features)])
     return Blend(facets) if isinstance(chosen, Facets) else chosen
 
 
-def _loss(objective: Objective, whole: Shard, decisions: Array) -> float:
-    """Return the loss of decisions, in the norm of the training loss."""
-    measure = Predictability(objective.loss.norm, objective.loss.squared)  # type: ignore[arg-type]
-    return float(whole.weights @ measure.lengths(np.nan_to_num(decisions - whole.decisions)))
-
-
 def _left_out(
     objective: Objective,
-    whole: Shard,
     fold: NDArray[np.intp],
     random: np.random.Generator,
     trainer: Trainer | str,
 ) -> Array:
     """Return decisions for each fold, by a model trained on all others."""
-    guesses = np.empty(whole.decisions.shape)
-    for left_out in range(FOLDS):
-        inner = replace(objective, shards=list(shards(_rows(whole, fold != left_out))))
+
+    def fit(inner: Objective) -> Array:
         trained = _quick_trainer(trainer, inner).train(inner, random)
         if trained.result.status == "interrupted":
             # There is no model yet that could be returned.
             raise KeyboardInterrupt
-        outer = _rows(whole, fold == left_out)
-        guesses[fold == left_out] = objective.hypothesis.predict(
-            trained.theta, outer.features, outer.costs
-        )
-    return guesses
+        return trained.theta
+
+    return out_of_fold(objective, fold, fit)
 
 
 def _quick_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
@@ -137,7 +130,3 @@ def _quick_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
     if isinstance(objective.hypothesis, Facets) and trainer == "auto":
         return FacetLearning(n_starts=1)
     return choose_trainer(trainer, objective)
-
-
-def _rows(whole: Shard, chosen: NDArray[np.bool_]) -> Shard:
-    return Shard(*(np.ascontiguousarray(array[chosen]) for array in whole))

@@ -12,13 +12,14 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from feaslearn.data import Shard, shards
+from feaslearn.data import Shard
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective
 from feaslearn.results import TrainingResult
 from feaslearn.trainers.facet_learning import FacetLearning
+from feaslearn.trainers.out_of_fold import out_of_fold
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
 
@@ -79,7 +80,7 @@ class Blending(Trainer):
         blend = objective.hypothesis
         if not isinstance(blend, Blend):
             raise TypeError("refused by mismatches")
-        whole = Shard(*(np.concatenate(parts) for parts in zip(*objective.shards, strict=True)))
+        whole = objective.whole()
         members = [replace(objective, hypothesis=member) for member in blend.members()]
         fold = random.permutation(len(whole.weights)) % max(self.n_folds, 1)
         kinds = [repr(member.hypothesis) for member in members]
@@ -91,7 +92,7 @@ class Blending(Trainer):
         done: list[tuple[Trained, Array | None]] = []
         with ProgressBar("Blending", len(members)) as bar:
             for answer in work(
-                delayed(self._member)(member, whole, fold if asked else None, stream)
+                delayed(self._member)(member, fold if asked else None, stream)
                 for member, asked, stream in zip(members, first, streams, strict=True)
             ):
                 done.append(answer)
@@ -124,7 +125,6 @@ class Blending(Trainer):
     def _member(
         self,
         member: Objective,
-        whole: Shard,
         fold: NDArray[np.intp] | None,
         random: np.random.Generator,
     ) -> tuple[Trained, Array | None]:
@@ -132,22 +132,9 @@ class Blending(Trainer):
         trained = self._trainer(member).train(member, random)
         if fold is None:
             return trained, None
-        return trained, self._out_of_fold(member, whole, fold, random)
-
-    def _out_of_fold(
-        self, member: Objective, whole: Shard, fold: NDArray[np.intp], random: np.random.Generator
-    ) -> Array:
-        """Predict each fold by a member trained on the others."""
-        guesses = np.empty(whole.decisions.shape)
-        for left_out in range(self.n_folds):
-            inner = Shard(*(np.ascontiguousarray(array[fold != left_out]) for array in whole))
-            own = replace(member, shards=list(shards(inner)))
-            theta = self._trainer(own).train(own, random).theta
-            rows = fold == left_out
-            guesses[rows] = member.hypothesis.predict(
-                theta, np.ascontiguousarray(whole.features[rows]), whole.costs[rows]
-            )
-        return guesses
+        return trained, out_of_fold(
+            member, fold, lambda inner: self._trainer(inner).train(inner, random).theta
+        )
 
     def _result(self, objective: Objective, theta: Array, began: float) -> TrainingResult:
         return TrainingResult(

@@ -27,8 +27,6 @@ from feaslearn.trainers.trainer import Trained, Trainer
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
-#: Cones that have rows in the program.
-CONES = ("zero", "nonnegative", "second-order")
 #: The solver looks for losses below the best one by less than this, relative to it.
 SLACK = 1e-6
 #: A loss below this share of the square of the decisions' scale is zero.

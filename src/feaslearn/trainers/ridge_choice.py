@@ -17,7 +17,7 @@ from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.refit import polish
 from feaslearn.trainers.starts import Start
-from feaslearn.trainers.starts.start import Policy, linear_policy_of, whole
+from feaslearn.trainers.starts.start import Policy, linear_policy_of
 from feaslearn.trainers.trainer import returned_loss
 
 Array = NDArray[np.float64]
@@ -115,7 +115,7 @@ def simplest_within_error(columns: Sequence[Array]) -> int:
 
 def _folds(objective: Objective, start: Start, random: np.random.Generator) -> list[_Fold] | None:
     """Split the samples, and begin the path of each fold."""
-    rows = whole(objective)
+    rows = objective.whole()
     count = len(rows.weights)
     if count < 2 * FOLDS:
         return None

@@ -116,12 +116,17 @@ def returned_loss(objective: Objective, theta: Array) -> float:
     With ties, predictability is the distance to the nearest minimiser, but a model returns one
     minimiser: fits are compared by that one.
     """
-    measure = Predictability(objective.loss.norm, objective.loss.squared)  # type: ignore[arg-type]
     total = 0.0
     for shard in objective.shards:
         predicted = objective.hypothesis.predict(theta, shard.features, shard.costs)
-        total += float(shard.weights @ measure.lengths(np.nan_to_num(predicted - shard.decisions)))
+        total += loss_of_decisions(objective, predicted, shard)
     return total
+
+
+def loss_of_decisions(objective: Objective, decisions: Array, shard: Shard) -> float:
+    """Return how far decisions are from those of a shard, in the norm of the training loss."""
+    measure = Predictability(objective.loss.norm, objective.loss.squared)  # type: ignore[arg-type]
+    return float(shard.weights @ measure.lengths(np.nan_to_num(decisions - shard.decisions)))
 
 
 def tied_share(objective: Objective, theta: Array) -> float:

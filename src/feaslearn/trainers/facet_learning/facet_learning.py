@@ -126,7 +126,7 @@ class FacetLearning(Trainer):
         hypothesis = objective.hypothesis
         if not isinstance(hypothesis, Facets):
             raise TypeError("refused by mismatches")
-        whole = Shard(*(np.concatenate(parts) for parts in zip(*objective.shards, strict=True)))
+        whole = objective.whole()
         if np.isnan(whole.decisions).any(axis=1).all():
             raise DataError(
                 "FacetLearning: there is no complete row; facets are learned from those"

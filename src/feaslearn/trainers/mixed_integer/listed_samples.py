@@ -68,7 +68,7 @@ class ListedSamples:
         hypothesis = objective.hypothesis
         if not isinstance(hypothesis, Affine):
             raise UnsupportedError(f"{hypothesis!r} is not Affine")
-        whole = Shard(*(np.concatenate(parts) for parts in zip(*objective.shards, strict=True)))
+        whole = objective.whole()
         whole = Shard(*(array[whole.weights > 0.0] for array in whole))
         n = whole.decisions.shape[1]
         primitive = hypothesis.latent(n)

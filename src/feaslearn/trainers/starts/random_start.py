@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from feaslearn.losses import Objective
 from feaslearn.trainers.least_squares import least_squares
 from feaslearn.trainers.standardize import weighted_sum
-from feaslearn.trainers.starts.start import Start, around_policy, whole
+from feaslearn.trainers.starts.start import Start, around_policy
 
 Array = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class RandomStart(Start):
 
     def parameters(self, objective: Objective, random: np.random.Generator, index: int) -> Array:
         """Return parameters around the mean decision."""
-        features, _, decisions, weights = whole(objective)
+        features, _, decisions, weights = objective.whole()
         mean = least_squares(features[:, :1], decisions, weights)
         deviations = np.nan_to_num(decisions - mean)
         spread = np.sqrt(weighted_sum(deviations**2, weights) / weights.sum())

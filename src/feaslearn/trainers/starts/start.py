@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from feaslearn.data import Shard
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
@@ -67,16 +66,11 @@ class Policy(NamedTuple):
 
 def linear_policy_of(objective: Objective) -> Policy:
     """Return the least-squares policy of the samples of an objective."""
-    features, _, decisions, weights = whole(objective)
+    features, _, decisions, weights = objective.whole()
     beta = least_squares(features, decisions, weights)
     residuals = np.nan_to_num(decisions - features @ beta)
     spread = np.sqrt(weighted_sum(residuals**2, weights) / weights.sum())
     return Policy(beta, residuals, weights, spread)
-
-
-def whole(objective: Objective) -> Shard:
-    """Return all samples of an objective as one shard."""
-    return Shard(*(np.concatenate(parts) for parts in zip(*objective.shards, strict=True)))
 
 
 def around_policy(objective: Objective, A: Array, beta: Array) -> Array:
