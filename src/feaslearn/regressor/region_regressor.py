@@ -7,29 +7,24 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from feaslearn.costs import CostSpecification
-from feaslearn.data import Shard
-from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
+from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss
-from feaslearn.metrics import pooled_r2
-from feaslearn.region import Region
-from feaslearn.regressor.checks import check_fit, check_weights
+from feaslearn.regressor.checks import check_fit
 from feaslearn.regressor.facet_summary import summarize
-from feaslearn.regressor.facet_table import FacetTable
+from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.logs import spoken
-from feaslearn.regressor.outputs import Outputs, warn_of_empty_regions
-from feaslearn.regressor.reader import Reader, check_columns, check_fitted, check_signals
-from feaslearn.regressor.region_at import region_at
+from feaslearn.regressor.outputs import Outputs
+from feaslearn.regressor.reader import Reader, check_columns
 from feaslearn.regressor.training import train
 from feaslearn.trainers import Trainer
 
 Array = NDArray[np.float64]
 
 
-class RegionRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class RegionRegressor(LearnedRegion):
     r"""Learn the feasible region behind decisions.
 
     From pairs (signal, decision) and a known linear cost, learns a region :math:`R_\theta(s)` and
@@ -171,122 +166,3 @@ class RegionRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._reader = Reader(Outputs.of(y), n, priced, self.sense == "max")
         self._facets = summarize(hypothesis, trained, data, self._reader)
         return self
-
-    def predict(self, X: ArrayLike, costs: ArrayLike | None = None) -> Any:
-        """Return for each signal a decision of least cost in its region.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (N, K)
-            Signals.
-        costs : array-like of shape (N, n), default=None
-            What-if prices: costs to use instead of those read from the signals.
-
-        Returns
-        -------
-        ndarray, series or frame of shape (N, n), or (N,) if y was one-dimensional
-            Decisions; where X is a frame and y was one or a series, with the names of y and the
-            index of X.
-        """
-        features, prices = self._read(X, costs)
-        decisions, empty = self.hypothesis_.solve(self.theta_, features, prices)
-        warn_of_empty_regions(empty)
-        return self._reader.outputs.dress(decisions, X)
-
-    def region(self, signal: ArrayLike) -> Region:
-        """Return the learned region at one signal.
-
-        Parameters
-        ----------
-        signal : array-like of shape (K,)
-            A signal, or a frame of one row.
-
-        Returns
-        -------
-        Region
-            What the decision maker can choose from; `Region.describe` says it in words.
-        """
-        check_fitted(self)
-        return region_at(self, self._reader, signal)
-
-    def sample_losses(
-        self, loss: Loss, X: ArrayLike, y: ArrayLike, costs: ArrayLike | None = None
-    ) -> Array:
-        """Return the loss of each pair under the learned region.
-
-        Parameters
-        ----------
-        loss : Loss
-            Predictability or Suboptimality.
-        X, y : array-like
-            Signals and decisions; unobserved entries do not count.
-        costs : array-like of shape (N, n), default=None
-            Costs to use instead of those read from the signals.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-            Losses.
-        """
-        features, prices = self._read(X, costs)
-        decisions = self._reader.decisions(y, len(features))
-        shard = Shard(features, prices, decisions, np.ones(len(features)))
-        return loss.samples(self.hypothesis_, self.theta_, shard)
-
-    def score(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        costs: ArrayLike | None = None,
-    ) -> float:
-        r"""Return R² pooled over outputs: :math:`1 - \sum\|x - \hat x\|^2 / \sum\|x - \bar x\|^2`.
-
-        Parameters
-        ----------
-        X, y : array-like
-            Signals and decisions; unobserved entries do not count.
-        sample_weight : array-like of shape (N,), default=None
-            Weights.
-        costs : array-like of shape (N, n), default=None
-            Costs to use instead of those read from the signals.
-
-        Returns
-        -------
-        float
-            One for perfect predictions, zero for the mean; on complete data, scikit-learn's
-            ``r2_score(..., multioutput="variance_weighted")``.
-        """
-        features, prices = self._read(X, costs)
-        decisions = self._reader.decisions(y, len(features))
-        problems = Problems()
-        weights = check_weights(sample_weight, len(features), problems)
-        problems.raise_if_any(DataError, "score")
-        predicted = self.hypothesis_.predict(self.theta_, features, prices)
-        return pooled_r2(decisions, predicted, weights)
-
-    @property
-    def parameters_(self) -> dict[str, Array]:
-        """The parameters by name, as views of ``theta_``."""
-        check_fitted(self)
-        layout = self.hypothesis_.layout(self._reader.n_decisions, self.features_.n_features)
-        return layout.unpack(self.theta_)
-
-    @property
-    def facets_(self) -> FacetTable:
-        """The learned constraints as a table in the names of the data."""
-        check_fitted(self)
-        if self._facets is None:
-            raise AttributeError(f"{self.hypothesis_!r} has no facets; Facets() has")
-        return self._facets
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if hasattr(self, "theta_"):
-            # Kernels compile once more for arrays that cannot be written to, as in memory maps.
-            self.theta_ = np.require(self.theta_, requirements="W")
-
-    def _read(self, X: ArrayLike, costs: ArrayLike | None) -> tuple[Array, Array]:
-        """Return features and costs of new signals, checked against those of the fit."""
-        signals = check_signals(self, X)
-        return self.features_.transform(signals), self._reader.prices(signals, self.cost_, costs)
