@@ -23,6 +23,9 @@ from feaslearn.trainers.progress import ProgressBar
 
 Array = NDArray[np.float64]
 
+#: What a squared distance between the region and the known decisions counts: without it, regions
+#: would leave them and let what is known alone decide.
+DISTANCE = 1.0
 #: Steps of the refit.
 STEPS = 40
 #: Share of the samples that say after how many steps to stop.
@@ -37,8 +40,9 @@ def refit_within(objective: Objective, theta: Array, random: np.random.Generator
     """Return parameters whose decisions within the known constraints fit better, if there are any.
 
     Quasi-Newton steps on the squared distance between observed decisions and those of the
-    intersection: it is smooth while the active rows of all samples stay the same. Samples held
-    out say when to stop. Other losses and curved regions keep their parameters.
+    intersection, and where that is empty on its squared distance too: both are smooth while the
+    active rows of all samples stay the same. Samples held out say when to stop. Other losses and
+    curved regions keep their parameters.
     """
     known, loss = objective.hypothesis, objective.loss
     squared = isinstance(loss, Predictability) and loss.norm_code() == Predictability().norm_code()
@@ -91,8 +95,8 @@ class _Refit:
         """Return the parameters after each step, the start included."""
         path = [theta]
 
-        def after(found: Array) -> None:
-            path.append(found.copy())
+        def after(xk: Array) -> None:
+            path.append(xk.copy())
             tell(len(path) - 1)
 
         if steps:
@@ -150,12 +154,12 @@ class _Program:
         self.G[r + n :, p : p + n] = np.vstack([known.E, -known.G])
         self.slack = np.concatenate([slack, np.zeros(n + q), np.full(g, np.inf)])
         self.work = workspace(*self.G.shape)
-        self.importance = np.repeat([0.0, 1.0, 0.0], [p, n, 2 * n])
+        self.importance = np.repeat([0.0, 1.0, DISTANCE], [p, n, 2 * n])
 
     def solve(
         self, i: int, numbers: tuple[Array, Array, Array, Array, Array], cost: Array, x: Array
     ) -> tuple[float, LiftedSlopes]:
-        """Return the squared distance of sample i and its derivatives in the region's numbers."""
+        """Return the squared distances of sample i and their derivatives in its numbers."""
         M, m, lower, upper, w = numbers
         n, p, r, known = self.n, self.p, self.r, self.known
         self.G[r : r + n, :p] = -M
