@@ -215,3 +215,21 @@ def test_nothing_priced_is_still_within_what_is_known() -> None:
         x = model.predict(TEST.signals)
     assert x.min() >= 0.0
     assert np.abs(x.sum(axis=1) - TEST.signals[:, 3:].sum(axis=1)).max() <= 1e-9
+
+
+def test_a_balance_that_no_region_of_the_class_satisfies_is_refused() -> None:
+    with pytest.raises(DataError, match=r"no region with the bounds .* at row 0; row 1;"):
+        fitted(fl.Facets(bounds=(0.0, 0.1)))
+
+
+def test_samples_without_a_known_decision_in_the_region_are_counted() -> None:
+    model = fitted(fl.Affine(fl.Simplex(1)))
+    told = [text for text in model.result_.warnings if "training samples" in text]
+    count = int(told[0].split(" at ")[1].split(" of ")[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
+        free = model.hypothesis_.predict(
+            model.theta_, model.features_.transform(TRAIN.signals), TRAIN.cost_matrix.copy()
+        )
+    outside = (free < -1e-9).any(axis=1) | (free > 3.5 + 1e-9).any(axis=1)
+    assert count == outside.sum() > 0
