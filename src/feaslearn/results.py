@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Literal
@@ -137,12 +138,21 @@ class TrainingResult:
         return shown + [("warning", text) for text in self.warnings]
 
     def __repr__(self) -> str:
-        width = max(len(label) for label, _ in self.rows())
-        return "\n".join(f"{label:<{width}}  {text}" for label, text in self.rows())
+        return as_text(self.rows())
 
     def _repr_html_(self) -> str:
-        body = "".join(
-            f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>"
-            for label, text in self.rows()
-        )
-        return f"<table>{body}</table>"
+        return as_table(self.rows())
+
+
+def as_text(rows: Sequence[tuple[str, str]]) -> str:
+    """Return pairs of a label and a text as lines, the texts below each other."""
+    width = max(len(label) for label, _ in rows)
+    return "\n".join(f"{label:<{width}}  {text}" for label, text in rows)
+
+
+def as_table(rows: Sequence[tuple[str, str]]) -> str:
+    """Return pairs of a label and a text as a table in HTML."""
+    body = "".join(
+        f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in rows
+    )
+    return f"<table>{body}</table>"
