@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from feaslearn.metrics import evaluate
     from feaslearn.network import NetworkLearner
     from feaslearn.region import Region
-    from feaslearn.regressor import RegionRegressor
+    from feaslearn.regressor import RegionRegressor, consistency
     from feaslearn.sets import (
         Box,
         ConicSet,
@@ -91,6 +91,7 @@ __all__ = [
     "Ternary",
     "baselines",
     "checks",
+    "consistency",
     "datasets",
     "evaluate",
     "exceptions",
@@ -132,6 +133,7 @@ _HOMES = {
     "Suboptimality": "losses",
     "Ternary": "hypotheses",
     "Term": "hypotheses",
+    "consistency": "regressor",
     "evaluate": "metrics",
     "load": "io",
     "save": "io",

@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 #: Tied samples of a shard whose faces are computed.
 TIES_LOOKED_AT = 200
+#: Returned decisions that lose this many times the training loss are a matter of ties.
+HIDDEN = 1.001
 
 
 class Trained(NamedTuple):
@@ -100,6 +102,7 @@ class Trainer(BaseEstimator, ABC):
         problems.raise_if_any(DataError, type(self).__name__)
         self.refuse(objective)
         trained = self.search(objective, random)
+        _complete(trained, objective)
         observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
         if isinstance(objective.hypothesis, MapHypothesis) and objective.size > observed:
@@ -108,6 +111,29 @@ class Trainer(BaseEstimator, ABC):
                 "cannot determine them: use fewer features or a smaller set"
             )
         return trained
+
+
+def _complete(trained: Trained, objective: Objective) -> None:
+    """Write into a result what is the same for every trainer.
+
+    No loss is below zero, so where none is left the optimum is proved. And what ties hide is said:
+    the loss of predictability counts the nearest of several minimisers.
+    """
+    result = trained.result
+    if result.ties_met is None:
+        result.ties_met = ties_met(objective, trained.theta)
+    if result.objective == 0.0 and result.status in ("converged", "stalled"):
+        result.status, result.lower_bound = "optimal", 0.0
+    hidden = (
+        isinstance(objective.loss, Predictability)
+        and result.tied_share > 0.0
+        and result.returned_loss > HIDDEN * result.objective
+    )
+    if hidden and not any("nearest of the" in text for text in result.warnings):
+        result.warnings.append(
+            f"minimisers tie in {100 * result.tied_share:.0f} % of the samples: the loss counts "
+            f"the nearest of them, but the model returns the first, at {result.returned_loss:.4g}"
+        )
 
 
 def returned_loss(objective: Objective, theta: Array) -> float:
@@ -148,6 +174,11 @@ def tied_share(objective: Objective, theta: Array) -> float:
             tied += float(share * shard.weights[rows].sum())
         weight += float(shard.weights.sum())
     return tied / weight
+
+
+def ties_met(objective: Objective, theta: Array) -> int:
+    """Return the number of samples at whose cost minimisers tie."""
+    return sum(int(_tied(objective.hypothesis, theta, part).sum()) for part in objective.shards)
 
 
 def _tied(hypothesis: Hypothesis, theta: Array, shard: Shard) -> NDArray[np.bool_]:
