@@ -13,7 +13,9 @@ from scipy.optimize import minimize
 from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.kernels.annealed import annealed_rows
+from feaslearn.kernels.annealed_columns import annealed_columns
 from feaslearn.kernels.norms import SQUARED_L2
+from feaslearn.kernels.set_code import is_simplex
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.starts.start import Policy
@@ -83,8 +85,9 @@ class AnnealedObjective:
         def one(shard: Shard) -> tuple[float, Array]:
             slope = np.zeros(len(theta))
             dA, db = self._blocks(slope)
-            value = annealed_rows(self._code, A, b, *shard, tau, norm, dA, db)
-            return value, slope
+            if is_simplex(self._code):  # whose columns hold the offset
+                return annealed_columns(A, *shard, tau, norm, dA), slope
+            return annealed_rows(self._code, A, b, *shard, tau, norm, dA, db), slope
 
         parts = self.objective.each(one, self._shards)
         value, slope = parts[0]

@@ -142,11 +142,12 @@ def returned_loss(objective: Objective, theta: Array) -> float:
     With ties, predictability is the distance to the nearest minimiser, but a model returns one
     minimiser: fits are compared by that one.
     """
-    total = 0.0
-    for shard in objective.shards:
+
+    def one(shard: Shard) -> float:
         predicted = objective.hypothesis.predict(theta, shard.features, shard.costs)
-        total += loss_of_decisions(objective, predicted, shard)
-    return total
+        return loss_of_decisions(objective, predicted, shard)
+
+    return sum(objective.each(one, objective.shards))
 
 
 def loss_of_decisions(objective: Objective, decisions: Array, shard: Shard) -> float:
@@ -182,7 +183,10 @@ def ties_met(objective: Objective, theta: Array) -> int:
 
 
 def _tied(hypothesis: Hypothesis, theta: Array, shard: Shard) -> NDArray[np.bool_]:
-    """Say where minimisers may tie; the loss kernel finds it on its way."""
+    """Say where minimisers may tie; kernels find it on their way."""
     if isinstance(hypothesis, MapHypothesis):
+        found = hypothesis.solve_coded(theta, shard.features, shard.costs)
+        if found is not None:
+            return found[1]
         return Predictability().rows(hypothesis, theta, shard).tied
     return hypothesis.tied(theta, shard.features, shard.costs)
