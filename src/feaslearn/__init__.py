@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Ternary,
     )
     from feaslearn.io import load, save
+    from feaslearn.known import Known
     from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
     from feaslearn.network import NetworkLearner
@@ -75,6 +76,7 @@ __all__ = [
     "FunctionCost",
     "GrownMinkowski",
     "Hypersimplex",
+    "Known",
     "L1Ball",
     "L2Ball",
     "Minkowski",
@@ -119,6 +121,7 @@ _HOMES = {
     "FunctionCost": "costs",
     "GrownMinkowski": "hypotheses",
     "Hypersimplex": "sets",
+    "Known": "known",
     "L1Ball": "sets",
     "L2Ball": "sets",
     "Minkowski": "hypotheses",

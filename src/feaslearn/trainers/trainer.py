@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 TIES_LOOKED_AT = 200
 #: Returned decisions that lose this many times the training loss are a matter of ties.
 HIDDEN = 1.001
+#: Losses that differ by a smaller share are the same.
+SAME_LOSS = 1e-9
 
 
 class Trained(NamedTuple):
@@ -52,6 +54,9 @@ class Trainer(BaseEstimator, ABC):
 
     A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`).
     """
+
+    #: Whether `search` takes known constraints into account itself.
+    uses_known: bool = False
 
     @abstractmethod
     def mismatches(self, objective: Objective) -> list[str]:
@@ -100,9 +105,13 @@ class Trainer(BaseEstimator, ABC):
         problems = Problems()
         self.check(problems)
         problems.raise_if_any(DataError, type(self).__name__)
-        self.refuse(objective)
-        trained = self.search(objective, random)
+        learned = objective.learned()
+        self.refuse(learned)
+        trained = self.search(objective if self.uses_known else learned, random)
+        if learned is not objective and not self.uses_known:
+            _measure_within(objective, trained)
         _complete(trained, objective)
+        objective = learned
         observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
         if isinstance(objective.hypothesis, MapHypothesis) and objective.size > observed:
@@ -134,6 +143,20 @@ def _complete(trained: Trained, objective: Objective) -> None:
             f"minimisers tie in {100 * result.tied_share:.0f} % of the samples: the loss counts "
             f"the nearest of them, but the model returns the first, at {result.returned_loss:.4g}"
         )
+
+
+def _measure_within(objective: Objective, trained: Trained) -> None:
+    """Measure again what was trained without the known inequalities, now within them."""
+    result, theta = trained.result, trained.theta
+    before = result.objective
+    result.objective = objective.value(theta)
+    result.returned_loss = returned_loss(objective, theta)
+    result.tied_share = tied_share(objective, theta)
+    result.details["training loss of the region alone"] = before
+    if abs(result.objective - before) > SAME_LOSS * max(abs(before), SAME_LOSS):
+        # A minimum of the loss of the region alone proves nothing about the intersection.
+        result.lower_bound = None
+        result.status = "converged" if result.status == "optimal" else result.status
 
 
 def returned_loss(objective: Objective, theta: Array) -> float:
