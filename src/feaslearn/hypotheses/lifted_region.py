@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from feaslearn.hypotheses.boxed_form import boxed_form
-from feaslearn.hypotheses.facet_rows import FacetSolutions, Limits, solve_programs
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.hypotheses.small_programs import FacetSolutions, Limits, solve_programs
 from feaslearn.known import KnownLimits
 
 Array = NDArray[np.float64]
@@ -71,7 +71,7 @@ class LiftedRegion(NamedTuple):
         G = np.ascontiguousarray(np.vstack([self.W, K[needed]]))
         limits = Limits(np.hstack([self.w, sides[:, needed]]), self.lower, self.upper)
         slack = np.append(self.slack, np.full(int(needed.sum()), np.inf))
-        found = solve_programs(G, limits, np.ascontiguousarray(costs @ self.M), slack)
+        found = solve_programs(G, limits, np.ascontiguousarray(costs @ self.M), slack, verify=True)
         prices = found.prices[:, : len(self.W)]
         return found._replace(decisions=found.decisions @ self.M.T + self.m, prices=prices)
 
