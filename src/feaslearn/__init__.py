@@ -47,11 +47,12 @@ if TYPE_CHECKING:
         Ternary,
     )
     from feaslearn.io import load, save
+    from feaslearn.known import Known
     from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
     from feaslearn.network import NetworkLearner
     from feaslearn.region import Region
-    from feaslearn.regressor import RegionRegressor
+    from feaslearn.regressor import RegionRegressor, consistency
     from feaslearn.sets import (
         Box,
         ConicSet,
@@ -76,6 +77,7 @@ __all__ = [
     "FunctionCost",
     "GrownMinkowski",
     "Hypersimplex",
+    "Known",
     "L1Ball",
     "L2Ball",
     "Minkowski",
@@ -92,6 +94,7 @@ __all__ = [
     "Ternary",
     "baselines",
     "checks",
+    "consistency",
     "datasets",
     "evaluate",
     "exceptions",
@@ -120,6 +123,7 @@ _HOMES = {
     "FunctionCost": "costs",
     "GrownMinkowski": "hypotheses",
     "Hypersimplex": "sets",
+    "Known": "known",
     "L1Ball": "sets",
     "L2Ball": "sets",
     "Minkowski": "hypotheses",
@@ -134,6 +138,7 @@ _HOMES = {
     "Suboptimality": "losses",
     "Ternary": "hypotheses",
     "Term": "hypotheses",
+    "consistency": "regressor",
     "evaluate": "metrics",
     "load": "io",
     "save": "io",
