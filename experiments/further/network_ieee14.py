@@ -5,8 +5,8 @@ of the samples: a network of zero loss with the fewest lines, and the proof that
 fewer. Part two: how many of the 20 true lines are certain, and how many of the 71 false ones are
 impossible, as the capacity and the number of samples change; ``--plot FILE`` draws it. Signals
 whose demand the true network cannot serve are drawn again. Run it with
-``python experiments/network_ieee14.py`` (about ten minutes; ``--quick`` stops the proof after 20
-seconds and tries fewer capacities).
+``python experiments/further/network_ieee14.py`` (about ten minutes; ``--quick`` stops the proof
+after 20 seconds and tries fewer capacities).
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ Random instances of the five regions: the true lines are a random connected netw
 such that lines bind, and the dispatches carry Gaussian noise. For the l1 norm of both losses the
 integer program must find the least loss of all networks, the fewest lines of those, and the same
 certain, impossible and undetermined lines. Then, for one of them, the loss against the number of
-lines and the bootstrap frequency of each line. Run it with ``python experiments/network_noise.py``
+lines and the bootstrap frequency of each line. Run it with
+``python experiments/further/network_noise.py``
 (``--quick`` for two instances).
 """
 

@@ -5,7 +5,8 @@ candidates. With wide lines only connectedness shows, and 644 networks explain e
 lower the capacity, the more cuts bind, and the fewer networks remain. Samples whose demand the ring
 cannot serve are drawn again, so every capacity sees the same number of samples. For the networks
 that remain beside the ring the page says why: the cuts in which they differ from the ring, and how
-close those cuts ever come to binding. Run it with ``python experiments/network_capacity.py``
+close those cuts ever come to binding. Run it with
+``python experiments/further/network_capacity.py``
 (``--quick`` for fewer capacities and samples).
 """
 
