@@ -110,7 +110,7 @@ def test_where_the_learned_rows_leave_no_point() -> None:
     exported = fl.export.to_cvxpy(model)
     far = POWER.signals[0].copy()
     far[3:] = 1e3
-    with pytest.raises(EmptySetError, match=r"model\.region\(signal\) relaxes it"):
+    with pytest.raises(EmptySetError, match=r"model\.region\(signal\) relaxes them"):
         exported.set_signal(far)
     with pytest.warns(fl.exceptions.FeaslearnWarning):
         region = model.region(far)

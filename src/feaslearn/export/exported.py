@@ -96,7 +96,7 @@ class Exported:
         Raises
         ------
         EmptySetError
-            Where the learned rows leave no point, at a signal unlike those of the fit.
+            Where the learned and the known rows leave no point.
         """
         values = self._needs_model().coefficients(signal)
         if self.assign is not None:
