@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         network,
         plots,
         problem,
+        report,
         sets,
         trainers,
     )
@@ -101,6 +102,7 @@ __all__ = [
     "network",
     "plots",
     "problem",
+    "report",
     "save",
     "sets",
     "trainers",
