@@ -18,6 +18,7 @@ from feaslearn.cli.commands.evaluate import evaluate
 from feaslearn.cli.commands.export import export
 from feaslearn.cli.commands.fit import fit
 from feaslearn.cli.commands.predict import predict
+from feaslearn.cli.commands.report import report
 from feaslearn.cli.commands.reproduce import reproduce
 from feaslearn.cli.run import BAD_INPUT, NO, run
 from feaslearn.cli.talk import Talk, complain
@@ -110,7 +111,7 @@ def demo(
             command.write_data(data, samples, seed, talk)
 
 
-for command in (fit, predict, evaluate, export, reproduce):
+for command in (fit, predict, evaluate, report, export, reproduce):
     app.command()(command)
 
 
