@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -117,12 +118,11 @@ def decide(claim: Claim, found: Found) -> tuple[bool | None, str]:
 
 
 def _notes(experiment: Experiment, found: Found) -> list[str]:
-    if experiment.notes is None:
-        return []
-    try:
-        return experiment.notes(found)
-    except MissingCellsError:
-        return []
+    told = []
+    for note in experiment.notes:
+        with suppress(MissingCellsError):
+            told.append(note(found))
+    return told
 
 
 def _versions(experiments: list[Experiment], settings: Settings, store: Store) -> str:

@@ -139,7 +139,7 @@ def test_the_page_sets_ours_beside_the_paper_s(store: Store) -> None:
     assert "| it is small | holds | so (toy) |" in page
     assert "| it is not there | cannot be decided | cells missing" in page
     # Seed 0 alone is shared with the paper's row; ours has all three.
-    assert "| toy | 9 (theirs) | 0.833 (ours) | 0.5 | yes |" in page
+    assert "| toy | 9 (theirs) | 0.833 (ours) | 0.5 | yes (seeds: 1) |" in page
     assert "7 of 7 cells are finished" in page
     assert "ours,returned,2.5,1.1547,3,7.0" in (store.folder / "toy.csv").read_text()
 
