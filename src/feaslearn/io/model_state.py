@@ -27,6 +27,7 @@ STATE = (
     "result_",
     "_reader",
     "_facets",
+    "_seen",
 )
 #: Settings of scikit-learn for pipelines around a model.
 NOT_STATE = ("_metadata_request", "_sklearn_output_config")

@@ -23,13 +23,17 @@ Array = NDArray[np.float64]
 
 
 class FitData(NamedTuple):
-    """What a fit works with: rows of positive weight, and what is made of the parameters."""
+    """What a fit works with: rows of positive weight, and what is made of the parameters.
+
+    ``signals`` (2, K) are the least and the greatest signals of these rows.
+    """
 
     rows: Shard
     features: FeatureMap
     cost: ResolvedCost | None
     loss: Loss
     random: np.random.Generator
+    signals: Array
 
 
 def check_fit(
@@ -62,7 +66,9 @@ def check_fit(
     if cost_matrix is None:
         cost_matrix = np.zeros(decisions.shape)
     rows = _kept(features, signals, cost_matrix, decisions, sample_weights)
-    return FitData(rows, features, cost, loss, random)
+    counting = signals[_counting(decisions, sample_weights)]
+    ranges = np.array([counting.min(axis=0), counting.max(axis=0)])
+    return FitData(rows, features, cost, loss, random, ranges)
 
 
 def check_weights(weights: ArrayLike | None, count: int | None, problems: Problems) -> Array | None:
@@ -175,7 +181,7 @@ def _kept(
     features: FeatureMap, signals: Array, costs: Array, decisions: Array, weights: Array
 ) -> Shard:
     """Keep the rows that count: with a positive weight, and something observed."""
-    kept = (weights > 0.0) & ~np.isnan(decisions).all(axis=1)
+    kept = _counting(decisions, weights)
     if not kept.all():
         signals, costs, decisions, weights = (a[kept] for a in (signals, costs, decisions, weights))
     return Shard(
@@ -185,6 +191,11 @@ def _kept(
         np.require(decisions, requirements=["C", "W"]),
         weights / weights.sum(),
     )
+
+
+def _counting(decisions: Array, weights: Array) -> NDArray[np.bool_]:
+    """Say which rows count: with a positive weight, and something observed."""
+    return np.asarray((weights > 0.0) & ~np.isnan(decisions).all(axis=1))
 
 
 def _count(signals: Array | None, decisions: Array | None) -> int | None:

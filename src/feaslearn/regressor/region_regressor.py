@@ -13,6 +13,7 @@ from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss
 from feaslearn.regressor.checks import check_fit
+from feaslearn.regressor.explanation.seen import look
 from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.logs import spoken
@@ -165,4 +166,5 @@ class RegionRegressor(LearnedRegion):
         n = data.rows.decisions.shape[1]
         self._reader = Reader(Outputs.of(y), n, priced, self.sense == "max")
         self._facets = summarize(hypothesis, trained, data, self._reader)
+        self._seen = look(hypothesis, trained.theta, data, self._reader.maximises)
         return self
