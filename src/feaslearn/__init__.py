@@ -24,12 +24,14 @@ if TYPE_CHECKING:
         checks,
         datasets,
         exceptions,
+        export,
         hypotheses,
         losses,
         metrics,
         network,
         plots,
         problem,
+        report,
         sets,
         trainers,
     )
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
         Ternary,
     )
     from feaslearn.io import load, save
+    from feaslearn.known import Known
     from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
     from feaslearn.network import NetworkLearner
@@ -75,6 +78,7 @@ __all__ = [
     "FunctionCost",
     "GrownMinkowski",
     "Hypersimplex",
+    "Known",
     "L1Ball",
     "L2Ball",
     "Minkowski",
@@ -95,6 +99,7 @@ __all__ = [
     "datasets",
     "evaluate",
     "exceptions",
+    "export",
     "hypotheses",
     "load",
     "losses",
@@ -102,6 +107,7 @@ __all__ = [
     "network",
     "plots",
     "problem",
+    "report",
     "save",
     "sets",
     "trainers",
@@ -119,6 +125,7 @@ _HOMES = {
     "FunctionCost": "costs",
     "GrownMinkowski": "hypotheses",
     "Hypersimplex": "sets",
+    "Known": "known",
     "L1Ball": "sets",
     "L2Ball": "sets",
     "Minkowski": "hypotheses",

@@ -113,10 +113,16 @@ def check_signals(model: BaseEstimator, X: Any) -> Array:
 
 
 def read(model: Any, X: Any, costs: ArrayLike | None) -> tuple[Array, Array]:
-    """Return features and costs of new signals, checked against those of the fit."""
+    """Return features and costs of new signals, checked against those of the fit.
+
+    Known right-hand sides stand behind the features.
+    """
     signals = check_signals(model, X)
     reader: Reader = vars(model)["_reader"]
-    return model.features_.transform(signals), reader.prices(signals, model.cost_, costs)
+    features = model.features_.transform(signals)
+    if model.known_ is not None:
+        features = np.hstack([features, model.known_.at(signals).columns()])
+    return features, reader.prices(signals, model.cost_, costs)
 
 
 def check_columns(model: BaseEstimator, X: Any, reset: bool) -> None:

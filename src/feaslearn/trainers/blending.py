@@ -15,6 +15,7 @@ from scipy.optimize import nnls
 from feaslearn.data import Shard
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses.blend import Blend
+from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult
@@ -53,6 +54,8 @@ class Blending(Trainer):
     Blending(n_folds=0)
     """
 
+    uses_known = True
+
     def __init__(
         self, n_folds: int = 5, choose: Callable[[Objective], Trainer] | None = None
     ) -> None:
@@ -73,7 +76,7 @@ class Blending(Trainer):
         problems = []
         for member in objective.hypothesis.members():
             own = replace(objective, hypothesis=member)
-            problems += self._trainer(own).mismatches(own)
+            problems += self._trainer(own).mismatches(own.learned())
         return problems
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
@@ -85,7 +88,7 @@ class Blending(Trainer):
         whole = objective.whole()
         members = [replace(objective, hypothesis=member) for member in blend.members()]
         fold = random.permutation(len(whole.weights)) % max(self.n_folds, 1)
-        kinds = [repr(member.hypothesis) for member in members]
+        kinds = [repr(without_known(member.hypothesis)) for member in members]
         weighed = len(set(kinds)) > 1 and 1 < self.n_folds <= len(fold)
         first = [weighed and kinds.index(kind) == t for t, kind in enumerate(kinds)]
         # Each member has draws of its own, so that threads do not change the result.
@@ -118,7 +121,7 @@ class Blending(Trainer):
     def _trainer(self, objective: Objective) -> Trainer:
         if self.choose is not None:
             return self.choose(objective)
-        if isinstance(objective.hypothesis, Facets):
+        if isinstance(without_known(objective.hypothesis), Facets):
             # A blend averages: each member may be rough, but they should differ.
             return FacetLearning(n_starts=1, held_out=0.1)
         from feaslearn.trainers.automatic import choose_trainer

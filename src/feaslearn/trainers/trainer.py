@@ -14,6 +14,7 @@ from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import Hypothesis, MapHypothesis
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import TrainingResult
+from feaslearn.trainers.known_refit import refit_within
 
 Array = NDArray[np.float64]
 
@@ -21,26 +22,29 @@ Array = NDArray[np.float64]
 TIES_LOOKED_AT = 200
 #: Returned decisions that lose this many times the training loss are a matter of ties.
 HIDDEN = 1.001
+#: Losses that differ by a smaller share are the same.
+SAME_LOSS = 1e-9
 
 
 class Trained(NamedTuple):
     """Parameters, and how they were found.
 
-    Parameters
-    ----------
-    theta : ndarray
-        The parameters of the hypothesis, one flat vector.
-    result : TrainingResult
-        Status, training loss, history, warnings.
+        Parameters
+        ----------
+        theta : ndarray
+            The parameters of the hypothesis, one flat vector.
+        result : TrainingResult
+            Status, training loss, history, warnings.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.results import TrainingResult
-    >>> from feaslearn.trainers import Trained
-    >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
-    >>> Trained(np.zeros(3), result).result.status
-    'optimal'
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from feaslearn.results import TrainingResult
+    from feaslearn.trainers.known_refit import refit_within
+        >>> from feaslearn.trainers import Trained
+        >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
+        >>> Trained(np.zeros(3), result).result.status
+        'optimal'
     """
 
     theta: Array
@@ -52,6 +56,9 @@ class Trainer(BaseEstimator, ABC):
 
     A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`).
     """
+
+    #: Whether `search` takes known constraints into account itself.
+    uses_known: bool = False
 
     @abstractmethod
     def mismatches(self, objective: Objective) -> list[str]:
@@ -100,9 +107,13 @@ class Trainer(BaseEstimator, ABC):
         problems = Problems()
         self.check(problems)
         problems.raise_if_any(DataError, type(self).__name__)
-        self.refuse(objective)
-        trained = self.search(objective, random)
+        learned = objective.learned()
+        self.refuse(learned)
+        trained = self.search(objective if self.uses_known else learned, random)
+        if learned is not objective and not self.uses_known:
+            trained = _within(objective, trained, random)
         _complete(trained, objective)
+        objective = learned
         observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
         if isinstance(objective.hypothesis, MapHypothesis) and objective.size > observed:
@@ -136,17 +147,33 @@ def _complete(trained: Trained, objective: Objective) -> None:
         )
 
 
+def _within(objective: Objective, trained: Trained, random: np.random.Generator) -> Trained:
+    """Refit what was trained without the known inequalities, and measure it within them."""
+    result, before = trained.result, trained.result.objective
+    theta = refit_within(objective, trained.theta, random)
+    result.objective = objective.value(theta)
+    result.returned_loss = returned_loss(objective, theta)
+    result.tied_share = tied_share(objective, theta)
+    result.details["training loss of the region alone"] = before
+    if abs(result.objective - before) > SAME_LOSS * max(abs(before), SAME_LOSS):
+        # A minimum of the loss of the region alone proves nothing about the intersection.
+        result.lower_bound = None
+        result.status = "converged" if result.status == "optimal" else result.status
+    return Trained(theta, result)
+
+
 def returned_loss(objective: Objective, theta: Array) -> float:
     """Return how far the decisions that a model returns are from those observed.
 
     With ties, predictability is the distance to the nearest minimiser, but a model returns one
     minimiser: fits are compared by that one.
     """
-    total = 0.0
-    for shard in objective.shards:
+
+    def one(shard: Shard) -> float:
         predicted = objective.hypothesis.predict(theta, shard.features, shard.costs)
-        total += loss_of_decisions(objective, predicted, shard)
-    return total
+        return loss_of_decisions(objective, predicted, shard)
+
+    return sum(objective.each(one, objective.shards))
 
 
 def loss_of_decisions(objective: Objective, decisions: Array, shard: Shard) -> float:
@@ -182,7 +209,10 @@ def ties_met(objective: Objective, theta: Array) -> int:
 
 
 def _tied(hypothesis: Hypothesis, theta: Array, shard: Shard) -> NDArray[np.bool_]:
-    """Say where minimisers may tie; the loss kernel finds it on its way."""
+    """Say where minimisers may tie; kernels find it on their way."""
     if isinstance(hypothesis, MapHypothesis):
+        found = hypothesis.solve_coded(theta, shard.features, shard.costs)
+        if found is not None:
+            return found[1]
         return Predictability().rows(hypothesis, theta, shard).tied
     return hypothesis.tied(theta, shard.features, shard.costs)

@@ -206,3 +206,15 @@ def test_few_samples_are_called_few() -> None:
     assert Outside("s", 3.0, 1.0, 2.0).ranges == 1.0
     empty = Explanation("Facets()", 3, (), ())
     assert str(empty) == "Facets(), fitted to 3 samples"
+
+
+def test_a_limit_that_is_known_need_not_be_seen() -> None:
+    X, y = dispatch()
+    known = fl.Known(bounds=(0.0, CAPACITY), balance=(np.ones(3), ["demand"]))
+    for hypothesis in (fl.Minkowski.hypersimplices(3), fl.Facets()):
+        model = fitted(hypothesis, X, y, known=known)
+        explained = model.explain(X.iloc[0])
+        assert explained.unseen == ()
+        assert "upper limit of unit 3 is known" in str(explained)
+        with pytest.raises(fl.exceptions.FeaslearnError, match="bootstrap"):
+            model.sandwich()

@@ -188,3 +188,15 @@ def test_weights_and_maximisation_go_through() -> None:
     same.fit(data.signals, data.decisions, sample_weight=weights)
     again = same.bootstrap(10, data.signals, data.decisions, sample_weight=weights)
     assert boot.predict(-data.signals).width == pytest.approx(again.predict(data.signals).width)
+
+
+def test_known_constraints_go_through_refits_and_hold_in_each() -> None:
+    data = fl.datasets.make_power5(40, noise=0.1, random_state=0)
+    demand = np.column_stack([data.signals, data.signals[:, 3:].sum(axis=1)])
+    known = fl.Known(balance=(np.ones(3), [8]), contradictions="project")
+    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2], known=known)
+    model.fit(demand, data.decisions)
+    boot = model.bootstrap(10, demand, data.decisions)
+    for refit in boot.refits:
+        assert refit.predict(demand).sum(axis=1) == pytest.approx(demand[:, 8], abs=1e-7)
+    assert boot.predict(demand).contains(model.predict(demand)).all()

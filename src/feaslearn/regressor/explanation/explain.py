@@ -28,8 +28,9 @@ def explain(
 ) -> Explanation:
     """Say what a model knows, and what it knows at one signal."""
     names = decision_names(model)
+    known = _known(model, seen)
     limits = tuple(
-        Limit(name, side, float(shares[j]))
+        Limit(name, side, float(shares[j]), bool(known[side][j]))
         for j, name in enumerate(names)
         for side, shares in (("upper", seen.upper), ("lower", seen.lower))
     )
@@ -53,6 +54,15 @@ def explain(
         None if prices is None else angle(prices[0], seen.directions),
         () if prices is None else tuple(_unseen_here(model, features, prices, limits)),
     )
+
+
+def _known(model: LearnedRegion, seen: Seen) -> dict[str, NDArray[np.bool_]]:
+    """Say which limits were given as known bounds."""
+    if model.known_ is None:
+        none = np.zeros(seen.decisions.shape[1], dtype=bool)
+        return {"upper": none, "lower": none}
+    limits = model.known_.at(seen.signals.mean(axis=0)[None])
+    return {"upper": np.isfinite(limits.upper[0]), "lower": np.isfinite(limits.lower[0])}
 
 
 def _read(
@@ -89,5 +99,5 @@ def _unseen_here(
         f"the decision here is at the {limit.side} limit of {limit.decision}, about which the data "
         "say nothing"
         for limit, reached in zip(limits, here, strict=True)
-        if reached and not limit.pinned
+        if reached and not limit.pinned and not limit.known
     ]

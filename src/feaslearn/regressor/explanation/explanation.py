@@ -21,6 +21,8 @@ class Limit:
         Which limit.
     share : float
         Share of the samples whose prices push the decision to it.
+    known : bool, default=False
+        Whether it was given as a known constraint.
 
     Examples
     --------
@@ -32,6 +34,7 @@ class Limit:
     decision: str
     side: str
     share: float
+    known: bool = False
 
     @property
     def pinned(self) -> bool:
@@ -39,6 +42,8 @@ class Limit:
         return self.share > 0.0
 
     def __str__(self) -> str:
+        if self.known and not self.pinned:
+            return f"the {self.side} limit of {self.decision} is known, and no sample shows it"
         if not self.pinned:
             return (
                 f"the data say nothing about the {self.side} limit of {self.decision}: no price "
@@ -116,13 +121,17 @@ class Explanation:
     @property
     def unseen(self) -> tuple[Limit, ...]:
         """The limits about which the data say nothing."""
-        return tuple(limit for limit in self.limits if not limit.pinned)
+        return tuple(limit for limit in self.limits if not limit.pinned and not limit.known)
 
     def sections(self) -> list[tuple[str, list[str]]]:
         """Return headings with their lines."""
         shown = [
             (f"{self.hypothesis}, fitted to {self.n_samples} samples", []),
             ("pinned by data", [str(limit) for limit in self.limits if limit.pinned]),
+            (
+                "known, not seen",
+                [str(limit) for limit in self.limits if limit.known and not limit.pinned],
+            ),
             ("not seen", [str(limit) for limit in self.unseen]),
             ("what carries the region", list(self.carriers)),
         ]

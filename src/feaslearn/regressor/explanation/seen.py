@@ -64,6 +64,8 @@ class Seen:
 def look(hypothesis: Hypothesis, theta: Array, data: FitData, maximises: bool) -> Seen:
     """Return what is to be remembered of a fit."""
     rows = data.rows._replace(costs=-data.rows.costs) if maximises else data.rows
+    if data.known is not None:
+        rows = rows._replace(features=data.known.shape.split(rows.features)[0])
     count, n = rows.decisions.shape
     most = BY_SOLVER if _slow(hypothesis, n) else LOOKED_AT
     some = Shard(*(np.ascontiguousarray(part[:: -(-count // most)]) for part in rows))
@@ -76,7 +78,7 @@ def look(hypothesis: Hypothesis, theta: Array, data: FitData, maximises: bool) -
         shown.upper.mean(axis=0),
         shown.lower.mean(axis=0),
         _parts(hypothesis, theta, some),
-        _covariance(hypothesis, theta, rows, data.loss),
+        np.zeros((0, 0)) if data.known else _covariance(hypothesis, theta, rows, data.loss),
     )
 
 
