@@ -25,8 +25,9 @@ def to_linopy(
 
     .. math:: x = A z + b, \qquad Hz \ge h
 
-    linopy has no parameters: a fitted model has no constraints until ``set_signal`` writes them,
-    and they are written anew at each signal. Its rows are linear, so the region must not be curved.
+    linopy has no parameters: the constraints of a fitted model are written anew at each signal by
+    ``set_signal``. Before the first, the model has no solution. Rows are linear, so the region must
+    not be curved.
 
     Parameters
     ----------
@@ -80,6 +81,12 @@ def to_linopy(
     exported.assign = assign
     if given.moving is None:
         assign(np.ones(1))
+    else:
+        # Nothing satisfies both: solving before a signal is set finds no answer.
+        total = 1.0 * decisions.sum()
+        exported.constraints = [f"{name}-set-signal-first-{side}" for side in "ab"]
+        for row, label in zip((total >= 1.0, total <= 0.0), exported.constraints, strict=True):
+            model.add_constraints(row, name=label)
     return exported
 
 

@@ -63,8 +63,8 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None) -> Exported:
     weights: list[Any] = [1.0]
     if given.moving is not None:
         keys = list(rows.coefficients)
-        start = dict.fromkeys(keys, 0.0) | {keys[0]: 1.0}
-        block.phi = pyo.Param(keys, mutable=True, initialize=start, within=pyo.Reals)
+        # Without values: solving before a signal is set is an error.
+        block.phi = pyo.Param(keys, mutable=True, within=pyo.Reals)
         weights = [block.phi[key] for key in keys]
     block.rows = pyo.Constraint(
         range(len(form.equal)), rule=_row_rule(pyo, form, decisions, weights)
