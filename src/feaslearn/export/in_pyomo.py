@@ -42,12 +42,15 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None) -> Exported:
     Examples
     --------
     >>> import feaslearn as fl
-    >>> import pyomo.environ as pyo  # doctest: +SKIP
+    >>> import pyomo.environ as pyo
     >>> from feaslearn.sets import AffineImage
     >>> region = fl.Region(AffineImage(fl.Box(2), [[1.0, 0], [0, 2]], [1.0, 1]), ["gas", "hydro"])
-    >>> market = pyo.ConcreteModel()  # doctest: +SKIP
-    >>> market.plant = fl.export.to_pyomo(region).model  # doctest: +SKIP
-    >>> market.cost = pyo.Objective(expr=market.plant.x["gas"])  # doctest: +SKIP
+    >>> market = pyo.ConcreteModel()
+    >>> market.plant = fl.export.to_pyomo(region).model
+    >>> market.cost = pyo.Objective(expr=market.plant.x["gas"] + market.plant.x["hydro"])
+    >>> _ = pyo.SolverFactory("appsi_highs").solve(market)
+    >>> round(pyo.value(market.cost), 6)
+    -1.0
     """
     pyo = load_pyomo()
     given = read_source(source)
