@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         network,
         plots,
         problem,
+        report,
         sets,
         trainers,
     )
@@ -106,6 +107,7 @@ __all__ = [
     "network",
     "plots",
     "problem",
+    "report",
     "save",
     "sets",
     "trainers",

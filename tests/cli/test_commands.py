@@ -309,11 +309,37 @@ def test_an_interrupt_elsewhere(
     assert not Path("m.json").exists()
 
 
-def test_demo_for_scripts(command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_for_scripts(command: Any, example: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from feaslearn.cli import demo
 
-    monkeypatch.setattr(demo, "compare", lambda: [demo.Row("Linear", {"l": float("nan")}, 0.5)])
+    rows = [demo.Row("Linear", {"l": float("nan")}, 0.5)]
+    monkeypatch.setattr(demo, "compare", lambda: (rows, fl.load(example / "power.json")))
     run = command("demo", "--json")
     expected = {"model": "Linear", "l": None, "seconds": 0.5}
     assert json.loads(run.out) == {"report": "demo_report.html", "models": [expected]}
-    assert Path("demo_report.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    page = Path("demo_report.html").read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "plant_1 + plant_3 + plant_5 = demand_1" in page
+    assert "fitted to the same 100 rows and measured on the 200 other rows" in page
+
+
+def test_report_for_scripts(command: Any, example: Path) -> None:
+    files = [str(example / name) for name in ("power.json", "unseen.csv", "power.csv")]
+    run = command(
+        *("report", *files[:2], "--train", files[2], "--units", "plant_*=MW,cost_1=EUR"),
+        *("--title", "Dispatch & more", "-o", "page.html", "--json"),
+    )
+    assert run.code == 0
+    facts = json.loads(run.out)
+    assert facts == {
+        "report": "page.html",
+        "n_samples": 7,
+        "bytes": Path("page.html").stat().st_size,
+    }
+    page = Path("page.html").read_text("utf-8")
+    assert "<h1>Dispatch &amp; more</h1>" in page
+    assert "plant_5 (MW)" in page
+    assert "cost_1 (EUR)" in page
+    assert "line 2" in page
+    assert command("report", files[0], files[2], "--no-refit").out.startswith("Report on 60 rows")
+    assert Path("report.html").exists()
