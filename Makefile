@@ -32,7 +32,7 @@ bench: $(VENV)/.test ## run every benchmark; each prints a ratio
 	$(BIN)/feaslearn bench
 
 reproduce: $(VENV)/.test ## run every experiment: the tables and figures of the paper
-	$(BIN)/feaslearn reproduce
+	$(BIN)/feaslearn reproduce all
 
 docs: $(VENV)/.docs ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

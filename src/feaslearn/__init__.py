@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         checks,
         datasets,
         exceptions,
+        export,
         hypotheses,
         losses,
         metrics,
@@ -47,11 +48,12 @@ if TYPE_CHECKING:
         Ternary,
     )
     from feaslearn.io import load, save
+    from feaslearn.known import Known
     from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
     from feaslearn.network import NetworkLearner
     from feaslearn.region import Region
-    from feaslearn.regressor import RegionRegressor
+    from feaslearn.regressor import RegionRegressor, consistency
     from feaslearn.sets import (
         Box,
         ConicSet,
@@ -76,6 +78,7 @@ __all__ = [
     "FunctionCost",
     "GrownMinkowski",
     "Hypersimplex",
+    "Known",
     "L1Ball",
     "L2Ball",
     "Minkowski",
@@ -92,9 +95,11 @@ __all__ = [
     "Ternary",
     "baselines",
     "checks",
+    "consistency",
     "datasets",
     "evaluate",
     "exceptions",
+    "export",
     "hypotheses",
     "load",
     "losses",
@@ -120,6 +125,7 @@ _HOMES = {
     "FunctionCost": "costs",
     "GrownMinkowski": "hypotheses",
     "Hypersimplex": "sets",
+    "Known": "known",
     "L1Ball": "sets",
     "L2Ball": "sets",
     "Minkowski": "hypotheses",
@@ -134,6 +140,7 @@ _HOMES = {
     "Suboptimality": "losses",
     "Ternary": "hypotheses",
     "Term": "hypotheses",
+    "consistency": "regressor",
     "evaluate": "metrics",
     "load": "io",
     "save": "io",

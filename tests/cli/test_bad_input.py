@@ -217,6 +217,10 @@ USES: dict[str, tuple[tuple[str, ...], str]] = {
         ("export", "model.json", "--data", "data.csv", "--format", "vertexes"),
         "did you mean 'vertices'?",
     ),
+    "export-folder": (
+        ("export", "model.json", "--data", "data.csv", "--format", "mps", "-o", "no/x.mps"),
+        "no/x.mps: cannot be written",
+    ),
 }
 
 
@@ -252,4 +256,5 @@ def test_a_curved_region_has_no_vertices(command: Any) -> None:
     start = fl.trainers.GradientDescent(max_iter=0, n_starts=1)
     model = fl.RegionRegressor(fl.Affine(fl.L2Ball(2)), cost=data.cost, trainer=start)
     fl.save(model.fit(data.signals, data.decisions), "model.json")
-    refused(command("export", "model.json", "--at", "0=0.5"), "curved")
+    for form in ("vertices", "halfspaces", "mps", "lp"):
+        refused(command("export", "model.json", "--at", "0=0.5", "--format", form), "curved")

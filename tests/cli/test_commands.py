@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -245,6 +246,30 @@ def test_export(example: Path, command: Any) -> None:
             assert (value <= limit + 1e-9).all()
     printed = json.loads(command("export", model, "--at", at, "--json").out)
     assert printed["text"] == by_text.out
+
+
+@pytest.mark.parametrize("form", ["mps", "lp"])
+def test_export_of_a_linear_program(form: str, example: Path, command: Any) -> None:
+    model, data = str(example / "power.json"), str(example / "unseen.csv")
+    arguments = ("export", model, "--data", data, "--row", "3", "--format", form)
+    printed = command(*arguments)
+    assert printed.code == 0, printed.err
+    run = command(*arguments, "-o", f"region.{form}", "--json")
+    assert json.loads(run.out)["names"]["plant_1"] == "plant_1"
+    assert Path(f"region.{form}").read_text() == printed.out
+    signal = [column[2] for name, column in table(Path(data)).items() if "plant" not in name]
+    region = fl.load(model).region(signal)
+    assert fl.export.verify(region, f"region.{form}").checks[0].problems == 10
+
+
+def test_export_says_which_names_changed(command: Any) -> None:
+    signals = pd.DataFrame({"price": [1.0, -1.0, 2.0, -2.0], "demand": [1.0, 2.0, 3.0, 4.0]})
+    decisions = pd.DataFrame({"power [MW]": [0.0, 3.0, 1.0, 5.0]})
+    model = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=["price"]).fit(signals, decisions)
+    fl.save(model, "m.json")
+    run = command("export", "m.json", "--at", "price=1,demand=2", "--format", "lp", "-o", "r.lp")
+    assert run.code == 0, run.err
+    assert "'power [MW]' is power_MW there" in run.out
 
 
 def test_an_interrupted_fit_keeps_the_best_and_says_so(

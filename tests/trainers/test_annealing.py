@@ -15,7 +15,8 @@ from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Annealing
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.automatic import choose_trainer
-from feaslearn.trainers.ridge_choice import simplest_within_error
+from feaslearn.trainers.ridge import Ridge
+from feaslearn.trainers.size_choice import simplest_within_error
 from feaslearn.trainers.starts.start import linear_policy_of
 from feaslearn.trainers.trainer import returned_loss
 from registry import example
@@ -46,7 +47,7 @@ def samples(seed: int = 0, n_rows: int = 30, hidden: float = 0.1) -> Shard:
 
 def annealed(primitive: fl.PrimitiveSet, loss: Loss, ridge: float) -> AnnealedObjective:
     objective = Objective(loss, fl.Affine(primitive), [samples()])
-    return AnnealedObjective(objective, linear_policy_of(objective), ridge)
+    return AnnealedObjective(objective, linear_policy_of(objective), Ridge(ridge, floor=0.05))
 
 
 @EACH_SET
@@ -168,8 +169,10 @@ def test_what_is_refused() -> None:
             Annealing().train(
                 Objective(fl.Predictability(), hypothesis, rows), np.random.default_rng(0)
             )
-    wrong = Annealing(ridge=-1.0, warmest=0.0, coldest="cold")
-    with pytest.raises(DataError, match=r"(?s)warmest.*coldest.*ridge"):
+    wrong = Annealing(ridge=-1.0, ridge_floor=2.0, warmest=0.0, coldest="cold")
+    with pytest.raises(
+        DataError, match=r"(?s)warmest.*coldest.*ridge=.*ridge_floor=2.0 is above 1"
+    ):
         wrong.train(
             Objective(fl.Predictability(), fl.Affine(fl.Box(2)), rows), np.random.default_rng(0)
         )

@@ -16,6 +16,7 @@ from feaslearn import hypotheses, losses, sets, trainers
 from feaslearn.costs import AffineCost
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.features import FeatureMap
+from feaslearn.known import Known
 from feaslearn.regressor import FacetTable, LearnedFacet
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.reader import Reader
@@ -32,6 +33,7 @@ PARTS: tuple[type, ...] = (
     Cone,
     FacetTable,
     FeatureMap,
+    Known,
     LearnedFacet,
     Outputs,
     Reader,

@@ -119,6 +119,8 @@ def _check_result(given: object) -> None:
     _require(all(_is_number(getattr(result, name)) for name in names), where, "a number is missing")
     bound = result.lower_bound
     _require(bound is None or _is_number(bound), where, "the lower bound is not a number")
+    met = result.ties_met
+    _require(met is None or type(met) is int, where, "the ties are not a number")
     _require(_all_texts(result.warnings, list), where, "the warnings are not texts")
     for name, kept in (("history", result.history), ("details", result.details)):
         _require(isinstance(kept, dict) and _all_texts(list(kept), list), where, f"no {name}")

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems
+from feaslearn.hypotheses.constrained import constrained
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from feaslearn.costs import ResolvedCost
     from feaslearn.features import FeatureMap
     from feaslearn.hypotheses.hypothesis import Hypothesis
+    from feaslearn.known import ResolvedKnown
     from feaslearn.results import TrainingResult
 
 Array = NDArray[np.float64]
@@ -35,6 +37,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
     theta_: Array
     result_: TrainingResult
     cost_: ResolvedCost | None
+    known_: ResolvedKnown | None
     features_: FeatureMap
     _reader: Reader
     _facets: FacetTable | None
@@ -56,8 +59,9 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             index of X.
         """
         features, prices = self._read(X, costs)
-        decisions, empty = self.hypothesis_.solve(self.theta_, features, prices)
-        warn_of_empty_regions(empty)
+        decisions, empty = self._regions.solve(self.theta_, features, prices)
+        known = None if self.known_ is None else self.known_.shape.split(features)[1]
+        warn_of_empty_regions(empty, known, decisions)
         return self._reader.outputs.dress(decisions, X)
 
     def region(self, signal: ArrayLike) -> Region:
@@ -98,7 +102,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         features, prices = self._read(X, costs)
         decisions = self._reader.decisions(y, len(features))
         shard = Shard(features, prices, decisions, np.ones(len(features)))
-        return loss.samples(self.hypothesis_, self.theta_, shard)
+        return loss.samples(self._regions, self.theta_, shard)
 
     def score(
         self,
@@ -129,7 +133,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         problems = Problems()
         weights = check_weights(sample_weight, len(features), problems)
         problems.raise_if_any(DataError, "score")
-        predicted = self.hypothesis_.predict(self.theta_, features, prices)
+        predicted = self._regions.predict(self.theta_, features, prices)
         return pooled_r2(decisions, predicted, weights)
 
     @property
@@ -154,6 +158,19 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self.theta_ = np.require(self.theta_, requirements="W")
 
     def _read(self, X: ArrayLike, costs: ArrayLike | None) -> tuple[Array, Array]:
-        """Return features and costs of new signals, checked against those of the fit."""
+        """Return features and costs of new signals, checked against those of the fit.
+
+        Known right-hand sides stand behind the features.
+        """
         signals = check_signals(self, X)
-        return self.features_.transform(signals), self._reader.prices(signals, self.cost_, costs)
+        features = self.features_.transform(signals)
+        if self.known_ is not None:
+            features = np.hstack([features, self.known_.at(signals).columns()])
+        return features, self._reader.prices(signals, self.cost_, costs)
+
+    @property
+    def _regions(self) -> Hypothesis:
+        """What was fitted, within what is known."""
+        if self.known_ is None:
+            return self.hypothesis_
+        return constrained(self.hypothesis_, self.known_.shape)

@@ -189,7 +189,7 @@ class IterativeTrainer(Trainer):
     def _result(
         self, objective: Objective, theta: Array, best: Walk, steps: int, seconds: float
     ) -> TrainingResult:
-        value = objective.value_and_gradient(theta)[0]
+        value = objective.value(theta)
         status = best.status
         if value == 0.0 and status not in ENDS_ALL:
             status = "optimal"  # no loss is below zero

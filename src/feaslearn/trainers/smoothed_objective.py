@@ -149,7 +149,7 @@ class SmoothedObjective:
         if not failed:
             return part
         left = np.isnan(values)
-        rest = self._by_program(maps, Shard(*(array[left] for array in shard)), epsilon)
+        rest = self._by_program(maps, shard.rows(left), epsilon)
         return _added(part, rest)
 
     def _by_program(self, maps: Maps, shard: Shard, epsilon: float) -> _Part:

@@ -19,6 +19,10 @@ Array = NDArray[np.float64]
 
 #: Tied samples of a shard whose faces are computed.
 TIES_LOOKED_AT = 200
+#: Returned decisions that lose this many times the training loss are a matter of ties.
+HIDDEN = 1.001
+#: Losses that differ by a smaller share are the same.
+SAME_LOSS = 1e-9
 
 
 class Trained(NamedTuple):
@@ -50,6 +54,9 @@ class Trainer(BaseEstimator, ABC):
 
     A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`).
     """
+
+    #: Whether `search` takes known constraints into account itself.
+    uses_known: bool = False
 
     @abstractmethod
     def mismatches(self, objective: Objective) -> list[str]:
@@ -98,8 +105,13 @@ class Trainer(BaseEstimator, ABC):
         problems = Problems()
         self.check(problems)
         problems.raise_if_any(DataError, type(self).__name__)
-        self.refuse(objective)
-        trained = self.search(objective, random)
+        learned = objective.learned()
+        self.refuse(learned)
+        trained = self.search(objective if self.uses_known else learned, random)
+        if learned is not objective and not self.uses_known:
+            _measure_within(objective, trained)
+        _complete(trained, objective)
+        objective = learned
         observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
         if isinstance(objective.hypothesis, MapHypothesis) and objective.size > observed:
@@ -110,17 +122,55 @@ class Trainer(BaseEstimator, ABC):
         return trained
 
 
+def _complete(trained: Trained, objective: Objective) -> None:
+    """Write into a result what is the same for every trainer.
+
+    No loss is below zero, so where none is left the optimum is proved. And what ties hide is said:
+    the loss of predictability counts the nearest of several minimisers.
+    """
+    result = trained.result
+    if result.ties_met is None:
+        result.ties_met = ties_met(objective, trained.theta)
+    if result.objective == 0.0 and result.status in ("converged", "stalled"):
+        result.status, result.lower_bound = "optimal", 0.0
+    hidden = (
+        isinstance(objective.loss, Predictability)
+        and result.tied_share > 0.0
+        and result.returned_loss > HIDDEN * result.objective
+    )
+    if hidden and not any("nearest of the" in text for text in result.warnings):
+        result.warnings.append(
+            f"minimisers tie in {100 * result.tied_share:.0f} % of the samples: the loss counts "
+            f"the nearest of them, but the model returns the first, at {result.returned_loss:.4g}"
+        )
+
+
+def _measure_within(objective: Objective, trained: Trained) -> None:
+    """Measure again what was trained without the known inequalities, now within them."""
+    result, theta = trained.result, trained.theta
+    before = result.objective
+    result.objective = objective.value(theta)
+    result.returned_loss = returned_loss(objective, theta)
+    result.tied_share = tied_share(objective, theta)
+    result.details["training loss of the region alone"] = before
+    if abs(result.objective - before) > SAME_LOSS * max(abs(before), SAME_LOSS):
+        # A minimum of the loss of the region alone proves nothing about the intersection.
+        result.lower_bound = None
+        result.status = "converged" if result.status == "optimal" else result.status
+
+
 def returned_loss(objective: Objective, theta: Array) -> float:
     """Return how far the decisions that a model returns are from those observed.
 
     With ties, predictability is the distance to the nearest minimiser, but a model returns one
     minimiser: fits are compared by that one.
     """
-    total = 0.0
-    for shard in objective.shards:
+
+    def one(shard: Shard) -> float:
         predicted = objective.hypothesis.predict(theta, shard.features, shard.costs)
-        total += loss_of_decisions(objective, predicted, shard)
-    return total
+        return loss_of_decisions(objective, predicted, shard)
+
+    return sum(objective.each(one, objective.shards))
 
 
 def loss_of_decisions(objective: Objective, decisions: Array, shard: Shard) -> float:
@@ -150,8 +200,16 @@ def tied_share(objective: Objective, theta: Array) -> float:
     return tied / weight
 
 
+def ties_met(objective: Objective, theta: Array) -> int:
+    """Return the number of samples at whose cost minimisers tie."""
+    return sum(int(_tied(objective.hypothesis, theta, part).sum()) for part in objective.shards)
+
+
 def _tied(hypothesis: Hypothesis, theta: Array, shard: Shard) -> NDArray[np.bool_]:
-    """Say where minimisers may tie; the loss kernel finds it on its way."""
+    """Say where minimisers may tie; kernels find it on their way."""
     if isinstance(hypothesis, MapHypothesis):
+        found = hypothesis.solve_coded(theta, shard.features, shard.costs)
+        if found is not None:
+            return found[1]
         return Predictability().rows(hypothesis, theta, shard).tied
     return hypothesis.tied(theta, shard.features, shard.costs)

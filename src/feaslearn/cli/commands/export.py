@@ -25,7 +25,7 @@ def export(
         int, typer.Option("--row", metavar="NUMBER", help="Its row, the first is 1.")
     ] = 1,
     form: Annotated[
-        str, typer.Option("--format", metavar="NAME", help="vertices or halfspaces, both as CSV.")
+        str, typer.Option("--format", metavar="NAME", help="vertices, halfspaces, mps or lp.")
     ] = "vertices",
     output: Annotated[
         Path | None,
@@ -40,8 +40,9 @@ def export(
 ) -> None:
     """Write the region that was learned, at one signal.
 
-    vertices: one in each row. halfspaces: one inequality or equality in each row, with its
-    coefficients, <= or =, and its limit.
+    vertices: CSV, one in each row. halfspaces: CSV, one inequality or equality in each row, with
+    its coefficients, <= or =, and its limit. mps, lp: a linear program that every solver reads; it
+    also holds regions with too many vertices to list.
 
     \b
     Examples:
@@ -50,6 +51,7 @@ def export(
           --cost 'cost_*' --hypothesis facets -o power.json
       $ feaslearn export power.json --data power.csv --row 3
       $ feaslearn export power.json --data power.csv --format halfspaces -o region.csv
+      $ feaslearn export power.json --data power.csv --format mps -o region.mps
     """
     from feaslearn.cli.columns import split
     from feaslearn.cli.export import export as command
