@@ -19,9 +19,10 @@ from feaslearn.plots.canvas import Units, labels
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import check_fitted
 from feaslearn.report import words
+from feaslearn.report.bands import explanation, typical_bands
 from feaslearn.report.certainty import doubts
 from feaslearn.report.charts import charts
-from feaslearn.report.comparison import Comparison, compare
+from feaslearn.report.comparison import Comparison, compare, is_training
 from feaslearn.report.findings import find_problems
 from feaslearn.report.page_file import check_extra, render_page
 from feaslearn.report.samples import Samples, fitting_samples
@@ -167,6 +168,8 @@ def render_report(
         "worst_decisions": own[:WORST_DECISIONS],
         "findings": find_problems(samples, fitted),
         "doubts": doubts(samples, comparison),
+        "explanation": explanation(samples),
+        "bands": typical_bands(samples, fitted or (samples if is_training(samples) else None)),
         "result": model.result_.rows(),
         "maximises": samples.reader.maximises,
         "source": f"{source} " if source else "",
