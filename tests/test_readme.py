@@ -58,7 +58,14 @@ def test_shell_lines(lines: list[str], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/index.md", "docs/add_a_set.md", "docs/model_files.md", "docs/export.md"],
+    [
+        "README.md",
+        "docs/index.md",
+        "docs/add_a_set.md",
+        "docs/model_files.md",
+        "docs/export.md",
+        "docs/pictures.md",
+    ],
 )
 def test_python_blocks_of_a_page_run_one_after_another(page: str, tmp_path: Path) -> None:
     script = tmp_path / "example.py"

@@ -133,19 +133,19 @@ def _cross_validated(samples: Samples, own: Line, refit: bool | None) -> Compari
     if fair is None:
         text += f" The model itself was not fitted anew: {why}."
     text += " " + _seen(samples)
-    note = "may have seen these rows" if not _is_training(samples) else "has seen these rows"
+    note = "may have seen these rows" if not is_training(samples) else "has seen these rows"
     first = [] if fair is None else [fair]
     own = own._replace(name="this model as it is", note=note)
     return Comparison([*first, own, *lines], text, fair)
 
 
 def _seen(samples: Samples) -> str:
-    if _is_training(samples):
+    if is_training(samples):
         return "These are the rows the model was fitted to, so its own line is too good."
     return "Whether the model was fitted to some of these rows is not known."
 
 
-def _is_training(samples: Samples) -> bool:
+def is_training(samples: Samples) -> bool:
     """Say whether the training loss is that of these rows."""
     loss = float(np.nanmean(np.square(samples.distances)))
     told = samples.model.result_.returned_loss
