@@ -139,7 +139,8 @@ def _versions(experiments: list[Experiment], settings: Settings, store: Store) -
         [f"feaslearn {__version__}", f"Python {platform.python_version()}", *installed]
     )
     when = " to ".join(dict.fromkeys([days[0], days[-1]])) if days else "never"
-    return f"Run: {when}; {done} of {len(wanted)} cells are finished. Page written with {told}.\n"
+    rest = "" if done == len(wanted) else " (`feaslearn reproduce all` runs the others)"
+    return f"Run: {when}; {done} of {len(wanted)} cells are finished{rest}. Written with {told}.\n"
 
 
 def _installed(package: str) -> str:

@@ -87,6 +87,8 @@ def test_long_cells_come_last_and_seeds_in_turn(store: Store) -> None:
     assert [cell.seed for cell in cells] == [0, 0, 1, 1, 2, 2, 0]
     assert cells[-1].row.name == "theirs"
     assert pace.left(cells) == pytest.approx(99.0 + 6.0)
+    cells, _ = unfinished([experiment()], SETTINGS, store, at_most=50.0)
+    assert "theirs" not in {cell.row.name for cell in cells}
 
 
 def test_what_changed_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ def run(
     seeds: str | None = None,
     quick: bool = False,
     solver_seconds: float | None = None,
+    at_most: float | None = None,
     output: Path | None = None,
     again: bool = False,
     no_run: bool = False,
@@ -32,6 +33,8 @@ def run(
         Small sizes and one seed.
     solver_seconds : float, optional
         Time limit of each run of a solver.
+    at_most : float, optional
+        Leave out cells that take longer than so many seconds.
     output : Path, optional
         Where the results go.
     again : bool
@@ -47,7 +50,12 @@ def run(
     arguments = [*(names or ["all"])]
     # The experiments run at the top of the checkout, where a relative path would mean another one.
     where = None if output is None else output.resolve()
-    valued = {"--seeds": seeds, "--solver-seconds": solver_seconds, "--output": where}
+    valued = {
+        "--seeds": seeds,
+        "--solver-seconds": solver_seconds,
+        "--at-most": at_most,
+        "--output": where,
+    }
     for option, value in valued.items():
         if value is not None:
             arguments += [option, str(value)]
