@@ -72,7 +72,10 @@ def main(arguments: list[str] | None = None) -> int:
     failed = []
     if not options.no_run:
         cells, pace = unfinished(chosen, settings, store, options.again, options.at_most)
-        failed = _run(cells, pace, store, console)
+        try:
+            failed = _run(cells, pace, store, console)
+        except KeyboardInterrupt:
+            failed = ["interrupted; finished cells are kept, and the same command goes on"]
     for experiment in chosen:
         write_experiment(experiment, settings, store)
     page = write_page(list(EXPERIMENTS.values()), settings, store)

@@ -59,7 +59,7 @@ class Store:
             "seconds": round(seconds, 3),
             "values": _plain(values),
         }
-        path = self._path(experiment, row)
+        path = self.path(experiment, row)
         path.parent.mkdir(parents=True, exist_ok=True)
         text = ",\n".join(f'"{key}": {json.dumps(cells[key])}' for key in sorted(cells, key=int))
         write_bytes(path, f"{{\n{text}\n}}\n".encode())
@@ -75,17 +75,13 @@ class Store:
             }
         )
 
-    def dates(self, experiment: Experiment, rows: list[Row]) -> list[str]:
-        """Return the days on which cells were run, in order."""
-        cells = [cell for row in rows for cell in self.finished(experiment, row).values()]
-        return sorted({cell["date"] for cell in cells})
-
-    def _path(self, experiment: Experiment, row: Row) -> Path:
+    def path(self, experiment: Experiment, row: Row) -> Path:
+        """Return the file of a row."""
         name = re.sub(r"[^a-z0-9.=]+", "-", row.name.lower()).strip("-")
         return self.folder / "cells" / experiment.name / f"{name}.json"
 
     def _read(self, experiment: Experiment, row: Row) -> dict[str, Any]:
-        path = self._path(experiment, row)
+        path = self.path(experiment, row)
         return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
 
 

@@ -182,13 +182,30 @@ def test_wrong_arguments_are_refused(
     assert "feaslearn reproduce" in capsys.readouterr().err
 
 
-def test_the_measures_of_all_experiments_have_a_fingerprint() -> None:
+def test_every_row_has_a_name_a_file_and_a_fingerprint_of_its_own(store: Store) -> None:
     from experiments.catalogue import EXPERIMENTS
 
     for quick in (False, True):
         settings = Settings(quick=quick)
         for each in EXPERIMENTS.values():
             rows = each.rows(settings)
-            assert len({row.name for row in rows}) == len(rows), each.name
+            files = {store.path(each, row) for row in rows}
+            assert len({row.name for row in rows}) == len(files) == len(rows), each.name
             assert all(set(row.paper) <= set(each.columns) for row in rows), each.name
             assert len({fingerprint(each, row) for row in rows}) == len(rows), each.name
+
+
+def test_an_interrupted_run_keeps_what_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(seed: int, *, shift: float) -> dict[str, Any]:
+        if seed == 1:
+            raise KeyboardInterrupt
+        return {"returned": seed + shift}
+
+    toy = experiment(measure=interrupted)
+    monkeypatch.setattr("experiments.__main__.EXPERIMENTS", {"toy": toy})
+    monkeypatch.setattr("experiments.frame.models.warm_up", lambda: None)
+    assert main(["toy", "--seeds", "0-2", "--output", str(tmp_path)]) == 1
+    assert "interrupted; finished cells are kept" in capsys.readouterr().err
+    assert "2 of 7 cells are finished" in (tmp_path / "README.md").read_text()

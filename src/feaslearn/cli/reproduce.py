@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from feaslearn.cli.checkout import checkout
@@ -62,4 +63,8 @@ def run(
     switches = {"--quick": quick, "--again": again, "--no-run": no_run}
     arguments += [option for option, wanted in switches.items() if wanted]
     command = [sys.executable, "-m", "experiments", *arguments]
-    return subprocess.run(command, cwd=checkout("experiments"), check=False).returncode
+    with subprocess.Popen(command, cwd=checkout("experiments")) as process:
+        while True:
+            # An interrupt reaches both: the experiments write what is finished, then they end.
+            with suppress(KeyboardInterrupt):
+                return process.wait()
