@@ -129,6 +129,7 @@ def _versions(experiments: list[Experiment], settings: Settings, store: Store) -
     pairs = [(e, row) for e in experiments for row in e.rows(settings)]
     cells = [store.finished(experiment, row) for experiment, row in pairs]
     days = sorted({cell["date"] for row in cells for cell in row.values()})
+    commits = sorted({cell.get("commit", "") for row in cells for cell in row.values()} - {""})
     wanted = [set(row.seeds(settings)) for _, row in pairs]
     total = sum(map(len, wanted))
     done = sum(len(seeds & set(row)) for seeds, row in zip(wanted, cells, strict=True))
@@ -138,6 +139,7 @@ def _versions(experiments: list[Experiment], settings: Settings, store: Store) -
     )
     when = " to ".join(dict.fromkeys([days[0], days[-1]])) if days else "never"
     rest = "" if done == total else " (`feaslearn reproduce all` runs the others)"
+    when += f" at {', '.join(commits)}" if commits else ""
     return f"Run: {when}; {done} of {total} cells are finished{rest}. Written with {told}.\n"
 
 

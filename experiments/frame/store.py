@@ -8,6 +8,7 @@ import inspect
 import json
 import math
 import re
+import subprocess
 import textwrap
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -55,6 +56,7 @@ class Store:
         cells[str(seed)] = {
             "fingerprint": fingerprint(experiment, row),
             "feaslearn": __version__,
+            "commit": _commit(),
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
             "seconds": round(seconds, 3),
             "values": _plain(values),
@@ -95,6 +97,16 @@ def fingerprint(experiment: Experiment, row: Row) -> str:
     parts = [json.dumps(row.parameters, sort_keys=True, default=repr)]
     parts += [_code(function) for function in (experiment.measure, *experiment.helpers)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+@cache
+def _commit() -> str:
+    """Return the commit of the checkout, or nothing where git cannot say."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=7", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 @cache

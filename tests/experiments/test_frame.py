@@ -69,6 +69,9 @@ def test_a_finished_cell_is_not_run_again(store: Store) -> None:
     toy = experiment()
     assert go(toy, store) == []
     assert len(calls) == 7
+    cell = store.finished(toy, Row("ours", {"shift": 0.5}))[2]
+    assert cell["values"] == {"returned": 4.5, "path": [1, 2], "bound": None}
+    assert {"feaslearn", "commit", "date", "seconds"} < set(cell)
     assert go(toy, store) == []
     assert len(calls) == 7
     go(toy, store, again=True)
