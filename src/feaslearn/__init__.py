@@ -24,12 +24,14 @@ if TYPE_CHECKING:
         checks,
         datasets,
         exceptions,
+        export,
         hypotheses,
         losses,
         metrics,
         network,
         plots,
         problem,
+        report,
         sets,
         trainers,
     )
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from feaslearn.metrics import evaluate
     from feaslearn.network import NetworkLearner
     from feaslearn.region import Region
-    from feaslearn.regressor import RegionRegressor
+    from feaslearn.regressor import RegionRegressor, consistency
     from feaslearn.sets import (
         Box,
         ConicSet,
@@ -93,9 +95,11 @@ __all__ = [
     "Ternary",
     "baselines",
     "checks",
+    "consistency",
     "datasets",
     "evaluate",
     "exceptions",
+    "export",
     "hypotheses",
     "load",
     "losses",
@@ -103,6 +107,7 @@ __all__ = [
     "network",
     "plots",
     "problem",
+    "report",
     "save",
     "sets",
     "trainers",
@@ -135,6 +140,7 @@ _HOMES = {
     "Suboptimality": "losses",
     "Ternary": "hypotheses",
     "Term": "hypotheses",
+    "consistency": "regressor",
     "evaluate": "metrics",
     "load": "io",
     "save": "io",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import pickle
@@ -101,10 +102,10 @@ print([round(ball.distance(x), 9) for x in 3.0 * rng.normal(size=(4, 3))])
 """
 
 
-def run(**environment: str) -> str:
+def run(script: str = ONE_CALL, **environment: str) -> str:
     source = str(Path(_jit.__file__).parents[2])
     done = subprocess.run(
-        [sys.executable, "-W", "error::RuntimeWarning", "-c", ONE_CALL],
+        [sys.executable, "-W", "error::RuntimeWarning", "-c", script],
         env={**os.environ, "PYTHONPATH": source, **environment},
         capture_output=True,
         text=True,
@@ -119,3 +120,24 @@ def test_plain_python_gives_the_same_answers() -> None:
     assert compiled.count("\n") == 3
     for ours, other in zip(compiled.splitlines(), plain.splitlines(), strict=True):
         assert json.loads(ours) == pytest.approx(json.loads(other), abs=1e-8)
+
+
+ONE_FIT = """
+import feaslearn as fl
+from numba.core.dispatcher import Dispatcher
+data = fl.datasets.make_power5(60, random_state=0)
+model = fl.RegionRegressor(fl.Affine(fl.Simplex(3)), cost=data.cost, random_state=0)
+model.fit(data.signals, data.decisions).predict(data.signals)
+import gc
+ours = [d for d in gc.get_objects() if isinstance(d, Dispatcher)]
+ours = [d for d in ours if d.py_func.__module__.startswith("feaslearn.kernels")]
+print(sorted((d.py_func.__name__, len(d.signatures)) for d in ours if d.signatures))
+"""
+
+
+def test_a_fit_with_a_simplex_loads_two_small_kernels() -> None:
+    """Whoever begins with a simplex waits for no other kernel to compile, and for none twice."""
+    loaded = dict(ast.literal_eval(run(ONE_FIT)))
+    entries = {"annealed_columns", "_predict_columns"}
+    assert entries <= set(loaded) <= entries | {"norm_and_slope", "entry_sizes", "_add_up"}
+    assert set(loaded.values()) == {1}

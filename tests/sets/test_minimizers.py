@@ -61,11 +61,10 @@ def test_kernels_see_the_ties_that_faces_show(name: str) -> None:
     Q = np.vstack([np.zeros(p), np.random.default_rng(0).integers(-1, 2, size=(20, p))])
     identity, nothing = np.eye(p)[None], np.zeros((1, p))
     for q in Q:
-        count = predict_rows(
-            code, identity, nothing, np.ones((1, 1)), q[None, :], TIE_TOLERANCE, np.empty((1, p))
-        )
-        assert count == primitive.tied(q)[0]
-        assert count != primitive.face(q).is_point
+        x, tied = np.empty((1, p)), np.empty(1, dtype=bool)
+        predict_rows(code, identity, nothing, np.ones((1, 1)), q[None, :], TIE_TOLERANCE, x, tied)
+        assert tied[0] == primitive.tied(q)[0]
+        assert tied[0] != primitive.face(q).is_point
 
 
 @pytest.mark.parametrize("name", NAMES)

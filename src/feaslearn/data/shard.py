@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from feaslearn.costs import FloatArray
 from feaslearn.exceptions import DataError
 
@@ -16,6 +19,10 @@ class Shard(NamedTuple):
     costs: FloatArray
     decisions: FloatArray
     weights: FloatArray
+
+    def rows(self, chosen: NDArray[np.bool_]) -> Shard:
+        """Return some of the samples."""
+        return Shard(*(np.ascontiguousarray(array[chosen]) for array in self))
 
 
 def shards(shard: Shard, size: int = 8192) -> Iterator[Shard]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
 from feaslearn.kernels.predict import predict_rows
-from feaslearn.kernels.set_code import TIE_TOLERANCE
+from feaslearn.kernels.set_code import TIE_TOLERANCE, is_simplex
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
 
@@ -66,10 +66,9 @@ class MapHypothesis(Hypothesis):
         n, k = costs.shape[1], features.shape[1]
         primitive, maps = self.latent(n), self.maps(theta, n, k)
         decisions, nowhere = np.empty(costs.shape), np.zeros(len(costs), dtype=bool)
-        code = primitive.code()
-        if code is not None and ties == "first":
-            predict_rows(code, *maps, features, costs, TIE_TOLERANCE, decisions)
-            return Solved(decisions, nowhere)
+        found = self.solve_coded(theta, features, costs) if ties == "first" else None
+        if found is not None:
+            return Solved(found[0], nowhere)
         for start in range(0, len(features), CHUNK):
             rows = slice(start, start + CHUNK)
             A, b = maps.at(features[rows])
@@ -77,6 +76,24 @@ class MapHypothesis(Hypothesis):
             z = primitive.argmin(latent_costs, ties=ties)
             decisions[rows] = np.einsum("inp,ip->in", A, z) + b
         return Solved(decisions, nowhere)
+
+    def solve_coded(
+        self, theta: Array, features: Array, costs: Array
+    ) -> tuple[Array, NDArray[np.bool_]] | None:
+        """Return decisions of least cost, and where the minimiser is not unique.
+
+        None where the compiled kernels do not serve the set.
+        """
+        n, k = costs.shape[1], features.shape[1]
+        code = self.latent(n).code()
+        if code is None:
+            return None
+        decisions, tied = np.empty(costs.shape), np.empty(len(costs), dtype=bool)
+        maps = self.maps(theta, n, k)
+        predict_rows(code, *maps, features, costs, TIE_TOLERANCE, decisions, tied)
+        if is_simplex(code) and tied.any() and not np.ptp(maps.A, axis=2).any():
+            tied[:] = False  # equal columns: all minimisers are one decision
+        return decisions, tied
 
     def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
         """Say for each row whether its latent cost has several minimisers in Z."""

@@ -91,7 +91,25 @@ def inner_kernel(function: Function) -> Function:
     return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-def _compiled(function: Function, **options: bool) -> Function:
+def inlined(function: Function) -> Function:
+    """Write a function into the kernels that call it, so that it is never compiled alone.
+
+    For the steps of one or two kernels: each is compiled once with its kernel, and not before.
+    """
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always")
+
+
+def summing_kernel(function: Function) -> Function:
+    """Compile an inner kernel whose sums may be added up in another order.
+
+    The processor then adds several terms at a time. The order is that of the machine code, so the
+    result is the same each time.
+    """
+    order = {"reassoc", "contract"}
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=order)
+
+
+def _compiled(function: Function, **options: bool | str | set[str]) -> Function:
     njit: Any = numba.njit
     compiled = njit(nogil=True, error_model="numpy", **options)(function)
     if hasattr(compiled, "_cache"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel
+from feaslearn.kernels._jit import inlined, kernel
 from feaslearn.kernels.norms import norm_and_slope
 from feaslearn.kernels.simplex_rows import (
     BLOCK,
@@ -55,7 +55,7 @@ def column_losses(
                 db[k, j] += gradient[column, k, j]
 
 
-@kernel
+@inlined
 def _measure(
     X: Array,
     weights: Array,
@@ -79,7 +79,7 @@ def _measure(
             images[j, i] = weight * d[j]
 
 
-@kernel
+@inlined
 def _add_to_columns(size: int, block: Block, slopes: Array, gradient: Array) -> None:
     K, n = block.features.shape[0], slopes.shape[0]
     for i in range(size):

@@ -18,12 +18,11 @@ from feaslearn.kernels.set_code import BINARY_POINTS, L2_BALL, SetCode
 Array = NDArray[np.float64]
 
 
-@kernel
 def can_project(code: SetCode) -> bool:
     """Whether `nearest` serves this set: convex, and balls only alone, not inside a product."""
-    if np.any(code.kinds == BINARY_POINTS):
+    if BINARY_POINTS in code.kinds:
         return False
-    return code.kinds.size == 1 or not np.any(code.kinds == L2_BALL)
+    return len(code.kinds) == 1 or L2_BALL not in code.kinds
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel
+from feaslearn.kernels._jit import inner_kernel
 
 Array = NDArray[np.float64]
 
@@ -15,7 +15,7 @@ L1 = 2
 LINF = 3
 
 
-@kernel
+@inner_kernel
 def norm_and_slope(norm: int, e: Array, d: Array) -> float:
     """Return the norm of ``e`` and write its derivative into ``d``.
 

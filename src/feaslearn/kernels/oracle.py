@@ -148,7 +148,7 @@ def _points(q: Array, tolerance: float, g: Array, points: Array, z: Array) -> bo
     return tied > 1
 
 
-@kernel
+@inner_kernel
 def minimize_twice(code: SetCode, q: Array, tolerance: float, g: Array, z: Array) -> bool:
     """Write into ``z`` the minimiser of ``g'z`` over the minimisers of ``q'z``; say if q ties.
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel
+from feaslearn.kernels._jit import inner_kernel, kernel
 from feaslearn.kernels.oracle import minimize_twice
 from feaslearn.kernels.rounding import entry_sizes, rounding_of
-from feaslearn.kernels.set_code import SIMPLEX, SetCode
+from feaslearn.kernels.set_code import SetCode, is_simplex
 from feaslearn.kernels.simplex_rows import (
     BLOCK,
     choose_columns,
@@ -24,7 +24,7 @@ from feaslearn.kernels.simplex_rows import (
 Array = NDArray[np.float64]
 
 
-@kernel
+@inner_kernel
 def latent_cost(A: Array, phi: Array, c: Array, q: Array) -> float:
     """Write ``q = A(s)'c`` and return the largest ``|q|``."""
     K, n, p = A.shape
@@ -41,7 +41,7 @@ def latent_cost(A: Array, phi: Array, c: Array, q: Array) -> float:
     return largest
 
 
-@kernel
+@inner_kernel
 def image_of(A: Array, b: Array, phi: Array, z: Array, x: Array) -> None:
     """Write ``x = A(s) z + b(s)``."""
     K, n, p = A.shape
@@ -57,39 +57,66 @@ def image_of(A: Array, b: Array, phi: Array, z: Array, x: Array) -> None:
                     x[j] += weight * A[k, j, column]
 
 
+def predict_rows(
+    code: SetCode,
+    A: Array,
+    b: Array,
+    Phi: Array,
+    C: Array,
+    relative_tolerance: float,
+    X: Array,
+    tied: NDArray[np.bool_],
+) -> None:
+    """Write the prediction of each row into ``X``, and where there are others as good.
+
+    A simplex has a kernel of its own, so that users of simplices wait for no other to compile.
+    """
+    if is_simplex(code):
+        _predict_columns(A, b, Phi, C, relative_tolerance, X, tied)
+    else:
+        _predict_any(code, A, b, Phi, C, relative_tolerance, X, tied)
+
+
 @kernel
 def _predict_columns(
-    A: Array, b: Array, Phi: Array, C: Array, relative_tolerance: float, X: Array
-) -> int:
+    A: Array,
+    b: Array,
+    Phi: Array,
+    C: Array,
+    relative_tolerance: float,
+    X: Array,
+    tied: NDArray[np.bool_],
+) -> None:
     """Predict with a simplex: every row is one column of its map."""
     n = A.shape[1]
     block, images = new_block(A), np.empty((n, BLOCK))
     columns = columns_with_offset(A, b)
-    ties = 0
     for start in range(0, Phi.shape[0], BLOCK):
         size = choose_columns(A, Phi, C, start, relative_tolerance, block)
         images_of_chosen(columns, size, block, images)
         for i in range(size):
-            ties += block.ties[i] > 1
+            tied[start + i] = block.ties[i] > 1
             for j in range(n):
                 X[start + i, j] = images[j, i]
-    return ties
 
 
 @kernel
-def predict_rows(
-    code: SetCode, A: Array, b: Array, Phi: Array, C: Array, relative_tolerance: float, X: Array
-) -> int:
-    """Write the prediction of each row into ``X``; return how many rows tie."""
-    if code.kinds.size == 1 and code.kinds[0] == SIMPLEX:
-        return _predict_columns(A, b, Phi, C, relative_tolerance, X)
+def _predict_any(
+    code: SetCode,
+    A: Array,
+    b: Array,
+    Phi: Array,
+    C: Array,
+    relative_tolerance: float,
+    X: Array,
+    tied: NDArray[np.bool_],
+) -> None:
+    """Predict with any coded set."""
     p = A.shape[2]
     q, z, nothing = np.empty(p), np.empty(p), np.zeros(p)
     sizes = entry_sizes(A)
-    ties = 0
     for i in range(Phi.shape[0]):
         tolerance = relative_tolerance * latent_cost(A, Phi[i], C[i], q)
         tolerance = max(tolerance, rounding_of(sizes, Phi[i], C[i]))
-        ties += minimize_twice(code, q, tolerance, nothing, z)
+        tied[i] = minimize_twice(code, q, tolerance, nothing, z)
         image_of(A, b, Phi[i], z, X[i])
-    return ties

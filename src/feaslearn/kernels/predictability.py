@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel
-from feaslearn.kernels.column_losses import column_losses
-from feaslearn.kernels.nearest import can_project, nearest
-from feaslearn.kernels.norms import L1, norm_and_slope
+from feaslearn.kernels._jit import inner_kernel, kernel
+from feaslearn.kernels.nearest import nearest
+from feaslearn.kernels.norms import norm_and_slope
 from feaslearn.kernels.oracle import minimize_twice
 from feaslearn.kernels.predict import image_of, latent_cost
 from feaslearn.kernels.rounding import entry_sizes, rounding_of
-from feaslearn.kernels.set_code import L2_BALL, SIMPLEX, SetCode
+from feaslearn.kernels.set_code import L2_BALL, SetCode
 
 Array = NDArray[np.float64]
 
@@ -20,7 +19,7 @@ Array = NDArray[np.float64]
 UNIQUE, TIED, UNSERVED = 0, 1, 2
 
 
-@kernel
+@inner_kernel
 def map_at(A: Array, phi: Array, seen: NDArray[np.bool_], M: Array) -> None:
     """Write ``A(s)``, with zero rows for decisions that were not observed."""
     K, n, p = A.shape
@@ -32,7 +31,7 @@ def map_at(A: Array, phi: Array, seen: NDArray[np.bool_], M: Array) -> None:
                     M[j, column] += phi[k] * A[k, j, column]
 
 
-@kernel
+@inner_kernel
 def add_gradient(phi: Array, d: Array, z: Array, weight: float, dA: Array, db: Array) -> None:
     """Add ``weight phi_k d z'`` to each ``dA[k]`` and ``weight phi_k d`` to each ``db[k]``."""
     K, n, p = dA.shape
@@ -46,7 +45,7 @@ def add_gradient(phi: Array, d: Array, z: Array, weight: float, dA: Array, db: A
                         dA[k, j, column] += step * z[column]
 
 
-@kernel
+@inner_kernel
 def add_ball_gradient(
     code: SetCode, A: Array, phi: Array, c: Array, q: Array, d: Array, weight: float, dA: Array
 ) -> None:
@@ -77,7 +76,7 @@ def add_ball_gradient(
                     dA[k, j, column] -= weight * phi[k] * c[j] * turned
 
 
-@kernel
+@inner_kernel
 def nearest_on_face(
     code: SetCode,
     A: Array,
@@ -117,6 +116,7 @@ def predictability_rows(
     weights: Array,
     relative_tolerance: float,
     norm: int,
+    faces: bool,
     values: Array,
     states: NDArray[np.int8],
     dA: Array,
@@ -124,20 +124,16 @@ def predictability_rows(
 ) -> None:
     """Write each row's loss, and add its weighted gradient to ``dA`` and ``db``.
 
-    Rows whose optimal face needs a solver (an l1 or linf distance to a face) are marked
-    `UNSERVED`, with no value and no gradient. NaN entries of ``X`` do not count.
+    ``faces`` says whether `nearest` measures distances to faces of this set in this norm. Where it
+    does not, rows whose minimisers tie are marked `UNSERVED`, with no value and no gradient. NaN
+    entries of ``X`` do not count.
     """
     _, n, p = A.shape
     q, z, nothing = np.empty(p), np.empty(p), np.zeros(p)
     x, e, d = np.empty(n), np.empty(n), np.empty(n)
-    sizes, done = entry_sizes(A), np.zeros(Phi.shape[0], dtype=np.bool_)
-    if code.kinds.size == 1 and code.kinds[0] == SIMPLEX:
-        column_losses(A, b, Phi, C, X, weights, relative_tolerance, norm, values, done, dA, db)
-    faces = norm < L1 and can_project(code)
+    sizes = entry_sizes(A)
     for i in range(Phi.shape[0]):
         states[i] = UNIQUE
-        if done[i]:
-            continue
         phi, c = Phi[i], C[i]
         tolerance = relative_tolerance * latent_cost(A, phi, c, q)
         tolerance = max(tolerance, rounding_of(sizes, phi, c))

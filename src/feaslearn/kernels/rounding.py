@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel
+from feaslearn.kernels._jit import inner_kernel
 
 Array = NDArray[np.float64]
 
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 ROUNDING = 1e-14
 
 
-@kernel
+@inner_kernel
 def entry_sizes(A: Array) -> Array:
     """Return the largest ``|A[k, j, column]|`` over the columns, for each k and j."""
     K, n, p = A.shape
@@ -30,7 +30,7 @@ def entry_sizes(A: Array) -> Array:
     return sizes
 
 
-@kernel
+@inner_kernel
 def rounding_of(sizes: Array, phi: Array, c: Array) -> float:
     """Return what rounding can do to an entry of ``A(s)'c``, given the sizes of A's entries."""
     total = 0.0

@@ -60,6 +60,11 @@ def single(
     )
 
 
+def is_simplex(code: SetCode) -> bool:
+    """Whether a set is one simplex: the usual case, which has kernels of its own."""
+    return len(code.kinds) == 1 and code.kinds[0] == SIMPLEX
+
+
 def join(codes: list[SetCode]) -> SetCode:
     """Return the code of the Cartesian product of coded sets."""
     offsets = np.cumsum([0, *(code.starts[-1] for code in codes)])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel
+from feaslearn.kernels._jit import inlined
 from feaslearn.kernels.rounding import ROUNDING, entry_sizes
 
 Array = NDArray[np.float64]
@@ -36,7 +36,7 @@ class Block(NamedTuple):
     ties: NDArray[np.int64]
 
 
-@kernel
+@inlined
 def new_block(A: Array) -> Block:
     """Return an empty block for rows of a map."""
     K, n, p = A.shape
@@ -51,7 +51,7 @@ def new_block(A: Array) -> Block:
     )
 
 
-@kernel
+@inlined
 def columns_with_offset(A: Array, b: Array) -> Array:
     """Return the columns of A with b added to each: the weights of a simplex sum to one."""
     K, n, p = A.shape
@@ -63,7 +63,7 @@ def columns_with_offset(A: Array, b: Array) -> Array:
     return columns
 
 
-@kernel
+@inlined
 def choose_columns(
     A: Array, Phi: Array, C: Array, start: int, relative_tolerance: float, block: Block
 ) -> int:
@@ -79,13 +79,15 @@ def choose_columns(
     return size
 
 
-@kernel
+@inlined
 def _latent_costs(A: Array, size: int, block: Block) -> None:
     """Write ``q = A(s)'c`` of each row, and what rounding may have done to it."""
     K, n, p = A.shape
     weights = np.empty(size)
-    block.latent[:] = 0.0
-    block.rounding[:] = 0.0
+    for i in range(size):
+        block.rounding[i] = 0.0
+        for column in range(p):
+            block.latent[column, i] = 0.0
     for k in range(K):
         for j in range(n):
             for i in range(size):
@@ -99,7 +101,7 @@ def _latent_costs(A: Array, size: int, block: Block) -> None:
                     block.latent[column, i] += entry * weights[i]
 
 
-@kernel
+@inlined
 def _cheapest(relative_tolerance: float, size: int, block: Block) -> None:
     latent, chosen, ties = block.latent, block.chosen, block.ties
     limit, largest = np.empty(size), np.zeros(size)
@@ -122,7 +124,7 @@ def _cheapest(relative_tolerance: float, size: int, block: Block) -> None:
             ties[i] += 1 if cheap else 0
 
 
-@kernel
+@inlined
 def images_of_chosen(columns: Array, size: int, block: Block, images: Array) -> None:
     """Write the chosen column of each row, ``sum_k phi_k columns[k, :, chosen]``."""
     K, n, _ = columns.shape

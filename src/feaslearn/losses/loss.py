@@ -69,9 +69,10 @@ class Loss(BaseEstimator, ABC):
 
     def lengths(self, residuals: Array) -> Array:
         """Return the norm of each row of residuals, squared where asked."""
+        if self.norm_code() == SQUARED_L2:
+            return np.asarray(np.einsum("ij,ij->i", residuals, residuals))
         order = {"l1": 1, "l2": 2, "linf": np.inf}[self.norm]
-        lengths = np.linalg.norm(residuals, ord=order, axis=1)
-        return np.asarray(lengths**2 if self.norm_code() == SQUARED_L2 else lengths)
+        return np.asarray(np.linalg.norm(residuals, ord=order, axis=1))
 
     def measure(self, residual: Array, slope: Array) -> tuple[float, Array]:
         """Return the norm of a residual and its derivative, both squared where asked.

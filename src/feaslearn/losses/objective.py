@@ -105,10 +105,11 @@ class Objective:
 
     def value(self, theta: Array) -> float:
         """Return the objective alone, for any hypothesis."""
-        return sum(
-            float(shard.weights @ self.loss.samples(self.hypothesis, theta, shard))
-            for shard in self.shards
-        )
+
+        def one(shard: Shard) -> float:
+            return float(shard.weights @ self.loss.samples(self.hypothesis, theta, shard))
+
+        return sum(self.each(one, self.shards))
 
     def each(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """Return what ``function`` makes of each item, in order, on as many threads as allowed."""

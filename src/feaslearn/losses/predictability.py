@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
+from feaslearn.kernels.column_losses import column_losses
+from feaslearn.kernels.norms import L1
 from feaslearn.kernels.predictability import UNIQUE, UNSERVED, predictability_rows
-from feaslearn.kernels.rounding import entry_sizes, rounding_of
-from feaslearn.kernels.set_code import TIE_TOLERANCE
+from feaslearn.kernels.rounding import ROUNDING
+from feaslearn.kernels.set_code import TIE_TOLERANCE, SetCode, is_simplex
 from feaslearn.losses.loss import Loss, Norm, RowLosses, no_gradient
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet
@@ -61,23 +63,53 @@ class Predictability(Loss):
         gradient = no_gradient(maps)
         code = primitive.code()
         if code is not None:
-            predictability_rows(
-                code,
-                *maps,
-                shard.features,
-                shard.costs,
-                shard.decisions,
-                shard.weights,
-                TIE_TOLERANCE,
-                self.norm_code(),
-                values,
-                states,
-                *gradient,
-            )
+            self._by_kernel(code, maps, shard, values, states, gradient)
         for i in np.flatnonzero(states == UNSERVED):
             values[i], tied = self._solve_row(primitive, maps, shard, i, gradient)
             states[i] = UNSERVED if tied else UNIQUE
         return RowLosses(values, states != UNIQUE, gradient)
+
+    def samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
+        """Return the loss of every row of a shard.
+
+        That of a decision is enough where it is the only one of least cost.
+        """
+        found = None
+        if isinstance(hypothesis, MapHypothesis):
+            found = hypothesis.solve_coded(theta, shard.features, shard.costs)
+        if found is None:
+            return super().samples(hypothesis, theta, shard)
+        decisions, tied = found
+        seen = ~np.isnan(shard.decisions)
+        values = self.lengths(np.where(seen, decisions - shard.decisions, 0.0))
+        if tied.any():
+            values[tied] = super().samples(hypothesis, theta, shard.rows(tied))
+        return values
+
+    def _by_kernel(
+        self,
+        code: SetCode,
+        maps: Maps,
+        shard: Shard,
+        values: Array,
+        states: NDArray[np.int8],
+        gradient: Maps,
+    ) -> None:
+        """Measure the rows that kernels serve; those of a simplex with one minimiser come first."""
+        norm = self.norm_code()
+        rest = np.ones(len(values), dtype=bool)
+        if is_simplex(code):
+            unique = np.empty(len(values), dtype=bool)
+            column_losses(*maps, *shard, TIE_TOLERANCE, norm, values, unique, *gradient)
+            states[unique], rest = UNIQUE, ~unique
+        if rest.any():
+            part = shard if rest.all() else shard.rows(rest)
+            found, met = np.empty(len(part.weights)), np.empty(len(part.weights), dtype=np.int8)
+            faces = norm < L1 and AffineImage.kernel_serves(code)
+            predictability_rows(
+                code, *maps, *part, TIE_TOLERANCE, norm, faces, found, met, *gradient
+            )
+            values[rest], states[rest] = found, met
 
     def general_samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
         """Return the distance to the decision, and to the whole optimal face where there is one."""
@@ -96,7 +128,7 @@ class Predictability(Loss):
         phi, c, x = shard.features[i], shard.costs[i], shard.decisions[i]
         (A,), (b,) = maps.at(phi[None, :])
         q = A.T @ c
-        rounding = rounding_of(entry_sizes(maps.A), phi, c)
+        rounding = ROUNDING * float(np.abs(phi) @ np.abs(maps.A).max(axis=2) @ np.abs(c))
         q[np.abs(q) <= rounding] = 0.0
         face = primitive.face(q, max(TIE_TOLERANCE * np.abs(q).max(initial=0.0), rounding))
         optimal = AffineImage(face.primitive, A @ face.matrix, A @ face.offset + b)

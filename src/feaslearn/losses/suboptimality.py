@@ -73,7 +73,7 @@ class Suboptimality(Loss):
         served: NDArray[np.bool_] = np.zeros(len(values), dtype=bool)
         if code is not None and AffineImage.kernel_serves(code) and self.norm_code() < L1:
             served = np.asarray(~np.isnan(shard.decisions).any(axis=1))
-            part = shard if served.all() else Shard(*(array[served] for array in shard))
+            part = shard if served.all() else shard.rows(served)
             found = np.empty(len(part.features))
             suboptimality_rows(code, *maps, *part, self.norm_code(), found, *gradient)
             values[served] = found

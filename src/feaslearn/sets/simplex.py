@@ -86,9 +86,12 @@ class Simplex(PrimitiveSet):
 
     def tied(self, Q: ArrayLike) -> NDArray[np.bool_]:
         """Say for each row of ``Q`` whether its least entry comes twice."""
-        rows = self._rows(Q, "Q")
-        limits = rows.min(axis=1) + TIE_TOLERANCE * np.abs(rows).max(axis=1)
-        return np.asarray((rows <= limits[:, None]).sum(axis=1) > 1)
+        return np.asarray(_least(self._rows(Q, "Q")).sum(axis=1) > 1)
+
+    def _argmin_rows(self, Q: Array) -> Array:
+        Z = np.zeros_like(Q)
+        Z[np.arange(len(Q)), _least(Q).argmax(axis=1)] = 1.0
+        return Z
 
     def face(self, q: ArrayLike, tolerance: float | None = None) -> AffineImage:
         """Return the hull of the vertices with the least cost; the vertices alone if binary."""
@@ -122,3 +125,9 @@ class Simplex(PrimitiveSet):
         """Return the p unit vectors."""
         self._refuse_beyond(limit, self.dimension)
         return np.eye(self.dimension)
+
+
+def _least(Q: Array) -> NDArray[np.bool_]:
+    """Say which entries of each row are its least, up to the tolerance."""
+    limits = Q.min(axis=1) + TIE_TOLERANCE * np.abs(Q).max(axis=1)
+    return np.asarray(limits[:, None] >= Q)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
 
@@ -18,7 +18,7 @@ from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective
-from feaslearn.results import TrainingResult
+from feaslearn.results import Status, TrainingResult
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.out_of_fold import out_of_fold
 from feaslearn.trainers.progress import ProgressBar
@@ -28,6 +28,8 @@ Array = NDArray[np.float64]
 
 #: Weight of the equation that asks the weights to sum to one.
 SUM_TO_ONE = 1e4
+#: How a training ends that nobody ended.
+OF_THEIR_OWN: tuple[Status, ...] = ("optimal", "converged", "stalled")
 
 
 class Blending(Trainer):
@@ -111,7 +113,8 @@ class Blending(Trainer):
         layout = blend.layout(objective.n_decisions, objective.n_features)
         parts = {f"member_{t}": theta for t, theta in enumerate(thetas)}
         theta = layout.pack({"weights": weights, **parts})
-        result = self._result(objective, theta, began)
+        ended = [trained.result.status for trained, _ in done]
+        result = self._result(objective, theta, _worst(ended), began)
         result.warnings += warnings
         return Trained(theta, result)
 
@@ -141,9 +144,11 @@ class Blending(Trainer):
             lambda inner: self._trainer(inner).train(inner, random, thorough=False).theta,
         )
 
-    def _result(self, objective: Objective, theta: Array, began: float) -> TrainingResult:
+    def _result(
+        self, objective: Objective, theta: Array, status: Status, began: float
+    ) -> TrainingResult:
         return TrainingResult(
-            status="converged",
+            status=status,
             trainer=repr(self),
             objective=objective.value(theta),
             returned_loss=returned_loss(objective, theta),
@@ -151,6 +156,14 @@ class Blending(Trainer):
             seconds=time.monotonic() - began,
             tied_share=tied_share(objective, theta),
         )
+
+
+def _worst(statuses: Sequence[Status]) -> Status:
+    """Return how a member ended that did not come to an end of its own, if there is one.
+
+    Members are the best on their own, which does not make their sum the best.
+    """
+    return next((each for each in statuses if each not in OF_THEIR_OWN), "converged")
 
 
 def best_weights(guesses: Array, whole: Shard) -> Array:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, shards
+from feaslearn.data import shards
 from feaslearn.losses import Objective
 
 Array = NDArray[np.float64]
@@ -37,11 +37,7 @@ def out_of_fold(
     guesses = np.empty(whole.decisions.shape)
     for left_out in range(int(fold.max()) + 1):
         outside = fold == left_out
-        inner = replace(objective, shards=list(shards(_rows(whole, ~outside))))
-        outer = _rows(whole, outside)
+        inner = replace(objective, shards=list(shards(whole.rows(~outside))))
+        outer = whole.rows(outside)
         guesses[outside] = objective.hypothesis.predict(fit(inner), outer.features, outer.costs)
     return guesses
-
-
-def _rows(whole: Shard, chosen: NDArray[np.bool_]) -> Shard:
-    return Shard(*(np.ascontiguousarray(array[chosen]) for array in whole))

@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 
 #: Tied samples of a shard whose faces are computed.
 TIES_LOOKED_AT = 200
+#: Returned decisions that lose this many times the training loss are a matter of ties.
+HIDDEN = 1.001
 #: Losses that differ by a smaller share are the same.
 SAME_LOSS = 1e-9
 
@@ -119,6 +121,7 @@ class Trainer(BaseEstimator, ABC):
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:
             _tell_of_empty_regions(objective, trained)
+        _complete(trained, objective)
         objective = learned
         observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
@@ -128,6 +131,29 @@ class Trainer(BaseEstimator, ABC):
                 "cannot determine them: use fewer features or a smaller set"
             )
         return trained
+
+
+def _complete(trained: Trained, objective: Objective) -> None:
+    """Write into a result what is the same for every trainer.
+
+    No loss is below zero, so where none is left the optimum is proved. And what ties hide is said:
+    the loss of predictability counts the nearest of several minimisers.
+    """
+    result = trained.result
+    if result.ties_met is None:
+        result.ties_met = ties_met(objective, trained.theta)
+    if result.objective == 0.0 and result.status in ("converged", "stalled"):
+        result.status, result.lower_bound = "optimal", 0.0
+    hidden = (
+        isinstance(objective.loss, Predictability)
+        and result.tied_share > 0.0
+        and result.returned_loss > HIDDEN * result.objective
+    )
+    if hidden and not any("nearest of the" in text for text in result.warnings):
+        result.warnings.append(
+            f"minimisers tie in {100 * result.tied_share:.0f} % of the samples: the loss counts "
+            f"the nearest of them, but the model returns the first, at {result.returned_loss:.4g}"
+        )
 
 
 def _within(
@@ -171,11 +197,12 @@ def returned_loss(objective: Objective, theta: Array) -> float:
     With ties, predictability is the distance to the nearest minimiser, but a model returns one
     minimiser: fits are compared by that one.
     """
-    total = 0.0
-    for shard in objective.shards:
+
+    def one(shard: Shard) -> float:
         predicted = objective.hypothesis.predict(theta, shard.features, shard.costs)
-        total += loss_of_decisions(objective, predicted, shard)
-    return total
+        return loss_of_decisions(objective, predicted, shard)
+
+    return sum(objective.each(one, objective.shards))
 
 
 def loss_of_decisions(objective: Objective, decisions: Array, shard: Shard) -> float:
@@ -205,8 +232,16 @@ def tied_share(objective: Objective, theta: Array) -> float:
     return tied / weight
 
 
+def ties_met(objective: Objective, theta: Array) -> int:
+    """Return the number of samples at whose cost minimisers tie."""
+    return sum(int(_tied(objective.hypothesis, theta, part).sum()) for part in objective.shards)
+
+
 def _tied(hypothesis: Hypothesis, theta: Array, shard: Shard) -> NDArray[np.bool_]:
-    """Say where minimisers may tie; the loss kernel finds it on its way."""
+    """Say where minimisers may tie; kernels find it on their way."""
     if isinstance(hypothesis, MapHypothesis):
+        found = hypothesis.solve_coded(theta, shard.features, shard.costs)
+        if found is not None:
+            return found[1]
         return Predictability().rows(hypothesis, theta, shard).tied
     return hypothesis.tied(theta, shard.features, shard.costs)
