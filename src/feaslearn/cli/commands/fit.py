@@ -124,7 +124,8 @@ def fit(
       $ feaslearn fit power.csv --signals 'demand_*' --decisions plant_1,plant_3 \\
           --cost 1.5,2.5 --hypothesis scaled:box --features poly:2 --quiet -o small.json
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --lower 0 --upper 3.5 --balance 'demand_*' -o known.json
+          --cost 'cost_*' --lower 0 --upper 3.5 --balance 'demand_*' --hypothesis facets \\
+          -o known.json
     """
     from feaslearn.cli.columns import split
     from feaslearn.cli.fit import Fit
