@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -204,8 +205,35 @@ def test_proved_optima_say_so() -> None:
     data = fl.datasets.make_l1_ball(30, n=2, low=-1.0, random_state=0)
     model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost)
     page = render_report(model.fit(data.signals, data.decisions), data)
-    assert "that was proved" in page
+    assert "that was proved" in page or ": a proof." in page
     assert "Every observed decision is predicted." in page
+
+
+def test_bands_and_what_the_data_show(
+    model: fl.RegionRegressor, power: fl.Decisions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def refuse(_: Any) -> None:
+        raise DataError("no closed form")
+
+    def refits(_: Any, n: int, X: Any, *__: Any) -> Any:
+        seen.extend((n, len(X)))
+        ends = {name: np.full((1, 3), k / 8) for k, name in enumerate(("lower", "center", "upper"))}
+        return SimpleNamespace(predict=lambda *_, level: SimpleNamespace(**ends, level=level))
+
+    told = SimpleNamespace(sections=lambda: [("head", []), ("not seen", ["the <b> limit"] * 9)])
+    monkeypatch.setattr(fl.RegionRegressor, "explain", lambda _: told, raising=False)
+    monkeypatch.setattr(fl.RegionRegressor, "sandwich", refuse, raising=False)
+    monkeypatch.setattr(fl.RegionRegressor, "bootstrap", refits, raising=False)
+    monkeypatch.setattr(model.result_, "seconds", 0.1)
+    page = render_report(model, power[:9], train=power[9:])
+    assert seen == [50, len(power) - 9]
+    assert "<td>0.125</td><td>0</td><td>0.25</td>" in page
+    assert "<h3>Not seen</h3>" in page
+    assert page.count("<li>the &lt;b&gt; limit</li>") == 9
+    monkeypatch.setattr(model.result_, "seconds", 100.0)
+    assert "Bands at" not in render_report(model, power[:9], train=power[9:])
 
 
 # ---- charts ---------------------------------------------------------------------------------
