@@ -125,7 +125,7 @@ class WarmProgram:
         for i in range(n_samples):
             self._change(i, costs, bounds, everything=i == 0)
             statuses[i] = self._answer(i, answers)
-        for i in np.flatnonzero(self._broken(answers.points, bounds)):
+        for i in np.flatnonzero(self._broken(answers.points, bounds)).tolist():
             # Rounding adds up from basis to basis: a cold start begins without any.
             self._solver.clearSolver()
             self._change(i, costs, bounds, everything=True)
