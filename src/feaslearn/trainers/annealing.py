@@ -222,7 +222,7 @@ class Annealing(IterativeTrainer):
 
         With a ridge, columns left unused are a choice: reviving them made test losses worse.
         """
-        if problem.strengths.any() or problem.explained(theta):
+        if problem.metric.any() or problem.explained(theta):
             return theta
         dead = dead_columns(problem, theta)
         if not dead.any():

@@ -200,6 +200,19 @@ def test_bad_input_is_said() -> None:
         model.explain(X.iloc[0], costs=[1.0, 2.0])
 
 
+def test_where_solvers_are_slow_fewer_samples_are_looked_at_and_that_is_said() -> None:
+    H = np.vstack([np.zeros((1, 2)), np.eye(2)])
+    disc = fl.ConicSet(H, [-1.0, 0.0, 0.0], [("second-order", 3)])
+    rng = np.random.default_rng(0)
+    costs = rng.normal(size=(130, 2))
+    decisions = -costs / np.linalg.norm(costs, axis=1, keepdims=True)
+    model = fl.RegionRegressor(fl.Scaled(disc), cost=[0, 1]).fit(costs, decisions)
+    explained = model.explain()
+    assert explained.looked_at == 44
+    assert "130 samples, of which 44 were looked at" in str(explained)
+    assert all(limit.pinned for limit in explained.limits)
+
+
 def test_few_samples_are_called_few() -> None:
     assert "which is few" in str(Limit("a", "lower", 0.01))
     assert "few" not in str(Limit("a", "lower", 0.5))

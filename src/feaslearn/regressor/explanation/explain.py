@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,20 +40,18 @@ def explain(
         seen.n_samples,
         limits,
         tuple(carriers(model, seen)),
+        looked_at=seen.looked_at if seen.looked_at < seen.n_samples else None,
     )
     if signal is None:
         if costs is not None:
             raise DataError("explain: costs were given without a signal")
         return general
     signals, features, prices = _read(model, signal, costs)
-    return Explanation(
-        general.hypothesis,
-        general.n_samples,
-        limits,
-        general.carriers,
-        tuple(_outside(signals[0], seen, signal_names(model))),
-        None if prices is None else angle(prices[0], seen.directions),
-        () if prices is None else tuple(_unseen_here(model, features, prices, limits)),
+    return replace(
+        general,
+        outside=tuple(_outside(signals[0], seen, signal_names(model))),
+        price_angle=None if prices is None else angle(prices[0], seen.directions),
+        remarks=() if prices is None else tuple(_unseen_here(model, features, prices, limits)),
     )
 
 

@@ -90,10 +90,10 @@ def _reached(hypothesis: Hypothesis, theta: Array, features: Array, costs: Array
         return _binding(hypothesis, theta, features, costs)
     if isinstance(hypothesis, Minkowski):
         ends = _ends_of_sum(hypothesis, theta, features, costs)
-        curved = any(_curved(term.primitive) for term in hypothesis.terms_at(theta, n, k))
+        curved = any(is_curved(term.primitive) for term in hypothesis.terms_at(theta, n, k))
     else:
         ends = _ends(hypothesis, theta, features, costs)
-        curved = isinstance(hypothesis, MapHypothesis) and _curved(hypothesis.latent(n))
+        curved = isinstance(hypothesis, MapHypothesis) and is_curved(hypothesis.latent(n))
     low, at, high = ends
     width = high - low
     slack = (NEXT_TO if curved else AT) * width
@@ -101,7 +101,8 @@ def _reached(hypothesis: Hypothesis, theta: Array, features: Array, costs: Array
     return Exposure(wide & (at >= high - slack), wide & (at <= low + slack))
 
 
-def _curved(primitive: PrimitiveSet) -> bool:
+def is_curved(primitive: PrimitiveSet) -> bool:
+    """Whether a set is described with cones that are not linear."""
     kinds = {cone.kind for cone in primitive.conic_form().cones}
     return not kinds <= {"nonnegative", "zero"}
 
