@@ -120,6 +120,8 @@ class Trainer(BaseEstimator, ABC):
         if learned is not objective and not self.uses_known:
             trained = _within(objective, trained, random, thorough)
         _complete(trained, objective)
+        if learned is not objective:
+            _tell_of_empty_regions(objective, trained)
         objective = learned
         observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
@@ -174,6 +176,19 @@ def _within(
         result.lower_bound = None
         result.status = "converged" if result.status == "optimal" else result.status
     return Trained(theta, result)
+
+
+def _tell_of_empty_regions(objective: Objective, trained: Trained) -> None:
+    """Warn of training samples at which the region has no decision that is known to be allowed."""
+    empty = count = 0
+    for shard in objective.shards:
+        solved = objective.hypothesis.solve(trained.theta, shard.features, shard.costs)
+        empty, count = empty + int(solved.empty.sum()), count + len(solved.empty)
+    if empty:
+        trained.result.warnings.append(
+            f"the learned region has no decision that satisfies the known constraints at {empty} "
+            f"of {count} training samples: the nearest that does counts there"
+        )
 
 
 def returned_loss(objective: Objective, theta: Array) -> float:
