@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.bilinear_noiseless import SIZES, printed
 from experiments.frame.experiment import Claim, Contest, Experiment, Row, Settings
-from experiments.frame.found import Found
+from experiments.frame.found import FEWEST, Found, all_of
 from experiments.frame.methods import HELPERS, measure
 from experiments.frame.models import COLUMNS, CONVENTIONS, CORRECTED, LOSSES
 
@@ -37,12 +37,14 @@ def name(n_train: int, p: int, loss: str, convention: str) -> str:
 
 
 def rows(settings: Settings) -> list[Row]:
-    """Return the rows; quick mode has p = 5 only, and no MILP."""
+    """Return the rows; quick mode has N = 100 and p = 5 only, corrected, and no MILP."""
     found = []
-    for n_train in SAMPLES:
-        data = {"data": "l1 ball, n=5", "n_train": n_train, "n_test": 500, "noise": NOISE}
-        sizes = (5,) if settings.quick else SIZES
-        for p, loss, convention in product(sizes, LOSSES, CONVENTIONS):
+    sizes = (5,) if settings.quick else SIZES
+    conventions = (CORRECTED,) if settings.quick else CONVENTIONS
+    n_test = 100 if settings.quick else 500
+    for n_train in SAMPLES[:1] if settings.quick else SAMPLES:
+        data = {"data": "l1 ball, n=5", "n_train": n_train, "n_test": n_test, "noise": NOISE}
+        for p, loss, convention in product(sizes, LOSSES, conventions):
             options = {**data, "p": p, "loss": loss, "convention": convention, "max_iter": 500}
             found.append(
                 Row(
@@ -73,34 +75,27 @@ def _milp_rows(n_train: int, data: dict[str, object], seconds: float) -> list[Ro
     ]
 
 
-def _more_samples(found: Found, loss: str, p: int, convention: str) -> tuple[float, float]:
-    few, many = (
-        found.mean(name(n_train, p, loss, convention), "true_predictability") for n_train in SAMPLES
-    )
-    return few, many
+def _with_more_samples(found: Found, loss: str) -> tuple[list[bool | None], str]:
+    """Say where ℓp is clearly lower with twice the samples, and what it is."""
+    told, lower = [], []
+    for p, convention in product((5, 6), CONVENTIONS):
+        few, many = (name(n_train, p, loss, convention) for n_train in SAMPLES)
+        lower.append(found.lower(many, few, "true_predictability"))
+        losses = (found.told(row, "true_predictability") for row in (few, many))
+        told.append(f"p={p}, {convention}: {' to '.join(losses)}")
+    return lower, "ℓp from N=100 to N=200: " + "; ".join(told)
 
 
 def _predictability_learns(found: Found) -> tuple[bool | None, str]:
-    pairs = {
-        (p, c): _more_samples(found, "predictability", p, c) for p in (5, 6) for c in CONVENTIONS
-    }
-    told = "; ".join(
-        f"p={p}, {c}: {few:.3f} to {many:.3f}" for (p, c), (few, many) in pairs.items()
-    )
-    return all(many < few for few, many in pairs.values()), f"ℓp from N=100 to N=200: {told}"
+    lower, told = _with_more_samples(found, "predictability")
+    return all_of(lower), told
 
 
 def _suboptimality_does_not(found: Found) -> tuple[bool | None, str]:
-    pairs = {c: _more_samples(found, "suboptimality", 5, c) for c in CONVENTIONS}
-    near = {
-        c: found.mean(name(200, 5, "predictability", c), "true_predictability") for c in CONVENTIONS
-    }
-    told = "; ".join(
-        f"{c}: {few:.3f} to {many:.3f} (predictability {near[c]:.3f})"
-        for c, (few, many) in pairs.items()
-    )
-    held = all(many > 2 * near[c] for c, (few, many) in pairs.items())
-    return held, f"p=5, ℓp from N=100 to N=200: {told}"
+    lower, told = _with_more_samples(found, "suboptimality")
+    if len(found.seeds(name(SAMPLES[-1], 5, "suboptimality", CORRECTED))) < FEWEST:
+        return None, told
+    return (False if all(lower) else True if not any(lower) else None), told
 
 
 def _milp_is_out_of_reach(found: Found) -> tuple[bool | None, str]:
@@ -115,17 +110,25 @@ def _milp_is_out_of_reach(found: Found) -> tuple[bool | None, str]:
     return verdict, f"proved optimal within 60 s, constant map: {', '.join(told)}"
 
 
-def _notes(found: Found) -> list[str]:
+def _noise_on_test_rows(found: Found) -> str:
     row = name(100, 5, "predictability", CORRECTED)
     apart = found.values(row, "predictability") - found.values(row, "true_predictability")
-    return [
+    return (
         f"Test decisions carry the noise too: ℓp_θ − ℓp is {np.mean(apart):.2f} here and "
-        f"0.18 to 0.20 in the paper, "
-        f"n σ² = 0.20 for σ = {NOISE}. So N(0, 0.2) is read as a standard deviation of 0.2.",
-        "The training column of the paper is comparable with ours; its p = 4 test column is "
-        "on another "
-        "scale, as in the noiseless table.",
-    ]
+        f"0.18 to 0.20 "
+        f"in the paper, n σ² = 0.20 for σ = {NOISE}. So N(0, 0.2) is read as a deviation of 0.2."
+    )
+
+
+def _below_the_bound(found: Found) -> str:
+    bounds = found.values("N=100, p=5, MILP", "lower_bound")
+    return (
+        f"No constant map with p = 5 has a training loss below {bounds.mean():.3f} (N = 100, "
+        f"proved, "
+        f"mean of {len(bounds)} seeds); the paper prints 0.14, so its map depends on the "
+        f"costs. With "
+        "such a map our runs as published end at a worse optimum."
+    )
 
 
 EXPERIMENT = Experiment(
@@ -139,7 +142,7 @@ EXPERIMENT = Experiment(
     measure=measure,
     columns={**COLUMNS, "lower_bound": "proved bound"},
     helpers=HELPERS,
-    notes=_notes,
+    notes=(_noise_on_test_rows, _below_the_bound),
     claims=(
         Claim("Noisy: more samples improve predictability", _predictability_learns),
         Claim("Noisy: more samples do not improve suboptimality", _suboptimality_does_not),
@@ -154,7 +157,7 @@ EXPERIMENT = Experiment(
                 f"N={n_train}, p={p}, Ours: Annealing",
                 f"N={n_train}, Ours: RegionRegressor(cost=...)",
             ),
-            why_not="both fit the same class; with noise the least training loss decides little",
+            why_not="both fit the same class to the same noisy rows",
         )
         for n_train, p in product(SAMPLES, SIZES)
     ),

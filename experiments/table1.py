@@ -31,12 +31,12 @@ def name(algorithm: int, loss: str, convention: str) -> str:
 
 def rows(settings: Settings) -> list[Row]:
     """Return the rows: both algorithms and losses, then Algorithm 2 as its formula is printed."""
-    del settings  # all of them are cheap
+    data = {**DATA, "n_test": 100} if settings.quick else DATA
     found = [
         Row(
             name(algorithm, loss, convention),
             {
-                **DATA,
+                **data,
                 "method": f"algorithm {algorithm}",
                 "convention": convention,
                 "loss": loss,
@@ -50,7 +50,7 @@ def rows(settings: Settings) -> list[Row]:
         Row(
             name(2, loss, "ε terms without 1/N"),
             {
-                **DATA,
+                **data,
                 "method": "algorithm 2",
                 "loss": loss,
                 "max_iter": 500,
@@ -59,7 +59,7 @@ def rows(settings: Settings) -> list[Row]:
         )
         for loss in LOSSES
     ]
-    return [*found, Row("Ours: Annealing", {**DATA, "method": "annealing"})]
+    return [*found, Row("Ours: Annealing", {**data, "method": "annealing"})]
 
 
 def _share(found: Found, row: str) -> str:
@@ -71,19 +71,25 @@ def _vanilla_prefers_suboptimality(found: Found) -> tuple[bool | None, str]:
     held, told = [], []
     for convention in CONVENTIONS:
         near, cheap = (found.mean(name(1, loss, convention), "train") for loss in LOSSES)
-        held.append(cheap < 0.5 * near)
+        held.append(bool(cheap < 0.5 * near))
         told.append(f"{convention}: predictability {near:.3g}, suboptimality {cheap:.3g}")
     return all(held), "; ".join(told)
 
 
 def _smoothing_serves_both(found: Found) -> tuple[bool | None, str]:
-    shares = {loss: _share(found, name(2, loss, CORRECTED)) for loss in LOSSES}
+    told = [
+        f"{loss}, {convention} {_share(found, name(2, loss, convention))}"
+        for convention, loss in product(CONVENTIONS, LOSSES)
+    ]
     held = all(
         (found.values(name(2, loss, CORRECTED), "train") <= RECOVERED).mean() >= 0.5
         for loss in LOSSES
     )
-    told = ", ".join(f"{loss} {share}" for loss, share in shares.items())
-    return held, f"training loss of at most {RECOVERED:g} in: {told} (corrected)"
+    return held, (
+        f"training loss of at most {RECOVERED:g}: {'; '.join(told)}. Where the map may "
+        f"depend on the "
+        "costs, 500 iterations from our start do not get there"
+    )
 
 
 def _the_formula_as_printed(found: Found) -> tuple[bool | None, str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from experiments.frame.experiment import Contest, Experiment
-from experiments.frame.found import Found, MissingCellsError, short
+from experiments.frame.found import FEWEST, Found, MissingCellsError, short
 
 #: What is compared: the loss of the decision that a model returns.
 COLUMN = "returned"
+#: A ratio below this is zero.
+EXACT = 1e-6
 
 
 def contest_table(experiments: list[Experiment], founds: dict[str, Found]) -> str:
@@ -47,10 +49,22 @@ def _line(contest: Contest, found: Found) -> str:
         return f"| {contest.label} | – | – | – | cells are missing |"
     row, linear = contest.printed
     printed = "–" if row is None or linear is None else short(row / linear)
-    # Where both are exact, neither wins.
-    tied = max(loss, our_loss) < 1e-6
-    wins = "both are exact" if tied else ("yes" if our_loss < loss else f"no: {contest.why_not}")
+    wins = _verdict(contest, found, theirs, ours, max(loss, our_loss))
     return (
         f"| {contest.label} | {short(loss)} ({theirs}) | {short(our_loss)} ({ours}) | {printed} "
         f"| {wins} |"
     )
+
+
+def _verdict(contest: Contest, found: Found, theirs: str, ours: str, worst: float) -> str:
+    """Say whether ours wins: on the seeds that both rows have, beyond two standard errors."""
+    if worst < EXACT:
+        return "both are exact"
+    first, second = found.paired(ours, theirs, COLUMN)
+    lower = found.lower(ours, theirs, COLUMN)
+    if lower is None and len(first) >= FEWEST:
+        return "a tie, within two standard errors"
+    if lower is None:
+        lower = bool(first.mean() < second.mean())
+    told = "yes" if lower else f"no: {contest.why_not}"
+    return told if len(first) >= FEWEST else f"{told} (seeds: {len(first)})"

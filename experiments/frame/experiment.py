@@ -119,8 +119,9 @@ class Experiment:
         What the table shows: name of a value, and headline.
     helpers : tuple of callable
         Other functions of the experiment whose code the values depend on.
-    notes : callable, optional
-        From `Found` to sentences under the table, such as why a number of the paper is wrong.
+    notes : tuple of callable
+        Each from `Found` to a sentence under the table, such as why a number of the paper is
+        wrong; left out while its cells are missing.
     draw : callable, optional
         ``draw(found, folder)`` writes figures and returns the names of the files.
     claims : tuple of Claim
@@ -136,7 +137,7 @@ class Experiment:
     measure: Callable[..., Values]
     columns: dict[str, str]
     helpers: tuple[Callable[..., Any], ...] = ()
-    notes: Callable[[Found], list[str]] | None = None
+    notes: tuple[Callable[[Found], str], ...] = ()
     draw: Callable[[Found, Path], list[str]] | None = None
     claims: tuple[Claim, ...] = ()
     contests: tuple[Contest, ...] = ()

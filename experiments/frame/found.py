@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+
+#: Seeds from which two rows are compared.
+FEWEST = 3
 
 
 class MissingCellsError(KeyError):
@@ -62,9 +67,32 @@ class Found:
         first, second = np.array(pairs, dtype=float)
         return first, second
 
+    def lower(self, one: str, other: str, key: str = "returned") -> bool | None:
+        """Say whether a number is lower in one row than in another, on the same seeds.
+
+        None where fewer than three seeds are shared, or the mean difference is within two of its
+        standard errors.
+        """
+        first, second = self.paired(one, other, key)
+        if len(first) < FEWEST:
+            return None
+        differences = second - first
+        error = differences.std(ddof=1) / np.sqrt(len(differences))
+        if abs(differences.mean()) <= 2.0 * error:
+            return None
+        return bool(differences.mean() > 0.0)
+
     def told(self, row: str, key: str) -> str:
         """Return "mean ± standard error" as a text."""
         return with_error(self.mean(row, key), self.standard_error(row, key))
+
+
+def all_of(verdicts: Iterable[bool | None]) -> bool | None:
+    """Return False if one is, True if all are, otherwise None."""
+    known = list(verdicts)
+    if any(verdict is False for verdict in known):
+        return False
+    return True if known and all(known) else None
 
 
 def with_error(mean: float, error: float) -> str:

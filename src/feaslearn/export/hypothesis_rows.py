@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.export.blended import blended
 from feaslearn.export.description import Description, beside, sparse
+from feaslearn.export.known_rows import KnownRows
 from feaslearn.export.latent_set import latent_set
 from feaslearn.export.region_description import mapped
 from feaslearn.hypotheses import Blend, Facets, Minkowski
@@ -100,19 +101,30 @@ def _(hypothesis: Facets, theta: Array, names: tuple[str, ...], features: tuple[
     return Parts(free.cut(A, b.T, rows.E, rows.e.T), _no_scales)
 
 
-@describe.register
-def _(hypothesis: Blend, theta: Array, names: tuple[str, ...], features: tuple[str, ...]) -> Parts:
-    """Return ``x = sum_t weight_t x_t`` with each x_t in the region of its member."""
-    n, k = len(names), len(features)
-    given = hypothesis.parts(theta, n, k)
-    total = sum(weight for weight, _, _ in given)
-    members = [describe(member, part, names, features) for _, member, part in given]
-    weights = [weight / total for weight, _, _ in given]
-
-    def scales(phi: Array) -> Array:
-        return np.concatenate([member.scales(phi) for member in members])
-
-    return Parts(blended(names, features, weights, [each.description for each in members]), scales)
+def describe_within(
+    hypothesis: Hypothesis,
+    theta: Array,
+    names: tuple[str, ...],
+    features: tuple[str, ...],
+    known: KnownRows | None,
+) -> Parts:
+    """Return the rows of a hypothesis within what is known; of a blend, each member within it."""
+    k = len(features)
+    if isinstance(hypothesis, Blend):
+        given = hypothesis.parts(theta, len(names), k)
+        members = [
+            describe_within(member, part, names, features, known) for _, member, part in given
+        ]
+        total = sum(weight for weight, _, _ in given)
+        maps = [weight / total * np.eye(len(names)) for weight, _, _ in given]
+        shared = k if known is None else k + len(known.names)
+        rows = blended(names, shared, maps, [each.description for each in members])
+        return Parts(rows, lambda phi: np.concatenate([each.scales(phi) for each in members]))
+    parts = describe(hypothesis, theta, names, features)
+    if known is None:
+        return parts
+    project = not isinstance(hypothesis, Facets)
+    return Parts(known.within(parts.description, k, project=project), parts.scales)
 
 
 def _no_scales(_phi: Array) -> Array:

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, EmptySetError
 from feaslearn.export.description import Description
-from feaslearn.export.hypothesis_rows import describe
+from feaslearn.export.hypothesis_rows import describe_within
+from feaslearn.export.known_rows import KnownRows
 from feaslearn.export.naming import distinct_names
+from feaslearn.hypotheses.constrained import constrained
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.reader import check_fitted, check_signals, decision_names, one_row
 
@@ -29,12 +31,15 @@ class ModelDescription:
     description : Description
         Its rows.
     scales : callable
-        The coefficients after the features, as a function of these.
+        The last coefficients, as a function of the features.
+    known : KnownRows, default=None
+        The coefficients between: right-hand sides of what is known.
     """
 
     model: LearnedRegion
     description: Description
     scales: Callable[[Array], Array]
+    known: KnownRows | None = None
 
     def coefficients(self, signal: ArrayLike) -> Array:
         """Return the coefficients at a signal, or a frame of one row.
@@ -47,19 +52,28 @@ class ModelDescription:
         signals = check_signals(self.model, one_row(signal))
         if len(signals) != 1:
             raise DataError(f"{len(signals)} signals were given; give one")
-        phi = self.model.features_.transform(signals)[0]
+        phi = columns = self.model.features_.transform(signals)
+        regions, right_sides = self.model.hypothesis_, np.zeros(0)
+        if self.known is not None and self.model.known_ is not None:
+            limits = self.model.known_.at(signals)
+            right_sides = self.known.coefficients(limits)
+            columns = np.hstack([phi, limits.columns()])
+            regions = constrained(regions, limits.shape)
         nothing = np.zeros((1, self.description.n))
-        if self.model.hypothesis_.solve(self.model.theta_, phi[None], nothing).empty[0]:
+        if regions.solve(self.model.theta_, columns, nothing).empty[0]:
             raise EmptySetError(
-                "the region is empty at this signal, which is unlike those of the fit; "
-                "model.region(signal) relaxes it as little as possible: export that"
+                "no decision satisfies all learned and known rows at this signal; "
+                "model.region(signal) relaxes them as little as possible: export that"
             )
-        return np.concatenate([phi, self.scales(phi)])
+        return np.concatenate([phi[0], right_sides, self.scales(phi[0])])
 
 
 def describe_model(model: LearnedRegion) -> ModelDescription:
     """Return the rows of a fitted model."""
     check_fitted(model)
+    names, known = decision_names(model), None
+    if model.known_ is not None:
+        known = KnownRows.of(model.known_, names, model.features_.n_signals)
     features = distinct_names(model.features_.names)
-    parts = describe(model.hypothesis_, model.theta_, decision_names(model), features)
-    return ModelDescription(model, *parts)
+    parts = describe_within(model.hypothesis_, model.theta_, names, features, known)
+    return ModelDescription(model, *parts, known)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from feaslearn.exceptions import EmptySetError, InfeasibleProblemError
 from feaslearn.export.description import CONSTANT, Description, below, sparse
 from feaslearn.export.latent_set import LatentSet, latent_set
 from feaslearn.region import Region
@@ -24,9 +25,21 @@ def describe_region(region: Region) -> Description:
     EmptySetError, UnboundedSetError
         Where a linear cost would have no minimum.
     """
-    image = region.image
-    image.primitive.check()
-    latent = latent_set(image.primitive)
+    region.image.primitive.check()
+    rows = _learned(region)
+    if region.known is None:
+        return rows
+    try:
+        region.minimize(np.zeros(region.n))
+    except InfeasibleProblemError:
+        raise EmptySetError("no decision of the region satisfies the known constraints") from None
+    known = region.known
+    return rows.cut(known.A, known.b[None], known.E, known.e[None])
+
+
+def _learned(region: Region) -> Description:
+    """Return the rows of the image; those of the decisions themselves where it is the set."""
+    image, latent = region.image, latent_set(region.image.primitive)
     if latent.plain and np.array_equal(image.matrix, np.eye(image.n)) and not image.offset.any():
         empty = sp.csr_array((len(latent.h), 0))
         return Description(
