@@ -15,7 +15,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, FileError, MissingExtraError, NotFittedError
-from feaslearn.report import write_report
+from feaslearn.report import comparison, write_report
 from feaslearn.report.chart import Chart, nice_steps
 from feaslearn.report.comparison import compare
 from feaslearn.report.findings import find_problems
@@ -94,6 +94,22 @@ def test_without_a_training_file_parts_are_held_out(
     assert kept.fair is None
     assert "not asked for" in kept.held_out
     assert "is not known" in kept.held_out
+
+
+def test_of_many_rows_some_are_drawn(
+    model: fl.RegionRegressor, power: fl.Decisions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "MOST_ROWS", 20)
+    monkeypatch.setattr(comparison, "MOST_TRAINING_ROWS", 10)
+    found = compare(samples_of(model, power), None, False)
+    assert found.held_out.startswith("20 of 80 rows were drawn at random. The 20 rows were cut")
+    found = compare(samples_of(model, power[:40]), samples_of(model, power[40:]), None)
+    assert "the same 40 rows and measured on the 40 other rows" in found.held_out
+    assert "the fits saw 10 of them" in found.held_out
+    assert "Measured were 20, drawn at random." in found.held_out
+    some = samples_of(model, power).drawn(7)
+    places = [int(some.place(i).removeprefix("row ")) for i in range(7)]
+    assert np.array_equal(some.observed, power.decisions[places])
 
 
 def test_few_rows_are_not_compared(model: fl.RegionRegressor, power: fl.Decisions) -> None:
