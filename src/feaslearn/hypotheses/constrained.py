@@ -162,7 +162,8 @@ class Constrained(Hypothesis):
         if len(none):
             soft = SoftRows(*rows.giving_way(phi[none]))
             near = nearest_known(soft, known.rows(none), costs[none])
-            found.decisions[none], contradictory[none] = near
+            found.decisions[none], _, contradictory[none] = near
+            empty[none] = near.away()
         fine = ~contradictory
         found.decisions[fine] = known.rows(fine).settled(found.decisions[fine])
         return found.decisions, empty, found.tied
@@ -225,7 +226,8 @@ def _minimize_lifted(lifted: LiftedRegion, known: KnownLimits, costs: Array) -> 
     none = np.flatnonzero(empty)
     if len(none):
         near = _nearest_lifted(lifted.rows(none), known.rows(none), costs[none])
-        found.decisions[none], found.contradictory[none] = near
+        found.decisions[none], _, found.contradictory[none] = near
+        found.empty[none] = near.away()
     return found
 
 

@@ -7,11 +7,10 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.exceptions import InfeasibleProblemError
-from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED, solve_rows, workspace
+from feaslearn.hypotheses.small_programs import FacetSolutions, Limits, solve_programs
+from feaslearn.kernels.small_lp import OPTIMAL
 from feaslearn.known import KnownLimits
 from feaslearn.sets.polytope import Polytope
-from feaslearn.sets.warm_program import Bounds, WarmProgram
 
 Array = NDArray[np.float64]
 
@@ -20,26 +19,6 @@ RELAX_FACET, RELAX_BOUND, RELAX_EQUALITY = 1.0, 100.0, 1e4
 #: A relaxed region is a point or flat, and so are others within rounding; this much more room,
 #: relative to the size of their numbers, makes them regions that every solver sees.
 ROOM = 1e-7
-
-
-class FacetSolutions(NamedTuple):
-    """Optimal decisions, the prices of the rows, and what each program ended with.
-
-    ``prices`` holds how much the cost falls when a row is relaxed by one unit, equalities first.
-    """
-
-    decisions: Array
-    prices: Array
-    status: NDArray[np.int8]
-    tied: NDArray[np.bool_]
-
-
-class Limits(NamedTuple):
-    """Right-hand sides of all rows, and bounds, one row for each program."""
-
-    right: Array
-    lower: Array
-    upper: Array
 
 
 class FacetRows(NamedTuple):
@@ -81,7 +60,7 @@ class FacetRows(NamedTuple):
         )
         slack = np.repeat([0.0, np.inf], [len(known.E), len(known.G)])
         slack = np.append(self.slack_limits(), slack)
-        found = solve_programs(G, limits, np.ascontiguousarray(costs), slack)
+        found = solve_programs(G, limits, np.ascontiguousarray(costs), slack, verify=True)
         return found._replace(
             prices=np.ascontiguousarray(found.prices[:, : len(self.E) + len(self.a)])
         )
@@ -187,39 +166,3 @@ class FacetRows(NamedTuple):
         right = right + more
         right[:, :q] -= less
         return Limits(right, lower - under, upper + over), inner + over - under
-
-
-def solve_programs(G: Array, limits: Limits, costs: Array, slack: Array) -> FacetSolutions:
-    """Minimise each cost over ``G x + s = right, lower <= x <= upper, 0 <= s <= slack``."""
-    count = len(costs)
-    solutions = FacetSolutions(
-        np.full((count, G.shape[1]), np.nan),
-        np.empty((count, len(G))),
-        np.full(count, INFEASIBLE, dtype=np.int8),
-        np.empty(count, dtype=bool),
-    )
-    work = workspace(*G.shape)
-    right, lower, upper = limits
-    solve_rows(work, G, right, costs, lower, upper, slack, *solutions)
-    unsolved = np.flatnonzero(solutions.status == UNSOLVED)
-    if len(unsolved):
-        program, bounds = WarmProgram(G), Bounds(right - slack, right, lower, upper)
-        for i in unsolved:
-            _solve_again(i, program, costs, bounds, solutions)
-    return solutions
-
-
-def _solve_again(
-    i: np.intp, program: WarmProgram, costs: Array, bounds: Bounds, solutions: FacetSolutions
-) -> None:
-    """Give a program that the kernel did not finish to HiGHS."""
-    try:
-        answer = program.solve(costs[i][None], Bounds(*(side[i][None] for side in bounds)))
-    except InfeasibleProblemError:
-        solutions.status[i] = INFEASIBLE
-        return
-    solutions.decisions[i] = answer.points[0]
-    solutions.prices[i] = -answer.row_duals[0]
-    solutions.status[i] = OPTIMAL
-    # The kernel did not come to say; whoever asks looks at the whole face.
-    solutions.tied[i] = True

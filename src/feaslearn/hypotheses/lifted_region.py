@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from feaslearn.hypotheses.boxed_form import boxed_form
-from feaslearn.hypotheses.facet_rows import FacetSolutions, Limits, solve_programs
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.hypotheses.map_hypothesis import MapHypothesis
+from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.hypotheses.small_programs import FacetSolutions, Limits, solve_programs
 from feaslearn.known import KnownLimits
 
 Array = NDArray[np.float64]
@@ -71,9 +71,19 @@ class LiftedRegion(NamedTuple):
         G = np.ascontiguousarray(np.vstack([self.W, K[needed]]))
         limits = Limits(np.hstack([self.w, sides[:, needed]]), self.lower, self.upper)
         slack = np.append(self.slack, np.full(int(needed.sum()), np.inf))
-        found = solve_programs(G, limits, np.ascontiguousarray(costs @ self.M), slack)
+        found = solve_programs(G, limits, np.ascontiguousarray(costs @ self.M), slack, verify=True)
         prices = found.prices[:, : len(self.W)]
         return found._replace(decisions=found.decisions @ self.M.T + self.m, prices=prices)
+
+
+class LiftedSlopes(NamedTuple):
+    """Derivatives of a loss in the numbers of lifted regions, one row for each sample."""
+
+    M: Array
+    m: Array
+    lower: Array
+    upper: Array
+    w: Array
 
 
 def lifted_region(
@@ -96,7 +106,9 @@ def _lifted_map(
     A, b = hypothesis.maps(theta, n, features.shape[1]).at(features)
     count = (len(features), 1)
     lower, upper, w = (np.tile(side, count) for side in (form.lower, form.upper, form.w))
-    return LiftedRegion(A @ form.T, b, lower, upper, form.W, w, form.slack)
+    # One matrix for all samples makes one program of them.
+    constant = len(A) > 0 and (A[0] == A).all()
+    return LiftedRegion((A[0] if constant else A) @ form.T, b, lower, upper, form.W, w, form.slack)
 
 
 def _lifted_sum(
@@ -109,7 +121,7 @@ def _lifted_sum(
     scales, offsets = (f(theta, features, n) for f in (hypothesis.scales, hypothesis.offsets))
     terms = hypothesis.terms_at(theta, n, features.shape[1])
     # Terms that never count would only make the programs larger.
-    counting = np.flatnonzero((scales > 0.0).any(axis=0)) if len(terms) else np.zeros(0, int)
+    counting = np.flatnonzero((scales > 0.0).any(axis=0))
     found = [boxed_form(terms[t].primitive) for t in counting]
     forms = [form for form in found if form is not None]
     if len(forms) < len(found):
@@ -132,3 +144,46 @@ def _lifted_sum(
         np.concatenate([form.w for form in forms]) * np.repeat(scales, rows, axis=1),
         np.concatenate([form.slack for form in forms]),
     )
+
+
+def pull_back(hypothesis: Hypothesis, theta: Array, features: Array, slopes: LiftedSlopes) -> Array:
+    """Return the gradient in theta, given the derivatives in the numbers of lifted regions."""
+    n, k = slopes.m.shape[1], features.shape[1]
+    if isinstance(hypothesis, MapHypothesis):
+        form = boxed_form(hypothesis.latent(n))
+        if form is None:
+            raise TypeError("a curved set has no lifted region")
+        A = np.einsum("ik,inp->knp", features, slopes.M @ form.T.T)
+        return hypothesis.pull_back(Maps(A, features.T @ slopes.m))
+    if not isinstance(hypothesis, Minkowski):
+        raise TypeError(f"{hypothesis!r} has no lifted region")
+    blocks = hypothesis.layout(n, k).unpack(theta)
+    found = {name: np.zeros_like(block) for name, block in blocks.items()}
+    if hypothesis.offset:
+        found["b"] = features.T @ slopes.m
+    if "alpha" in blocks:
+        by_scale = _scale_slopes(hypothesis, theta, features, slopes)
+        psi = hypothesis.basis(k).values(features, blocks.get("knots"))
+        found["alpha"] = by_scale.T @ psi
+        if len(blocks["alpha"]) == 1:
+            found["alpha"] = found["alpha"].sum(axis=0, keepdims=True)
+    return hypothesis.layout(n, k).pack(found)
+
+
+def _scale_slopes(
+    hypothesis: Minkowski, theta: Array, features: Array, slopes: LiftedSlopes
+) -> Array:
+    """Return the derivative in each scale (N, terms); where a scale is clipped it has none."""
+    n, k = slopes.m.shape[1], features.shape[1]
+    counts = hypothesis.unclipped_scales(theta, features, n) > 0.0
+    found, entry, row = np.zeros(counts.shape), 0, 0
+    terms = hypothesis.terms_at(theta, n, k)
+    for t in np.flatnonzero(counts.any(axis=0)):
+        form = boxed_form(terms[t].primitive)
+        if form is None:
+            raise TypeError("a curved set has no lifted region")
+        entries, rows = slice(entry, entry + len(form.lower)), slice(row, row + len(form.w))
+        entry, row = entries.stop, rows.stop
+        slope = slopes.lower[:, entries] @ form.lower + slopes.upper[:, entries] @ form.upper
+        found[:, t] = slope + slopes.w[:, rows] @ form.w
+    return np.asarray(found * counts)

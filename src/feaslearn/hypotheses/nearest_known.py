@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 
 #: What a unit of distance to the learned region costs, in units of the largest price.
 FIRST_OF_ALL = 1e3
+#: A distance below this, relative to the size of the decision, is none.
+ROUNDING = 1e-7
 
 
 class SoftRows(NamedTuple):
@@ -32,10 +34,16 @@ class SoftRows(NamedTuple):
 
 
 class NearestKnown(NamedTuple):
-    """Decisions, and where nothing satisfies the known constraints themselves."""
+    """Decisions, how far they are from the learned rows, and where what is known has none."""
 
     decisions: Array
+    distances: Array
     contradictory: NDArray[np.bool_]
+
+    def away(self) -> NDArray[np.bool_]:
+        """Say where the distance is more than rounding."""
+        size = 1.0 + np.abs(self.decisions).max(axis=1)
+        return np.asarray(self.contradictory | (self.distances > ROUNDING * size))
 
 
 def nearest_known(soft: SoftRows, known: KnownLimits, costs: Array) -> NearestKnown:
@@ -57,12 +65,14 @@ def nearest_known(soft: SoftRows, known: KnownLimits, costs: Array) -> NearestKn
     sizes = np.abs(costs).max(axis=1, keepdims=True)
     prices = np.broadcast_to(FIRST_OF_ALL * soft.prices, (len(costs), v))
     prices = np.hstack([costs / np.where(sizes > 0.0, sizes, 1.0), prices])
-    found = NearestKnown(np.empty((len(costs), n)), np.zeros(len(costs), dtype=bool))
+    count = len(costs)
+    found = NearestKnown(np.empty((count, n)), np.full(count, np.inf), np.zeros(count, dtype=bool))
     found.contradictory[:] = (known.lower > known.upper).any(axis=1)
     for i in np.flatnonzero(~found.contradictory):
         one = Bounds(*(side[i : i + 1] for side in bounds))
         try:
-            found.decisions[i] = program.solve(prices[i : i + 1], one).points[0, :n]
+            point = program.solve(prices[i : i + 1], one).points[0]
+            found.decisions[i], found.distances[i] = point[:n], point[n:] @ (soft.prices > 0.0)
         except InfeasibleProblemError:
             found.contradictory[i] = True
     for i in np.flatnonzero(found.contradictory):

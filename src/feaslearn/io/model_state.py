@@ -29,6 +29,7 @@ STATE = (
     "result_",
     "_reader",
     "_facets",
+    "_seen",
 )
 #: What is not stored as such: it is made again from what was given.
 READ = ("cost_", "known_")

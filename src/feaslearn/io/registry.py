@@ -18,6 +18,7 @@ from feaslearn.exceptions import UnsupportedError
 from feaslearn.features import FeatureMap
 from feaslearn.known import Known
 from feaslearn.regressor import FacetTable, LearnedFacet
+from feaslearn.regressor.explanation import Seen
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import TrainingResult
@@ -37,6 +38,7 @@ PARTS: tuple[type, ...] = (
     LearnedFacet,
     Outputs,
     Reader,
+    Seen,
     TrainingResult,
 )
 #: scikit-learn's transformers whose fitted state is known here.

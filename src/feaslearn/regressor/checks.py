@@ -25,13 +25,17 @@ Array = NDArray[np.float64]
 
 
 class FitData(NamedTuple):
-    """What a fit works with: rows of positive weight, and what is made of the parameters."""
+    """What a fit works with: rows of positive weight, and what is made of the parameters.
+
+    ``signals`` (2, K) are the least and the greatest signals of these rows.
+    """
 
     rows: Shard
     features: FeatureMap
     cost: ResolvedCost | None
     loss: Loss
     random: np.random.Generator
+    signals: Array
     known: ResolvedKnown | None = None
     warnings: tuple[str, ...] = ()
 
@@ -75,7 +79,9 @@ def check_fit(
         limits = known.at(signals)
         decisions, sample_weights, told = reconcile(known, limits, decisions, sample_weights, names)
     rows = _kept(features, signals, cost_matrix, decisions, sample_weights, limits)
-    return FitData(rows, features, cost, loss, random, known, told)
+    counting = signals[_counting(decisions, sample_weights)]
+    ranges = np.array([counting.min(axis=0), counting.max(axis=0)])
+    return FitData(rows, features, cost, loss, random, ranges, known, told)
 
 
 def check_weights(weights: ArrayLike | None, count: int | None, problems: Problems) -> Array | None:
@@ -193,7 +199,7 @@ def _kept(
     known: KnownLimits | None,
 ) -> Shard:
     """Keep the rows that count: with a positive weight, and something observed."""
-    kept = (weights > 0.0) & ~np.isnan(decisions).all(axis=1)
+    kept = _counting(decisions, weights)
     if not kept.all():
         signals, costs, decisions, weights = (a[kept] for a in (signals, costs, decisions, weights))
         known = None if known is None else known.rows(kept)
@@ -207,6 +213,11 @@ def _kept(
         np.require(decisions, requirements=["C", "W"]),
         weights / weights.sum(),
     )
+
+
+def _counting(decisions: Array, weights: Array) -> NDArray[np.bool_]:
+    """Say which rows count: with a positive weight, and something observed."""
+    return np.asarray((weights > 0.0) & ~np.isnan(decisions).all(axis=1))
 
 
 def _count(signals: Array | None, decisions: Array | None) -> int | None:

@@ -14,6 +14,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.known import Known
 from feaslearn.losses import Loss
 from feaslearn.regressor.checks import check_fit
+from feaslearn.regressor.explanation.seen import look
 from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.logs import spoken
@@ -168,4 +169,5 @@ class RegionRegressor(LearnedRegion):
         n = data.rows.decisions.shape[1]
         self._reader = Reader(Outputs.of(y), n, priced, self.sense == "max")
         self._facets = summarize(hypothesis, trained, data, self._reader)
+        self._seen = look(hypothesis, trained.theta, data, self._reader.maximises)
         return self

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from feaslearn.data import Shard
-from feaslearn.hypotheses.facet_rows import FacetRows, FacetSolutions
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.hypotheses.small_programs import FacetSolutions
 from feaslearn.known import KnownLimits
 
 Array = NDArray[np.float64]
@@ -38,11 +39,16 @@ class Samples(NamedTuple):
         return rows.E if self.known is None else np.vstack([rows.E, self.known.E])
 
     def across(self) -> Array:
-        """Return an orthonormal basis (n, r) of the directions that known equalities leave open."""
+        """Return an orthonormal basis (n, r) of the directions that known equalities leave open.
+
+        Decisions that never change are no directions either: bounds hold them, and an equality
+        that says so once more would differ by rounding.
+        """
         n = self.decisions.shape[1]
         if self.known is None or not len(self.known.E):
             return np.eye(n)
-        return np.asarray(null_space(self.known.E))
+        still = np.eye(n)[np.ptp(self.decisions, axis=0) == 0.0]
+        return np.asarray(null_space(np.vstack([self.known.E, still])))
 
     def rows(self, chosen: NDArray[np.generic]) -> Self:
         """Return some of the rows."""
