@@ -216,7 +216,7 @@ def test_classes_of_the_users_own(path: Path) -> None:
     with pytest.raises(ModelFileError, match="the class 'Interval' is not one that files may name"):
         fl.load(path)
     loaded = fl.load(path, classes=[Interval])
-    assert difference(vars(model), vars(loaded)) is None
+    assert difference(model, loaded) is None
 
 
 @pytest.mark.parametrize("kind", [Path, print, "Interval", 3])
