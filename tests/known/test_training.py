@@ -41,7 +41,7 @@ def test_what_is_known_makes_minkowski_sums_much_better() -> None:
     model = fitted(fl.Minkowski("auto"))
     assert loss(model) < 0.1 * loss(fitted(fl.Minkowski("auto"), None))
     assert model.result_.returned_loss < 0.02
-    assert model.result_.lower_bound is None
+    assert model.result_.lower_bound in (None, 0.0)  # nothing but zero is proved
     assert "training loss of the region alone" in model.result_.details
     measured = model.sample_losses(fl.Predictability(), TRAIN.signals, TRAIN.decisions)
     assert measured.mean() == pytest.approx(model.result_.objective, abs=1e-9)

@@ -45,7 +45,7 @@ def test_returned_loss_takes_the_first_of_tied_minimisers() -> None:
 def test_more_parameters_than_values_are_mentioned() -> None:
     problem = objective(hypothesis=fl.Affine(fl.Simplex(4)))
     result = fl.trainers.GradientDescent(1).train(problem, np.random.default_rng(0)).result
-    assert "8 parameters were fitted to 7 observed values" in result.warnings[0]
+    assert any("8 parameters were fitted to 7 observed values" in text for text in result.warnings)
     problem = objective(hypothesis=fl.Affine(fl.Simplex(3)))
     result = fl.trainers.GradientDescent(1).train(problem, np.random.default_rng(0)).result
-    assert result.warnings == []
+    assert not any("parameters were fitted" in text for text in result.warnings)

@@ -119,9 +119,9 @@ class Trainer(BaseEstimator, ABC):
         trained = self.search(objective if self.uses_known else learned, random)
         if learned is not objective and not self.uses_known:
             trained = _within(objective, trained, random, thorough)
-        _complete(trained, objective)
         if learned is not objective:
             _tell_of_empty_regions(objective, trained)
+        _complete(trained, objective)
         objective = learned
         observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
