@@ -112,15 +112,14 @@ class Trainer(BaseEstimator, ABC):
         trained = self.search(objective if self.uses_known else learned, random)
         if learned is not objective and not self.uses_known:
             trained = _within(objective, trained, random)
-        _complete(trained, objective)
-        objective = learned
-        observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
+        observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in learned.shards)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
-        if isinstance(objective.hypothesis, MapHypothesis) and objective.size > observed:
+        if isinstance(learned.hypothesis, MapHypothesis) and learned.size > observed:
             trained.result.warnings.append(
-                f"{objective.size} parameters were fitted to {observed} observed values, which "
+                f"{learned.size} parameters were fitted to {observed} observed values, which "
                 "cannot determine them: use fewer features or a smaller set"
             )
+        _complete(trained, objective)
         return trained
 
 
