@@ -265,6 +265,12 @@ def test_charts() -> None:
     assert flat.xs[0] < 2.0 < flat.xs[1]
     assert nice_steps(-1e-7, 1e-7) == pytest.approx([-1e-7, -5e-8, 0.0, 5e-8, 1e-7])
     assert len(nice_steps(3.1e8, 3.2e8)) > 2
+    # Losses that are rounding errors stay within their frame, as do all.
+    for size in (1e-30, 1.0, 1e12):
+        tiny = Chart.around("t", "x", "y", np.arange(3.0), np.full(3, size))
+        _, _, top, bottom = tiny.box
+        assert len(tiny.y_ticks) > 2
+        assert all(top <= tick.at <= bottom for tick in tiny.y_ticks)
 
 
 # ---- what is refused ------------------------------------------------------------------------

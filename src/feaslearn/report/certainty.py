@@ -13,6 +13,8 @@ from feaslearn.results import TrainingResult
 
 #: Held-out losses above so many training losses are a sign of too much freedom.
 OVERFIT = 3.0
+#: Unless held-out rows are predicted as well as this (R²) all the same.
+GOOD = 0.95
 #: Ties in a larger share of the rows than this are worth a warning.
 OFTEN = 0.2
 
@@ -76,7 +78,7 @@ def doubts(samples: Samples, comparison: Comparison) -> list[Doubt]:
             f"On rows that were held out the mean squared distance is {fair.loss.mean:.4g}, on the "
             f"training rows {train:.4g}."
         )
-        over = fair.loss.mean > OVERFIT * train and fair.loss.mean - train > 1e-9
+        over = fair.loss.mean > OVERFIT * train and fair.r2 < GOOD
         said.append(Doubt(text + (" The fit leans on its own rows." if over else ""), over))
     if samples.reader.priced:
         share = float(np.mean(samples.tied))
