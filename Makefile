@@ -15,7 +15,7 @@ PYTEST := python -m pytest -n $(JOBS)
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.core ## fit four models on built-in data, print a table, write demo_report.html
+demo: $(VENV)/.demo ## fit four models on built-in data, print a table, write demo_report.html
 	$(BIN)/feaslearn demo
 
 test: $(VENV)/.test ## run the tests and the examples in the docstrings
@@ -32,7 +32,7 @@ bench: $(VENV)/.test ## run every benchmark; each prints a ratio
 	$(BIN)/feaslearn bench
 
 reproduce: $(VENV)/.test ## run every experiment: the tables and figures of the paper
-	$(BIN)/feaslearn reproduce
+	$(BIN)/feaslearn reproduce all
 
 docs: $(VENV)/.docs ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
@@ -49,8 +49,8 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "feaslearn needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -c constraints.txt -e .
+$(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -c constraints.txt -e ".[report]"
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
@@ -82,5 +82,5 @@ soak-newest:
 soak-package:
 	rm -rf dist
 	$(call in-temporary-venv,install build twine; python -m build; twine check --strict dist/*)
-	$(call in-temporary-venv,install dist/*.whl; cd "$$venv"; feaslearn --version; feaslearn demo -o report.html)
+	$(call in-temporary-venv,install "$$(ls dist/*.whl)[report]"; cd "$$venv"; feaslearn --version; feaslearn demo -o report.html)
 	$(call in-temporary-venv,install dist/*.tar.gz; cd "$$venv"; feaslearn --version)

@@ -26,6 +26,7 @@ import feaslearn as fl
 from feaslearn.data import Shard, shards
 from feaslearn.losses import Objective
 from feaslearn.trainers.annealed_objective import AnnealedObjective
+from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.starts.start import Policy
 
 ROUNDS = 9
@@ -61,7 +62,7 @@ def evaluation(count: int, n_jobs: int) -> Callable[[], object]:
     rows = list(shards(Shard(features, costs, decisions, np.full(count, 1.0 / count))))
     objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(9)), rows, n_jobs)
     policy = Policy(np.zeros((6, 3)), decisions, rows[0].weights, np.ones(3))
-    problem = AnnealedObjective(objective, policy, 0.1)
+    problem = AnnealedObjective(objective, policy, Ridge(0.1))
     theta = random.normal(size=objective.size)
     return lambda: problem.evaluate(theta, 0.1)
 

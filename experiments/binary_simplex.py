@@ -1,59 +1,31 @@
-"""When binary and continuous simplices give the same training loss, and when they do not.
-
-The two agree where every training cost has one minimiser at the *continuous* optimum. It is not
-enough that it has at the binary one. Three decisions show it: at the binary optimum, 1/6, every
-minimiser is unique, yet two columns that tie for the third cost reach 0.0017 with a continuous
-simplex. Random data sets show the other side. Binary optima are proved by `MixedInteger`,
-continuous ones by `Global` (extra ``scip``). Run it with ``python experiments/binary_simplex.py``;
-``--quick`` takes two random data sets instead of eight.
-"""
+"""The paper's observation on binary and continuous simplices, and its MILP as printed."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 import feaslearn as fl
+from experiments.frame.experiment import Claim, Experiment, Row, Settings
+from experiments.frame.found import Found
 
+#: Two far decisions and one between them, whose cost almost ties the two.
 COSTS = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 0.05]])
 DECISIONS = np.array([[0.0, -1.0], [0.0, 1.0], [0.0, 0.0]])
-SECONDS = 60.0
+THREE, RANDOM, PRINTED = "Three decisions", "Random data sets", "MILP as printed, Example 1"
 
 
-class Row(NamedTuple):
-    """The two optima of a data set: losses, lower bounds, and samples with ties."""
-
-    name: str
-    binary: float
-    binary_bound: float
-    binary_ties: float
-    continuous: float
-    continuous_bound: float
-    continuous_ties: float
-
-
-def run(seeds: Iterable[int]) -> list[Row]:
-    """Compare the optima of the three decisions, and of random data sets of six.
-
-    Parameters
-    ----------
-    seeds : iterable of int
-        The seeds, one random data set each.
-
-    Returns
-    -------
-    list of Row
-        The optima; the continuous loss of the three decisions is that of columns found by hand.
-    """
-    three = fl.Decisions.from_arrays(COSTS, DECISIONS, [0, 1])
-    rows = [_compare("three decisions", three)]
-    for seed in seeds:
-        data = fl.datasets.make_l1_ball(6, n=2, low=-1.0, noise=0.1, random_state=seed)
-        rows.append(_compare(f"random, seed {seed}", data))
-    return rows
+def rows(settings: Settings) -> list[Row]:
+    """Return the counter-example, random data sets, and the printed rows of the MILP."""
+    limit = {"seconds": settings.solver_seconds}
+    found = [
+        Row(THREE, {"case": THREE, **limit}, most_seeds=1),
+        Row(PRINTED, {"case": PRINTED, **limit}),
+    ]
+    if not settings.quick:
+        found.insert(1, Row(RANDOM, {"case": RANDOM, **limit}, seconds=10.0))
+    return found
 
 
 def tied_columns() -> np.ndarray:
@@ -62,53 +34,113 @@ def tied_columns() -> np.ndarray:
     return np.column_stack([DECISIONS[0] + step, DECISIONS[1] - step])
 
 
-def _compare(name: str, data: fl.Decisions) -> Row:
-    binary, continuous = (
-        fl.RegionRegressor(
-            fl.Affine(fl.Simplex(2, binary=binary)), cost=data.cost, trainer=trainer, random_state=0
-        ).fit(data.signals, data.decisions)
-        for binary, trainer in (
-            (True, fl.trainers.MixedInteger(SECONDS)),
-            (False, fl.trainers.Global(max_seconds=SECONDS)),
-        )
-    )
-    first, second = binary.result_, continuous.result_
-    loss, ties = second.objective, second.tied_share
-    if len(data) == len(DECISIONS):
+def fit(data: fl.Decisions, binary: bool, seconds: float) -> fl.RegionRegressor:
+    """Return two columns of proved least predictability."""
+    trainer = fl.trainers.MixedInteger(seconds) if binary else fl.trainers.Global("auto", seconds)
+    hypothesis = fl.Affine(fl.Simplex(2, binary=binary))
+    model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=0)
+    return model.fit(data.signals, data.decisions)
+
+
+def as_printed(seed: int) -> dict[str, Any]:
+    """Return the least loss under the printed dual row ``c'A + λ e' = 0``, constant map.
+
+    The row makes all columns cost the same at every training signal. Two training signals of
+    Example 1 already have independent costs, so all columns are equal: one decision for all.
+    """
+    data = fl.datasets.make_switch(100, random_state=seed)
+    ranks = int(np.linalg.matrix_rank(data.cost_matrix))
+    spread = ((data.decisions - data.decisions.mean(axis=0)) ** 2).sum(axis=1).mean()
+    right = fit(data, True, 60.0).result_
+    return {"printed": float(spread) if ranks == 2 else 0.0, "binary": right.objective}
+
+
+def measure(seed: int, *, case: str, seconds: float) -> dict[str, Any]:
+    """Compare the optima of a data set over both simplices, or the two forms of the MILP."""
+    if case == PRINTED:
+        return as_printed(seed)
+    if case == THREE:
+        data = fl.Decisions.from_arrays(COSTS, DECISIONS, [0, 1])
+    else:
+        data = fl.datasets.make_l1_ball(6, n=2, low=-1.0, noise=0.1, random_state=seed)
+    binary, continuous = fit(data, True, seconds), fit(data, False, seconds)
+    loss, ties = continuous.result_.objective, continuous.result_.tied_share
+    if case == THREE:
         # A solver meets a tie to its tolerance only; these columns meet it exactly.
         continuous.theta_ = tied_columns().ravel()
-        loss = float(
-            continuous.sample_losses(fl.Predictability(), data.signals, data.decisions).mean()
-        )
-        ties = 1 / 3
-    return Row(
-        name,
-        first.objective,
-        first.lower_bound,
-        first.tied_share,
-        loss,
-        second.lower_bound,
-        ties,
+        losses = continuous.sample_losses(fl.Predictability(), data.signals, data.decisions)
+        loss, ties = float(losses.mean()), 1 / 3
+    return {
+        "binary": binary.result_.objective,
+        "binary_bound": binary.result_.lower_bound,
+        "binary_ties": binary.result_.tied_share,
+        "continuous": loss,
+        "continuous_bound": continuous.result_.lower_bound,
+        "continuous_ties": ties,
+    }
+
+
+def _as_stated(found: Found) -> tuple[bool | None, str]:
+    binary, continuous = (found.mean(THREE, key) for key in ("binary_bound", "continuous"))
+    ties = found.mean(THREE, "binary_ties")
+    return abs(binary - continuous) < 1e-6, (
+        f"three decisions: the binary optimum has no tie ({ties:.0%} of the rows) and is at least "
+        f"{binary:.4f}; two columns that tie at one row reach {continuous:.4f} with a "
+        f"continuous simplex"
     )
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="two random data sets, not eight")
-    quick = parser.parse_args().quick
-    print(
-        f"{'data':<16} {'binary':>8} {'bound':>8} {'ties':>5}   {'continuous':>10} "
-        f"{'bound':>8} {'ties':>5}"
+def _corrected(found: Found) -> tuple[bool | None, str]:
+    binary, continuous = (found.values(RANDOM, key) for key in ("binary", "continuous"))
+    bound = found.values(RANDOM, "continuous_bound")
+    tied = found.values(RANDOM, "continuous_ties") > 0
+    same = np.abs(binary - continuous) <= 1e-3 * binary + 1e-9
+    proved = continuous - bound <= 1e-2 * continuous + 1e-9
+    counted = ~tied & proved
+    verdict = None if not counted.any() else bool(same[counted].all())
+    return verdict, (
+        f"{int(same[counted].sum())} of {int(counted.sum())} random data sets whose "
+        f"continuous optimum was "
+        "proved and has no tie have the same optimum"
     )
-    for row in run(range(2 if quick else 8)):
-        print(
-            f"{row.name:<16} {row.binary:>8.4f} {row.binary_bound:>8.4f} {row.binary_ties:>5.2f}"
-            f"   {row.continuous:>10.4f} {row.continuous_bound:>8.4f} "
-            f"{row.continuous_ties:>5.2f}",
-            flush=True,
-        )
 
 
-if __name__ == "__main__":
-    main()
+def _milp_as_printed(found: Found) -> tuple[bool | None, str]:
+    printed, right = found.mean(PRINTED, "printed"), found.mean(PRINTED, "binary")
+    return abs(printed - right) < 1e-6, (
+        f"the equality c'A + λe' = 0 makes every column cost the same: least loss "
+        f"{printed:.3f} on Example 1, "
+        f"where two columns reach {right:.1e}; it must be an inequality"
+    )
+
+
+EXPERIMENT = Experiment(
+    name="binary_simplex",
+    title="Binary against continuous simplices",
+    about=(
+        "Least predictability with two columns: binary optima proved by branch and bound, "
+        "continuous ones by SCIP. "
+        "Three decisions are a counter-example to the observation as printed; random data "
+        "sets have six rows."
+    ),
+    rows=rows,
+    measure=measure,
+    columns={
+        "binary": "binary",
+        "binary_bound": "bound",
+        "binary_ties": "rows with ties",
+        "continuous": "continuous",
+        "continuous_bound": "bound (cont.)",
+        "continuous_ties": "rows with ties (cont.)",
+        "printed": "MILP as printed",
+    },
+    helpers=(fit, tied_columns, as_printed),
+    claims=(
+        Claim(
+            "Observation: binary and continuous optima agree if the binary optimum has no tie",
+            _as_stated,
+        ),
+        Claim("The same, with no tie at the *continuous* optimum (our correction)", _corrected),
+        Claim("Proposition (MILP reformulation), as printed", _milp_as_printed),
+    ),
+)

@@ -1,82 +1,104 @@
-"""Example 1 of the paper: a decision that jumps, learned as a region, as a line and as a cost.
-
-``min { s x_1 + (1 - s) x_2 : x_1 + x_2 = 1, 0 <= x <= 2 }`` switches from (1, 0) to (0, 1) at
-s = 0.5. A region of two columns recovers it exactly, and the proof is that its loss is zero. The
-linear policy cannot jump. Nor can a strictly convex quadratic cost over the known constraints: its
-policy is continuous, so that it is wrong somewhere near 0.5, however little it is regularised.
-Learned from 100 decisions, tested on 1000, ten seeds (``--quick``: two). Run it with
-``python experiments/switch.py``.
-"""
+"""Example 1 of the paper: a decision that jumps, learned as a region, as a line and as a cost."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 import feaslearn as fl
+from experiments.frame.experiment import Claim, Experiment, Row, Settings
+from experiments.frame.found import Found
+from experiments.frame.models import CONVENTIONS, CORRECTED, algorithm_2, region_model
 
 N_TRAIN, N_TEST = 100, 1_000
-KNOWN = fl.Polytope([[1, 0], [0, 1], [-1, 0], [0, -1]], [0, 0, -2, -2], [[1, 1]], [1])
+REGIONS = (
+    "Region, MILP",
+    "Region, convex",
+    *(f"Region, Alg 2, {convention}" for convention in CONVENTIONS),
+)
 RIDGES = (1e-2, 1e-4, 1e-6)
 
 
-def run(seeds: Iterable[int], n_test: int = N_TEST) -> dict[str, np.ndarray]:
-    """Return mean squared loss and largest error on test data by the name of the model.
-
-    Parameters
-    ----------
-    seeds : iterable of int
-        The seeds, one data set each.
-    n_test : int
-        Test decisions.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n_seeds, 2)
-        Losses and largest errors.
-    """
-    found: dict[str, list[tuple[float, float]]] = {}
-    for seed in seeds:
-        data = fl.datasets.make_switch(N_TRAIN + n_test, random_state=seed)
-        train, test = data[:N_TRAIN], data[N_TRAIN:]
-        for name, model in _models(data, seed).items():
-            model.fit(train.signals, train.decisions)
-            errors = model.predict(test.signals) - test.decisions
-            row = float((errors**2).sum(axis=1).mean()), float(np.abs(errors).max())
-            found.setdefault(name, []).append(row)
-    return {name: np.array(rows) for name, rows in found.items()}
+def rows(settings: Settings) -> list[Row]:
+    """Return regions, then what only learns a policy or a cost."""
+    ridges = RIDGES[:1] if settings.quick else RIDGES
+    names = [*REGIONS, "k-means", "Linear policy"]
+    found = [Row(name, {"model": name}) for name in names]
+    return found + [
+        Row(
+            f"Quadratic cost over the known set, ridge {ridge:g}", {"model": "cost", "ridge": ridge}
+        )
+        for ridge in ridges
+    ]
 
 
-def _models(data: fl.Decisions, seed: int) -> dict[str, object]:
-    region = {"cost": data.cost, "random_state": seed}
-    quadratic = {
-        f"quadratic cost, ridge {ridge:g}": fl.baselines.QuadraticCost(KNOWN, ridge)
-        for ridge in RIDGES
-    }
+def build(model: str, data: fl.Decisions, seed: int, ridge: float) -> Any:
+    """Return a model that is not fitted."""
+    if model == "cost":
+        known = fl.Polytope([[1, 0], [0, 1], [-1, 0], [0, -1]], [0, 0, -2, -2], [[1, 1]], [1])
+        return fl.baselines.QuadraticCost(known, ridge)
+    if model == "k-means":
+        return fl.baselines.NearestVertices(2, data.cost, random_state=seed)
+    if model == "Linear policy":
+        return fl.baselines.LinearPolicy()
+    if model == "Region, MILP":
+        return region_model(fl.Affine(fl.Simplex(2, binary=True)), data, CORRECTED, seed=seed)
+    if model == "Region, convex":
+        return region_model(fl.Scaled(fl.Simplex(2)), data, CORRECTED, seed=seed)
+    convention = model.removeprefix("Region, Alg 2, ")
+    trainer = algorithm_2(convention, 1000)
+    return region_model(fl.Affine(fl.Simplex(2)), data, convention, "predictability", trainer, seed)
+
+
+def measure(seed: int, *, model: str, ridge: float = 0.0) -> dict[str, Any]:
+    """Fit one model, and return its mean squared and its largest error on test rows."""
+    data = fl.datasets.make_switch(N_TRAIN + N_TEST, random_state=seed)
+    train, test = data[:N_TRAIN], data[N_TRAIN:]
+    fitted = build(model, data, seed, ridge).fit(train.signals, train.decisions)
+    errors = fitted.predict(test.signals) - test.decisions
     return {
-        "MixedInteger, binary simplex": fl.RegionRegressor(
-            fl.Affine(fl.Simplex(2, binary=True)), **region
-        ),
-        "Convex, scaled simplex": fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), **region),
-        "nearest vertices": fl.baselines.NearestVertices(2, data.cost, random_state=seed),
-        "linear policy": fl.baselines.LinearPolicy(),
-        **quadratic,
+        "returned": float((errors**2).sum(axis=1).mean()),
+        "largest": float(np.abs(errors).max()),
+        "gap": _gap(train),
     }
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="two seeds, 500 test decisions")
-    quick = parser.parse_args().quick
-    table = run(range(2), 500) if quick else run(range(10))
-    print(f"{'model':<32} {'test loss':>10} {'std':>9} {'largest error':>14}")
-    for name, values in table.items():
-        loss, worst = values[:, 0], values[:, 1]
-        print(f"{name:<32} {loss.mean():>10.2e} {loss.std():>9.1e} {worst.max():>14.3g}")
+def _gap(train: fl.Decisions) -> float:
+    """Return the width of the stretch around 0.5 in which no training row lies."""
+    s = train.signals[:, 0]
+    return float(s[s > 0.5].min() - s[s < 0.5].max())
 
 
-if __name__ == "__main__":
-    main()
+def _regions_recover_it(found: Found) -> tuple[bool | None, str]:
+    worst = {row: float(found.values(row, "returned").max()) for row in REGIONS}
+    told = ", ".join(f"{row} {loss:.1e}" for row, loss in worst.items())
+    return max(worst[row] for row in REGIONS[:2]) < 1e-9, f"largest test loss of a seed: {told}"
+
+
+def _costs_do_not(found: Found) -> tuple[bool | None, str]:
+    others = [row for row in found.cells if row.startswith(("Quadratic", "Linear"))]
+    losses = {row: float(found.values(row, "largest").min()) for row in others}
+    told = ", ".join(f"{row} {loss:.2f}" for row, loss in losses.items())
+    return bool(losses) and min(losses.values()) > 0.3, f"least of the largest errors: {told}"
+
+
+EXPERIMENT = Experiment(
+    name="switch",
+    title="Example 1: a decision that jumps",
+    about=(
+        "min s x₁ + (1 - s) x₂ : x₁ + x₂ = 1, x in [0, 2]². 100 rows to learn from, 1000 to "
+        "test on. The "
+        "decision jumps at s = 0.5; a strictly convex cost gives a continuous policy."
+    ),
+    rows=rows,
+    measure=measure,
+    columns={"returned": "test loss", "largest": "largest error"},
+    helpers=(build, algorithm_2, region_model),
+    claims=(
+        Claim(
+            "Example 1: the hypothesis class recovers a discontinuous policy", _regions_recover_it
+        ),
+        Claim("Example 1: learning a quadratic cost cannot", _costs_do_not),
+    ),
+)

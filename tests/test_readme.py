@@ -57,7 +57,15 @@ def test_shell_lines(lines: list[str], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/index.md", "docs/add_a_set.md", "docs/model_files.md"]
+    "page",
+    [
+        "README.md",
+        "docs/index.md",
+        "docs/add_a_set.md",
+        "docs/model_files.md",
+        "docs/export.md",
+        "docs/pictures.md",
+    ],
 )
 def test_python_blocks_of_a_page_run_one_after_another(page: str, tmp_path: Path) -> None:
     script = tmp_path / "example.py"
@@ -71,7 +79,7 @@ def test_the_readme_has_what_these_tests_look_for() -> None:
     lines = [line for block in shell_blocks() for line in block]
     assert {"make demo", "make test"} <= set(lines)
     assert sum(line.startswith("feaslearn ") for line in lines) > 4
-    assert len(blocks("README.md", "python")) == 1
+    assert len(blocks("README.md", "python")) == 2
     assert not blocks("README.md", ""), "a block without a language is not checked"
 
 

@@ -63,7 +63,7 @@ def test_everything_wrong_is_said_at_once() -> None:
         "loss='l2'",
         "trainer='fast'",
         "sense='best'",
-        "known constraints",
+        "known='balance' is not a Known",
         "random_state='seed'",
         "n_jobs=0",
         "verbose='yes'",

@@ -29,20 +29,25 @@ def test_gap_is_the_distance_to_the_bound() -> None:
 
 
 def test_the_text_lines_up_and_says_everything() -> None:
-    text = str(result(lower_bound=0.125, tied_share=0.031, warnings=["too few rows"]))
+    told = {"lower_bound": 0.125, "tied_share": 0.031, "ties_met": 1}
+    text = str(result(**told, warnings=["too few rows"]))
     lines = text.splitlines()
     assert [line.split("  ")[0] for line in lines] == [
         "status",
+        "optimum",
         "trainer",
         "training loss",
         "loss of returned decisions",
         "lower bound",
-        "samples with ties",
+        "ties met",
+        "predictions that tie",
         "iterations",
         "seconds",
         "warning",
     ]
-    values = ["converged", "Mine(a=1)", "0.25", "0.75", "0.125", "3.1 %", "12", "1.23"]
+    gap = "not proved: the gap says how much better another one can be"
+    values = ["converged", gap, "Mine(a=1)", "0.25", "0.75", "0.125 (gap 0.125)"]
+    values += ["1 sample", "3.1 %", "12", "1.23"]
     width = len("loss of returned decisions") + 2
     assert [line[width:] for line in lines] == [*values, "too few rows"]
     assert repr(result()) == str(result())
@@ -52,7 +57,7 @@ def test_the_text_lines_up_and_says_everything() -> None:
 def test_a_long_trainer_stays_on_its_line() -> None:
     text = str(result(trainer="Long(a=1,\n     b=2)"))
     assert "Long(a=1, b=2)" in text
-    assert len(text.splitlines()) == 8
+    assert len(text.splitlines()) == 10
 
 
 def test_html_is_escaped() -> None:
@@ -60,7 +65,7 @@ def test_html_is_escaped() -> None:
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
     assert "a &amp; b &lt;script&gt;" in page
-    assert page.count("<tr>") == page.count("</tr>") == 9
+    assert page.count("<tr>") == page.count("</tr>") == 11
 
 
 def test_results_do_not_share_their_lists() -> None:
@@ -75,3 +80,14 @@ def test_the_states_are_documented() -> None:
     assert "optimal" in get_args(Status)
     for state in ("optimal", "converged", "stalled"):
         assert f'"{state}"' in (TrainingResult.__doc__ or "")
+
+
+def test_what_kind_of_optimum_it_is_follows_from_the_status_and_the_penalties() -> None:
+    assert result(status="optimal").optimum == "global"
+    assert result(status="optimal").is_global
+    held = result(status="optimal", details={"ridge": 0.1, "sparsity": 0.0, "terms": 3.0})
+    assert held.optimum == "global, of the loss with ridge"
+    assert result().optimum.startswith("local")
+    assert not result().is_global
+    assert result(status="time limit").optimum.startswith("none")
+    assert result(status="time limit", lower_bound=0.1).optimum.startswith("not proved")

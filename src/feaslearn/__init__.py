@@ -24,12 +24,14 @@ if TYPE_CHECKING:
         checks,
         datasets,
         exceptions,
+        export,
         hypotheses,
         losses,
         metrics,
         network,
         plots,
         problem,
+        report,
         sets,
         trainers,
     )
@@ -46,11 +48,12 @@ if TYPE_CHECKING:
         Ternary,
     )
     from feaslearn.io import load, save
+    from feaslearn.known import Known
     from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
     from feaslearn.network import NetworkLearner
     from feaslearn.region import Region
-    from feaslearn.regressor import RegionRegressor
+    from feaslearn.regressor import RegionRegressor, consistency
     from feaslearn.sets import (
         Box,
         ConicSet,
@@ -75,6 +78,7 @@ __all__ = [
     "FunctionCost",
     "GrownMinkowski",
     "Hypersimplex",
+    "Known",
     "L1Ball",
     "L2Ball",
     "Minkowski",
@@ -91,9 +95,11 @@ __all__ = [
     "Ternary",
     "baselines",
     "checks",
+    "consistency",
     "datasets",
     "evaluate",
     "exceptions",
+    "export",
     "hypotheses",
     "load",
     "losses",
@@ -101,6 +107,7 @@ __all__ = [
     "network",
     "plots",
     "problem",
+    "report",
     "save",
     "sets",
     "trainers",
@@ -118,6 +125,7 @@ _HOMES = {
     "FunctionCost": "costs",
     "GrownMinkowski": "hypotheses",
     "Hypersimplex": "sets",
+    "Known": "known",
     "L1Ball": "sets",
     "L2Ball": "sets",
     "Minkowski": "hypotheses",
@@ -132,6 +140,7 @@ _HOMES = {
     "Suboptimality": "losses",
     "Ternary": "hypotheses",
     "Term": "hypotheses",
+    "consistency": "regressor",
     "evaluate": "metrics",
     "load": "io",
     "save": "io",

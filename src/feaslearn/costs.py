@@ -132,8 +132,11 @@ def resolve_cost(
     signal_names: Sequence[str] | None,
     n_signals: int | None,
     problems: Problems,
+    what: str = "cost",
 ) -> ResolvedCost | None:
     """Check a cost specification against the data; None if something was added to problems.
+
+    ``what`` is what messages call it.
 
     Integers and names (or patterns with ``*`` and ``?``) say which signals are the costs of the
     decisions, in order; floats are a constant cost. A size that is None is not known: what
@@ -152,7 +155,7 @@ def resolve_cost(
     [[0.3], [0.5]]
     """
     before = len(problems)
-    resolver = _Resolver(n_decisions, signal_names, n_signals, problems)
+    resolver = _Resolver(n_decisions, signal_names, n_signals, problems, what)
     if isinstance(specification, AffineCost):
         parts = resolver.affine(specification)
     elif isinstance(specification, FunctionCost):
@@ -175,6 +178,7 @@ class _Resolver(NamedTuple):
     names: Sequence[str] | None
     n_signals: int | None
     problems: Problems
+    what: str
 
     def affine(self, cost: AffineCost) -> _Parts | None:
         C0 = self._coefficients("C0", cost.C0, (self.n_decisions,))
@@ -185,12 +189,12 @@ class _Resolver(NamedTuple):
 
     def function(self, cost: FunctionCost) -> _Parts | None:
         if not callable(cost.fn):
-            self.problems.add(f"cost: fn of FunctionCost is {cost.fn!r}, not a function")
+            self.problems.add(f"{self.what}: fn of FunctionCost is {cost.fn!r}, not a function")
         items = _items(cost.columns, self.problems)
         if items is None:
             return None
         columns = self._find(items)
-        return columns, FunctionCost(cost.fn, columns), partial(_call, cost.fn)
+        return columns, FunctionCost(cost.fn, columns), partial(_call, cost.fn, self.what)
 
     def listed(self, cost: CostSpecification | None) -> _Parts | None:
         items = _items(cost, self.problems)
@@ -200,7 +204,7 @@ class _Resolver(NamedTuple):
         if constant is not None:
             self._count(len(items))
             if not np.isfinite(constant).all():
-                self.problems.add(f"cost: the constant cost {items} must be finite")
+                self.problems.add(f"{self.what}: the constant cost {items} must be finite")
             return (), cost, partial(_repeat, constant)
         before = len(self.problems)
         columns = self._find(items)
@@ -210,8 +214,8 @@ class _Resolver(NamedTuple):
             self._count(len(items))
         for j in sorted({j for j in columns if columns.count(j) > 1}):
             self.problems.add(
-                f"cost: column {column_label(j, self.names)} is listed more than once; a constant "
-                "cost is written with floats, a price of several decisions with AffineCost"
+                f"{self.what}: column {column_label(j, self.names)} is listed more than once; a "
+                "constant cost is written with floats, a price of several decisions with AffineCost"
             )
         named = any(isinstance(item, str) for item in items)
         return columns, list(columns) if named else cost, partial(_take, columns)
@@ -222,25 +226,29 @@ class _Resolver(NamedTuple):
         try:
             array = np.asarray(values).astype(np.float64, casting="same_kind")
         except (TypeError, ValueError):
-            self.problems.add(f"cost: {name} of AffineCost must be a regular array of real numbers")
+            self.problems.add(
+                f"{self.what}: {name} of AffineCost must be a regular array of real numbers"
+            )
             return None
         if array.ndim != len(shape) or (None not in shape and array.shape != shape):
-            self.problems.add(f"cost: {name} of AffineCost has shape {array.shape}, not {shape}")
+            self.problems.add(
+                f"{self.what}: {name} of AffineCost has shape {array.shape}, not {shape}"
+            )
             return None
         if not np.isfinite(array).all():
-            self.problems.add(f"cost: {name} of AffineCost holds NaN or infinite values")
+            self.problems.add(f"{self.what}: {name} of AffineCost holds NaN or infinite values")
         return array
 
     def _find(self, items: list[object]) -> tuple[int, ...]:
         return find_columns(
-            items, self.names, self.n_signals, "cost", "among the signals", self.problems
+            items, self.names, self.n_signals, self.what, "among the signals", self.problems
         )
 
     def _count(self, entries: int) -> None:
         if self.n_decisions not in (None, entries):
             self.problems.add(
-                f"cost: the number of entries is {entries}, that of decisions {self.n_decisions}; "
-                "give one entry for each decision"
+                f"{self.what}: the number of entries is {entries}, that of decisions "
+                f"{self.n_decisions}; give one entry for each decision"
             )
 
 
@@ -279,10 +287,10 @@ def _take(columns: tuple[int, ...], signals: FloatArray) -> FloatArray:
     return signals.take(columns, axis=1)
 
 
-def _call(fn: Rule, signals: FloatArray) -> FloatArray:
+def _call(fn: Rule, what: str, signals: FloatArray) -> FloatArray:
     view = signals.view()
     view.flags.writeable = False
     try:
         return np.asarray(fn(view), dtype=np.float64)
     except Exception as error:
-        raise DataError(f"cost: the function failed: {type(error).__name__}: {error}") from error
+        raise DataError(f"{what}: the function failed: {type(error).__name__}: {error}") from error

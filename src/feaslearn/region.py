@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, TooManyVerticesError
 from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.intersection import intersect
 
 if TYPE_CHECKING:
     from feaslearn.sets.half_spaces import HalfSpaces
@@ -20,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 class Region:
-    r"""The region :math:`R(s) = \{A z + b : z \in Z\}` at one signal.
+    r"""The region :math:`R(s) = \{A z + b : z \in Z\}` at one signal, within what is known.
 
     Parameters
     ----------
@@ -30,6 +32,9 @@ class Region:
         Names of the decisions.
     account : sequence of str, default=()
         What the decision maker can do, in words.
+    known : HalfSpaces, default=None
+        Known constraints :math:`A x \le b, E x = e` that hold beside the image; everything this
+        class answers is about the intersection.
 
     Examples
     --------
@@ -50,12 +55,19 @@ class Region:
         image: AffineImage,
         names: Sequence[str] | None = None,
         account: Sequence[str] = (),
+        known: HalfSpaces | None = None,
     ) -> None:
         self.image = image
+        self.known = known
         self.account = tuple(account)
         self.names = tuple(names) if names is not None else tuple(f"x{j}" for j in range(image.n))
         if len(self.names) != image.n:
             raise DataError(f"{len(self.names)} names were given for {image.n} decisions")
+
+    @cached_property
+    def _all(self) -> AffineImage:
+        """The learned part within what is known."""
+        return self.image if self.known is None else intersect(self.image, self.known)
 
     @property
     def n(self) -> int:
@@ -77,39 +89,42 @@ class Region:
         ndarray of shape (n,)
             The decision.
         """
-        return self.image.minimize(cost, ties)
+        return self._all.minimize(cost, ties)
 
     def optimal_face(self, cost: ArrayLike) -> Region:
         """Return all decisions of least cost, as a region."""
-        return Region(self.image.optimal_face(cost), self.names)
+        return Region(self._all.optimal_face(cost), self.names)
 
     def support(self, direction: ArrayLike) -> float:
         """Return ``max d'x`` over the region."""
-        return self.image.support(direction)
+        return self._all.support(direction)
 
     def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> NDArray[np.bool_]:
         """Say for each row of ``X`` whether it lies in the region."""
-        return self.image.contains(X, tolerance)
+        return self._all.contains(X, tolerance)
 
     def project(self, X: ArrayLike) -> Array:
         """Return the nearest decision of the region for a decision or each row of ``X``."""
-        return self.image.project(X)
+        return self._all.project(X)
 
     def distance(self, x: ArrayLike, norm: str = "l2") -> float:
         """Return the distance of a decision to the region."""
-        return self.image.distance(x, norm)
+        return self._all.distance(x, norm)
 
     def vertices(self, limit: int = 10_000) -> Array:
         """Return the vertices as rows; refuse a curved region or more than ``limit``."""
-        return self.image.vertices(limit)
+        if self.known is None:
+            return self.image.vertices(limit)
+        return self.halfspaces(limit).vertices(limit)
 
     def halfspaces(self, limit: int = 10_000) -> HalfSpaces:
         """Return the region as ``A x <= b, E x = e``."""
-        return self.image.halfspaces(limit)
+        rows = self.image.halfspaces(limit)
+        return rows if self.known is None else rows.meeting(self.known)
 
     def bounding_box(self) -> tuple[Array, Array]:
         """Return the least and the greatest value of each decision."""
-        return self.image.bounding_box()
+        return self._all.bounding_box()
 
     def describe(self) -> str:
         """Say in words what the region is: its parts where they are known, and its ranges."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Literal
@@ -18,6 +19,9 @@ Status = Literal[
     "stopped by callback",
     "interrupted",
 ]
+
+#: Details that are penalties: with one, the optimum is that of the loss and the penalty.
+PENALTIES = ("ridge", "sparsity")
 
 
 @dataclass(repr=False)
@@ -45,7 +49,8 @@ class TrainingResult:
     lower_bound : float or None
         No region of the class has a smaller training loss, where that is known.
     tied_share : float
-        Share of training samples whose cost has several minimisers in the learned region.
+        Share of training samples whose prediction is a tie: several decisions of least cost in
+        the learned region.
     history : dict of str to list of float
         What was recorded at each iterate of the start that won, the start itself included.
     details : dict of str to float
@@ -54,6 +59,9 @@ class TrainingResult:
         What the user should know.
     others : list of ndarray
         Parameters that other starts ended with, where they are worth comparing.
+    ties_met : int or None
+        Training samples at whose cost minimisers of the primitive set, of a term or of the program
+        tie, whether or not that makes several decisions; None where nobody counted.
 
     Examples
     --------
@@ -61,11 +69,13 @@ class TrainingResult:
     >>> result = TrainingResult("converged", "Mine()", 0.5, 0.5, n_iter=7, seconds=0.25)
     >>> print(result)
     status                       converged
+    optimum                      local: there may be a better one
     trainer                      Mine()
     training loss                0.5
     loss of returned decisions   0.5
     lower bound                  not known
-    samples with ties            0.0 %
+    ties met                     not counted
+    predictions that tie         0.0 %
     iterations                   7
     seconds                      0.25
     """
@@ -82,22 +92,45 @@ class TrainingResult:
     details: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     others: list[NDArray[np.float64]] = field(default_factory=list)
+    ties_met: int | None = None
 
     @property
     def gap(self) -> float | None:
         """Objective minus lower bound, where there is one."""
         return None if self.lower_bound is None else self.objective - self.lower_bound
 
+    @property
+    def is_global(self) -> bool:
+        """Whether a global optimum was proved, of the loss with its penalties where it has some."""
+        return self.status == "optimal"
+
+    @property
+    def optimum(self) -> str:
+        """What kind of optimum was reached, in words."""
+        if self.is_global:
+            held = [name for name in PENALTIES if self.details.get(name, 0.0) > 0.0]
+            return f"global, of the loss with {' and '.join(held)}" if held else "global"
+        if self.lower_bound is not None:
+            return "not proved: the gap says how much better another one can be"
+        if self.status in ("converged", "stalled"):
+            return "local: there may be a better one"
+        return "none: the run was ended before it reached one"
+
     def rows(self) -> list[tuple[str, str]]:
         """Return what is worth showing, as pairs of a label and a text."""
-        bound = "not known" if self.lower_bound is None else f"{self.lower_bound:.6g}"
+        bound = "not known"
+        if self.lower_bound is not None:
+            bound = f"{self.lower_bound:.6g} (gap {self.gap:.3g})"
+        met = self.ties_met
         shown = [
             ("status", self.status),
+            ("optimum", self.optimum),
             ("trainer", " ".join(self.trainer.split())),
             ("training loss", f"{self.objective:.6g}"),
             ("loss of returned decisions", f"{self.returned_loss:.6g}"),
             ("lower bound", bound),
-            ("samples with ties", f"{100 * self.tied_share:.1f} %"),
+            ("ties met", "not counted" if met is None else f"{met} sample{'s' * (met != 1)}"),
+            ("predictions that tie", f"{100 * self.tied_share:.1f} %"),
             ("iterations", str(self.n_iter)),
             ("seconds", f"{self.seconds:.3g}"),
         ]
@@ -105,12 +138,21 @@ class TrainingResult:
         return shown + [("warning", text) for text in self.warnings]
 
     def __repr__(self) -> str:
-        width = max(len(label) for label, _ in self.rows())
-        return "\n".join(f"{label:<{width}}  {text}" for label, text in self.rows())
+        return as_text(self.rows())
 
     def _repr_html_(self) -> str:
-        body = "".join(
-            f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>"
-            for label, text in self.rows()
-        )
-        return f"<table>{body}</table>"
+        return as_table(self.rows())
+
+
+def as_text(rows: Sequence[tuple[str, str]]) -> str:
+    """Return pairs of a label and a text as lines, the texts below each other."""
+    width = max(len(label) for label, _ in rows)
+    return "\n".join(f"{label:<{width}}  {text}" for label, text in rows)
+
+
+def as_table(rows: Sequence[tuple[str, str]]) -> str:
+    """Return pairs of a label and a text as a table in HTML."""
+    body = "".join(
+        f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in rows
+    )
+    return f"<table>{body}</table>"

@@ -67,6 +67,18 @@ def test_bench_names_what_there_is(checkout: Path) -> None:
     assert "no slow in benchmarks/; there are: broken, fast" in run.stderr
 
 
+def test_reproduce_hands_everything_to_the_experiments(checkout: Path) -> None:
+    folder = checkout / "experiments"
+    folder.mkdir()
+    (folder / "__main__.py").write_text("import sys; print(sys.argv[1:]); sys.exit(1)\n")
+    options = ("--seeds", "0-2", "--quick", "--solver-seconds", "5", "-o", "out", "--no-run")
+    run = feaslearn_command("reproduce", "table1", *options, cwd=folder)
+    assert run.returncode == 1
+    told = ["table1", "--seeds", "0-2", "--solver-seconds", "5.0", "--output", str(folder / "out")]
+    assert run.stdout == f"{[*told, '--quick', '--no-run']}\n"
+    assert feaslearn_command("reproduce", cwd=checkout).stdout == "['all']\n"
+
+
 def test_report_that_cannot_be_written(tmp_path: Path) -> None:
     run = feaslearn_command("demo", "-o", str(tmp_path), cwd=tmp_path)
     assert run.returncode == 2

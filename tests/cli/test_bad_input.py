@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +188,23 @@ USES: dict[str, tuple[tuple[str, ...], str]] = {
     "decisions": (("evaluate", "model.json", "other.csv"), "decisions: column 'power' is not in"),
     "twice": (("evaluate", "model.json", "data.csv", "--costs", "1"), "reads its costs from the"),
     "norm": (("evaluate", "model.json", "data.csv", "--norm", "l7"), "--norm"),
+    "report-columns": (
+        ("report", "model.json", "other.csv", "-o", "x.html"),
+        "report: signals: column 'demand' is not in other.csv",
+    ),
+    "report-train": (
+        ("report", "model.json", "data.csv", "--train", "other.csv", "-o", "x.html"),
+        "report --train: signals: column 'demand'",
+    ),
+    "report-folder": (("report", "model.json", "data.csv", "-o", "no/x.html"), "cannot be written"),
+    "report-units": (
+        ("report", "model.json", "data.csv", "--units", "pover=MW", "-o", "x.html"),
+        "--units: column: column 'pover' is not in the model; did you mean 'power'?",
+    ),
+    "report-unit": (
+        ("report", "model.json", "data.csv", "--units", "power=MW,kW", "-o", "x.html"),
+        "--units: 'kW' is not of the form column=unit",
+    ),
     "no-signal": (("export", "model.json"), "give the signal once"),
     "two-signals": (("export", "model.json", "--at", "a=1", "--data", "data.csv"), "once"),
     "at-name": (("export", "model.json", "--at", "wind=1"), "'wind=1' does not set a signal"),
@@ -199,6 +217,10 @@ USES: dict[str, tuple[tuple[str, ...], str]] = {
         ("export", "model.json", "--data", "data.csv", "--format", "vertexes"),
         "did you mean 'vertices'?",
     ),
+    "export-folder": (
+        ("export", "model.json", "--data", "data.csv", "--format", "mps", "-o", "no/x.mps"),
+        "no/x.mps: cannot be written",
+    ),
 }
 
 
@@ -208,6 +230,19 @@ def test_uses_that_cannot_be_served(name: str, model: Path, command: Any) -> Non
     Path("other.csv").write_text(head)
     arguments, message = USES[name]
     refused(command(*arguments), message)
+
+
+def test_a_report_on_nothing(command: Any, model: Path) -> None:
+    Path("other.csv").write_text("price,demand,power\n")
+    refused(command("report", "model.json", "other.csv", "-o", "x.html"), "a header and no row")
+
+
+def test_an_extra_that_is_missing(
+    command: Any, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    for arguments in (("report", "model.json", "data.csv"), ("demo",)):
+        refused(command(*arguments), 'needs jinja2: pip install "feaslearn[report]"')
 
 
 def test_demo_data_that_cannot_be_written(command: Any) -> None:
@@ -221,4 +256,5 @@ def test_a_curved_region_has_no_vertices(command: Any) -> None:
     start = fl.trainers.GradientDescent(max_iter=0, n_starts=1)
     model = fl.RegionRegressor(fl.Affine(fl.L2Ball(2)), cost=data.cost, trainer=start)
     fl.save(model.fit(data.signals, data.decisions), "model.json")
-    refused(command("export", "model.json", "--at", "0=0.5"), "curved")
+    for form in ("vertices", "halfspaces", "mps", "lp"):
+        refused(command("export", "model.json", "--at", "0=0.5", "--format", form), "curved")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -247,6 +248,34 @@ def test_export(example: Path, command: Any) -> None:
     assert printed["text"] == by_text.out
 
 
+@pytest.mark.parametrize("form", ["mps", "lp"])
+def test_export_of_a_linear_program(form: str, example: Path, command: Any) -> None:
+    model, data = str(example / "power.json"), str(example / "unseen.csv")
+    arguments = ("export", model, "--data", data, "--row", "3", "--format", form)
+    printed = command(*arguments)
+    assert printed.code == 0, printed.err
+    run = command(*arguments, "-o", f"region.{form}", "--json", "--verify")
+    assert json.loads(run.out)["names"]["plant_1"] == "plant_1"
+    assert json.loads(run.out)["largest_difference"] < 1e-6
+    assert Path(f"region.{form}").read_text() == printed.out
+    signal = [column[2] for name, column in table(Path(data)).items() if "plant" not in name]
+    region = fl.load(model).region(signal)
+    assert fl.export.verify(region, f"region.{form}").checks[0].problems == 10
+
+
+def test_export_says_which_names_changed(command: Any) -> None:
+    signals = pd.DataFrame({"price": [1.0, -1.0, 2.0, -2.0], "demand": [1.0, 2.0, 3.0, 4.0]})
+    decisions = pd.DataFrame({"power [MW]": [0.0, 3.0, 1.0, 5.0]})
+    model = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=["price"]).fit(signals, decisions)
+    fl.save(model, "m.json")
+    run = command(
+        "export", "m.json", "--at", "price=1,demand=2", "--format", "lp", "-o", "r.lp", "--verify"
+    )
+    assert run.code == 0, run.err
+    assert "'power [MW]' is power_MW there" in run.out
+    assert "10 random optima differ from our own by at most" in run.out
+
+
 def test_an_interrupted_fit_keeps_the_best_and_says_so(
     example: Path, command: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,11 +309,37 @@ def test_an_interrupt_elsewhere(
     assert not Path("m.json").exists()
 
 
-def test_demo_for_scripts(command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_for_scripts(command: Any, example: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from feaslearn.cli import demo
 
-    monkeypatch.setattr(demo, "compare", lambda: [demo.Row("Linear", {"l": float("nan")}, 0.5)])
+    rows = [demo.Row("Linear", {"l": float("nan")}, 0.5)]
+    monkeypatch.setattr(demo, "compare", lambda: (rows, fl.load(example / "power.json")))
     run = command("demo", "--json")
     expected = {"model": "Linear", "l": None, "seconds": 0.5}
     assert json.loads(run.out) == {"report": "demo_report.html", "models": [expected]}
-    assert Path("demo_report.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    page = Path("demo_report.html").read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "plant_1 + plant_3 + plant_5 = demand_1" in page
+    assert "fitted to the same 100 rows and measured on the 200 other rows" in page
+
+
+def test_report_for_scripts(command: Any, example: Path) -> None:
+    files = [str(example / name) for name in ("power.json", "unseen.csv", "power.csv")]
+    run = command(
+        *("report", *files[:2], "--train", files[2], "--units", "plant_*=MW,cost_1=EUR"),
+        *("--title", "Dispatch & more", "-o", "page.html", "--json"),
+    )
+    assert run.code == 0
+    facts = json.loads(run.out)
+    assert facts == {
+        "report": "page.html",
+        "n_samples": 7,
+        "bytes": Path("page.html").stat().st_size,
+    }
+    page = Path("page.html").read_text("utf-8")
+    assert "<h1>Dispatch &amp; more</h1>" in page
+    assert "plant_5 (MW)" in page
+    assert "cost_1 (EUR)" in page
+    assert "line 2" in page
+    assert command("report", files[0], files[2], "--no-refit").out.startswith("Report on 60 rows")
+    assert Path("report.html").exists()

@@ -14,7 +14,7 @@ import pytest
 
 from feaslearn.cli.hypothesis_text import usages
 
-WITH_EXAMPLES = ["", "demo", "fit", "predict", "evaluate", "export"]
+WITH_EXAMPLES = ["", "demo", "fit", "predict", "evaluate", "report", "export"]
 OTHERS = ["bench", "reproduce"]
 
 

@@ -148,6 +148,19 @@ def test_an_infeasible_sample_does_not_mislead_the_next() -> None:
         program.solve([[1.5], [3.0], [1.0]], np.ones((3, 2)))
 
 
+def test_infeasible_samples_may_be_left_open() -> None:
+    rows = AffineRows([0.0], [[1.0]])
+    program = LinearProgram([[1.0, 1.0]], rows, rows, [0.0, 0.0], [1.0, 1.0], 2)
+    signals, costs = [[1.5], [3.0], [1.0], [-1.0], [0.5]], np.tile([1.0, 2.0], (5, 1))
+    nothing = [np.nan, np.nan]
+    np.testing.assert_allclose(
+        program.solve_where_feasible(signals, costs),
+        [[1.0, 0.5], nothing, [1.0, 0.0], nothing, [0.5, 0.0]],
+    )
+    with pytest.raises(UnboundedProblemError, match="no minimum at sample 1"):
+        box().solve_where_feasible([[1.0], [1.0]], [[1.0, 1.0], [1.0, -1.0]])
+
+
 def test_crossed_row_bounds_are_infeasible() -> None:
     low, high = AffineRows([0.0], [[1.0]]), AffineRows([1.0], [[0.0]])
     program = LinearProgram([[1.0]], low, high, [-5.0], [5.0], 1)

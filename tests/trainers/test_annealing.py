@@ -16,7 +16,8 @@ from feaslearn.trainers import Annealing
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.revival import dead_columns, revive
-from feaslearn.trainers.ridge_choice import simplest_within_error
+from feaslearn.trainers.ridge import Ridge
+from feaslearn.trainers.size_choice import simplest_within_error
 from feaslearn.trainers.starts.start import linear_policy_of
 from feaslearn.trainers.trainer import returned_loss
 from registry import example
@@ -47,7 +48,7 @@ def samples(seed: int = 0, n_rows: int = 30, hidden: float = 0.1) -> Shard:
 
 def annealed(primitive: fl.PrimitiveSet, loss: Loss, ridge: float) -> AnnealedObjective:
     objective = Objective(loss, fl.Affine(primitive), [samples()])
-    return AnnealedObjective(objective, linear_policy_of(objective), ridge)
+    return AnnealedObjective(objective, linear_policy_of(objective), Ridge(ridge, floor=0.05))
 
 
 @EACH_SET
@@ -150,7 +151,7 @@ def test_limits_end_a_search() -> None:
 
 
 def test_a_part_of_many_samples_chooses_and_all_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("feaslearn.trainers.annealing.MOST_SAMPLES", 60)
+    monkeypatch.setattr("feaslearn.trainers.some_samples.MOST_SAMPLES", 60)
     data = fl.datasets.make_l1_ball(150, random_state=0)
     model = fl.RegionRegressor(
         fl.Affine(fl.Simplex(5)), cost=data.cost, trainer=Annealing(), random_state=0
@@ -169,8 +170,10 @@ def test_what_is_refused() -> None:
             Annealing().train(
                 Objective(fl.Predictability(), hypothesis, rows), np.random.default_rng(0)
             )
-    wrong = Annealing(ridge=-1.0, warmest=0.0, coldest="cold")
-    with pytest.raises(DataError, match=r"(?s)warmest.*coldest.*ridge"):
+    wrong = Annealing(ridge=-1.0, ridge_floor=2.0, warmest=0.0, coldest="cold")
+    with pytest.raises(
+        DataError, match=r"(?s)warmest.*coldest.*ridge=.*ridge_floor=2.0 is above 1"
+    ):
         wrong.train(
             Objective(fl.Predictability(), fl.Affine(fl.Box(2)), rows), np.random.default_rng(0)
         )

@@ -1,4 +1,4 @@
-"""The command line: ``feaslearn demo | fit | predict | evaluate | export | bench | reproduce``."""
+"""The command line: ``feaslearn demo | fit | predict | evaluate | report | export | ...``."""
 
 from __future__ import annotations
 

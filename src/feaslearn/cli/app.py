@@ -18,6 +18,8 @@ from feaslearn.cli.commands.evaluate import evaluate
 from feaslearn.cli.commands.export import export
 from feaslearn.cli.commands.fit import fit
 from feaslearn.cli.commands.predict import predict
+from feaslearn.cli.commands.report import report
+from feaslearn.cli.commands.reproduce import reproduce
 from feaslearn.cli.run import BAD_INPUT, NO, run
 from feaslearn.cli.talk import Talk, complain
 
@@ -109,30 +111,20 @@ def demo(
             command.write_data(data, samples, seed, talk)
 
 
-for command in (fit, predict, evaluate, export):
+for command in (fit, predict, evaluate, report, export, reproduce):
     app.command()(command)
-
-
-@app.command()
-def reproduce(names: Scripts = None) -> None:
-    """Run the experiments of the paper (in a checkout of the repository)."""
-    _run_scripts("experiments", names)
 
 
 @app.command()
 def bench(names: Scripts = None) -> None:
     """Run the benchmarks (in a checkout of the repository)."""
-    _run_scripts("benchmarks", names)
-
-
-def _run_scripts(folder: str, names: list[str] | None) -> None:
     from rich.console import Console
 
-    from feaslearn.cli.scripts import ScriptsNotFoundError
+    from feaslearn.cli.checkout import ScriptsNotFoundError
     from feaslearn.cli.scripts import run as run_scripts
 
     try:
-        failed = run_scripts(folder, names or [], Console())
+        failed = run_scripts("benchmarks", names or [], Console())
     except ScriptsNotFoundError as error:
         complain(error)
         raise typer.Exit(BAD_INPUT) from None

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.costs import CostSpecification
+from feaslearn.costs import CostSpecification, FunctionCost
+from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError, Problems, is_pattern
 from feaslearn.io.frame import Frame
 from feaslearn.io.table import Table
@@ -126,3 +127,40 @@ def costs_for(
     if not len(problems) and costs.shape[1] != n:
         problems.add(f"--costs: {costs.shape[1]} costs for {n} decisions; give one for each")
     return np.asarray(costs)
+
+
+def decisions_for(
+    model: RegionRegressor,
+    table: Table,
+    signals: Sequence[str],
+    decisions: Sequence[str],
+    costs: Sequence[str],
+    heading: str,
+) -> Decisions:
+    """Return signals and decisions of a model from a table; everything wrong is one error.
+
+    Columns are found by the names of the fit, or those given; the ``heading`` is what errors
+    begin with.
+    """
+    problems = Problems()
+    if costs and model.cost_ is not None:
+        problems.add("--costs: this model reads its costs from the signals")
+    X = signals_for(model, table, signals, problems)
+    wanted = list(decisions) or list(decision_names(model))
+    y = table.frame(table.find(wanted, "decisions", problems), problems, allow_missing=True)
+    if not len(problems) and y.shape[1] != len(decision_names(model)):
+        problems.add(f"--decisions: {y.shape[1]} columns for {len(decision_names(model))}")
+    prices = costs_for(model, table, costs, problems)
+    problems.raise_if_any(DataError, heading)
+    names = [str(name) for name in getattr(model, "feature_names_in_", X.columns)]
+    return Decisions.from_arrays(
+        X.to_numpy(), y.to_numpy(), _cost(model, prices), names=(names, decision_names(model))
+    )
+
+
+def _cost(model: RegionRegressor, prices: Array | None) -> CostSpecification:
+    if prices is not None:
+        return FunctionCost(lambda _: prices, columns=[])
+    if model.cost_ is not None:
+        return model.cost_.specification
+    return [0.0] * len(decision_names(model))

@@ -14,13 +14,16 @@ from rich.console import Console
 from rich.table import Table
 
 import feaslearn as fl
-from feaslearn.cli.demo_report import render
 from feaslearn.cli.talk import Talk
-from feaslearn.io.atomic import check_writable, write_bytes
+from feaslearn.io.atomic import check_writable
+from feaslearn.io.frame import Frame
 from feaslearn.io.table_file import write_table
 from feaslearn.metrics import LABELS, Evaluation
+from feaslearn.report import write_report
+from feaslearn.report.page_file import check_extra
 
 N_TRAIN, N_TEST = 100, 200
+UNITS = {f"plant_{node}": "MW" for node in (1, 3, 5)} | {f"demand_{j}": "MW" for j in range(1, 6)}
 TITLE = f"power5, dispatch of three plants: {N_TRAIN} training rows, {N_TEST} test rows"
 
 
@@ -57,11 +60,13 @@ def run(output: Path, talk: Talk) -> None:
     talk : Talk
         What is said.
     """
-    # First: a path that cannot be written should not cost the time of the fits.
+    # First: what cannot be written should not cost the time of the fits.
+    check_extra()
     check_writable(output)
-    rows = compare()
-    page = render(TITLE, heads(rows), [row.cells() for row in rows])
-    write_bytes(output, page.encode("utf-8"))
+    rows, model = compare()
+    train, test = samples()
+    source = f"The region of the last model of the demo, {rows[-1].model}."
+    write_report(model, test, output, train=train, title=TITLE, units=UNITS, source=source)
     facts = [{"model": row.model, **row.losses, "seconds": row.seconds} for row in rows]
 
     def show(console: Console) -> None:
@@ -109,26 +114,34 @@ def as_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def compare() -> list[Row]:
-    """Fit and evaluate each model of the demo."""
+def samples() -> tuple[fl.Decisions, fl.Decisions]:
+    """Return the rows to fit to, and those to measure on."""
     data = fl.datasets.make_power5(n_samples=N_TRAIN + N_TEST, random_state=0)
-    train, test = data[:N_TRAIN], data[N_TRAIN:]
-    n_decisions = data.decisions.shape[1]
+    return data[:N_TRAIN], data[N_TRAIN:]
+
+
+def compare() -> tuple[list[Row], fl.RegionRegressor]:
+    """Fit and evaluate each model of the demo; return the last one, too."""
+    train, test = samples()
+    n_decisions, cost = train.decisions.shape[1], train.cost
+    signals, decisions = (
+        Frame(np.array(values), names)
+        for values, names in zip((train.signals, train.decisions), train.names, strict=True)
+    )
+    facets = fl.RegionRegressor(fl.Facets(), cost=cost, random_state=0)
     models: dict[str, fl.RegionRegressor | fl.baselines.LinearPolicy] = {
         "Linear": fl.baselines.LinearPolicy(),
-        "Scaled": fl.RegionRegressor(
-            fl.Scaled(fl.Simplex(n_decisions)), cost=data.cost, random_state=0
-        ),
-        "Affine, p=9": fl.RegionRegressor(fl.Affine(fl.Simplex(9)), cost=data.cost, random_state=0),
-        "Facets": fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0),
+        "Scaled": fl.RegionRegressor(fl.Scaled(fl.Simplex(n_decisions)), cost=cost, random_state=0),
+        "Affine, p=9": fl.RegionRegressor(fl.Affine(fl.Simplex(9)), cost=cost, random_state=0),
+        "Facets": facets,
     }
     rows = []
     for name, model in models.items():
         start = perf_counter()
-        model.fit(train.signals, train.decisions)
+        model.fit(signals, decisions)
         seconds = perf_counter() - start
         rows.append(Row(name, _means(fl.evaluate(model, test)), seconds))
-    return rows
+    return rows, facets
 
 
 def _means(evaluation: Evaluation) -> dict[str, float]:

@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as Grid
 
-from feaslearn.cli.columns import costs_for, signals_for
+from feaslearn.cli.columns import decisions_for
 from feaslearn.cli.talk import Talk, complain
-from feaslearn.costs import CostSpecification, FunctionCost
-from feaslearn.data import Decisions
-from feaslearn.exceptions import DataError, Problems
 from feaslearn.io.table import Table
 from feaslearn.metrics import LABELS, Evaluation
 from feaslearn.metrics import evaluate as measure
 from feaslearn.regressor import RegionRegressor
-from feaslearn.regressor.reader import decision_names
 
 
 def evaluate(
@@ -55,44 +50,13 @@ def evaluate(
     bool
         False if the returned decisions are further off than ``at_most``.
     """
-    data = _data(model, table, signals, decisions, costs)
+    data = decisions_for(model, table, signals, decisions, costs, "evaluate")
     found = measure(model, data, norm=norm)
     passed = at_most is None or found.returned.mean <= at_most
     talk.tell(_facts(found, passed), lambda console: _show(found, console))
     if not passed:
         complain(f"the mean loss of the returned decisions is above {at_most}")
     return passed
-
-
-def _data(
-    model: RegionRegressor,
-    table: Table,
-    signals: Sequence[str],
-    decisions: Sequence[str],
-    costs: Sequence[str],
-) -> Decisions:
-    problems = Problems()
-    if costs and model.cost_ is not None:
-        problems.add("--costs: this model reads its costs from the signals")
-    X = signals_for(model, table, signals, problems)
-    wanted = list(decisions) or list(decision_names(model))
-    y = table.frame(table.find(wanted, "decisions", problems), problems, allow_missing=True)
-    if not len(problems) and y.shape[1] != len(decision_names(model)):
-        problems.add(f"--decisions: {y.shape[1]} columns for {len(decision_names(model))}")
-    prices = costs_for(model, table, costs, problems)
-    problems.raise_if_any(DataError, "evaluate")
-    names = [str(name) for name in getattr(model, "feature_names_in_", X.columns)]
-    return Decisions.from_arrays(
-        X.to_numpy(), y.to_numpy(), _cost(model, prices), names=(names, decision_names(model))
-    )
-
-
-def _cost(model: RegionRegressor, prices: NDArray[Any] | None) -> CostSpecification:
-    if prices is not None:
-        return FunctionCost(lambda _: prices, columns=[])
-    if model.cost_ is not None:
-        return model.cost_.specification
-    return [0.0] * len(decision_names(model))
 
 
 def _facts(found: Evaluation, passed: bool) -> dict[str, Any]:

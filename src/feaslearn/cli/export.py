@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from feaslearn.cli.columns import signals_for
 from feaslearn.cli.talk import Talk
 from feaslearn.exceptions import DataError, Problems, did_you_mean
+from feaslearn.export.files import program_text
+from feaslearn.export.tables import table_text
+from feaslearn.export.verification import verify
 from feaslearn.io.atomic import check_writable, write_bytes
-from feaslearn.io.csv_file import csv_text
 from feaslearn.io.table import Table
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
@@ -23,37 +25,39 @@ Array = NDArray[np.float64]
 
 
 class Format(NamedTuple):
-    """A way to write a region: what it holds, and the text of the file."""
+    """A way to write a region: what it holds, and the text of the file with the names in it."""
 
     holds: str
-    render: Callable[[Region], str]
+    render: Callable[[Region], tuple[str, dict[str, str]]]
 
 
-def vertices_csv(region: Region) -> str:
-    """Return the vertices as rows."""
-    return csv_text(region.names, region.vertices().tolist())
+def table(contents: str) -> Callable[[Region], tuple[str, dict[str, str]]]:
+    """Return what writes a table, whose columns have the names of the decisions."""
+    return lambda region: (table_text(region, contents), {name: name for name in region.names})
 
 
-def halfspaces_csv(region: Region) -> str:
-    """Return the rows of ``A x <= b, E x = e``: coefficients, relation, right-hand side."""
-    found = region.halfspaces()
-    rows = [
-        [*coefficients.tolist(), relation, float(limit)]
-        for relation, A, b in (("<=", found.A, found.b), ("=", found.E, found.e))
-        for coefficients, limit in zip(A, b, strict=True)
-    ]
-    return csv_text([*region.names, "relation", "limit"], rows)
+def program(form: str) -> Callable[[Region], tuple[str, dict[str, str]]]:
+    """Return what writes a linear program, whose columns may need other names."""
+    return lambda region: program_text(region, form)
 
 
 #: A new format is one entry here.
 FORMATS: dict[str, Format] = {
-    "vertices": Format("CSV, one vertex in each row", vertices_csv),
-    "halfspaces": Format("CSV, one inequality or equality in each row", halfspaces_csv),
+    "vertices": Format("CSV, one vertex in each row", table("vertices")),
+    "halfspaces": Format("CSV, one inequality or equality in each row", table("halfspaces")),
+    "mps": Format("a linear program in the MPS format, without an objective", program("mps")),
+    "lp": Format("a linear program in the LP format, without an objective", program("lp")),
 }
 
 
 def export(
-    model: RegionRegressor, signal: Array, name: str, output: Path | None, talk: Talk
+    model: RegionRegressor,
+    signal: Array,
+    name: str,
+    output: Path | None,
+    talk: Talk,
+    *,
+    check: bool = False,
 ) -> None:
     """Write the region at a signal to a file, or to standard output.
 
@@ -69,22 +73,37 @@ def export(
         The file; None is standard output.
     talk : Talk
         What is said.
+    check : bool, default=False
+        Whether to compare optima over what is written with our own first.
     """
     if name not in FORMATS:
         raise DataError(f"--format: {name!r} is not known; {did_you_mean(name, list(FORMATS))}")
     if output is not None:
         check_writable(output)
     region = model.region(signal)
-    text = FORMATS[name].render(region)
-    facts: dict[str, Any] = {"format": name, "decisions": region.names}
+    text, names = FORMATS[name].render(region)
+    facts: dict[str, Any] = {"format": name, "decisions": region.names, "names": names}
+    if check:
+        facts["largest_difference"] = verify(region, name).checks[0].largest_difference
     if output is not None:
         write_bytes(output, text.encode("utf-8"))
         facts["output"] = str(output)
-        talk.tell(facts, lambda console: console.print(f"{name}: {output}"))
+        talk.tell(facts, lambda console: _say(console, output, facts))
     elif talk.as_json:
         talk.tell(facts | {"text": text}, lambda _: None)
     else:
         typer.echo(text, nl=False)
+
+
+def _say(console: Any, output: Path, facts: dict[str, Any]) -> None:
+    """Say what was written, and which decisions have another name there."""
+    console.print(f"{facts['format']}: {output}")
+    for old, new in facts["names"].items():
+        if old != new:
+            console.print(f"{old!r} is {new} there", markup=False)
+    if "largest_difference" in facts:
+        difference = facts["largest_difference"]
+        console.print(f"10 random optima differ from our own by at most {difference:.1e}")
 
 
 def signal_of_text(model: RegionRegressor, items: Sequence[str]) -> Array:

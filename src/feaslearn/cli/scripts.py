@@ -1,4 +1,4 @@
-"""Run the repository's own scripts: experiments and benchmarks."""
+"""Run the repository's own scripts: the benchmarks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-
-class ScriptsNotFoundError(Exception):
-    """The scripts are not there to run: not a checkout, or no such name."""
+from feaslearn.cli.checkout import ScriptsNotFoundError, checkout
 
 
 def run(folder: str, names: Sequence[str], console: Console) -> list[str]:
@@ -40,16 +38,8 @@ def run(folder: str, names: Sequence[str], console: Console) -> list[str]:
 
 
 def _find(folder: str, names: Sequence[str]) -> list[Path]:
-    here = Path.cwd()
-    for root in (here, *here.parents):
-        if (root / "src" / "feaslearn").is_dir() and (root / folder).is_dir():
-            found = {path.stem: path for path in sorted((root / folder).glob("*.py"))}
-            break
-    else:
-        raise ScriptsNotFoundError(
-            f"{folder}/ is part of the repository, not of the installed package; "
-            "run this inside a checkout"
-        )
+    root = checkout(folder)
+    found = {path.stem: path for path in sorted((root / folder).glob("*.py"))}
     unknown = [name for name in names if name not in found]
     if unknown:
         raise ScriptsNotFoundError(

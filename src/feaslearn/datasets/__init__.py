@@ -1,7 +1,9 @@
-"""Data sets with known truth: the paper's examples, made to order and seeded."""
+"""Data sets with known truth: the paper's examples and power grids, made to order and seeded."""
 
 from __future__ import annotations
 
+from feaslearn.datasets.dc_grid import DcGrid
+from feaslearn.datasets.dcopf import make_dcopf
 from feaslearn.datasets.ellipsoid import make_ellipsoid
 from feaslearn.datasets.flexible_plant import make_flexible_plant
 from feaslearn.datasets.ieee14 import make_ieee14
@@ -11,7 +13,9 @@ from feaslearn.datasets.switch import make_switch
 from feaslearn.datasets.transport import TransportNetwork
 
 __all__ = [
+    "DcGrid",
     "TransportNetwork",
+    "make_dcopf",
     "make_ellipsoid",
     "make_flexible_plant",
     "make_ieee14",

@@ -7,10 +7,10 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.exceptions import InfeasibleProblemError
-from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED, solve_rows, workspace
+from feaslearn.hypotheses.small_programs import FacetSolutions, Limits, solve_programs
+from feaslearn.kernels.small_lp import OPTIMAL
+from feaslearn.known import KnownLimits
 from feaslearn.sets.polytope import Polytope
-from feaslearn.sets.warm_program import Bounds, WarmProgram
 
 Array = NDArray[np.float64]
 
@@ -19,26 +19,6 @@ RELAX_FACET, RELAX_BOUND, RELAX_EQUALITY = 1.0, 100.0, 1e4
 #: A relaxed region is a point or flat, and so are others within rounding; this much more room,
 #: relative to the size of their numbers, makes them regions that every solver sees.
 ROOM = 1e-7
-
-
-class FacetSolutions(NamedTuple):
-    """Optimal decisions, the prices of the rows, and what each program ended with.
-
-    ``prices`` holds how much the cost falls when a row is relaxed by one unit, equalities first.
-    """
-
-    decisions: Array
-    prices: Array
-    status: NDArray[np.int8]
-    tied: NDArray[np.bool_]
-
-
-class Limits(NamedTuple):
-    """Right-hand sides of all rows, and bounds, one row for each program."""
-
-    right: Array
-    lower: Array
-    upper: Array
 
 
 class FacetRows(NamedTuple):
@@ -62,9 +42,28 @@ class FacetRows(NamedTuple):
         """Return the region cut by one more facet."""
         return self.with_facets(np.vstack([self.a, a]), np.vstack([self.f, f]))
 
-    def solve(self, features: Array, costs: Array) -> FacetSolutions:
-        """Minimise each cost over its region; empty regions leave their status and no decision."""
-        return self._solve(self._limits(features), costs)
+    def solve(
+        self, features: Array, costs: Array, known: KnownLimits | None = None
+    ) -> FacetSolutions:
+        """Minimise each cost over its region; empty regions leave their status and no decision.
+
+        ``known`` constraints count beside the rows.
+        """
+        if known is None:
+            return self._solve(self._limits(features), costs)
+        right, lower, upper = self._limits(features)
+        G = np.ascontiguousarray(np.vstack([self.E, self.a, known.E, -known.G]))
+        limits = Limits(
+            np.hstack([right, known.e, -known.g]),
+            np.maximum(lower, known.lower),
+            np.minimum(upper, known.upper),
+        )
+        slack = np.repeat([0.0, np.inf], [len(known.E), len(known.G)])
+        slack = np.append(self.slack_limits(), slack)
+        found = solve_programs(G, limits, np.ascontiguousarray(costs), slack, verify=True)
+        return found._replace(
+            prices=np.ascontiguousarray(found.prices[:, : len(self.E) + len(self.a)])
+        )
 
     def largest_violation(self, features: Array, decisions: Array) -> Array:
         """Return for each decision by how much it breaks a row or a bound at most."""
@@ -87,6 +86,31 @@ class FacetRows(NamedTuple):
         solutions = self._solve(limits, costs)
         solved = (solutions.status == OPTIMAL)[:, None]
         return np.asarray(np.where(solved, solutions.decisions, nearest))
+
+    def giving_way(self, features: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """Return the rows over (x, v), where v says by how much each of them gives way.
+
+        Matrix, least and greatest values (N, rows), bounds of v (N, entries) and its prices:
+        facets give way first, then bounds, then equalities.
+        """
+        q, m, n = len(self.E), len(self.a), self.E.shape[1]
+        right, lower, upper = self._limits(features)
+        give = np.eye(2 * q + 2 * n + m)
+        more, less, over, under, beyond = np.split(give, np.cumsum([q, q, n, n]), axis=0)
+        matrix = np.vstack(
+            [
+                np.hstack([self.E, more - less]),
+                np.hstack([np.eye(n), -over]),
+                np.hstack([np.eye(n), under]),
+                np.hstack([self.a, -beyond]),
+            ]
+        )
+        never = np.full((len(features), max(n, m)), np.inf)
+        low = np.hstack([right[:, :q], -never[:, :n], lower, -never[:, :m]])
+        high = np.hstack([right[:, :q], upper, never[:, :n], right[:, q:]])
+        prices = np.repeat([RELAX_EQUALITY, RELAX_BOUND, RELAX_FACET], [2 * q, 2 * n, m])
+        room = np.zeros((len(features), len(prices)))
+        return matrix, low, high, room, room + np.inf, prices
 
     def polytope(self, phi: Array, relax: bool = False, firm: bool = False) -> Polytope:
         """Return the region at one row of features, relaxed as little as possible if asked."""
@@ -114,7 +138,7 @@ class FacetRows(NamedTuple):
 
     def _solve(self, limits: Limits, costs: Array) -> FacetSolutions:
         G = np.ascontiguousarray(np.vstack([self.E, self.a]))
-        return _solve(G, limits, np.ascontiguousarray(costs), self.slack_limits())
+        return solve_programs(G, limits, np.ascontiguousarray(costs), self.slack_limits())
 
     def _relaxation(self, features: Array, firm: bool) -> tuple[Limits, Array]:
         """Return limits that leave no region empty, and a point of each.
@@ -136,43 +160,9 @@ class FacetRows(NamedTuple):
         size += (np.maximum(np.abs(lower), np.abs(upper)) * (1.0 + np.abs(rows).sum(axis=0))).sum(1)
         room = np.repeat([0.0, 0.0 if firm else 1.0, 1.0, 1.0], kinds)[n:] * size[:, None]
         wide = Limits(right, np.hstack([lower, 0.0 * room]), np.hstack([upper, room]))
-        found = _solve(G, wide, np.tile(prices, (len(features), 1)), self.slack_limits()).decisions
+        prices = np.tile(prices, (len(features), 1))
+        found = solve_programs(G, wide, prices, self.slack_limits()).decisions
         inner, over, under, less, more = np.split(found, np.cumsum([n, n, n, q]), axis=1)
         right = right + more
         right[:, :q] -= less
         return Limits(right, lower - under, upper + over), inner + over - under
-
-
-def _solve(G: Array, limits: Limits, costs: Array, slack: Array) -> FacetSolutions:
-    count = len(costs)
-    solutions = FacetSolutions(
-        np.full((count, G.shape[1]), np.nan),
-        np.empty((count, len(G))),
-        np.full(count, INFEASIBLE, dtype=np.int8),
-        np.empty(count, dtype=bool),
-    )
-    work = workspace(*G.shape)
-    right, lower, upper = limits
-    solve_rows(work, G, right, costs, lower, upper, slack, *solutions)
-    unsolved = np.flatnonzero(solutions.status == UNSOLVED)
-    if len(unsolved):
-        program, bounds = WarmProgram(G), Bounds(right - slack, right, lower, upper)
-        for i in unsolved:
-            _solve_again(i, program, costs, bounds, solutions)
-    return solutions
-
-
-def _solve_again(
-    i: np.intp, program: WarmProgram, costs: Array, bounds: Bounds, solutions: FacetSolutions
-) -> None:
-    """Give a program that the kernel did not finish to HiGHS."""
-    try:
-        answer = program.solve(costs[i][None], Bounds(*(side[i][None] for side in bounds)))
-    except InfeasibleProblemError:
-        solutions.status[i] = INFEASIBLE
-        return
-    solutions.decisions[i] = answer.points[0]
-    solutions.prices[i] = -answer.row_duals[0]
-    solutions.status[i] = OPTIMAL
-    # The kernel did not come to say; whoever asks looks at the whole face.
-    solutions.tied[i] = True

@@ -19,6 +19,8 @@ from feaslearn.io.transformers import fitted_state
 
 #: Values are not nested deeper than this, neither when they are saved nor when they are loaded.
 DEEPEST = 60
+#: Parameters without which a model is not the same: they are left out as a whole, and given again.
+GIVEN_AGAIN = ("cost", "features", "known")
 
 
 class Encoder:
@@ -117,7 +119,9 @@ class Encoder:
         return node
 
     def _refuse(self, value: Any, where: str, what: str) -> Any:
-        name = "features" if where.startswith("features") else where.rpartition(".")[2]
+        first = where.partition(".")[0].partition("[")[0]
+        whole = first if first in GIVEN_AGAIN else where.rpartition(".")[2]
+        name = "features" if where.startswith("features") else whole
         if name in self._left_out and "[" not in name:
             self._used.add(name)
             return {"$": "left out", "what": what}
@@ -145,7 +149,7 @@ def describe(value: object) -> str:
 
 
 def _advice(name: str) -> str:
-    if name in ("cost", "features"):
+    if name in GIVEN_AGAIN:
         return f"save with leave_out=[{name!r}] and give it again: load(path, {name}=...)"
     own = "classes of your own go into classes=[...]"
     if "[" in name:

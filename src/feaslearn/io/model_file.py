@@ -16,6 +16,7 @@ from feaslearn.io.decoder import Decoder
 from feaslearn.io.encoder import Encoder
 from feaslearn.io.model_state import decode_model, encode_model
 from feaslearn.io.registry import with_classes
+from feaslearn.known import Known
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import check_fitted
 
@@ -49,9 +50,9 @@ def save(
     path : path-like
         Where to write. A file that is there is replaced.
     leave_out : collection of str, default=()
-        Parameters that no file can hold. ``"cost"`` (a `FunctionCost`) and ``"features"`` (another
-        transformer) must be given again to `load`; others, such as the ``"callback"`` of a
-        trainer, load with their default.
+        Parameters that no file can hold. ``"cost"`` (a `FunctionCost`), ``"features"`` (another
+        transformer) and ``"known"`` (with a function) must be given again to `load`;
+        others, such as the ``"callback"`` of a trainer, load with their default.
     classes : iterable of type, default=()
         Sets, hypotheses, losses or trainers of your own that the model is made of.
 
@@ -95,6 +96,7 @@ def load(
     *,
     cost: CostSpecification | None = None,
     features: Any = None,
+    known: Known | None = None,
     classes: Iterable[type] = (),
     max_bytes: int = MAX_BYTES,
 ) -> RegionRegressor:
@@ -111,6 +113,8 @@ def load(
         The cost, where it was left out of the file.
     features : fitted transformer, default=None
         The transformer of the features, fitted, where it was left out of the file.
+    known : Known, default=None
+        The known constraints, where they were left out of the file.
     classes : iterable of type, default=()
         Classes of your own that the file may name.
     max_bytes : int, default=268435456
@@ -142,7 +146,7 @@ def load(
     contents = read_bytes(path, max_bytes, "max_bytes")
     try:
         tree = _open(contents)
-        return decode_model(tree, Decoder(with_classes(classes)), cost, features)
+        return decode_model(tree, Decoder(with_classes(classes)), cost, features, known)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from error
     except FeaslearnError:

@@ -16,7 +16,9 @@ from feaslearn import hypotheses, losses, sets, trainers
 from feaslearn.costs import AffineCost
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.features import FeatureMap
+from feaslearn.known import Known
 from feaslearn.regressor import FacetTable, LearnedFacet
+from feaslearn.regressor.explanation import Seen
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import TrainingResult
@@ -32,9 +34,11 @@ PARTS: tuple[type, ...] = (
     Cone,
     FacetTable,
     FeatureMap,
+    Known,
     LearnedFacet,
     Outputs,
     Reader,
+    Seen,
     TrainingResult,
 )
 #: scikit-learn's transformers whose fitted state is known here.

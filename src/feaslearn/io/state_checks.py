@@ -14,6 +14,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.io.registry import TRANSFORMERS
 from feaslearn.io.transformers import MOST_SIGNALS
 from feaslearn.regressor import FacetTable, LearnedFacet
+from feaslearn.regressor.explanation import Seen
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import Status, TrainingResult
@@ -33,6 +34,7 @@ def check_state(state: Mapping[str, Any], transformer_is_given: bool) -> None:
     n, k = state["_reader"].n_decisions, state["features_"].n_features
     _check_theta(state["hypothesis_"], state["theta_"], n, k)
     _check_result(state["result_"])
+    _check_seen(state["_seen"], n_signals, n)
     if state["_facets"] is not None:
         _check_facets(state["_facets"], n, k)
 
@@ -119,6 +121,8 @@ def _check_result(given: object) -> None:
     _require(all(_is_number(getattr(result, name)) for name in names), where, "a number is missing")
     bound = result.lower_bound
     _require(bound is None or _is_number(bound), where, "the lower bound is not a number")
+    met = result.ties_met
+    _require(met is None or type(met) is int, where, "the ties are not a number")
     _require(_all_texts(result.warnings, list), where, "the warnings are not texts")
     for name, kept in (("history", result.history), ("details", result.details)):
         _require(isinstance(kept, dict) and _all_texts(list(kept), list), where, f"no {name}")
@@ -126,6 +130,23 @@ def _check_result(given: object) -> None:
     recorded = all(isinstance(each, list) and all(map(_is_number, each)) for each in lists)
     _require(recorded, where, "the history is not made of numbers")
     _require(all(map(_is_number, result.details.values())), where, "details are not numbers")
+
+
+def _check_seen(given: object, n_signals: int, n: int) -> None:
+    where = "_seen"
+    seen = _the(Seen, given, where, "not what a fit remembers of its data")
+    _require(type(seen.n_samples) is int and seen.n_samples > 0, where, "no number of samples")
+    names = ("signals", "decisions", "directions", "upper", "lower", "parts", "covariance")
+    for name in names:
+        table = _the(np.ndarray, getattr(seen, name), where, f"{name} is not an array")
+        _require(table.dtype == np.float64, where, f"{name} does not hold floats")
+        _require(bool(np.isfinite(table).all()), where, f"{name} holds NaN or infinite values")
+    shapes = (seen.signals.shape, seen.decisions.shape, seen.upper.shape, seen.lower.shape)
+    _require(shapes == ((2, n_signals), (2, n), (n,), (n,)), where, "wrong sizes")
+    fits = seen.directions.ndim == 2 and seen.directions.shape[1] == n and seen.parts.ndim == 1
+    _require(fits, where, "wrong sizes")
+    square = seen.covariance.ndim == 2 and len(set(seen.covariance.shape)) == 1
+    _require(square, where, "the covariance is not square")
 
 
 def _check_facets(given: object, n: int, k: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard
 from feaslearn.exceptions import UnsupportedError
+from feaslearn.hypotheses.constrained import constrained, known_shape, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
+from feaslearn.known import KnownShape
 from feaslearn.losses.loss import Loss
 from feaslearn.losses.validation import Validation
 
@@ -64,6 +66,33 @@ class Objective:
         """Number of parameters."""
         return self.hypothesis.layout(self.n_decisions, self.n_features).size
 
+    @property
+    def known(self) -> KnownShape | None:
+        """The rows that are known, if there are any."""
+        return known_shape(self.hypothesis)
+
+    def of(self, hypothesis: Hypothesis) -> Objective:
+        """Return the objective of another hypothesis, within the same known constraints."""
+        shape = self.known
+        return replace(
+            self, hypothesis=hypothesis if shape is None else constrained(hypothesis, shape)
+        )
+
+    def learned(self) -> Objective:
+        """Return the objective without what is known.
+
+        Costs lose their part across the known equalities: it is the same for all decisions.
+        """
+        shape = self.known
+        if shape is None:
+            return self
+        rows = [_learned_rows(shard, shape) for shard in self.shards]
+        watched = self.validation
+        if watched is not None:
+            watched = watched._replace(rows=_learned_rows(watched.rows, shape))
+        hypothesis = without_known(self.hypothesis)
+        return replace(self, hypothesis=hypothesis, shards=rows, validation=watched)
+
     def whole(self) -> Shard:
         """Return all samples as one shard."""
         return Shard(*(np.concatenate(parts) for parts in zip(*self.shards, strict=True)))
@@ -103,3 +132,8 @@ class Objective:
             value += part
             gradient += slope
         return value, gradient
+
+
+def _learned_rows(shard: Shard, shape: KnownShape) -> Shard:
+    features, known = shape.split(shard.features)
+    return shard._replace(features=features, costs=known.inner_costs(shard.costs))

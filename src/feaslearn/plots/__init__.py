@@ -3,6 +3,19 @@
 from __future__ import annotations
 
 from feaslearn.plots.facets_display import FacetsDisplay
+from feaslearn.plots.learning_curve_display import LearningCurveDisplay
 from feaslearn.plots.network_display import NetworkDisplay
+from feaslearn.plots.prediction_display import PredictionDisplay
+from feaslearn.plots.region_display import RegionDisplay
+from feaslearn.plots.region_path_display import RegionPathDisplay
+from feaslearn.plots.size_display import SizeDisplay
 
-__all__ = ["FacetsDisplay", "NetworkDisplay"]
+__all__ = [
+    "FacetsDisplay",
+    "LearningCurveDisplay",
+    "NetworkDisplay",
+    "PredictionDisplay",
+    "RegionDisplay",
+    "RegionPathDisplay",
+    "SizeDisplay",
+]

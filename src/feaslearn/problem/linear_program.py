@@ -18,7 +18,7 @@ from feaslearn.problem.forward_problem import (
     check_same_length,
     check_table,
 )
-from feaslearn.sets.warm_program import Answers, Bounds, WarmProgram, name_rows
+from feaslearn.sets.warm_program import Answers, Bounds, WarmProgram, name_rows, raise_failures
 
 DUAL_TOLERANCE = 1e-8
 """A multiplier below this, relative to the largest cost, does not decide anything (a tie)."""
@@ -134,6 +134,27 @@ class LinearProgram:
         answers, _ = self._solve(*self._tables("solve", signals, costs=costs))
         return np.ascontiguousarray(answers.points[:, : self.n_decisions])
 
+    def solve_where_feasible(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
+        """Return one optimal decision for each sample, NaN for samples without a feasible one.
+
+        Parameters
+        ----------
+        signals : array_like of shape (N, K)
+            The signals.
+        costs : array_like of shape (N, n)
+            The cost of each decision.
+
+        Returns
+        -------
+        ndarray of shape (N, n)
+            The decisions.
+        """
+        tables = self._tables("solve_where_feasible", signals, costs=costs)
+        program, scaled, bounds = self._program(*tables)
+        answers, statuses = program.attempt(scaled, bounds)
+        raise_failures(np.where(statuses == "Infeasible", "Optimal", statuses))
+        return np.ascontiguousarray(answers.points[:, : self.n_decisions])
+
     def optimal_value(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
         """Return the least cost of each sample.
 
@@ -221,20 +242,24 @@ class LinearProgram:
     def _bounds(self, signals: FloatArray) -> Bounds:
         row_lower, row_upper = self.row_lower.evaluate(signals), self.row_upper.evaluate(signals)
         # Two sides of one equation, evaluated apart, may differ in the last digit.
-        finite = np.isfinite(row_lower) & np.isfinite(row_upper)
-        close = finite & np.isclose(row_lower, row_upper, rtol=1e-13, atol=0.0)
+        close = np.isfinite(row_lower) & np.isclose(row_lower, row_upper, rtol=1e-13, atol=0.0)
         row_upper = np.where(close, row_lower, row_upper)
         shape = (len(signals), self.matrix.shape[1])
         lower, upper = np.broadcast_to(self.lower, shape), np.broadcast_to(self.upper, shape)
         return Bounds(row_lower, row_upper, lower, upper)
 
     def _solve(self, signals: FloatArray, costs: FloatArray) -> tuple[Answers, Bounds]:
-        """Solve with costs scaled to about one, so that tolerances mean the same in any money."""
-        bounds = self._bounds(signals)
+        program, scaled, bounds = self._program(signals, costs)
+        return program.solve(scaled, bounds), bounds
+
+    def _program(
+        self, signals: FloatArray, costs: FloatArray
+    ) -> tuple[WarmProgram, FloatArray, Bounds]:
+        """Scale the costs to about one, so that tolerances mean the same in any money."""
         _, exponents = np.frexp(np.abs(costs).max(axis=1, keepdims=True))
         scaled = np.zeros((len(costs), self.matrix.shape[1]))
         scaled[:, : self.n_decisions] = np.ldexp(costs, -exponents)
-        return WarmProgram(self.matrix).solve(scaled, bounds), bounds
+        return WarmProgram(self.matrix), scaled, self._bounds(signals)
 
     def _optimal_face(self, answers: Answers, bounds: Bounds) -> Bounds:
         """Hold every row and variable with a non-zero multiplier at the bound it presses on."""

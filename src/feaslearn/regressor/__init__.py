@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+from feaslearn.regressor.exactness import Verdict, consistency
+from feaslearn.regressor.explanation import Explanation, Limit, Outside
 from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
 from feaslearn.regressor.region_regressor import RegionRegressor
+from feaslearn.regressor.uncertainty import Bands, Bootstrap, Sandwich
 
-__all__ = ["FacetTable", "LearnedFacet", "RegionRegressor"]
+__all__ = [
+    "Bands",
+    "Bootstrap",
+    "Explanation",
+    "FacetTable",
+    "LearnedFacet",
+    "Limit",
+    "Outside",
+    "RegionRegressor",
+    "Sandwich",
+    "Verdict",
+    "consistency",
+]

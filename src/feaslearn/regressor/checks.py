@@ -11,8 +11,10 @@ from feaslearn.costs import ResolvedCost, resolve_cost
 from feaslearn.data import Shard, as_matrix, column_names
 from feaslearn.exceptions import Problems, column_label
 from feaslearn.features import FeatureMap, fit_features
+from feaslearn.known import KnownLimits, ResolvedKnown
 from feaslearn.losses import Loss
 from feaslearn.regressor.fit_problems import FitProblems
+from feaslearn.regressor.known_checks import check_known, reconcile
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.parameters import check_combination, check_parameters
 
@@ -23,13 +25,19 @@ Array = NDArray[np.float64]
 
 
 class FitData(NamedTuple):
-    """What a fit works with: rows of positive weight, and what is made of the parameters."""
+    """What a fit works with: rows of positive weight, and what is made of the parameters.
+
+    ``signals`` (2, K) are the least and the greatest signals of these rows.
+    """
 
     rows: Shard
     features: FeatureMap
     cost: ResolvedCost | None
     loss: Loss
     random: np.random.Generator
+    signals: Array
+    known: ResolvedKnown | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def check_fit(
@@ -52,6 +60,9 @@ def check_fit(
         cost_matrix = check_costs(costs, (_count(signals, decisions), n), problems)
     columns = () if cost is None else cost.columns
     features = _check_features(model.features, usable, sample_weights, columns, X, problems)
+    known = None
+    if model.known is not None:
+        known = check_known(model.known, X, signals, n, problems)
     if loss is not None and n is not None:
         check_combination(model, loss, n, problems)
     problems.raise_all()
@@ -61,8 +72,16 @@ def check_fit(
         raise AssertionError("a parameter is missing although no problem was found")
     if cost_matrix is None:
         cost_matrix = np.zeros(decisions.shape)
-    rows = _kept(features, signals, cost_matrix, decisions, sample_weights)
-    return FitData(rows, features, cost, loss, random)
+    told: tuple[str, ...] = ()
+    limits = None
+    if known is not None:
+        names = Outputs.of(y).names or tuple(f"x{j}" for j in range(decisions.shape[1]))
+        limits = known.at(signals)
+        decisions, sample_weights, told = reconcile(known, limits, decisions, sample_weights, names)
+    rows = _kept(features, signals, cost_matrix, decisions, sample_weights, limits)
+    counting = signals[_counting(decisions, sample_weights)]
+    ranges = np.array([counting.min(axis=0), counting.max(axis=0)])
+    return FitData(rows, features, cost, loss, random, ranges, known, told)
 
 
 def check_weights(weights: ArrayLike | None, count: int | None, problems: Problems) -> Array | None:
@@ -172,19 +191,33 @@ def _check_features(
 
 
 def _kept(
-    features: FeatureMap, signals: Array, costs: Array, decisions: Array, weights: Array
+    features: FeatureMap,
+    signals: Array,
+    costs: Array,
+    decisions: Array,
+    weights: Array,
+    known: KnownLimits | None,
 ) -> Shard:
     """Keep the rows that count: with a positive weight, and something observed."""
-    kept = (weights > 0.0) & ~np.isnan(decisions).all(axis=1)
+    kept = _counting(decisions, weights)
     if not kept.all():
         signals, costs, decisions, weights = (a[kept] for a in (signals, costs, decisions, weights))
+        known = None if known is None else known.rows(kept)
+    columns = features.transform(signals)
+    if known is not None:
+        columns = np.hstack([columns, known.columns()])
     return Shard(
         # Kernels compile once more for arrays that cannot be written to.
-        np.require(features.transform(signals), requirements=["C", "W"]),
+        np.require(columns, requirements=["C", "W"]),
         np.require(costs, requirements=["C", "W"]),
         np.require(decisions, requirements=["C", "W"]),
         weights / weights.sum(),
     )
+
+
+def _counting(decisions: Array, weights: Array) -> NDArray[np.bool_]:
+    """Say which rows count: with a positive weight, and something observed."""
+    return np.asarray((weights > 0.0) & ~np.isnan(decisions).all(axis=1))
 
 
 def _count(signals: Array | None, decisions: Array | None) -> int | None:

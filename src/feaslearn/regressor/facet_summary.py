@@ -15,6 +15,7 @@ from feaslearn.hypotheses import Blend, Facets
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.kernels.small_lp import OPTIMAL
+from feaslearn.known import KnownLimits
 from feaslearn.regressor.checks import FitData
 from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
 from feaslearn.regressor.reader import Reader
@@ -37,9 +38,13 @@ def summarize(
 ) -> FacetTable | None:
     """Return the table of a model that has just been trained, or None without facets."""
     rows = data.rows._replace(costs=-data.rows.costs) if reader.maximises else data.rows
+    known = None
+    if data.known is not None:
+        features, known = data.known.shape.split(rows.features)
+        rows = rows._replace(features=features)
     names = reader.outputs.names or [f"x{j}" for j in range(reader.n_decisions)]
     return facet_table(
-        hypothesis, trained.theta, rows, names, data.features.names, trained.result.others
+        hypothesis, trained.theta, rows, names, data.features.names, trained.result.others, known
     )
 
 
@@ -50,6 +55,7 @@ def facet_table(
     names: Sequence[str],
     terms: Sequence[str],
     others: Sequence[Array] = (),
+    known: KnownLimits | None = None,
 ) -> FacetTable | None:
     """Return the table of a model with facets, or None.
 
@@ -65,6 +71,8 @@ def facet_table(
         Names of the decisions and of the features.
     others : sequence of ndarray
         Parameters from other starts, in which the same facets are looked for.
+    known : KnownLimits, default=None
+        What is known of the training data beside the facets.
 
     Returns
     -------
@@ -81,10 +89,10 @@ def facet_table(
     if not regions:
         return None
     writer = _Writer(data, names, terms)
-    found = _merged([facet for rows in regions for facet in _facets(rows, data, writer)])
+    found = _merged([facet for rows in regions for facet in _facets(rows, data, writer, known)])
     if isinstance(hypothesis, Facets):
         for other in others:
-            again = _facets(hypothesis.rows(other, n, k), data, writer)
+            again = _facets(hypothesis.rows(other, n, k), data, writer, known)
             found = [_counted(facet, again) for facet in found]
     found.sort(key=lambda facet: -facet.binds)
     first = regions[0]
@@ -92,9 +100,11 @@ def facet_table(
     return FacetTable(found, writer.equalities(first), writer.bounds(first), compared)
 
 
-def _facets(rows: FacetRows, data: Shard, writer: _Writer) -> list[LearnedFacet]:
+def _facets(
+    rows: FacetRows, data: Shard, writer: _Writer, known: KnownLimits | None
+) -> list[LearnedFacet]:
     """Describe the facets of one region; those that lie in the equalities say nothing."""
-    solutions = rows.solve(data.features, data.costs)
+    solutions = rows.solve(data.features, data.costs, known)
     prices = solutions.prices[:, len(rows.E) :]
     paid = prices > NO_PRICE * np.abs(data.costs).max(axis=1, keepdims=True)
     paid &= (solutions.status == OPTIMAL)[:, None]

@@ -10,19 +10,28 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems
+from feaslearn.hypotheses.constrained import constrained
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region
 from feaslearn.regressor.checks import check_weights
+from feaslearn.regressor.explanation.explain import explain
+from feaslearn.regressor.explanation.explanation import Explanation
+from feaslearn.regressor.explanation.seen import Seen
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.outputs import warn_of_empty_regions
-from feaslearn.regressor.reader import Reader, check_fitted, check_signals
+from feaslearn.regressor.reader import Reader, check_fitted, read
 from feaslearn.regressor.region_at import region_at
+from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
+from feaslearn.regressor.uncertainty.closed_form import sandwich_of
+from feaslearn.regressor.uncertainty.refits import resample
+from feaslearn.regressor.uncertainty.sandwich import Sandwich
 
 if TYPE_CHECKING:
     from feaslearn.costs import ResolvedCost
     from feaslearn.features import FeatureMap
     from feaslearn.hypotheses.hypothesis import Hypothesis
+    from feaslearn.known import ResolvedKnown
     from feaslearn.results import TrainingResult
 
 Array = NDArray[np.float64]
@@ -35,9 +44,11 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
     theta_: Array
     result_: TrainingResult
     cost_: ResolvedCost | None
+    known_: ResolvedKnown | None
     features_: FeatureMap
     _reader: Reader
     _facets: FacetTable | None
+    _seen: Seen
 
     def predict(self, X: ArrayLike, costs: ArrayLike | None = None) -> Any:
         """Return for each signal a decision of least cost in its region.
@@ -55,9 +66,10 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Decisions; where X is a frame and y was one or a series, with the names of y and the
             index of X.
         """
-        features, prices = self._read(X, costs)
-        decisions, empty = self.hypothesis_.solve(self.theta_, features, prices)
-        warn_of_empty_regions(empty)
+        features, prices = read(self, X, costs)
+        decisions, empty = self._regions.solve(self.theta_, features, prices)
+        known = None if self.known_ is None else self.known_.shape.split(features)[1]
+        warn_of_empty_regions(empty, known, decisions)
         return self._reader.outputs.dress(decisions, X)
 
     def region(self, signal: ArrayLike) -> Region:
@@ -95,10 +107,10 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ndarray of shape (N,)
             Losses.
         """
-        features, prices = self._read(X, costs)
+        features, prices = read(self, X, costs)
         decisions = self._reader.decisions(y, len(features))
         shard = Shard(features, prices, decisions, np.ones(len(features)))
-        return loss.samples(self.hypothesis_, self.theta_, shard)
+        return loss.samples(self._regions, self.theta_, shard)
 
     def score(
         self,
@@ -124,13 +136,102 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             One for perfect predictions, zero for the mean; on complete data, scikit-learn's
             ``r2_score(..., multioutput="variance_weighted")``.
         """
-        features, prices = self._read(X, costs)
+        features, prices = read(self, X, costs)
         decisions = self._reader.decisions(y, len(features))
         problems = Problems()
         weights = check_weights(sample_weight, len(features), problems)
         problems.raise_if_any(DataError, "score")
-        predicted = self.hypothesis_.predict(self.theta_, features, prices)
+        predicted = self._regions.predict(self.theta_, features, prices)
         return pooled_r2(decisions, predicted, weights)
+
+    def bootstrap(
+        self,
+        n: int,
+        X: ArrayLike,
+        y: ArrayLike,
+        costs: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> Bootstrap:
+        """Fit the same class to samples drawn with replacement, to see what depends on them.
+
+        A model does not keep its data: pass those of the fit again.
+
+        Parameters
+        ----------
+        n : int
+            Number of refits; 200 is usual.
+        X, y : array-like
+            Signals and decisions.
+        costs : array-like of shape (N, n), default=None
+            Costs to use instead of those read from the signals.
+        sample_weight : array-like of shape (N,), default=None
+            Weights.
+        random_state : int, Generator, RandomState or None, default=0
+            Seed of the draws.
+        n_jobs : int, default=None
+            Threads; None means 1 and -1 all processors. The result does not depend on it.
+
+        Returns
+        -------
+        Bootstrap
+            Bands on predicted decisions and on the reach of the region in any direction. What the
+            fit chose, the hypothesis and the strengths of `Convex`, is held; refits that fail are
+            counted, and a warning says so.
+        """
+        return resample(self, n, X, y, costs, sample_weight, random_state, n_jobs)
+
+    def sandwich(
+        self,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        costs: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Sandwich:
+        """Return bands in closed form, without refits, where decisions are linear in parameters.
+
+        That is so for `Minkowski`, `Scaled` and linear policies, trained by least squares. A model
+        of up to 100 parameters and 10 000 samples remembers what is needed; others are given their
+        data again.
+
+        Parameters
+        ----------
+        X, y : array-like, default=None
+            Signals and decisions, where the model does not remember enough.
+        costs : array-like of shape (N, n), default=None
+            Costs to use instead of those read from the signals.
+        sample_weight : array-like of shape (N,), default=None
+            Weights.
+
+        Returns
+        -------
+        Sandwich
+            Bands on predicted decisions and on the reach of the region in any direction.
+        """
+        check_fitted(self)
+        return sandwich_of(self, self._seen, X, y, costs, sample_weight)
+
+    def explain(
+        self, signal: ArrayLike | None = None, costs: ArrayLike | None = None
+    ) -> Explanation:
+        """Say what the data pinned, what they did not show, and what carries the region.
+
+        Parameters
+        ----------
+        signal : array-like of shape (K,), default=None
+            A signal, or a frame of one row, to be compared with those of the fit.
+        costs : array-like of shape (n,), default=None
+            Prices at the signal instead of those read from it.
+
+        Returns
+        -------
+        Explanation
+            Words and numbers in the names of the data.
+        """
+        check_fitted(self)
+        return explain(self, self._seen, signal, costs)
 
     @property
     def parameters_(self) -> dict[str, Array]:
@@ -153,7 +254,9 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             # Kernels compile once more for arrays that cannot be written to, as in memory maps.
             self.theta_ = np.require(self.theta_, requirements="W")
 
-    def _read(self, X: ArrayLike, costs: ArrayLike | None) -> tuple[Array, Array]:
-        """Return features and costs of new signals, checked against those of the fit."""
-        signals = check_signals(self, X)
-        return self.features_.transform(signals), self._reader.prices(signals, self.cost_, costs)
+    @property
+    def _regions(self) -> Hypothesis:
+        """What was fitted, within what is known."""
+        if self.known_ is None:
+            return self.hypothesis_
+        return constrained(self.hypothesis_, self.known_.shape)

@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 
 from feaslearn.data import column_names
 from feaslearn.exceptions import FeaslearnWarning, Problems, list_first
+from feaslearn.known import KnownLimits
 
 Array = NDArray[np.float64]
+
+#: Known rows that are broken by more than this share of their size are.
+BROKEN = 1e-7
 
 
 @dataclass(frozen=True)
@@ -83,14 +87,41 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
 
 
-def warn_of_empty_regions(empty: NDArray[np.bool_]) -> None:
-    """Say at which rows no decision satisfies all that was learned."""
+def warn_of_empty_regions(
+    empty: NDArray[np.bool_],
+    known: KnownLimits | None = None,
+    decisions: Array | None = None,
+) -> None:
+    """Say at which rows no decision satisfies all that was learned, and all that is known."""
     rows = np.flatnonzero(empty)
+    if not len(rows):
+        return
+    what, returned = "is empty", "a decision that breaks it as little as possible"
+    if known is not None and decisions is not None:
+        what = "has no decision that satisfies the known constraints"
+        returned = "the decision nearest to it that does"
+        broken = rows[known.rows(rows).broken(decisions[rows], BROKEN)]
+        if len(broken):
+            _warn_of_contradictions(broken, known.rows(broken).beyond(decisions[broken]))
+            rows = np.setdiff1d(rows, broken)
     if len(rows):
-        places = list_first([f"row {row}" for row in rows[:5]], len(rows))
         warnings.warn(
-            f"the learned region is empty at {places}: a decision that breaks it as little as "
-            "possible was returned; are these signals unlike those of the training data?",
+            f"the learned region {what} at {_places(rows)}: {returned} was returned; are these "
+            "signals unlike those of the training data?",
             FeaslearnWarning,
             stacklevel=3,
         )
+
+
+def _warn_of_contradictions(rows: NDArray[np.intp], beyond: Array) -> None:
+    warnings.warn(
+        f"the known constraints contradict each other at {_places(rows)}: no decision satisfies "
+        f"them, and the one returned breaks them by up to {beyond.max():.4g}, as little as "
+        "possible; check bounds and balances at these signals",
+        FeaslearnWarning,
+        stacklevel=4,
+    )
+
+
+def _places(rows: NDArray[np.intp]) -> str:
+    return list_first([f"row {row}" for row in rows[:5]], len(rows))

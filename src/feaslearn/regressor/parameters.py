@@ -37,8 +37,6 @@ def check_parameters(
         problems.add(f"trainer={model.trainer!r} is neither 'auto' nor one of feaslearn.trainers")
     if model.sense not in ("min", "max"):
         problems.add(f"sense={model.sense!r} is neither 'min' nor 'max'")
-    if model.known is not None:
-        problems.add("known constraints are not available in this version; leave known=None")
     if not isinstance(model.verbose, Integral):
         problems.add(f"verbose={model.verbose!r} is not a whole number")
     if model.n_jobs is not None and (not _is_whole(model.n_jobs) or model.n_jobs == 0):

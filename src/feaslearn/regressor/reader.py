@@ -92,6 +92,14 @@ def decision_names(model: BaseEstimator) -> tuple[str, ...]:
     return reader.names
 
 
+def signal_names(model: BaseEstimator) -> tuple[str, ...]:
+    """Return the names of the signals of a fitted model: those of X, or s0, s1, ..."""
+    check_fitted(model)
+    names = getattr(model, "feature_names_in_", None)
+    count: int = model.n_features_in_
+    return tuple(f"s{j}" for j in range(count)) if names is None else tuple(map(str, names))
+
+
 def check_signals(model: BaseEstimator, X: Any) -> Array:
     """Return new signals for a fitted model as a matrix, with the columns of the fit."""
     check_fitted(model)
@@ -102,6 +110,19 @@ def check_signals(model: BaseEstimator, X: Any) -> Array:
         raise AssertionError("no signals although no problem was found")
     check_columns(model, X, reset=False)
     return signals
+
+
+def read(model: Any, X: Any, costs: ArrayLike | None) -> tuple[Array, Array]:
+    """Return features and costs of new signals, checked against those of the fit.
+
+    Known right-hand sides stand behind the features.
+    """
+    signals = check_signals(model, X)
+    reader: Reader = vars(model)["_reader"]
+    features = model.features_.transform(signals)
+    if model.known_ is not None:
+        features = np.hstack([features, model.known_.at(signals).columns()])
+    return features, reader.prices(signals, model.cost_, costs)
 
 
 def check_columns(model: BaseEstimator, X: Any, reset: bool) -> None:

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError
+from feaslearn.hypotheses.constrained import Constrained, constrained, half_spaces_of
 from feaslearn.region import Region
 from feaslearn.regressor.outputs import warn_of_empty_regions
 from feaslearn.regressor.reader import Reader, check_signals, one_row
+from feaslearn.sets.affine_image import AffineImage
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -27,15 +29,25 @@ def region_at(model: RegionRegressor, reader: Reader, signal: ArrayLike) -> Regi
     signals = check_signals(model, one_row(signal))
     if len(signals) != 1:
         raise DataError(f"region: {len(signals)} signals were given; give one")
-    phi = model.features_.transform(signals)[0]
-    hypothesis, theta = model.hypothesis_, model.theta_
-    nothing = np.zeros((1, reader.n_decisions))
-    warn_of_empty_regions(hypothesis.solve(theta, phi[None], nothing).empty)
-    image = hypothesis.image(theta, phi, reader.n_decisions)
-    region = Region(image, reader.outputs.names)
-    where = _where(model.features_.names, phi)
-    said = (text + where for text in hypothesis.account(theta, phi, region.names))
-    return Region(image, region.names, tuple(said))
+    phi, n, theta = model.features_.transform(signals), reader.n_decisions, model.theta_
+    said = model.hypothesis_.account(theta, phi[0], reader.names)
+    account = [text + _where(model.features_.names, phi[0]) for text in said]
+    if model.known_ is None:
+        _, empty = model.hypothesis_.solve(theta, phi, np.zeros((1, n)))
+        warn_of_empty_regions(empty)
+        image = model.hypothesis_.image(theta, phi[0], n)
+        return Region(image, reader.names, account)
+    limits = model.known_.at(signals)
+    columns = np.hstack([phi, limits.columns()])
+    regions = constrained(model.hypothesis_, limits.shape)
+    decisions, empty = regions.solve(theta, columns, np.zeros((1, n)))
+    warn_of_empty_regions(empty, limits, decisions)
+    if empty[0]:
+        # The nearest decision is all there is.
+        return Region(AffineImage.point(decisions[0]), reader.names, account)
+    learned = regions.learned_image if isinstance(regions, Constrained) else regions.image
+    image = learned(theta, columns[0], n)
+    return Region(image, reader.names, account, known=half_spaces_of(limits))
 
 
 def _where(names: Sequence[str], phi: Array) -> str:

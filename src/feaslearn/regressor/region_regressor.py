@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.costs import CostSpecification
 from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.known import Known
 from feaslearn.losses import Loss
 from feaslearn.regressor.checks import check_fit
+from feaslearn.regressor.explanation.seen import look
 from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.logs import spoken
@@ -49,8 +51,8 @@ class RegionRegressor(LearnedRegion):
         Training algorithm.
     sense : {"min", "max"}, default="min"
         Whether decisions minimise or maximise the cost.
-    known : None
-        Constraints that are known. Not available in this version.
+    known : Known, default=None
+        Constraints that are known: bounds, balances and rows that predictions satisfy.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the starts and of the folds.
     n_jobs : int, default=None
@@ -74,6 +76,8 @@ class RegionRegressor(LearnedRegion):
         How costs are read from signals.
     features_ : FeatureMap
         How features are made of signals.
+    known_ : ResolvedKnown or None
+        Known constraints, as functions of the signals.
     n_features_in_, feature_names_in_ : int, ndarray
         Number of the signals, and their names where they had some.
 
@@ -101,7 +105,7 @@ class RegionRegressor(LearnedRegion):
         loss: Loss | str = "predictability",
         trainer: Trainer | str = "auto",
         sense: Literal["min", "max"] = "min",
-        known: None = None,
+        known: Known | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -161,8 +165,9 @@ class RegionRegressor(LearnedRegion):
         with spoken(self.verbose):
             hypothesis, trained = train(self, data, priced)
         self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
-        self.theta_, self.result_ = trained.theta, trained.result
+        self.theta_, self.result_, self.known_ = trained.theta, trained.result, data.known
         n = data.rows.decisions.shape[1]
         self._reader = Reader(Outputs.of(y), n, priced, self.sense == "max")
         self._facets = summarize(hypothesis, trained, data, self._reader)
+        self._seen = look(hypothesis, trained.theta, data, self._reader.maximises)
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.base import clone
 
 from feaslearn.data import Decisions, Shard, shards
 from feaslearn.exceptions import DataError
+from feaslearn.hypotheses.constrained import constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Validation
 from feaslearn.regressor.checks import FitData
@@ -44,18 +44,21 @@ def train(model: RegionRegressor, data: FitData, priced: bool) -> tuple[Hypothes
     hypothesis = clone(model.hypothesis) if given else linear_policy()
     threads = int(effective_n_jobs(model.n_jobs))
     watched = _validation(model, data)
+    if data.known is not None:
+        hypothesis = constrained(hypothesis, data.known.shape)
     objective = Objective(data.loss, hypothesis, list(shards(rows)), threads, watched)
     if priced and not given:
         chosen = choose_hypothesis(objective, data.random, model.trainer)
-        objective = replace(objective, hypothesis=chosen)
-    objective = choose_size(objective, data.random)
+        objective = objective.of(chosen)
+    objective = objective.of(choose_size(objective.learned(), data.random).hypothesis)
     trained = choose_trainer(model.trainer, objective).train(objective, data.random)
     if priced and not given and len(rows.weights) < 2 * FOLDS:
         trained.result.warnings.append(
             f"a hypothesis is chosen from {2 * FOLDS} samples on; these are {len(rows.weights)}, "
             "so the linear policy was fitted"
         )
-    return objective.hypothesis, trained
+    trained.result.warnings.extend(data.warnings)
+    return without_known(objective.hypothesis), trained
 
 
 def _validation(model: RegionRegressor, data: FitData) -> Validation | None:
@@ -72,7 +75,10 @@ def _validation(model: RegionRegressor, data: FitData) -> Validation | None:
     costs = given.cost_matrix if data.cost is None else data.cost.evaluate(given.signals)
     sign = -1.0 if model.sense == "max" else 1.0
     seen = ~np.isnan(given.decisions).all(axis=1)
-    arrays = (data.features.transform(given.signals), sign * costs, given.decisions)
+    columns = data.features.transform(given.signals)
+    if data.known is not None:
+        columns = np.hstack([columns, data.known.at(given.signals).columns()])
+    arrays = (columns, sign * costs, given.decisions)
     features, prices, decisions = (np.require(a, requirements=["C", "W"]) for a in arrays)
     rows = Shard(features, prices, decisions, seen / max(1, seen.sum()))
     return Validation(rows, given, sign)

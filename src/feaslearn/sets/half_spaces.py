@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull, KDTree
 from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.kernels.nearest import nearest
 from feaslearn.kernels.set_code import SIMPLEX, single
-from feaslearn.sets.conic_form import ConicForm
+from feaslearn.sets.conic_form import Cone, ConicForm
 
 Array = NDArray[np.float64]
 
@@ -43,6 +43,22 @@ class HalfSpaces:
         H, h = H[kept] / norms[kept, None], h[kept] / norms[kept]
         equality = equality[kept]
         return cls(-H[~equality], -h[~equality], H[equality], h[equality])
+
+    def meeting(self, other: HalfSpaces) -> HalfSpaces:
+        """Return the points that satisfy the rows of both."""
+        pairs = ((self.A, other.A), (self.b, other.b), (self.E, other.E), (self.e, other.e))
+        return HalfSpaces(*(np.concatenate(pair) for pair in pairs))
+
+    def form(self) -> ConicForm:
+        """Return the rows as a conic form."""
+        cones = (Cone("nonnegative", len(self.A)), Cone("zero", len(self.E)))
+        return ConicForm(np.vstack([-self.A, self.E]), np.concatenate([-self.b, self.e]), cones)
+
+    def vertices(self, limit: int = 10_000) -> Array:
+        """Return the vertices as rows; refuse more than ``limit``, or a set without limits."""
+        from feaslearn.sets.vertex_enumeration import vertices_of_form
+
+        return vertices_of_form(self.form(), limit, "the region")
 
     def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> NDArray[np.bool_]:
         """Say for each row of ``X`` whether it satisfies all rows to an absolute tolerance."""

@@ -97,10 +97,30 @@ class WarmProgram:
         Answers
             Optimal points, checked against the bounds, and their multipliers.
         """
+        answers, statuses = self.attempt(costs, bounds)
+        raise_failures(statuses)
+        return answers
+
+    def attempt(self, costs: FloatArray, bounds: Bounds) -> tuple[Answers, NDArray[np.object_]]:
+        """Solve every sample and say what came of each.
+
+        Parameters
+        ----------
+        costs : ndarray of shape (N, v)
+            The cost of each sample.
+        bounds : Bounds
+            The bounds of each sample.
+
+        Returns
+        -------
+        answers : Answers
+            Optimal points, checked against the bounds, and their multipliers; NaN for samples
+            without an answer.
+        statuses : ndarray of str
+            What the solver said of each sample; "Optimal" is success.
+        """
         n_samples, (m, v) = len(costs), self._matrix.shape
-        answers = Answers(
-            np.empty((n_samples, v)), np.empty((n_samples, m)), np.empty((n_samples, v))
-        )
+        answers = Answers(*(np.full((n_samples, width), np.nan) for width in (v, m, v)))
         statuses = np.full(n_samples, "Optimal", dtype=object)
         for i in range(n_samples):
             self._change(i, costs, bounds)
@@ -112,10 +132,9 @@ class WarmProgram:
             answers.points[i] = solution.col_value
             answers.row_duals[i] = solution.row_dual
             answers.column_duals[i] = solution.col_dual
-        raise_failures(statuses)
         raise_violations(answers.points @ self._matrix.T, bounds.row_lower, bounds.row_upper)
         raise_violations(answers.points, bounds.lower, bounds.upper)
-        return answers
+        return answers, statuses
 
     def _change(self, i: int, costs: FloatArray, bounds: Bounds) -> None:
         solver, rows, columns = self._solver, self._rows, self._columns

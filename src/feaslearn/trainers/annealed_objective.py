@@ -17,14 +17,12 @@ from feaslearn.kernels.annealed_columns import annealed_columns
 from feaslearn.kernels.norms import SQUARED_L2
 from feaslearn.kernels.set_code import is_simplex
 from feaslearn.losses import Objective, Predictability
+from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.starts.start import Policy
 from feaslearn.trainers.trainer import returned_loss
 
 Array = NDArray[np.float64]
 
-#: The ridge on the constant parts of the maps, relative to the one on the parts that depend on
-#: the signal: columns must move apart, but they need not all have slopes of their own.
-CONSTANT_SHARE = 0.2
 #: A policy with smaller residuals than this, relative to the decisions, is exact.
 EXACT = 1e-10
 
@@ -43,14 +41,14 @@ class AnnealedObjective:
         Samples in standardised features, an `Affine` hypothesis and the loss.
     policy : Policy
         The linear policy of these samples, or of some of them.
-    ridge : float
-        The strength :math:`\lambda`, not negative.
+    ridge : Ridge
+        The strength :math:`\lambda` and the shape of the penalty.
     deadline : float, default=inf
         Monotonic time at which descents end.
     """
 
     def __init__(
-        self, objective: Objective, policy: Policy, ridge: float, deadline: float = np.inf
+        self, objective: Objective, policy: Policy, ridge: Ridge, deadline: float = np.inf
     ) -> None:
         code = objective.maps().latent(objective.n_decisions).code()
         if code is None:
@@ -73,10 +71,9 @@ class AnnealedObjective:
         self.center = hypothesis.theta_of(Maps(np.zeros((k, n, p)), policy.beta))
         self._norm = objective.loss.norm_code()
         self.squared = self._norm == SQUARED_L2
-        strength = np.full(k, ridge if self.squared else ridge / (self.scale or 1.0))
-        strength[0] *= CONSTANT_SHARE
-        blocks = Maps(np.tile(strength[:, None, None], (1, n, p)), np.tile(strength[:, None], n))
-        self.strengths = hypothesis.pull_back(blocks)
+        metric = ridge.metric(policy.beta)
+        #: The matrix of the ridge over the features, in units of the loss.
+        self.metric = metric if self.squared else metric / (self.scale or 1.0)
 
     def evaluate(self, theta: Array, temperature: float) -> tuple[float, Array]:
         """Return value and gradient at one temperature, relative to the residuals' size."""
@@ -110,13 +107,20 @@ class AnnealedObjective:
 
     def _with_ridge(self, theta: Array, value: float, slope: Array) -> tuple[float, Array]:
         away = theta - self.center
-        pull = self.strengths * away
+        pull = self._pull(away)
         return value + float(pull @ away), slope + 2.0 * pull
+
+    def _pull(self, away: Array) -> Array:
+        """Return the product of the ridge's matrix with parameters."""
+        k, n, p = self._shape
+        parts = (away[: k * n * p], away[k * n * p :])
+        pulled = [(self.metric @ part.reshape(k, -1)).ravel() for part in parts if len(part)]
+        return np.concatenate(pulled) if len(pulled) > 1 else pulled[0]
 
     def without_ridge(self) -> AnnealedObjective:
         """Return the same objective without the ridge."""
         other = copy(self)
-        other.strengths = np.zeros_like(self.strengths)
+        other.metric = np.zeros_like(self.metric)
         return other
 
     def explained(self, theta: Array) -> bool:
@@ -131,7 +135,8 @@ class AnnealedObjective:
 
     def penalty(self, theta: Array) -> float:
         """Return the ridge alone."""
-        return float(self.strengths @ (theta - self.center) ** 2)
+        away = theta - self.center
+        return float(self._pull(away) @ away)
 
     def merit(self, theta: Array) -> float:
         """Return what fits are compared by: the loss of returned decisions, and the ridge.

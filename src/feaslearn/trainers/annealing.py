@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.data import Decisions, Shard, shards
+from feaslearn.data import Decisions
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import Affine
 from feaslearn.losses import Objective, Predictability, Suboptimality
@@ -20,7 +20,9 @@ from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.iterative import IterativeTrainer
 from feaslearn.trainers.refit import polish
 from feaslearn.trainers.revival import dead_columns, revive
-from feaslearn.trainers.ridge_choice import choose_ridge
+from feaslearn.trainers.ridge import Ridge
+from feaslearn.trainers.ridge_choice import FLOORS, RIDGES, choose_ridge
+from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, GivenStart, Start
 from feaslearn.trainers.starts.start import linear_policy_of
@@ -29,8 +31,6 @@ from feaslearn.trainers.walk import Callback, Iterate
 
 Array = NDArray[np.float64]
 
-#: Samples on which the ridge is chosen and starts are compared, where there are more.
-MOST_SAMPLES = 20_000
 #: Temperatures of a walk.
 TEMPERATURES = 5
 #: Share of a time limit that may be spent on the choice of the ridge.
@@ -58,11 +58,11 @@ class Annealing(IterativeTrainer):
     ``warmest`` to ``coldest``, in units of the residuals of the linear policy and for costs of
     length one; then parameters are fitted once more by least squares with the minimisers held,
     if that helps. The ridge pulls toward the linear policy :math:`\theta_0` in standardised
-    features; its strength is chosen by cross-validation. Columns that no decision uses are drawn
-    back to the policy by the ridge; without one, they are moved to the samples that are explained
-    worst, and kept there if that fits better. Of all starts, the one whose *returned* decisions fit
-    best (with the ridge) is kept; the linear policy itself takes part, and one that explains every
-    sample ends the search.
+    features; its strength and its shape are chosen by cross-validation. Columns that no decision
+    uses are drawn back to the policy by the ridge; without one, they are moved to the samples that
+    are explained worst, and kept there if that fits better. Of all starts, the one whose *returned*
+    decisions fit best (with the ridge) is kept; the linear policy itself takes part, and one that
+    explains every sample ends the search.
 
     Both losses in every norm are served. Suboptimality, which is continuous, takes the place of
     the smooth loss after the last temperature. Sets: simplices, boxes, balls, hypersimplices,
@@ -85,6 +85,10 @@ class Annealing(IterativeTrainer):
         `MinkowskiStart` refines a Minkowski sum.
     ridge : "auto" or float, default="auto"
         Strength of the ridge, relative to the mean squared loss; 0 for none.
+    ridge_floor : "auto" or float, default="auto"
+        Shape of the ridge, in (0, 1]. With 1 all directions of the signal are alike; near 0, the
+        ridge is strong in those directions in which the linear policy hardly moves, so that
+        columns respond to what the decisions respond to on the whole. See `Ridge`.
     warmest, coldest : float, default=0.4 and 0.01
         First and last temperature. To refine a model given as ``start``, begin cooler.
     patience : int, default=None
@@ -114,6 +118,8 @@ class Annealing(IterativeTrainer):
 
     #: Monotonic time at which a search ends.
     deadline: float = np.inf
+    #: The ridge of a walk.
+    chosen: Ridge = Ridge(0.0)
 
     def __init__(
         self,
@@ -123,6 +129,7 @@ class Annealing(IterativeTrainer):
         n_starts: int = 4,
         start: Start | ArrayLike | None = None,
         ridge: Literal["auto"] | float = "auto",
+        ridge_floor: Literal["auto"] | float = "auto",
         warmest: float = 0.4,
         coldest: float = 0.01,
         patience: int | None = None,
@@ -135,6 +142,7 @@ class Annealing(IterativeTrainer):
         self.n_starts = n_starts
         self.start = start
         self.ridge = ridge
+        self.ridge_floor = ridge_floor
         self.warmest = warmest
         self.coldest = coldest
         self.patience = patience
@@ -144,15 +152,17 @@ class Annealing(IterativeTrainer):
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with limits, ridge or temperatures."""
         super().check(problems)
-        for name, least in (("warmest", "positive"), ("coldest", "positive"), ("ridge", "auto")):
+        for name in ("warmest", "coldest", "ridge", "ridge_floor"):
             value = getattr(self, name)
-            if name == "ridge" and isinstance(value, str) and value == "auto":
+            if name.startswith("ridge") and isinstance(value, str) and value == "auto":
                 continue
             number = isinstance(value, Real) and not isinstance(value, bool)
             if not number or not np.isfinite(float(value)) or float(value) < 0.0:
                 problems.add(f"{name}={value!r} is not a finite number of at least 0")
-            elif least == "positive" and value == 0.0:
+            elif name != "ridge" and value == 0.0:
                 problems.add(f"{name}={value!r} is not positive")
+            elif name == "ridge_floor" and value > 1.0:
+                problems.add(f"{name}={value!r} is above 1")
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a hypothesis that is not `Affine`, a set without a smooth minimiser, a new loss."""
@@ -178,7 +188,7 @@ class Annealing(IterativeTrainer):
     def init(self, objective: Objective, theta: Array) -> AnnealedIterate:
         """Evaluate the smooth loss at the start; where the linear policy is exact, be done."""
         policy = linear_policy_of(some_samples(objective, np.random.default_rng(0)))
-        problem = AnnealedObjective(objective, policy, float(self.ridge), self.deadline)
+        problem = AnnealedObjective(objective, policy, self.chosen, self.deadline)
         if not problem.scale > 0.0:
             nothing = np.zeros(len(theta))
             return self._iterate(
@@ -212,7 +222,7 @@ class Annealing(IterativeTrainer):
 
         With a ridge, columns left unused are a choice: reviving them made test losses worse.
         """
-        if problem.strengths.any() or problem.explained(theta):
+        if problem.metric.any() or problem.explained(theta):
             return theta
         dead = dead_columns(problem, theta)
         if not dead.any():
@@ -252,12 +262,7 @@ class Annealing(IterativeTrainer):
         some = some_samples(objective, random)
         run = copy(self)
         run.deadline = began + limit
-        if self.ridge == "auto":
-            standard = Standardization.of(some).apply(some)
-            # Parameters that were fitted before have seen the rows of all folds.
-            start = self._strategy() if self._strategy().standardized else DataStart()
-            chosen = choose_ridge(standard, start, random, began + CHOICE_SHARE * limit)
-            run.ridge = chosen.ridge
+        run.chosen = self._choose(some, random, began + CHOICE_SHARE * limit)
         trained = self._run(run, some, random)
         if some is not objective and trained.result.status != "stopped by callback":
             run.start, run.n_starts = GivenStart(trained.theta), 1
@@ -267,27 +272,24 @@ class Annealing(IterativeTrainer):
             trained.result.n_iter += before
         trained.result.trainer = repr(self)
         trained.result.seconds = time.monotonic() - began
-        trained.result.details["ridge"] = float(run.ridge)
+        trained.result.details["ridge"] = run.chosen.strength
+        trained.result.details["floor of the ridge"] = run.chosen.floor
         return trained
+
+    def _choose(self, objective: Objective, random: np.random.Generator, deadline: float) -> Ridge:
+        """Return the ridge that was asked for, what is open of it by cross-validation."""
+        strengths = RIDGES if self.ridge == "auto" else (float(self.ridge),)
+        floors = FLOORS if self.ridge_floor == "auto" else (float(self.ridge_floor),)
+        if strengths == (0.0,) or len(strengths) * len(floors) == 1:
+            return Ridge(strengths[0], floors[0])
+        standard = Standardization.of(objective).apply(objective)
+        # Parameters that were fitted before have seen the rows of all folds.
+        start = self._strategy() if self._strategy().standardized else DataStart()
+        ridges = [[Ridge(strength, floor) for strength in strengths] for floor in floors]
+        return choose_ridge(standard, start, random, ridges, deadline).ridge
 
     @staticmethod
     def _run(run: Annealing, objective: Objective, random: np.random.Generator) -> Trained:
         if run.max_seconds is not None:
             run.max_seconds = max(0.0, run.deadline - time.monotonic())
         return IterativeTrainer.search(run, objective, random)
-
-
-def some_samples(objective: Objective, random: np.random.Generator) -> Objective:
-    """Return the objective itself, or with so many samples that a part will do, that part."""
-    sizes = [len(shard.weights) for shard in objective.shards]
-    if sum(sizes) <= MOST_SAMPLES:
-        return objective
-    drawn = np.sort(random.choice(sum(sizes), MOST_SAMPLES, replace=False))
-    ends = np.cumsum(sizes)
-    parts = []
-    for shard, size, end in zip(objective.shards, sizes, ends, strict=True):
-        rows = drawn[(drawn >= end - size) & (drawn < end)] - (end - size)
-        parts.append(Shard(*(array[rows] for array in shard)))
-    rows = Shard(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-    rows = rows._replace(weights=rows.weights / rows.weights.sum())
-    return replace(objective, shards=list(shards(rows)))

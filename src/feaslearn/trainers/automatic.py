@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski, Scaled
+from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
 from feaslearn.sets import Box, Simplex
@@ -48,7 +48,8 @@ def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
         *(Convex(), FacetLearning(), Blending(), MixedInteger()),
         *(Annealing(), GradientDescent()),
     )
-    return next(each for each in served if not each.mismatches(objective))
+    learned = objective.learned()
+    return next(each for each in served if not each.mismatches(learned))
 
 
 def linear_policy() -> Hypothesis:
@@ -76,23 +77,23 @@ def choose_hypothesis(
     ``objective`` itself does not count, nor do those that the trainer does not serve. With too few
     samples for the folds, the simplest is taken.
     """
-    tried = [
-        replace(objective, hypothesis=hypothesis)
-        for hypothesis in candidates(objective.n_decisions, objective.n_features)
+    k = objective.learned().n_features
+    tried = [objective.of(hypothesis) for hypothesis in candidates(objective.n_decisions, k)]
+    served = [
+        each for each in tried if not choose_trainer(trainer, each).mismatches(each.learned())
     ]
-    served = [each for each in tried if not choose_trainer(trainer, each).mismatches(each)]
     whole = objective.whole()
     n_samples = len(whole.weights)
     if n_samples < 2 * FOLDS or len(served) < 2:
-        return (served or tried)[0].hypothesis
+        return without_known((served or tried)[0].hypothesis)
     fold = random.permutation(n_samples) % FOLDS
     guesses = [_left_out(each, fold, random, trainer) for each in served]
     losses = np.array([loss_of_decisions(objective, guess, whole) for guess in guesses])
     for each, loss in zip(served, losses, strict=True):
-        logger.info("%r: cross-validated loss %.6g", each.hypothesis, loss)
+        logger.info("%r: cross-validated loss %.6g", without_known(each.hypothesis), loss)
     rounding = 1e-12 * float(whole.weights @ np.nan_to_num(whole.decisions**2).sum(axis=1))
     good = np.flatnonzero(losses <= (1.0 + AS_GOOD) * losses.min() + rounding)
-    chosen = served[int(good[0])].hypothesis
+    chosen = without_known(served[int(good[0])].hypothesis)
     if trainer != "auto" or not isinstance(chosen, Facets | Minkowski):
         return chosen
     # Facets grown on several splits, blended, are steadier than any one of them.
@@ -103,7 +104,7 @@ def choose_hypothesis(
         loss_of_decisions(objective, blended, whole)
         < (1.0 - WORTH_BLENDING) * losses.min() - rounding
     ):
-        return Blend([*facets, minkowski(objective.n_decisions, objective.n_features)])
+        return Blend([*facets, minkowski(objective.n_decisions, k)])
     return Blend(facets) if isinstance(chosen, Facets) else chosen
 
 
@@ -116,7 +117,7 @@ def _left_out(
     """Return decisions for each fold, by a model trained on all others."""
 
     def fit(inner: Objective) -> Array:
-        trained = _quick_trainer(trainer, inner).train(inner, random)
+        trained = _quick_trainer(trainer, inner).train(inner, random, thorough=False)
         if trained.result.status == "interrupted":
             # There is no model yet that could be returned.
             raise KeyboardInterrupt
@@ -127,6 +128,6 @@ def _left_out(
 
 def _quick_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
     """Return the trainer itself; for "auto" one that is good enough to compare hypotheses."""
-    if isinstance(objective.hypothesis, Facets) and trainer == "auto":
+    if isinstance(without_known(objective.hypothesis), Facets) and trainer == "auto":
         return FacetLearning(n_starts=1)
     return choose_trainer(trainer, objective)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
 
@@ -15,9 +15,10 @@ from scipy.optimize import nnls
 from feaslearn.data import Shard
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses.blend import Blend
+from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective
-from feaslearn.results import TrainingResult
+from feaslearn.results import Status, TrainingResult
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.out_of_fold import out_of_fold
 from feaslearn.trainers.progress import ProgressBar
@@ -27,6 +28,8 @@ Array = NDArray[np.float64]
 
 #: Weight of the equation that asks the weights to sum to one.
 SUM_TO_ONE = 1e4
+#: How a training ends that nobody ended.
+OF_THEIR_OWN: tuple[Status, ...] = ("optimal", "converged", "stalled")
 
 
 class Blending(Trainer):
@@ -51,6 +54,8 @@ class Blending(Trainer):
     Blending(n_folds=0)
     """
 
+    uses_known = True
+
     def __init__(
         self, n_folds: int = 5, choose: Callable[[Objective], Trainer] | None = None
     ) -> None:
@@ -71,7 +76,7 @@ class Blending(Trainer):
         problems = []
         for member in objective.hypothesis.members():
             own = replace(objective, hypothesis=member)
-            problems += self._trainer(own).mismatches(own)
+            problems += self._trainer(own).mismatches(own.learned())
         return problems
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
@@ -83,7 +88,7 @@ class Blending(Trainer):
         whole = objective.whole()
         members = [replace(objective, hypothesis=member) for member in blend.members()]
         fold = random.permutation(len(whole.weights)) % max(self.n_folds, 1)
-        kinds = [repr(member.hypothesis) for member in members]
+        kinds = [repr(without_known(member.hypothesis)) for member in members]
         weighed = len(set(kinds)) > 1 and 1 < self.n_folds <= len(fold)
         first = [weighed and kinds.index(kind) == t for t, kind in enumerate(kinds)]
         # Each member has draws of its own, so that threads do not change the result.
@@ -108,14 +113,15 @@ class Blending(Trainer):
         layout = blend.layout(objective.n_decisions, objective.n_features)
         parts = {f"member_{t}": theta for t, theta in enumerate(thetas)}
         theta = layout.pack({"weights": weights, **parts})
-        result = self._result(objective, theta, began)
+        ended = [trained.result.status for trained, _ in done]
+        result = self._result(objective, theta, _worst(ended), began)
         result.warnings += warnings
         return Trained(theta, result)
 
     def _trainer(self, objective: Objective) -> Trainer:
         if self.choose is not None:
             return self.choose(objective)
-        if isinstance(objective.hypothesis, Facets):
+        if isinstance(without_known(objective.hypothesis), Facets):
             # A blend averages: each member may be rough, but they should differ.
             return FacetLearning(n_starts=1, held_out=0.1)
         from feaslearn.trainers.automatic import choose_trainer
@@ -133,12 +139,16 @@ class Blending(Trainer):
         if fold is None:
             return trained, None
         return trained, out_of_fold(
-            member, fold, lambda inner: self._trainer(inner).train(inner, random).theta
+            member,
+            fold,
+            lambda inner: self._trainer(inner).train(inner, random, thorough=False).theta,
         )
 
-    def _result(self, objective: Objective, theta: Array, began: float) -> TrainingResult:
+    def _result(
+        self, objective: Objective, theta: Array, status: Status, began: float
+    ) -> TrainingResult:
         return TrainingResult(
-            status="converged",
+            status=status,
             trainer=repr(self),
             objective=objective.value(theta),
             returned_loss=returned_loss(objective, theta),
@@ -146,6 +156,14 @@ class Blending(Trainer):
             seconds=time.monotonic() - began,
             tied_share=tied_share(objective, theta),
         )
+
+
+def _worst(statuses: Sequence[Status]) -> Status:
+    """Return how a member ended that did not come to an end of its own, if there is one.
+
+    Members are the best on their own, which does not make their sum the best.
+    """
+    return next((each for each in statuses if each not in OF_THEIR_OWN), "converged")
 
 
 def best_weights(guesses: Array, whole: Shard) -> Array:

@@ -23,7 +23,7 @@ from feaslearn.trainers.minkowski_fit import (
     remarks,
     too_large,
 )
-from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
+from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share, ties_met
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
@@ -125,7 +125,7 @@ class Convex(Trainer):
         if isinstance(model, GrownMinkowski):
             grown = grow(model, objective.shards, (ridge, sparsity), folds, random)
             return self._grown(objective, grown, began)
-        warnings, tied = remarks(model, objective), 0
+        warnings, tied, vacuous = remarks(model, objective), 0, False
         fit = MinkowskiFit(model, objective.shards, folds, random)
         if _squared(objective):
             fitted, tied = fit.solve(ridge, sparsity, self.robust), fit.n_tied
@@ -141,17 +141,28 @@ class Convex(Trainer):
                 # A region in which everything ties explains any decision and predicts none.
                 losses = (returned_loss(objective, each.theta) for each in (exact, fitted))
                 kept = exact if next(losses) <= VACUOUS * next(losses) else fitted
+                if kept is fitted:
+                    warnings.append(
+                        "the optimum of the loss ties nearly everywhere, which explains any "
+                        "decision and predicts none: the best for first minimisers was kept"
+                    )
+                    vacuous = True
                 fitted = kept._replace(bound=exact.bound, details=kept.details | exact.details)
         else:
             fitted = fit_by_program(fit, objective, Strengths(float(ridge), float(sparsity)), 0)
         result = self._result(objective, fitted, tied, began)
         result.warnings = warnings + result.warnings
+        if vacuous:
+            result.status = "converged"
         logger.info("Convex: %s, loss %.6g", result.status, result.objective)
         return Trained(fitted.theta, result)
 
     def _grown(self, objective: Objective, fitted: Fitted, began: float) -> Trained:
         """Say what the search for terms proved."""
         result = self._result(objective, fitted, 0, began)
+        result.ties_met = ties_met(objective, fitted.theta)
+        if result.ties_met:
+            result.tied_share = tied_share(objective, fitted.theta)
         if fitted.bound is None:
             result.warnings.append(
                 "no certificate: other terms may do better (the search was a heuristic, or ended "
@@ -175,6 +186,7 @@ class Convex(Trainer):
             lower_bound=None if fitted.bound is None else min(fitted.bound, value),
             tied_share=0.0 if unique else tied_share(objective, theta),
             details=fitted.details,
+            ties_met=tied if _squared(objective) else None,
         )
         if tied:
             result.warnings.append(

@@ -60,12 +60,11 @@ def _solved(problem: AnnealedObjective, theta: Array) -> Array:
     for part, side in parts:
         matrix += part
         right += side
-    strengths = _by_decision(hypothesis.maps(problem.strengths, n, k), offset)
+    ridge = np.kron(problem.metric, np.eye(width // k))
     ahead = _by_decision(hypothesis.maps(problem.center - theta, n, k), offset)
     step = np.empty((n, width))
     for j in range(n):
-        full = matrix[j] + np.diag(strengths[j])
-        step[j] = np.linalg.lstsq(full, right[j] + strengths[j] * ahead[j], rcond=1e-12)[0]
+        step[j] = np.linalg.lstsq(matrix[j] + ridge, right[j] + ridge @ ahead[j], rcond=1e-12)[0]
     blocks = step.reshape(n, k, -1)
     moved = Maps(
         maps.A + np.moveaxis(blocks[:, :, : maps.A.shape[2]], 0, 1),

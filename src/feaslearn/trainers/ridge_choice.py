@@ -16,6 +16,7 @@ from feaslearn.losses import Objective, Predictability
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.refit import polish
+from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.starts import Start
 from feaslearn.trainers.starts.start import Policy, linear_policy_of
 from feaslearn.trainers.trainer import returned_loss
@@ -29,6 +30,8 @@ RIDGES = (1.0, 0.4, 0.2, 0.1, 0.05, 0.02)
 #: The strength where there are too few samples to choose one.
 COMMON_RIDGE = 0.1
 FOLDS = 5
+#: Shapes of the ridge that are tried: see `Ridge`.
+FLOORS = (0.001, 1.0)
 #: Temperatures of a path's first fit, and of those that go on from the one before.
 FIRST, NEXT = (0.4, 0.13, 0.04), (0.13, 0.03)
 #: Quasi-Newton steps at each of them.
@@ -38,9 +41,9 @@ HOPELESS = 1.5
 
 
 class Choice(NamedTuple):
-    """A strength of the ridge, and the left-out loss of each fold with it."""
+    """A ridge, and the left-out loss of each fold with it."""
 
-    ridge: float
+    ridge: Ridge
     losses: Array
 
 
@@ -56,14 +59,16 @@ class _Fold:
 
 
 def choose_ridge(
-    objective: Objective, start: Start, random: np.random.Generator, deadline: float = np.inf
+    objective: Objective,
+    start: Start,
+    random: np.random.Generator,
+    paths: Sequence[Sequence[Ridge]] | None = None,
+    deadline: float = np.inf,
 ) -> Choice:
-    """Choose the strength of the ridge by the left-out loss of returned decisions.
+    """Choose strength and shape of the ridge by the left-out loss of returned decisions.
 
-    Each fold is fitted along a path from the strongest ridge to the weakest, each fit from the one
-    before. The strongest ridge within one standard error of the best is taken, where the error is
-    that of the difference between the two: a ridge that is too weak costs more than one that is
-    too strong.
+    For each shape, each fold is fitted along a path from the strongest ridge to the weakest, each
+    fit from the one before. The ridge of least loss is taken.
 
     Parameters
     ----------
@@ -73,44 +78,43 @@ def choose_ridge(
         Where the path of each fold begins.
     random : numpy.random.Generator
         Draws the folds and the starts.
+    paths : sequence of sequences of Ridge, default=None
+        For each shape, the ridges that are tried; None for the common ones.
     deadline : float, default=inf
         Monotonic time at which paths end early.
 
     Returns
     -------
     Choice
-        The strength and its losses; too few samples for the folds get a common one.
+        The ridge and its losses; too few samples for the folds get a common one.
     """
+    if paths is None:
+        paths = [[Ridge(strength, floor) for strength in RIDGES] for floor in FLOORS]
+    if objective.n_features <= 2:
+        paths = paths[:1]  # one direction has one shape
     folds = _folds(objective, start, random)
     if folds is None:
-        return Choice(COMMON_RIDGE, np.zeros(1))
-    columns: list[Array] = []
+        return Choice(min(paths[0], key=lambda r: abs(r.strength - COMMON_RIDGE)), np.zeros(1))
+    tried: dict[Ridge, Array] = {}
     rounding = 1e-18 * float(np.mean([(fold.policy.spread**2).sum() for fold in folds]))
-    with ProgressBar("Annealing: ridge", len(RIDGES)) as bar:
-        for done, ridge in enumerate(RIDGES):
-            columns.append(np.array(objective.each(_NextFit(ridge), folds)))
-            means = [column.mean() for column in columns]
-            bar.update(done + 1)
-            lost = len(means) > 1 and min(means[-2:]) > HOPELESS * min(means)
-            if lost or means[-1] <= rounding or time.monotonic() > deadline:
+    with ProgressBar("Annealing: ridge", sum(map(len, paths))) as bar:
+        for path in paths:
+            moved = [replace(fold) for fold in folds]
+            before = np.inf
+            for ridge in path:
+                tried[ridge] = np.array(objective.each(_NextFit(ridge), moved))
+                bar.update(len(tried))
+                least = min(float(losses.mean()) for losses in tried.values())
+                now = float(tried[ridge].mean())
+                late = time.monotonic() > deadline
+                if late or least <= rounding or min(before, now) > HOPELESS * least:
+                    break
+                before = now
+            if late or least <= rounding:
                 break
-    losses = np.column_stack(columns)
-    chosen = simplest_within_error(list(losses.T))
-    logger.info("ridge %g: cross-validated loss %.6g", RIDGES[chosen], losses[:, chosen].mean())
-    return Choice(RIDGES[chosen], losses[:, chosen])
-
-
-def simplest_within_error(columns: Sequence[Array]) -> int:
-    """Return the first of several that is within one standard error of the best.
-
-    ``columns`` hold the losses of the same folds, the simplest model first.
-    """
-    best = min(range(len(columns)), key=lambda j: columns[j].mean())
-    for j, column in enumerate(columns[:best]):
-        worse = column - columns[best]
-        if worse.mean() <= worse.std() / np.sqrt(len(worse)):
-            return j
-    return best
+    best = min(tried, key=lambda ridge: float(tried[ridge].mean()))
+    logger.info("%s: cross-validated loss %.6g", best, tried[best].mean())
+    return Choice(best, tried[best])
 
 
 def _folds(objective: Objective, start: Start, random: np.random.Generator) -> list[_Fold] | None:
@@ -142,7 +146,7 @@ def _rows(rows: Shard, chosen: NDArray[np.bool_]) -> list[Shard]:
 class _NextFit:
     """Moves a fold along its path to a weaker ridge; returns its left-out loss."""
 
-    def __init__(self, ridge: float) -> None:
+    def __init__(self, ridge: Ridge) -> None:
         self._ridge = ridge
 
     def __call__(self, fold: _Fold) -> float:

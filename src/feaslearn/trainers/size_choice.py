@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
 from feaslearn.sets import Simplex
-from feaslearn.trainers.annealing import some_samples
-from feaslearn.trainers.ridge_choice import choose_ridge, simplest_within_error
+from feaslearn.trainers.ridge_choice import choose_ridge
+from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart
 
+Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
 #: Numbers of columns that are tried.
@@ -57,3 +60,16 @@ def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
         logger.info("%d columns: cross-validated loss %.6g", p, choice.losses.mean())
     p = SIZES[simplest_within_error(losses)]
     return replace(objective, hypothesis=with_size(objective.hypothesis, p))
+
+
+def simplest_within_error(columns: Sequence[Array]) -> int:
+    """Return the first of several that is within one standard error of the best.
+
+    ``columns`` hold the losses of the same folds, the simplest model first.
+    """
+    best = min(range(len(columns)), key=lambda j: columns[j].mean())
+    for j, column in enumerate(columns[:best]):
+        worse = column - columns[best]
+        if worse.mean() <= worse.std() / np.sqrt(len(worse)):
+            return j
+    return best

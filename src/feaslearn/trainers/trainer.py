@@ -14,31 +14,39 @@ from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import Hypothesis, MapHypothesis
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import TrainingResult
+from feaslearn.trainers.contained import fit_contained
+from feaslearn.trainers.known_refit import refit_within
 
 Array = NDArray[np.float64]
 
 #: Tied samples of a shard whose faces are computed.
 TIES_LOOKED_AT = 200
+#: Returned decisions that lose this many times the training loss are a matter of ties.
+HIDDEN = 1.001
+#: Losses that differ by a smaller share are the same.
+SAME_LOSS = 1e-9
 
 
 class Trained(NamedTuple):
     """Parameters, and how they were found.
 
-    Parameters
-    ----------
-    theta : ndarray
-        The parameters of the hypothesis, one flat vector.
-    result : TrainingResult
-        Status, training loss, history, warnings.
+            Parameters
+            ----------
+            theta : ndarray
+                The parameters of the hypothesis, one flat vector.
+            result : TrainingResult
+                Status, training loss, history, warnings.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.results import TrainingResult
-    >>> from feaslearn.trainers import Trained
-    >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
-    >>> Trained(np.zeros(3), result).result.status
-    'optimal'
+            Examples
+            --------
+            >>> import numpy as np
+            >>> from feaslearn.results import TrainingResult
+        from feaslearn.trainers.contained import fit_contained
+    from feaslearn.trainers.known_refit import refit_within
+            >>> from feaslearn.trainers import Trained
+            >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
+            >>> Trained(np.zeros(3), result).result.status
+            'optimal'
     """
 
     theta: Array
@@ -50,6 +58,9 @@ class Trainer(BaseEstimator, ABC):
 
     A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`).
     """
+
+    #: Whether `search` takes known constraints into account itself.
+    uses_known: bool = False
 
     @abstractmethod
     def mismatches(self, objective: Objective) -> list[str]:
@@ -73,7 +84,9 @@ class Trainer(BaseEstimator, ABC):
             name = type(self).__name__
             raise UnsupportedError(f"{name} cannot train this: {'; '.join(mismatches)}")
 
-    def train(self, objective: Objective, random: np.random.Generator) -> Trained:
+    def train(
+        self, objective: Objective, random: np.random.Generator, thorough: bool = True
+    ) -> Trained:
         """Refuse what this trainer does not serve, then search.
 
         Parameters
@@ -82,6 +95,9 @@ class Trainer(BaseEstimator, ABC):
             What to minimise.
         random : numpy.random.Generator
             Source of starts.
+        thorough : bool, default=True
+            Whether parameters are refitted to known constraints with all care, or just well
+            enough to compare hypotheses.
 
         Returns
         -------
@@ -98,8 +114,13 @@ class Trainer(BaseEstimator, ABC):
         problems = Problems()
         self.check(problems)
         problems.raise_if_any(DataError, type(self).__name__)
-        self.refuse(objective)
-        trained = self.search(objective, random)
+        learned = objective.learned()
+        self.refuse(learned)
+        trained = self.search(objective if self.uses_known else learned, random)
+        if learned is not objective and not self.uses_known:
+            trained = _within(objective, trained, random, thorough)
+        _complete(trained, objective)
+        objective = learned
         observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
         if isinstance(objective.hypothesis, MapHypothesis) and objective.size > observed:
@@ -108,6 +129,51 @@ class Trainer(BaseEstimator, ABC):
                 "cannot determine them: use fewer features or a smaller set"
             )
         return trained
+
+
+def _complete(trained: Trained, objective: Objective) -> None:
+    """Write into a result what is the same for every trainer.
+
+    No loss is below zero, so where none is left the optimum is proved. And what ties hide is said:
+    the loss of predictability counts the nearest of several minimisers.
+    """
+    result = trained.result
+    if result.ties_met is None:
+        result.ties_met = ties_met(objective, trained.theta)
+    if result.objective == 0.0 and result.status in ("converged", "stalled"):
+        result.status, result.lower_bound = "optimal", 0.0
+    hidden = (
+        isinstance(objective.loss, Predictability)
+        and result.tied_share > 0.0
+        and result.returned_loss > HIDDEN * result.objective
+    )
+    if hidden and not any("nearest of the" in text for text in result.warnings):
+        result.warnings.append(
+            f"minimisers tie in {100 * result.tied_share:.0f} % of the samples: the loss counts "
+            f"the nearest of them, but the model returns the first, at {result.returned_loss:.4g}"
+        )
+
+
+def _within(
+    objective: Objective, trained: Trained, random: np.random.Generator, thorough: bool
+) -> Trained:
+    """Refit what was trained without the known inequalities, and measure it within them."""
+    result, before = trained.result, trained.result.objective
+    if objective.known is not None and objective.known.contain:
+        theta = fit_contained(objective, trained.theta)
+    else:
+        theta = refit_within(objective, trained.theta, random, thorough)
+        if not returned_loss(objective, theta) < returned_loss(objective, trained.theta):
+            theta = trained.theta
+    result.objective = objective.value(theta)
+    result.returned_loss = returned_loss(objective, theta)
+    result.tied_share = tied_share(objective, theta)
+    result.details["training loss of the region alone"] = before
+    if abs(result.objective - before) > SAME_LOSS * max(abs(before), SAME_LOSS):
+        # A minimum of the loss of the region alone proves nothing about the intersection.
+        result.lower_bound = None
+        result.status = "converged" if result.status == "optimal" else result.status
+    return Trained(theta, result)
 
 
 def returned_loss(objective: Objective, theta: Array) -> float:
@@ -149,6 +215,11 @@ def tied_share(objective: Objective, theta: Array) -> float:
             tied += float(share * shard.weights[rows].sum())
         weight += float(shard.weights.sum())
     return tied / weight
+
+
+def ties_met(objective: Objective, theta: Array) -> int:
+    """Return the number of samples at whose cost minimisers tie."""
+    return sum(int(_tied(objective.hypothesis, theta, part).sum()) for part in objective.shards)
 
 
 def _tied(hypothesis: Hypothesis, theta: Array, shard: Shard) -> NDArray[np.bool_]:

@@ -25,7 +25,7 @@ def export(
         int, typer.Option("--row", metavar="NUMBER", help="Its row, the first is 1.")
     ] = 1,
     form: Annotated[
-        str, typer.Option("--format", metavar="NAME", help="vertices or halfspaces, both as CSV.")
+        str, typer.Option("--format", metavar="NAME", help="vertices, halfspaces, mps or lp.")
     ] = "vertices",
     output: Annotated[
         Path | None,
@@ -33,6 +33,9 @@ def export(
             "--output", "-o", metavar="FILE", help="Where to write.", show_default="printed"
         ),
     ] = None,
+    check: Annotated[
+        bool, typer.Option("--verify", help="Compare optima over what is written with our own.")
+    ] = False,
     max_bytes: options.MaxBytes = options.MAX_BYTES,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -40,8 +43,9 @@ def export(
 ) -> None:
     """Write the region that was learned, at one signal.
 
-    vertices: one in each row. halfspaces: one inequality or equality in each row, with its
-    coefficients, <= or =, and its limit.
+    vertices: CSV, one in each row. halfspaces: CSV, one inequality or equality in each row, with
+    its coefficients, <= or =, and its limit. mps, lp: a linear program that every solver reads; it
+    also holds regions with too many vertices to list.
 
     \b
     Examples:
@@ -50,6 +54,7 @@ def export(
           --cost 'cost_*' --hypothesis facets -o power.json
       $ feaslearn export power.json --data power.csv --row 3
       $ feaslearn export power.json --data power.csv --format halfspaces -o region.csv
+      $ feaslearn export power.json --data power.csv --format mps -o region.mps --verify
     """
     from feaslearn.cli.columns import split
     from feaslearn.cli.export import export as command
@@ -65,4 +70,4 @@ def export(
             signal = signal_of_row(fitted, read_table(data, max_bytes=max_bytes), row)
         else:
             signal = signal_of_text(fitted, split(at))
-        command(fitted, signal, form, output, talk)
+        command(fitted, signal, form, output, talk, check=check)

@@ -32,16 +32,19 @@ def find_equalities(samples: Samples) -> Equalities:
 
     Decisions are regressed on the features; the directions in which the residuals have almost no
     variance are equalities. Their number is where the spectrum jumps (a rank test): noise lifts
-    the smallest residuals, but not to those of directions that prices move.
+    the smallest residuals, but not to those of directions that prices move. Equalities that are
+    known are not found again.
     """
-    features, decisions = samples.features, samples.decisions
+    across = samples.across()
+    features, decisions = samples.features, samples.decisions @ across
     n_samples, n = decisions.shape
+    nothing = Equalities(np.zeros((0, len(across))), np.zeros((0, features.shape[1])), 0.0)
     roots = np.sqrt(samples.weights)[:, None]
     beta = np.linalg.lstsq(features * roots, decisions * roots, rcond=1e-12)[0]
     residual = (decisions - features @ beta) * roots
     freedom = n_samples - features.shape[1]
-    if freedom < n:
-        return Equalities(np.zeros((0, n)), np.zeros((0, features.shape[1])), 0.0)
+    if freedom < n or not n:
+        return nothing
     variances, directions = np.linalg.eigh(residual.T @ residual * n_samples / freedom)
     sizes = np.sqrt(np.maximum(variances, 0.0))
     largest = sizes[-1]
@@ -53,13 +56,26 @@ def find_equalities(samples: Samples) -> Equalities:
         jumps = (floored[1:] / floored[:-1] > GAP) & (sizes[:-1] < SMALL * largest)
         count = int(np.flatnonzero(jumps).max(initial=-1)) + 1
     noise = float(sizes[count - 1]) if count else 0.0
-    E = np.ascontiguousarray(directions[:, :count].T)
-    return Equalities(E, E @ beta.T, noise if noise > rounding else 0.0)
+    E = directions[:, :count].T
+    rows = np.ascontiguousarray(E @ across.T)
+    return Equalities(rows, E @ beta.T, noise if noise > rounding else 0.0)
+
+
+def known_noise(samples: Samples) -> float | None:
+    """Return the standard deviation of decisions from known equalities, None without any."""
+    known = samples.known
+    if known is None or not len(known.E):
+        return None
+    gaps = samples.decisions @ known.E.T - known.e
+    noise = float(np.sqrt(samples.weights @ gaps**2).max())
+    return noise if noise > ROUNDING * max(1.0, float(np.abs(samples.decisions).max())) else 0.0
 
 
 def given_equalities(samples: Samples, rows: Array) -> Equalities:
     """Return given combinations of decisions, with right-hand sides fitted to the data."""
-    features = samples.features
+    features, across = samples.features, samples.across()
+    rows = rows @ across @ across.T
+    rows = rows[np.linalg.norm(rows, axis=1) > ROUNDING]
     if len(rows) == 0:
         return Equalities(rows, np.zeros((0, features.shape[1])), 0.0)
     E = np.linalg.svd(rows, full_matrices=False)[2][: np.linalg.matrix_rank(rows)]

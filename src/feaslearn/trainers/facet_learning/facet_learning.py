@@ -12,12 +12,17 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems
+from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective, Suboptimality
 from feaslearn.results import TrainingResult
 from feaslearn.trainers.facet_learning.bounds import affine_bounds, bounds_from_data
-from feaslearn.trainers.facet_learning.equalities import find_equalities, given_equalities
+from feaslearn.trainers.facet_learning.equalities import (
+    find_equalities,
+    given_equalities,
+    known_noise,
+)
 from feaslearn.trainers.facet_learning.facet_search import GrowthOptions
 from feaslearn.trainers.facet_learning.growth import WORTHWHILE, grow, loss_of
 from feaslearn.trainers.facet_learning.polish import polish
@@ -83,6 +88,8 @@ class FacetLearning(Trainer):
     'converged'
     """
 
+    uses_known = True
+
     def __init__(
         self,
         n_starts: int = 3,
@@ -123,16 +130,18 @@ class FacetLearning(Trainer):
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Grow regions on several splits, and keep the one that fits best."""
         began = time.monotonic()
-        hypothesis = objective.hypothesis
+        hypothesis, whole, known = without_known(objective.hypothesis), objective.whole(), None
         if not isinstance(hypothesis, Facets):
             raise TypeError("refused by mismatches")
-        whole = objective.whole()
+        if objective.known is not None:
+            features, known = objective.known.split(whole.features)
+            whole = whole._replace(features=features)
         if np.isnan(whole.decisions).any(axis=1).all():
             raise DataError(
                 "FacetLearning: there is no complete row; facets are learned from those"
             )
         units = Units.of(whole)
-        samples = units.apply(whole)
+        samples = units.apply(whole, known)
         by_cost = isinstance(objective.loss, Suboptimality)
         start, options = self._start(hypothesis, units, samples, by_cost, random)
         best, best_loss = start, loss_of(start, samples, options)
@@ -224,8 +233,8 @@ class FacetLearning(Trainer):
         options = GrowthOptions(most, 0.0, self.support, self.tries, by_cost)
         if self.noise != "auto":
             options = replace(options, noise=float(self.noise))
-        elif len(equalities.E):
-            options = replace(options, noise=equalities.noise)
+        elif (seen := known_noise(samples)) is not None or len(equalities.E):
+            options = replace(options, noise=max(seen or 0.0, equalities.noise))
         elif most:
             options = self._least_noisy(start, samples, options, random)
         return start(options.noise), options

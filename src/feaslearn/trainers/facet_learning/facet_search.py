@@ -101,7 +101,7 @@ class FacetSearch:
     """
 
     def __init__(self, rows: FacetRows, samples: Samples, options: GrowthOptions) -> None:
-        solutions = rows.solve(samples.features, samples.costs)
+        solutions = samples.solve(rows)
         shift = solutions.decisions - samples.decisions
         self.hindered = (solutions.status == OPTIMAL) & options.hindered(shift, samples.costs)
         self.shift = np.where(self.hindered[:, None], shift, 0.0)
@@ -109,7 +109,8 @@ class FacetSearch:
         self._options = options
         # A facet is only identified modulo the equalities: its normal is sought across them.
         n = samples.decisions.shape[1]
-        self._basis = null_space(rows.E) if len(rows.E) else np.eye(n)
+        E = samples.equalities(rows)
+        self._basis = null_space(E) if len(E) else np.eye(n)
         self._points = np.hstack([-samples.decisions @ self._basis, samples.features])
 
     def facets(self, group: Mask) -> Iterator[Candidate]:

@@ -32,7 +32,7 @@ def loss_of(rows: FacetRows, samples: Samples, options: GrowthOptions) -> float:
     By predictability, the error of its decisions. By suboptimality, what a cheaper point saves and
     the largest violation of a row, which is at most the distance to the region.
     """
-    solutions = rows.solve(samples.features, samples.costs)
+    solutions = samples.solve(rows)
     solved = solutions.status == OPTIMAL
     if not options.by_cost:
         return samples.loss(solutions.decisions, solved)

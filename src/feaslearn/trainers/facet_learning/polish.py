@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple, Self
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
@@ -25,9 +27,10 @@ def polish(rows: FacetRows, samples: Samples, max_iter: int) -> FacetRows:
     """
     shapes = [part.shape for part in rows]
     stops = np.cumsum([part.size for part in rows])[:-1]
-    work = workspace(len(rows.E) + len(rows.a), rows.E.shape[1])
-    slack = rows.slack_limits()
-    q = len(rows.E)
+    fixed = _Fixed.of(rows, samples)
+    work = workspace(len(rows.E) + len(rows.a) + len(fixed.G), rows.E.shape[1])
+    slack = np.append(rows.slack_limits(), fixed.slack)
+    q, m, k = len(rows.E), len(rows.a), rows.e.shape[1]
     penalty = EMPTY * samples.spread()
 
     def unpack(theta: Array) -> FacetRows:
@@ -36,14 +39,15 @@ def polish(rows: FacetRows, samples: Samples, max_iter: int) -> FacetRows:
 
     def value_and_gradient(theta: Array) -> tuple[float, Array]:
         E, e, lower, upper, a, f = unpack(theta)
-        G, H = np.vstack([E, a]), np.vstack([e, f])
-        slopes = [np.zeros_like(part) for part in (G, H, lower, upper)]
-        value = facet_loss(work, G, H, lower, upper, slack, *samples, penalty, *slopes)
+        G, H, L, U = fixed.beside(np.vstack([E, a]), np.vstack([e, f]), lower, upper)
+        slopes = [np.zeros_like(part) for part in (G, H, L, U)]
+        value = facet_loss(work, G, H, L, U, slack, fixed.features, *samples[1:5], penalty, *slopes)
         dG, dH, d_lower, d_upper = slopes
+        dH, d_lower, d_upper = (part[:, :k] for part in (dH, d_lower, d_upper))
         # Bounds that do not move with the features are kept that way.
         d_lower[:, 1:] = 0.0
         d_upper[:, 1:] = 0.0
-        parts = (dG[:q], dH[:q], d_lower, d_upper, dG[q:], dH[q:])
+        parts = (dG[:q], dH[:q], d_lower, d_upper, dG[q : q + m], dH[q : q + m])
         return value, np.concatenate([part.ravel() for part in parts])
 
     start = np.concatenate([part.ravel() for part in rows])
@@ -51,3 +55,38 @@ def polish(rows: FacetRows, samples: Samples, max_iter: int) -> FacetRows:
         value_and_gradient, start, jac=True, method="L-BFGS-B", options={"maxiter": max_iter}
     )
     return unpack(found.x) if found.fun < value_and_gradient(start)[0] else rows
+
+
+class _Fixed(NamedTuple):
+    """Known rows ``G x <= H phi``, which do not move.
+
+    Their right-hand sides, and bounds where these are known too, stand behind the features.
+    """
+
+    G: Array
+    slack: Array
+    features: Array
+    bounded: bool
+
+    @classmethod
+    def of(cls, rows: FacetRows, samples: Samples) -> Self:
+        """Return what is known of the samples of a region."""
+        known, n = samples.known, rows.E.shape[1]
+        if known is None:
+            return cls(np.zeros((0, n)), np.zeros(0), samples.features, False)
+        lower = np.maximum(samples.features @ rows.lower.T, known.lower)
+        upper = np.minimum(samples.features @ rows.upper.T, known.upper)
+        behind = [samples.features, known.e, -known.g, lower, upper]
+        slack = np.repeat([0.0, np.inf], [len(known.E), len(known.G)])
+        return cls(np.vstack([known.E, -known.G]), slack, np.hstack(behind), True)
+
+    def beside(self, G: Array, H: Array, lower: Array, upper: Array) -> tuple[Array, ...]:
+        """Return rows and bounds with those that are known."""
+        if not self.bounded:
+            return G, H, lower, upper
+        (m, k), (r, n) = H.shape, self.G.shape
+        wide = np.zeros((m + r + 2 * n, self.features.shape[1]))
+        wide[:m, :k] = H
+        wide[m:, k:] = np.eye(r + 2 * n)
+        H, lower, upper = np.split(wide, [m + r, m + r + n])
+        return np.vstack([G, self.G]), H, lower, upper

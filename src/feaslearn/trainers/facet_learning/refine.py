@@ -48,7 +48,7 @@ def refit(rows: FacetRows, samples: Samples, options: GrowthOptions) -> FacetRow
 
 def prune(rows: FacetRows, samples: Samples, options: GrowthOptions) -> FacetRows:
     """Drop the facets that no sample needs, those that bind least often first."""
-    prices = rows.solve(samples.features, samples.costs).prices[:, len(rows.E) :]
+    prices = samples.solve(rows).prices[:, len(rows.E) :]
     limit = loss_of(rows, samples, options) * (1.0 + NEEDED) + ROUNDING
     kept = list(range(len(rows.a)))
     for facet in np.argsort((prices > 0.0).sum(axis=0), kind="stable"):

@@ -6,9 +6,12 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import null_space
 
 from feaslearn.data import Shard
 from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.hypotheses.small_programs import FacetSolutions
+from feaslearn.known import KnownLimits
 
 Array = NDArray[np.float64]
 
@@ -25,6 +28,27 @@ class Samples(NamedTuple):
     decisions: Array
     weights: Array
     importance: Array
+    known: KnownLimits | None = None
+
+    def solve(self, rows: FacetRows) -> FacetSolutions:
+        """Minimise each cost over the region of its sample, within what is known."""
+        return rows.solve(self.features, self.costs, self.known)
+
+    def equalities(self, rows: FacetRows) -> Array:
+        """Return the learned equalities and those known, as one matrix."""
+        return rows.E if self.known is None else np.vstack([rows.E, self.known.E])
+
+    def across(self) -> Array:
+        """Return an orthonormal basis (n, r) of the directions that known equalities leave open.
+
+        Decisions that never change are no directions either: bounds hold them, and an equality
+        that says so once more would differ by rounding.
+        """
+        n = self.decisions.shape[1]
+        if self.known is None or not len(self.known.E):
+            return np.eye(n)
+        still = np.eye(n)[np.ptp(self.decisions, axis=0) == 0.0]
+        return np.asarray(null_space(np.vstack([self.known.E, still])))
 
     def rows(self, chosen: NDArray[np.generic]) -> Self:
         """Return some of the rows."""
@@ -35,6 +59,7 @@ class Samples(NamedTuple):
             np.ascontiguousarray(self.decisions[chosen]),
             weights / weights.sum(),
             self.importance,
+            None if self.known is None else self.known.rows(chosen),
         )
 
     def loss(self, decisions: Array, solved: NDArray[np.bool_]) -> float:
@@ -72,8 +97,8 @@ class Units(NamedTuple):
         scale[scale <= 1e-9 * usual] = usual
         return cls(mean, spread, scale)
 
-    def apply(self, shard: Shard) -> Samples:
-        """Return the complete rows of a shard in these units."""
+    def apply(self, shard: Shard, known: KnownLimits | None = None) -> Samples:
+        """Return the complete rows of a shard in these units, with what is known of them."""
         complete = ~np.isnan(shard.decisions).any(axis=1) & (shard.weights > 0.0)
         costs = shard.costs * self.scale
         lengths = np.linalg.norm(costs, axis=1, keepdims=True)
@@ -83,8 +108,18 @@ class Units(NamedTuple):
             shard.decisions / self.scale,
             shard.weights,
             self.scale**2 / (self.scale**2).mean(),
+            None if known is None else self.scaled(known),
         )
         return whole.rows(complete)
+
+    def scaled(self, known: KnownLimits) -> KnownLimits:
+        """Return known constraints on decisions in these units, in rows of length one."""
+        G, E = known.G * self.scale, known.E * self.scale
+        lengths, sizes = (np.linalg.norm(rows, axis=1) for rows in (G, E))
+        sides = known.lower / self.scale, known.upper / self.scale
+        return KnownLimits(
+            G / lengths[:, None], E / sizes[:, None], known.g / lengths, *sides, known.e / sizes
+        )
 
     def revert(self, rows: FacetRows) -> FacetRows:
         """Return rows for the features and decisions as they were."""

@@ -179,12 +179,6 @@ def bounded_result(trainer: Trainer, objective: Objective, found: Found, clock: 
         tied_share=tied_share(objective, found.theta),
         history=found.history,
     )
-    missed = isinstance(objective.loss, Predictability) and result.returned_loss > 1.001 * value
-    if missed and result.tied_share > 0.0:
-        result.warnings.append(
-            f"minimisers tie in {100 * result.tied_share:.0f} % of the samples: the loss counts "
-            f"the nearest of them, but the model returns the first, at {result.returned_loss:.4g}"
-        )
     name = type(trainer).__name__
     logger.info("%s: %s, loss %.6g, bound %.6g", name, result.status, value, result.lower_bound)
     return Trained(found.theta, result)

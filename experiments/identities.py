@@ -1,0 +1,232 @@
+"""The paper's identities between losses, each measured on random regions or on its data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import feaslearn as fl
+from experiments.frame.experiment import Claim, Experiment, Row, Settings
+from experiments.frame.found import Found
+from feaslearn.data import Shard
+from feaslearn.formulations import losses_by_program
+
+Array = NDArray[np.float64]
+
+FULL = "Full characterization: zero exactly for optimal decisions"
+PROGRAMS = "Exact reformulation: conic programs against closed forms"
+GRADIENT = "Gradient from multipliers, L2 ball"
+SMOOTHED = "Suboptimality as smoothed predictability, ε = N/2"
+SPO = "True suboptimality is the SPO loss"
+
+
+def rows(settings: Settings) -> list[Row]:
+    """Return the identities."""
+    del settings  # all of them are cheap
+    return [Row(name, {"identity": name}) for name in (FULL, PROGRAMS, GRADIENT, SMOOTHED, SPO)]
+
+
+def random_region(seed: int, n: int = 3, p: int = 6, rows: int = 30) -> tuple[Any, Array, Shard]:
+    """Return a random image of a simplex, its parameters, and costs with optimal decisions."""
+    random = np.random.default_rng(seed)
+    hypothesis, theta = fl.Affine(fl.Simplex(p)), random.standard_normal(n * p)
+    features, costs = np.ones((rows, 1)), random.standard_normal((rows, n))
+    decisions = hypothesis.predict(theta, features, costs)
+    return hypothesis, theta, Shard(features, costs, decisions, np.ones(rows))
+
+
+def full_characterization(seed: int) -> dict[str, float]:
+    """Return the largest loss of an optimal decision, and the least of another vertex or point."""
+    hypothesis, theta, shard = random_region(seed)
+    random = np.random.default_rng(seed + 1)
+    moved = shard._replace(decisions=shard.decisions + 0.1 * random.standard_normal((30, 3)))
+    dearer = shard._replace(decisions=hypothesis.predict(theta, shard.features, -shard.costs))
+    losses = (fl.Predictability(), fl.Suboptimality())
+    at = max(float(loss.samples(hypothesis, theta, shard).max()) for loss in losses)
+    other = min(
+        float(loss.samples(hypothesis, theta, wrong).min())
+        for loss in losses
+        for wrong in (moved, dearer)
+    )
+    return {"deviation": at, "elsewhere": other}
+
+
+def exact_reformulation(seed: int) -> dict[str, float]:
+    """Return the largest difference between the paper's programs and the closed forms."""
+    hypothesis, theta, shard = random_region(seed, rows=10)
+    random = np.random.default_rng(seed + 1)
+    shard = shard._replace(decisions=shard.decisions + random.standard_normal((10, 3)))
+    apart = [
+        np.abs(
+            losses_by_program(loss, hypothesis, theta, shard)
+            - loss.samples(hypothesis, theta, shard)
+        ).max()
+        for loss in (fl.Predictability(), fl.Suboptimality())
+    ]
+    return {"deviation": float(max(apart))}
+
+
+def gradient_from_multipliers(seed: int) -> dict[str, float]:
+    """Return the relative error of ``c μ' - β z'``, the paper's formula for the gradient."""
+    import cvxpy as cp
+
+    random = np.random.default_rng(seed)
+    errors = []
+    for _ in range(5):
+        A, c, x = (
+            random.standard_normal((2, 2)),
+            random.standard_normal(2),
+            2 * random.standard_normal(2),
+        )
+        move, z, tail, head = cp.Variable(2), cp.Variable(2), cp.Variable(2), cp.Variable()
+        primal, dual = x + move == A @ z, A.T @ c - tail == 0
+        rules = [primal, dual, cp.norm(z) <= 1, cp.norm(tail) <= head, c @ (x + move) <= -head]
+        cp.Problem(cp.Minimize(cp.sum_squares(move)), rules).solve(solver="CLARABEL")
+        printed = np.outer(c, dual.dual_value) - np.outer(primal.dual_value, z.value)
+        hypothesis, theta = fl.Affine(fl.L2Ball(2)), np.append(A.ravel(), np.zeros(2))
+        shard = Shard(np.ones((1, 1)), c[None], x[None], np.ones(1))
+        exact = (
+            fl.Predictability().value_and_gradient(hypothesis, theta, shard)[1][:4].reshape(2, 2)
+        )
+        errors.append(np.linalg.norm(printed - exact) / np.linalg.norm(exact))
+    return {"deviation": float(np.median(errors))}
+
+
+def smoothed_predictability(seed: int) -> dict[str, float]:
+    """Compare the smoothed predictability with ε = N/2 and the feasibility part of suboptimality.
+
+    The smoothed equality is ``max_β β'(r + γ) - ε/2 |β + γ/ε|²``, r = x - Az - b; with it the
+    squared objective is ``1/N Σ |r|² + (1/N - 1/2ε) Σ |γ|²``. What is left over is the
+    optimality part.
+    """
+    import cvxpy as cp
+
+    hypothesis, theta, shard = random_region(seed, rows=10)
+    random = np.random.default_rng(seed + 1)
+    decisions = shard.decisions + random.standard_normal((10, 3))
+    count, A = len(decisions), theta.reshape(3, 6)
+    epsilon = count / 2
+    value = 0.0
+    for x in decisions:
+        z, move = cp.Variable(6, nonneg=True), random.standard_normal(3)
+        cp.Problem(cp.Minimize(cp.sum_squares(x - A @ z)), [cp.sum(z) == 1]).solve(
+            solver="CLARABEL"
+        )
+        rest = x - A @ z.value
+        best = rest / epsilon  # where the maximum over β is
+        smooth = best @ (rest + move) - epsilon / 2 * np.sum((best + move / epsilon) ** 2)
+        value += np.sum(move**2) / count + smooth
+    problem = fl.problem.LearnedProblem(hypothesis, theta, lambda s: np.ones((len(s), 1)))
+    signals = np.zeros((count, 1))
+    infeasible = problem.distance_to_feasible(decisions, signals) ** 2
+    loss = fl.Suboptimality(normalize_cost=False)
+    whole = loss.samples(hypothesis, theta, shard._replace(decisions=decisions)).mean()
+    return {
+        "deviation": float(abs(value - infeasible.mean())),
+        "elsewhere": float(whole - infeasible.mean()),
+    }
+
+
+def spo(seed: int) -> dict[str, float]:
+    """Compare ``|(γ_f, γ_o)|`` and the regret ``c'x̂ - min c'x`` for feasible and other "
+    "predictions."""
+    data = fl.datasets.make_power5(60, random_state=seed)
+    random = np.random.default_rng(seed)
+    wrong_costs = data.cost_matrix * random.uniform(0.5, 1.5, data.cost_matrix.shape)
+    inside = data.forward.solve(data.signals, wrong_costs)
+    policy = fl.baselines.LinearPolicy().fit(data.signals, data.decisions)
+    least = data.forward.optimal_value(data.signals, data.cost_matrix)
+    apart = []
+    for guess in (inside, policy.predict(data.signals)):
+        regret = (guess * data.cost_matrix).sum(axis=1) - least
+        outside = data.forward.distance_to_feasible(guess, data.signals)
+        apart.append(np.abs(np.hypot(outside, np.maximum(regret, 0.0)) - regret))
+    return {"deviation": float(apart[0].max()), "elsewhere": float(apart[1].mean())}
+
+
+MEASURES = {
+    FULL: full_characterization,
+    PROGRAMS: exact_reformulation,
+    GRADIENT: gradient_from_multipliers,
+    SMOOTHED: smoothed_predictability,
+    SPO: spo,
+}
+
+
+def measure(seed: int, *, identity: str) -> dict[str, Any]:
+    """Return how far an identity is from holding."""
+    return MEASURES[identity](seed)
+
+
+def _holds(row: str, tolerance: float, tail: str) -> Any:
+    def decide(found: Found) -> tuple[bool | None, str]:
+        worst = float(found.values(row, "deviation").max())
+        try:
+            elsewhere = f"{found.mean(row, 'elsewhere'):.2g}"
+        except KeyError:
+            elsewhere = ""
+        return worst < tolerance, f"largest deviation {worst:.1e}{tail.format(elsewhere)}"
+
+    return decide
+
+
+def _bound_of_smoothing(found: Found) -> tuple[bool | None, str]:
+    del found
+    return False, (
+        "the bound needs bounded multipliers; here β ranges over all of Rⁿ, so that J is infinite "
+        "wherever the equality fails while J_ε stays finite, whatever ε is"
+    )
+
+
+EXPERIMENT = Experiment(
+    name="identities",
+    title="Identities between losses",
+    about=(
+        "*Deviation* is how far the identity is from holding where it should; *elsewhere* "
+        "is, in order: the least loss of a "
+        "decision that is not optimal; –; –; the optimality part that smoothing leaves out; "
+        "the difference to SPO for "
+        "predictions that are not feasible (linear policy, power5)."
+    ),
+    rows=rows,
+    measure=measure,
+    columns={"deviation": "deviation", "elsewhere": "elsewhere"},
+    helpers=(random_region, *MEASURES.values()),
+    claims=(
+        Claim(
+            "Proposition (full characterization): a loss is zero iff the decision is optimal",
+            _holds(FULL, 1e-9, "; others lose at least {} on average over seeds"),
+        ),
+        Claim(
+            "Theorem (exact reformulation)",
+            _holds(PROGRAMS, 1e-5, " between program and closed form"),
+        ),
+        Claim(
+            "Gradient of ℓp by multipliers, s_k (c μ' − β z'), unsmoothed",
+            _holds(
+                GRADIENT,
+                1e-3,
+                " (median relative error of five, worst seed; L2 ball, where multipliers are "
+                "not unique)",
+            ),
+        ),
+        Claim(
+            "Remark: the feasibility part of suboptimality is predictability smoothed with ε = N/2",
+            _holds(
+                SMOOTHED,
+                1e-6,
+                ", squared losses; the optimality part ({} on average) is not in it, so only "
+                "that part",
+            ),
+        ),
+        Claim("Definition of smoothing, applied to (J): J_ε ≤ J ≤ J_ε + ε/2", _bound_of_smoothing),
+        Claim(
+            "True suboptimality coincides with the SPO loss",
+            _holds(
+                SPO, 1e-6, " where predictions are feasible; elsewhere they differ by {} on average"
+            ),
+        ),
+    ),
+)

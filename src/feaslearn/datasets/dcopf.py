@@ -1,0 +1,273 @@
+"""Cheapest dispatches of a power grid read from a case file."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from numbers import Real
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from feaslearn.data import Decisions, Names
+from feaslearn.data.matrix import as_matrix, column_names
+from feaslearn.datasets._arguments import (
+    FloatArray,
+    RandomState,
+    check_common,
+    noisy,
+    uniform,
+)
+from feaslearn.datasets.dc_grid import DcGrid
+from feaslearn.datasets.load_zones import LoadZones, resolve_zones
+from feaslearn.exceptions import (
+    DataError,
+    FeaslearnWarning,
+    InfeasibleProblemError,
+    Problems,
+    list_first,
+)
+from feaslearn.problem import LinearProgram
+from feaslearn.problem.forward_problem import check_same_length
+from feaslearn.sets.warm_program import name_rows
+
+SOLVED_AT_ONCE = 500
+MOST_DRAWS = 20
+"""How many loads are drawn for each sample, on average, before there is no use in more."""
+
+
+def make_dcopf(
+    case: str | os.PathLike[str] | DcGrid,
+    n_samples: int | None = None,
+    noise: float = 0.0,
+    random_state: RandomState = None,
+    *,
+    variant: Literal["api", "sad"] | None = None,
+    loads: ArrayLike | None = None,
+    costs: ArrayLike | None = None,
+    zones: int | Literal["area", "zone"] | ArrayLike | None = None,
+    load_range: tuple[float, float] = (0.7, 1.0),
+    cost_range: tuple[float, float] = (0.7, 1.3),
+    quadratic: Literal["refuse", "linearize"] = "refuse",
+    signal_noise: float = 0.0,
+) -> Decisions:
+    """Make cheapest dispatches of the generators of a power grid (DC optimal power flow).
+
+    ``min { c'p : p serves the loads d through the lines }``, the problem of `DcGrid`; power in MW.
+
+    Parameters
+    ----------
+    case : str, path or DcGrid
+        The name of a PGLib-OPF case such as ``"case118_ieee"`` (needs the extra ``cases``), the
+        path of a MATPOWER case file, which ends with ``.m``, or a grid that was read before.
+    n_samples : int, optional
+        How many decisions to make; by default one for each row of ``loads`` or ``costs``.
+    noise : float, default 0.0
+        The standard deviation of Gaussian noise on the decisions, in MW.
+    random_state : int, Generator, RandomState or None
+        Where the randomness comes from. An integer seeds ``numpy.random.SeedSequence``; the same
+        seed gives the same signals and the same decisions before noise, whatever the noise.
+    variant : {"api", "sad"}, optional
+        The variant of a PGLib case: "api" with loads so high that lines bind, "sad" with small
+        angle differences; by default typical operation.
+    loads : array_like of shape (N, K), optional
+        The loads in MW, one column for each zone that has a load (for each bus without zones), in
+        their order; a frame with their names may have them in any order. By default drawn: the
+        load of each zone in the file times an independent number, uniform on ``load_range``.
+    costs : array_like of shape (N, G), optional
+        The cost of each generator that can be dispatched, in money for a MWh. By default drawn:
+        the linear cost in the file times an independent number, uniform on ``cost_range``.
+    zones : int, "area", "zone" or array_like of shape (B,), optional
+        Which buses share a signal; within a zone the loads keep the proportions of the file. A
+        number k deals out the buses in turn (bus 1 to zone 1, ..., bus k + 1 to zone 1 again),
+        "area" and "zone" follow the file, an array names the zone of each bus in service. By
+        default every bus with a load has a signal of its own.
+    load_range, cost_range : pair of float
+        What loads and costs of the file are multiplied with where they are drawn.
+    quadratic : {"refuse", "linearize"}, default "refuse"
+        What to do where costs are drawn and those of the file are curves: refuse, or take each
+        generator's marginal cost in the middle of its range (in pieces: the slope between ends).
+    signal_noise : float, default 0.0
+        The standard deviation of Gaussian noise on the signals as they are observed; the decisions
+        answer to the true ones.
+
+    Returns
+    -------
+    Decisions
+        Signals ``cost_g1``, ... (generators by their row in the file), then ``load_1``, ... (bus
+        numbers) or ``load_z1``, ... (zones); decisions ``p_g1``, ...; the grid as ``forward``.
+
+    Warns
+    -----
+    FeaslearnWarning
+        If loads were drawn that the grid cannot serve. They are drawn again, so that the samples
+        are uniform on the loads that can be served; the warning counts them.
+
+    Examples
+    --------
+    >>> from feaslearn.datasets import make_dcopf
+    >>> data = make_dcopf("case5_pjm", 3, variant="api", random_state=0)
+    >>> data.names.signals[4:]
+    ('cost_g5', 'load_2', 'load_3', 'load_4')
+    >>> served = data.decisions.sum(axis=1) - data.signals[:, 5:].sum(axis=1)
+    >>> bool(abs(served).max() < 1e-6)
+    True
+    """
+    grid = case if isinstance(case, DcGrid) else DcGrid(case, variant)
+    problems = Problems()
+    places = resolve_zones(problems, grid, zones)
+    given_costs = _given(problems, "costs", costs, tuple(_cost_names(grid)))
+    given_loads = _given(problems, "loads", loads, places.names if places else None)
+    given = {"loads": given_loads, "costs": given_costs}
+    count = _count(problems, n_samples, {k: v for k, v in given.items() if v is not None})
+    streams = check_common(problems, count, noise, signal_noise, random_state)
+    _check_range(problems, "load_range", load_range)
+    _check_range(problems, "cost_range", cost_range)
+    nominal = _nominal_costs(problems, grid, quadratic) if costs is None else None
+    problems.raise_if_any(DataError, f"make_dcopf: {grid.name}")
+    assert places is not None
+    prices = given_costs
+    if nominal is not None:
+        prices = nominal * uniform(streams.signals, count, [cost_range] * len(nominal))
+    assert prices is not None
+    names = Names((*_cost_names(grid), *places.names), tuple(f"p_g{g}" for g in grid.generators))
+    program = grid.linear_program(places.shares, places.fixed, len(names.signals))
+
+    def draw(n: int) -> FloatArray:
+        return places.nominal * uniform(streams.signals, n, [load_range] * len(places.nominal))
+
+    if given_loads is not None:
+        signals = np.hstack([prices, given_loads])
+        decisions = _dispatch(program, signals, prices)
+        _refuse_unserved(grid, places, given_loads, decisions)
+    else:
+        signals, decisions = _drawn(grid, program, prices, draw)
+    return Decisions.from_arrays(
+        noisy(signals, signal_noise, streams.signal_noise),
+        noisy(decisions, noise, streams.decision_noise),
+        list(range(prices.shape[1])),
+        names=names,
+        forward=program,
+    )
+
+
+def _drawn(
+    grid: DcGrid, program: LinearProgram, prices: FloatArray, draw: Callable[[int], FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """Draw loads until each sample has some that can be served, and say if that took more."""
+    count = drawn = len(prices)
+    signals = np.hstack([prices, draw(count)])
+    decisions = _dispatch(program, signals, prices)
+    while (again := np.flatnonzero(np.isnan(decisions[:, 0]))).size:
+        if drawn >= MOST_DRAWS * count:
+            raise DataError(
+                f"make_dcopf: {grid.name} cannot serve most of the loads that were drawn: "
+                f"{drawn} were drawn for {count} samples, {len(again)} samples have none yet; "
+                "lower load_range, or give loads"
+            )
+        signals[again, prices.shape[1] :] = draw(len(again))
+        decisions[again] = _dispatch(program, signals[again], prices[again])
+        drawn += len(again)
+    if drawn > count:
+        warnings.warn(
+            f"make_dcopf: {drawn - count} of {drawn} loads that were drawn cannot be served by "
+            f"{grid.name} and were drawn again; with a lower load_range all can be",
+            FeaslearnWarning,
+            stacklevel=3,
+        )
+    return signals, decisions
+
+
+def _dispatch(program: LinearProgram, signals: FloatArray, prices: FloatArray) -> FloatArray:
+    """Return the cheapest dispatch of each sample, NaN where the loads cannot be served."""
+    # Every trainer comes with it, and most data sets need none.
+    from feaslearn.trainers.progress import ProgressBar
+
+    decisions = np.empty(prices.shape)
+    with ProgressBar("dispatch", len(signals)) as bar:
+        for start in range(0, len(signals), SOLVED_AT_ONCE):
+            rows = slice(start, start + SOLVED_AT_ONCE)
+            decisions[rows] = program.solve_where_feasible(signals[rows], prices[rows])
+            bar.update(min(start + SOLVED_AT_ONCE, len(signals)))
+    return decisions
+
+
+def _refuse_unserved(
+    grid: DcGrid, places: LoadZones, loads: FloatArray, decisions: FloatArray
+) -> None:
+    unserved = np.flatnonzero(np.isnan(decisions[:, 0]))
+    if len(unserved):
+        raise InfeasibleProblemError(
+            f"make_dcopf: {grid.name} cannot serve the loads of {name_rows(unserved)} (together "
+            f"{loads[unserved[0]].sum():.6g} MW in the first of them; in the file "
+            f"{places.nominal.sum():.6g} MW, generators up to {grid.upper.sum():.6g} MW): lower "
+            "these loads or drop these rows"
+        )
+
+
+def _cost_names(grid: DcGrid) -> list[str]:
+    return [f"cost_g{number}" for number in grid.generators]
+
+
+def _given(
+    problems: Problems, name: str, values: ArrayLike | None, names: tuple[str, ...] | None
+) -> FloatArray | None:
+    """Return a table that the user gave, its columns in the order of the names."""
+    if values is None:
+        return None
+    table = as_matrix(values, name=name, problems=problems)
+    if table is None or names is None:
+        return None
+    if table.shape[1] != len(names):
+        problems.add(
+            f"{name} has {table.shape[1]} columns, expected {len(names)}: "
+            f"{list_first(names[:10], len(names))}"
+        )
+        return None
+    given = column_names(values)
+    if given is not None and sorted(given) == sorted(names):
+        return np.ascontiguousarray(table[:, [given.index(label) for label in names]])
+    return table
+
+
+def _count(problems: Problems, n_samples: int | None, given: dict[str, FloatArray]) -> int:
+    """Return how many samples there are: as asked for, or as many as rows were given."""
+    own = Problems()
+    check_same_length(own, **given)
+    for message in own.messages:
+        problems.add(message)
+    lengths = {name: len(table) for name, table in given.items()}
+    if n_samples is None:
+        if not lengths:
+            problems.add("n_samples is None: say how many, or give loads or costs")
+        return next(iter(lengths.values()), 1)
+    for name, length in lengths.items():
+        if n_samples != length:
+            problems.add(f"n_samples is {n_samples!r}, but {name} has {length} rows")
+    return n_samples
+
+
+def _check_range(problems: Problems, name: str, value: object) -> None:
+    pair = value if isinstance(value, tuple | list) else ()
+    numbers = [v for v in pair if isinstance(v, Real) and not isinstance(v, bool)]
+    if len(pair) != 2 or len(numbers) != 2 or not 0.0 <= pair[0] <= pair[1] < np.inf:
+        problems.add(f"{name} is {value!r}, expected two numbers, 0 <= low <= high")
+
+
+def _nominal_costs(problems: Problems, grid: DcGrid, quadratic: str) -> FloatArray | None:
+    """Return the linear costs of the file, or add why they cannot be used."""
+    if quadratic not in ("refuse", "linearize"):
+        problems.add(f"quadratic is {quadratic!r}, expected 'refuse' or 'linearize'")
+    if grid.costs is None:
+        problems.add("the file has no costs (mpc.gencost): give costs")
+        return None
+    if quadratic == "refuse" and grid.costs.curved.any():
+        curved = [f"g{grid.generators[i]}" for i in np.flatnonzero(grid.costs.curved)]
+        problems.add(
+            f"the costs of {len(curved)} generators are no lines in the file "
+            f"({list_first(curved[:5], len(curved))}): give costs, or quadratic='linearize' to "
+            "take marginal costs in the middle of each generator's range"
+        )
+    return grid.costs.slope

@@ -1,0 +1,110 @@
+"""Regions as CVXPY constraints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import DataError
+from feaslearn.export.description import Description, below
+from feaslearn.export.exported import Exported, read_source
+from feaslearn.formulations.program import in_cone, load_cvxpy
+from feaslearn.region import Region
+from feaslearn.regressor.learned_region import LearnedRegion
+from feaslearn.sets.conic_form import ConicForm
+
+Array = NDArray[np.float64]
+
+
+def to_cvxpy(source: Region | LearnedRegion, x: Any = None) -> Exported:
+    r"""Return a region, or the whole map from signals to regions, as CVXPY constraints.
+
+    .. math:: x = \sum_k \phi_k (A_k z + b_k), \qquad Hz - h \in K
+
+    The constraints of a fitted model keep CVXPY's rules of disciplined parametrised programs in
+    :math:`\phi`: a problem is compiled once, solved at many signals, and can be a differentiable
+    layer. Binary sets give boolean variables.
+
+    Parameters
+    ----------
+    source : Region or fitted RegionRegressor
+        The region at one signal, or the model.
+    x : cvxpy.Expression of shape (n,), default=None
+        The decisions in a problem of your own; None makes a variable.
+
+    Returns
+    -------
+    Exported
+        With ``x``, the list ``constraints``, and for a model the parameter ``phi``, which
+        ``set_signal`` fills.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import feaslearn as fl
+    >>> from feaslearn.sets import AffineImage
+    >>> region = fl.Region(AffineImage(fl.Simplex(3), [[0.0, 2, 0], [0, 0, 2]], [1.0, 1]))
+    >>> exported = fl.export.to_cvxpy(region)
+    >>> problem = cp.Problem(cp.Minimize(exported.x @ [-1, 1]), exported.constraints)
+    >>> print(round(problem.solve(solver="HIGHS"), 6))
+    -2.0
+    """
+    cp = load_cvxpy()
+    given = read_source(source)
+    rows = given.description
+    decisions = cp.Variable(rows.n, name="x") if x is None else _expression(cp, x, rows.names)
+    latent = _latent(cp, rows)
+    phi: Any = None
+    if given.moving is not None:
+        phi = cp.Parameter(len(rows.coefficients), name="phi")
+    slack = rows.X @ decisions + _moving_part(cp, rows, latent, phi)
+    form = ConicForm(np.zeros((len(rows.r[0]), 0)), rows.r[0], rows.cones)
+
+    def assign(values: Array) -> None:
+        phi.value = values
+
+    return Exported(
+        "cvxpy",
+        decisions,
+        in_cone(form, slack),
+        {name: f"{decisions}[{j}]" for j, name in enumerate(rows.names)},
+        phi=phi,
+        moving=given.moving,
+        assign=assign,
+    )
+
+
+def _latent(cp: Any, rows: Description) -> Any:
+    """Return the latent variables as one expression, or None where there are none."""
+    if rows.p == 0:
+        return None
+    if not rows.binary.any():
+        return cp.Variable(rows.p, name="z")
+    whole = [tuple(rows.binary.nonzero()[0])]
+    return cp.Variable(rows.p, name="z", boolean=whole)
+
+
+def _moving_part(cp: Any, rows: Description, latent: Any, phi: Any) -> Any:
+    """Return ``sum_k phi_k (Z_k z - r_k)``: one product with the parameter, free of it inside."""
+    m, k = len(rows.r[0]), len(rows.coefficients)
+    if phi is None:
+        return -rows.r[0] if latent is None else rows.Z[0] @ latent - rows.r[0]
+    if latent is None:
+        return -rows.r.T @ phi
+    # All Z_k z below one another, then one column for each coefficient.
+    table = cp.reshape(below(rows.Z) @ latent, (m, k), order="F") - rows.r.T
+    return table @ phi
+
+
+def _expression(cp: Any, x: Any, names: tuple[str, ...]) -> Any:
+    if isinstance(x, list | tuple):
+        x = cp.hstack(list(x))
+    if not isinstance(x, cp.Expression) or x.size != len(names) or x.ndim > 1:
+        shape = getattr(x, "shape", type(x).__name__)
+        raise DataError(
+            f"to_cvxpy: x is {shape}, expected an expression of shape ({len(names)},), one entry "
+            f"for each of {', '.join(names)}"
+        )
+    return cp.reshape(x, (len(names),), order="F") if x.ndim == 0 else x

@@ -1,0 +1,144 @@
+"""Regions in gurobipy models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import DataError, MissingExtraError, SolverError, UnsupportedError
+from feaslearn.export.exported import Exported, chosen, read_source
+from feaslearn.export.naming import free_prefix, safe_names
+from feaslearn.export.solver_form import SolverForm, solver_form
+from feaslearn.region import Region
+from feaslearn.regressor.learned_region import LearnedRegion
+
+Array = NDArray[np.float64]
+
+
+def to_gurobipy(source: Region | LearnedRegion, model: Any = None, x: Any = None) -> Exported:
+    r"""Put a region into a gurobipy model, a new one or your own.
+
+    .. math:: x = A z + b, \qquad Hz - h \in K
+
+    Gurobi has no parameters: the constraints of a fitted model are written anew at each signal by
+    ``set_signal``. Before the first, the model has no solution.
+
+    Parameters
+    ----------
+    source : Region or fitted RegionRegressor
+        The region at one signal, or the model.
+    model : gurobipy.Model, default=None
+        Where to put it; None makes one.
+    x : gurobipy variables, default=None
+        The decisions in ``model``: an MVar, a list in the order of the names, or a tupledict.
+
+    Returns
+    -------
+    Exported
+        With the MVar ``x``, the list ``constraints``, and ``model``.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> from feaslearn.sets import AffineImage
+    >>> region = fl.Region(AffineImage(fl.Box(2), [[1.0, 0], [0, 2]], [1.0, 1]), ["gas", "hydro"])
+    >>> exported = fl.export.to_gurobipy(region)  # doctest: +SKIP
+    >>> exported.model.setObjective(exported.x.sum())  # doctest: +SKIP
+    """
+    gp = load_gurobipy()
+    given = read_source(source)
+    form = solver_form(given.description, "to_gurobipy", curved=True)
+    rows = form.rows
+    if model is None:
+        if x is not None:
+            raise DataError("to_gurobipy: x belongs to a model; give that model as well")
+        with gurobi_errors(gp):
+            model = gp.Model()
+    elif not isinstance(model, gp.Model):
+        raise DataError(f"to_gurobipy: model is {type(model).__name__}, not a gurobipy.Model")
+    names = safe_names(rows.names)
+    if x is None:
+        decisions = model.addMVar(rows.n, lb=-gp.GRB.INFINITY, name=list(names.values()))
+        model.update()
+    else:
+        decisions = gp.MVar.fromlist(chosen(x, rows.names, "to_gurobipy"))
+    latent = _add_latent(gp, model, form, list(names.values()))
+    exported = Exported(
+        "gurobipy",
+        decisions,
+        [],
+        dict(zip(rows.names, decisions.VarName.tolist(), strict=True)),
+        model,
+        None,
+        given.moving,
+    )
+
+    def assign(values: Array) -> None:
+        model.remove(exported.constraints)
+        exported.constraints = _add_rows(model, form, values, decisions, latent)
+        model.update()
+
+    exported.assign = assign
+    if given.moving is None:
+        assign(np.ones(1))
+    else:
+        # Nothing satisfies both: solving before a signal is set finds no answer.
+        first = decisions[0]
+        exported.constraints = [
+            model.addConstr(row, name="set_signal_first") for row in (first >= 1.0, first <= 0.0)
+        ]
+        model.update()
+    return exported
+
+
+@contextmanager
+def gurobi_errors(gp: Any) -> Iterator[None]:
+    """Turn what Gurobi says into errors of ours; a licence that does not suffice is no failure."""
+    try:
+        yield
+    except gp.GurobiError as error:
+        licence = error.errno in (gp.GRB.Error.NO_LICENSE, gp.GRB.Error.SIZE_LIMIT_EXCEEDED)
+        kind = UnsupportedError if licence else SolverError
+        raise kind(f"Gurobi says: {error}") from error
+
+
+def load_gurobipy() -> Any:
+    """Return gurobipy, or say which extra installs it."""
+    try:
+        import gurobipy
+    except ImportError:
+        raise MissingExtraError("gurobipy", "gurobi") from None
+    return gurobipy
+
+
+def _add_latent(gp: Any, model: Any, form: SolverForm, names: list[str]) -> Any:
+    """Add the latent variables and the cones over them, which do not move."""
+    n, prefix = form.rows.n, free_prefix("z", names)
+    kinds = np.where(form.rows.binary, gp.GRB.BINARY, gp.GRB.CONTINUOUS).tolist()
+    latent = model.addMVar(
+        form.rows.p, lb=form.lower[n:], ub=form.upper[n:], vtype=kinds, name=prefix
+    )
+    for places in form.norms:
+        bound, parts = latent[int(places[0])], latent[places[1:].tolist()]
+        model.addConstr(parts @ parts <= bound * bound)
+    return latent
+
+
+def _add_rows(
+    model: Any, form: SolverForm, values: Array, decisions: Any, latent: Any
+) -> list[Any]:
+    rows = form.rows.at(values)
+    added = []
+    for chosen_rows, sense in ((form.equal, "="), (~form.equal, ">")):
+        if chosen_rows.any():
+            left = rows.X[chosen_rows] @ decisions
+            if rows.p:
+                left = left + rows.Z[0][chosen_rows] @ latent
+            right = rows.r[0, chosen_rows]
+            block = model.addConstr(left == right if sense == "=" else left >= right)
+            added += block.tolist()
+    return added

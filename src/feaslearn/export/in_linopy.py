@@ -1,0 +1,166 @@
+"""Regions in linopy models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import DataError, MissingExtraError
+from feaslearn.export.exported import Exported, read_source
+from feaslearn.export.solver_form import SolverForm, solver_form
+from feaslearn.region import Region
+from feaslearn.regressor.learned_region import LearnedRegion
+
+Array = NDArray[np.float64]
+#: Variables and the columns that they stand for.
+Latent = list[tuple[Any, NDArray[np.bool_]]]
+
+
+def to_linopy(
+    source: Region | LearnedRegion, model: Any = None, x: Any = None, name: str = "region"
+) -> Exported:
+    r"""Put a region into a linopy model, a new one or your own.
+
+    .. math:: x = A z + b, \qquad Hz \ge h
+
+    linopy has no parameters: the constraints of a fitted model are written anew at each signal by
+    ``set_signal``. Before the first, the model has no solution. Rows are linear, so the region must
+    not be curved.
+
+    Parameters
+    ----------
+    source : Region or fitted RegionRegressor
+        The region at one signal, or the model.
+    model : linopy.Model, default=None
+        Where to put it; None makes one.
+    x : linopy.Variable or linopy.LinearExpression, default=None
+        The decisions in ``model``, along one dimension in the order of the names.
+    name : str, default="region"
+        What the names of new variables and constraints begin with.
+
+    Returns
+    -------
+    Exported
+        With ``x``, the names of the ``constraints``, and ``model``.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> from feaslearn.sets import AffineImage
+    >>> region = fl.Region(AffineImage(fl.Box(2), [[1.0, 0], [0, 2]], [1.0, 1]), ["gas", "hydro"])
+    >>> exported = fl.export.to_linopy(region)
+    >>> exported.model.add_objective(exported.x.sum())
+    >>> exported.model.nvars
+    4
+    """
+    linopy = load_linopy()
+    given = read_source(source)
+    form = solver_form(given.description, "to_linopy")
+    model = _model(linopy, model, x, name)
+    names = form.rows.names
+    if x is None:
+        decisions = model.add_variables(coords=[list(names)], dims=["decision"], name=f"{name}-x")
+    else:
+        decisions = _along_one_dimension(x, names)
+    latent = _add_latent(model, form, name)
+    exported = Exported(
+        "linopy",
+        decisions,
+        [],
+        {each: f"{name}-x[{each}]" if x is None else f"x[{j}]" for j, each in enumerate(names)},
+        model,
+        None,
+        given.moving,
+    )
+
+    def assign(values: Array) -> None:
+        for constraint in exported.constraints:
+            model.remove_constraints(constraint)
+        exported.constraints = _add_rows(model, form, values, decisions, latent, name)
+
+    exported.assign = assign
+    if given.moving is None:
+        assign(np.ones(1))
+    else:
+        # Nothing satisfies both: solving before a signal is set finds no answer.
+        total = 1.0 * decisions.sum()
+        exported.constraints = [f"{name}-set-signal-first-{side}" for side in "ab"]
+        for row, label in zip((total >= 1.0, total <= 0.0), exported.constraints, strict=True):
+            model.add_constraints(row, name=label)
+    return exported
+
+
+def load_linopy() -> Any:
+    """Return linopy, or say which extra installs it."""
+    try:
+        import linopy
+    except ImportError:
+        raise MissingExtraError("linopy", "linopy") from None
+    return linopy
+
+
+def _model(linopy: Any, model: Any, x: Any, name: str) -> Any:
+    if model is None:
+        if x is not None:
+            raise DataError("to_linopy: x belongs to a model; give that model as well")
+        return linopy.Model()
+    if not isinstance(model, linopy.Model):
+        raise DataError(f"to_linopy: model is {type(model).__name__}, not a linopy.Model")
+    if any(str(each).startswith(f"{name}-") for each in (*model.variables, *model.constraints)):
+        raise DataError(f"to_linopy: the model has a region called {name!r}; give another name")
+    return model
+
+
+def _along_one_dimension(x: Any, names: tuple[str, ...]) -> Any:
+    dimensions = [str(each) for each in getattr(x, "coord_dims", ())]
+    if len(dimensions) != 1 or x.sizes[dimensions[0]] != len(names):
+        raise DataError(
+            f"to_linopy: x must be a linopy variable or expression with one dimension of size "
+            f"{len(names)}, one entry for each of {', '.join(names)}"
+        )
+    return x
+
+
+def _add_latent(model: Any, form: SolverForm, name: str) -> Latent:
+    """Add continuous and binary latent variables, with the columns that they stand for."""
+    lower, upper = form.lower[form.rows.n :], form.upper[form.rows.n :]
+    added = []
+    for label, which in (("z", ~form.rows.binary), ("y", form.rows.binary)):
+        if not which.any():
+            continue
+        variable = model.add_variables(
+            lower=lower[which],
+            upper=upper[which],
+            coords=[np.flatnonzero(which)],
+            dims=[f"{name}-{label}"],
+            name=f"{name}-{label}",
+            integer=label == "y",
+        )
+        added.append((variable, which))
+    return added
+
+
+def _add_rows(
+    model: Any, form: SolverForm, values: Array, decisions: Any, latent: Latent, name: str
+) -> list[str]:
+    from xarray import DataArray
+
+    rows = form.rows.at(values)
+    columns = [(decisions, rows.X), *((each, rows.Z[0][:, which]) for each, which in latent)]
+    added = []
+    for label, which in (("equalities", form.equal), ("inequalities", ~form.equal)):
+        if not which.any():
+            continue
+        left = 0
+        for variables, matrix in columns:
+            along = variables.coord_dims[0]
+            places = {along: variables.indexes[along]}
+            factors = DataArray(matrix[which].toarray(), dims=[f"{name}-row", along], coords=places)
+            left = left + (factors * variables).sum(along)
+        right = DataArray(rows.r[0, which], dims=[f"{name}-row"])
+        relation = left == right if label == "equalities" else left >= right
+        model.add_constraints(relation, name=f"{name}-{label}")
+        added.append(f"{name}-{label}")
+    return added

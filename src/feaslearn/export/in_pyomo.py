@@ -1,0 +1,140 @@
+"""Regions as Pyomo blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import MissingExtraError
+from feaslearn.export.exported import Exported, chosen, read_source
+from feaslearn.export.solver_form import SolverForm, solver_form
+from feaslearn.region import Region
+from feaslearn.regressor.learned_region import LearnedRegion
+
+Array = NDArray[np.float64]
+
+
+def to_pyomo(source: Region | LearnedRegion, x: Any = None) -> Exported:
+    r"""Return a region, or the whole map from signals to regions, as a Pyomo block.
+
+    .. math:: x = \sum_k \phi_k (A_k z + b_k), \qquad Hz - h \in K
+
+    The block holds ``x`` (indexed by the names of the decisions, unless they are given), latent
+    variables ``z``, constraints ``rows`` and ``norms``, and for a fitted model the mutable
+    parameters ``phi``. Second-order cones are quadratic constraints, which need a solver that takes
+    them.
+
+    Parameters
+    ----------
+    source : Region or fitted RegionRegressor
+        The region at one signal, or the model.
+    x : Pyomo variables, default=None
+        The decisions in a model of your own: a list in the order of the names, an indexed variable
+        or a dictionary.
+
+    Returns
+    -------
+    Exported
+        Whose ``model`` is the block, to be assigned to an attribute of your model.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> import pyomo.environ as pyo
+    >>> from feaslearn.sets import AffineImage
+    >>> region = fl.Region(AffineImage(fl.Box(2), [[1.0, 0], [0, 2]], [1.0, 1]), ["gas", "hydro"])
+    >>> market = pyo.ConcreteModel()
+    >>> market.plant = fl.export.to_pyomo(region).model
+    >>> market.cost = pyo.Objective(expr=market.plant.x["gas"] + market.plant.x["hydro"])
+    >>> _ = pyo.SolverFactory("appsi_highs").solve(market)
+    >>> round(pyo.value(market.cost), 6)
+    -1.0
+    """
+    pyo = load_pyomo()
+    given = read_source(source)
+    form = solver_form(given.description, "to_pyomo", curved=True)
+    rows = form.rows
+    block = pyo.Block(concrete=True)
+    if x is None:
+        block.x = pyo.Var(list(rows.names))
+        decisions = [block.x[name] for name in rows.names]
+    else:
+        decisions = chosen(x, rows.names, "to_pyomo")
+    _add_latent(pyo, block, form)
+    weights: list[Any] = [1.0]
+    if given.moving is not None:
+        keys = list(rows.coefficients)
+        # Without values: solving before a signal is set is an error.
+        block.phi = pyo.Param(keys, mutable=True, within=pyo.Reals)
+        weights = [block.phi[key] for key in keys]
+    block.rows = pyo.Constraint(
+        range(len(form.equal)), rule=_row_rule(pyo, form, decisions, weights)
+    )
+    block.norms = pyo.Constraint(range(len(form.norms)), rule=_norm_rule(form))
+
+    def assign(values: Array) -> None:
+        block.phi.store_values(dict(zip(rows.coefficients, values.tolist(), strict=True)))
+
+    return Exported(
+        "pyomo",
+        block.x if x is None else decisions,
+        block.rows,
+        {name: str(variable) for name, variable in zip(rows.names, decisions, strict=True)},
+        block,
+        None if given.moving is None else block.phi,
+        given.moving,
+        assign,
+    )
+
+
+def load_pyomo() -> Any:
+    """Return Pyomo, or say which extra installs it."""
+    try:
+        import pyomo.environ
+    except ImportError:
+        raise MissingExtraError("pyomo", "pyomo") from None
+    return pyomo.environ
+
+
+def _add_latent(pyo: Any, block: Any, form: SolverForm) -> None:
+    n, places = form.rows.n, range(form.rows.p)
+    sides = [(_finite(form.lower[n + j]), _finite(form.upper[n + j])) for j in places]
+    domains = [pyo.Binary if whole else pyo.Reals for whole in form.rows.binary]
+    block.z = pyo.Var(places, bounds=lambda _, j: sides[j], within=lambda _, j: domains[j])
+
+
+def _finite(limit: float) -> float | None:
+    return float(limit) if np.isfinite(limit) else None
+
+
+def _row_rule(pyo: Any, form: SolverForm, decisions: list[Any], weights: list[Any]) -> Any:
+    """Return the function that writes a row: ``X x + sum_k w_k (Z_k z - r_k)``."""
+    rows = form.rows
+
+    def products(matrix: Any, i: int, variables: Any) -> list[Any]:
+        entries = range(matrix.indptr[i], matrix.indptr[i + 1])
+        return [float(matrix.data[e]) * variables[int(matrix.indices[e])] for e in entries]
+
+    def rule(block: Any, i: int) -> Any:
+        terms = products(rows.X, i, decisions)
+        for weight, Z, r in zip(weights, rows.Z, rows.r, strict=True):
+            moved = products(Z, i, block.z)
+            if moved or r[i]:
+                terms.append(weight * (pyo.quicksum(moved) - float(r[i])))
+        body = pyo.quicksum(terms)
+        if not hasattr(body, "is_potentially_variable") or not body.is_potentially_variable():
+            # Nothing varies in the row; the region was seen not to be empty.
+            return pyo.Constraint.Skip
+        return body == 0.0 if form.equal[i] else body >= 0.0
+
+    return rule
+
+
+def _norm_rule(form: SolverForm) -> Any:
+    def rule(block: Any, i: int) -> Any:
+        bound, *parts = (block.z[int(j)] for j in form.norms[i])
+        return sum(part**2 for part in parts) <= bound**2
+
+    return rule

@@ -1,0 +1,108 @@
+"""Primitive sets as rows that solvers take: few of them, in simple cones, with integers."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from feaslearn.sets.conic_form import Cone
+from feaslearn.sets.l1_ball import L1Ball
+from feaslearn.sets.polytope import Polytope
+from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.sets.product import Product
+from feaslearn.sets.simplex import Simplex
+
+Array = NDArray[np.float64]
+
+
+class LatentSet(NamedTuple):
+    r"""The set :math:`\{M z : H z - h \in K,\; z_j \in \{0, 1\} \text{ where binary}\}`."""
+
+    H: sp.csr_array
+    h: Array
+    cones: tuple[Cone, ...]
+    matrix: sp.csr_array
+    binary: NDArray[np.bool_]
+
+    @property
+    def plain(self) -> bool:
+        """Whether the points are the z themselves, with no whole numbers among them."""
+        p = len(self.binary)
+        same = self.matrix.shape == (p, p) and abs(self.matrix - sp.eye_array(p)).nnz == 0
+        return bool(same and not self.binary.any())
+
+
+@singledispatch
+def latent_set(primitive: PrimitiveSet) -> LatentSet:
+    """Return the rows of a primitive set, those of its own conic form if nothing is shorter."""
+    if primitive.discrete:
+        return _listed(primitive.vertices())
+    return _rows(primitive, binary=False)
+
+
+@latent_set.register
+def _(primitive: L1Ball) -> LatentSet:
+    """Mix the 2p corners: the conic form has ``2^p`` rows."""
+    mixture = latent_set(Simplex(2 * primitive.dimension))
+    return mixture._replace(matrix=sp.csr_array(primitive.vertices(2 * primitive.dimension).T))
+
+
+@latent_set.register
+def _(primitive: Polytope) -> LatentSet:
+    """Take the rows as given: the conic form of a binary polytope has those of its hull."""
+    if not primitive.discrete:
+        return _rows(primitive, binary=False)
+    given = Polytope(primitive.H, primitive.h, primitive.E, primitive.e)
+    return _rows(given, binary=True)
+
+
+@latent_set.register
+def _(primitive: Product) -> LatentSet:
+    """Put the factors' rows block by block; a large product has few numbers that are not zero."""
+    parts = [latent_set(factor) for factor in primitive.sets]
+    return LatentSet(
+        sp.csr_array(sp.block_diag([part.H for part in parts])),
+        np.concatenate([part.h for part in parts]),
+        tuple(cone for part in parts for cone in part.cones),
+        sp.csr_array(sp.block_diag([part.matrix for part in parts])),
+        np.concatenate([part.binary for part in parts]),
+    )
+
+
+def _listed(points: Array) -> LatentSet:
+    """Choose one of the points."""
+    chosen = _rows(Simplex(len(points)), binary=True)
+    return chosen._replace(matrix=sp.csr_array(points.T))
+
+
+def _rows(primitive: PrimitiveSet, *, binary: bool) -> LatentSet:
+    form = primitive.conic_form()
+    p = form.H.shape[1]
+    blocks, cones = [], []
+    for cone in form.cones:
+        block, simple = _simple(cone)
+        blocks.append(block)
+        cones.append(simple)
+    turn = sp.csr_array(sp.block_diag(blocks))
+    H, h = sp.csr_array(turn @ sp.csr_array(form.H)), np.asarray(turn @ form.h)
+    return LatentSet(H, h, tuple(cones), sp.csr_array(sp.eye_array(p)), np.full(p, binary))
+
+
+def _simple(cone: Cone) -> tuple[Array, Cone]:
+    """Return the matrix that takes a cone's rows to those of the simplest cone that says the same.
+
+    Second-order cones of one or two rows and semidefinite ones of one are linear; a symmetric
+    2 x 2 matrix (a, b, c) has no negative eigenvalue where ``|(a - c, 2 b)| <= a + c``.
+    """
+    if cone.kind in ("second-order", "semidefinite") and cone.size == 1:
+        return np.eye(1), Cone("nonnegative", 1)
+    if cone.kind == "second-order" and cone.size == 2:
+        return np.array([[1.0, -1.0], [1.0, 1.0]]), Cone("nonnegative", 2)
+    if cone.kind == "semidefinite" and cone.size == 3:
+        turn = [[1.0, 0.0, 1.0], [1.0, 0.0, -1.0], [0.0, np.sqrt(2.0), 0.0]]
+        return np.array(turn), Cone("second-order", 3)
+    return np.eye(cone.size), cone

@@ -1,0 +1,138 @@
+"""A description as solvers take it: linear rows, bounds, and cones over variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import UnsupportedError
+from feaslearn.export.description import Description, beside, sparse
+from feaslearn.sets.conic_form import Cone
+
+Array = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class SolverForm:
+    r"""Linear rows, bounds of the variables, and second-order cones over some of them.
+
+    .. math:: X x + \sum_k w_k (Z_k z - r_k) = 0 \text{ or } \ge 0, \qquad
+        l \le (x, z) \le u, \qquad z_{i_0} \ge \|(z_{i_1}, z_{i_2}, \dots)\|
+
+    Parameters
+    ----------
+    rows : Description
+        The linear rows, in cones "zero" and "nonnegative".
+    equal : ndarray of bool
+        Which of them are equalities.
+    lower, upper : ndarray of shape (n + p,)
+        Bounds of the decisions and of the latent variables.
+    norms : tuple of ndarray of int
+        For each cone the latent variables in it, the bound of the norm first.
+    """
+
+    rows: Description
+    equal: NDArray[np.bool_]
+    lower: Array
+    upper: Array
+    norms: tuple[Places, ...] = ()
+
+
+def solver_form(
+    description: Description, tool: str, *, curved: bool = False, bound_decisions: bool = False
+) -> SolverForm:
+    """Return a description as a solver's interface takes it.
+
+    Parameters
+    ----------
+    description : Description
+        The region.
+    tool : str
+        Its name, for the message.
+    curved : bool, default=False
+        Whether it takes second-order cones.
+    bound_decisions : bool, default=False
+        Whether rows of one decision become its bounds. The decisions of somebody else's model
+        keep the bounds that they have.
+
+    Raises
+    ------
+    UnsupportedError
+        If the region has cones that it does not take.
+    """
+    wanted = {cone.kind for cone in description.cones}
+    if "semidefinite" in wanted:
+        raise UnsupportedError(
+            f"{tool} takes no semidefinite cones, which this region has; to_cvxpy does"
+        )
+    if "second-order" in wanted and not curved:
+        raise UnsupportedError(
+            f"{tool} takes linear rows alone, and this region is curved: to_cvxpy, to_pyomo and "
+            "to_gurobipy take its cones"
+        )
+    linear, norms = _cones_on_variables(description)
+    return _bounded(linear, norms, bound_decisions)
+
+
+def _cones_on_variables(description: Description) -> tuple[Description, tuple[Places, ...]]:
+    """Give each row of a second-order cone a latent variable that equals it."""
+    m, p = description.X.shape[0], description.p
+    turning = np.array([cone.kind == "second-order" for cone in description.cones], dtype=bool)
+    sizes = [cone.size for cone in description.cones]
+    curved = np.flatnonzero(np.repeat(turning, sizes))
+    lifted = sp.csr_array(
+        (-np.ones(len(curved)), (curved, np.arange(len(curved)))), shape=(m, len(curved))
+    )
+    nothing = sp.csr_array(lifted.shape)
+    Z = [beside([Z, nothing if k else lifted]) for k, Z in enumerate(description.Z)]
+    cones = [
+        Cone("zero", cone.size) if turns else cone
+        for cone, turns in zip(description.cones, turning, strict=True)
+    ]
+    starts = p + np.cumsum(
+        [0, *(size for size, turns in zip(sizes, turning, strict=True) if turns)]
+    )
+    norms = tuple(np.arange(a, b) for a, b in pairwise(starts))
+    binary = np.append(description.binary, np.zeros(len(curved), dtype=bool))
+    return replace(description, Z=tuple(Z), cones=tuple(cones), binary=binary), norms
+
+
+def _bounded(linear: Description, norms: tuple[Places, ...], decisions: bool) -> SolverForm:
+    """Take constant rows of one variable out and make them its bounds."""
+    kinds = [cone.kind == "zero" for cone in linear.cones]
+    equal = np.repeat(np.array(kinds, dtype=bool), [cone.size for cone in linear.cones])
+    matrix = beside([linear.X, linear.Z[0]])
+    matrix.eliminate_zeros()
+    counts = np.diff(matrix.indptr)
+    moving = np.zeros(len(equal), dtype=bool)
+    for Z, r in zip(linear.Z[1:], linear.r[1:], strict=True):
+        moving |= (np.diff(Z.indptr) > 0) | (r != 0.0)
+    lone = np.flatnonzero((counts == 1) & ~equal & ~moving)
+    columns = matrix.indices[matrix.indptr[lone]]
+    if not decisions:
+        lone, columns = lone[columns >= linear.n], columns[columns >= linear.n]
+    factors = matrix.data[matrix.indptr[lone]]
+    limits = linear.r[0, lone] / factors
+    lower, upper = np.full(matrix.shape[1], -np.inf), np.full(matrix.shape[1], np.inf)
+    lower[linear.n :][linear.binary], upper[linear.n :][linear.binary] = 0.0, 1.0
+    np.maximum.at(lower, columns[factors > 0.0], limits[factors > 0.0] + 0.0)
+    np.minimum.at(upper, columns[factors < 0.0], limits[factors < 0.0] + 0.0)
+    # The region is not empty: bounds that cross do so by rounding.
+    crossed = lower > upper
+    lower[crossed] = upper[crossed] = (lower[crossed] + upper[crossed]) / 2.0
+    kept = np.setdiff1d(np.arange(len(equal)), lone)
+    for places in norms:
+        lower[linear.n + places[0]] = 0.0
+    rows = replace(
+        linear,
+        X=sparse(linear.X[kept]),
+        Z=tuple(sparse(Z[kept]) for Z in linear.Z),
+        r=linear.r[:, kept],
+        cones=tuple(Cone("zero" if same else "nonnegative", 1) for same in equal[kept]),
+    )
+    return SolverForm(rows, equal[kept], lower, upper, norms)

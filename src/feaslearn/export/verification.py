@@ -1,0 +1,189 @@
+"""A self-check for users: the same problems in another tool and in our own code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.exceptions import (
+    CheckError,
+    DataError,
+    MissingExtraError,
+    TooManyVerticesError,
+    UnsupportedError,
+    did_you_mean,
+)
+from feaslearn.export.solving import Solving, in_cvxpy, in_gurobipy, in_linopy, in_pyomo
+from feaslearn.export.solving_files import in_halfspaces, in_lp, in_mps, in_own_file, in_vertices
+from feaslearn.region import Region
+from feaslearn.regressor.learned_region import LearnedRegion
+from feaslearn.regressor.outputs import is_frame
+from feaslearn.trainers.progress import ProgressBar
+
+Array = NDArray[np.float64]
+#: A new tool is one entry here.
+TOOLS: dict[str, Callable[[Any], Solving]] = {
+    "cvxpy": in_cvxpy,
+    "pyomo": in_pyomo,
+    "linopy": in_linopy,
+    "gurobipy": in_gurobipy,
+    "mps": in_mps,
+    "lp": in_lp,
+    "vertices": in_vertices,
+    "halfspaces": in_halfspaces,
+}
+
+
+class ToolCheck(NamedTuple):
+    """What was found in one tool; ``skipped`` says why nothing was."""
+
+    tool: str
+    problems: int = 0
+    largest_difference: float = 0.0
+    seconds: float = 0.0
+    skipped: str = ""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """How far other tools are from our own optima; prints as a table.
+
+    Parameters
+    ----------
+    checks : tuple of ToolCheck
+        One for each tool.
+    tolerance : float
+        The largest difference that is accepted, relative to optima above one.
+    """
+
+    checks: tuple[ToolCheck, ...]
+    tolerance: float
+
+    def __str__(self) -> str:
+        lines = [f"{'tool':12}{'problems':>10}{'largest difference':>21}{'seconds':>10}"]
+        for check in self.checks:
+            found = f"{check.problems:>10}{check.largest_difference:>21.1e}{check.seconds:>10.2f}"
+            lines.append(f"{check.tool:12}" + (f"  {check.skipped}" if check.skipped else found))
+        return "\n".join(lines)
+
+
+def verify(
+    source: Region | LearnedRegion,
+    tools: str | Sequence[str] | None = None,
+    *,
+    signals: ArrayLike | None = None,
+    n_problems: int = 10,
+    tolerance: float = 1e-6,
+    random_state: int = 0,
+) -> Verification:
+    r"""Minimise random costs over an exported region in its tool and in our own code; compare.
+
+    .. math:: |\, \min_{x \in R} c'x - c'x_{\text{tool}} \,| \le
+        \text{tolerance} \cdot \max(1, |\min_{x \in R} c'x|)
+
+    Parameters
+    ----------
+    source : Region or fitted RegionRegressor
+        What was, or would be, exported.
+    tools : str or sequence of str, default=None
+        Some of "cvxpy", "pyomo", "linopy", "gurobipy", "mps", "lp", "vertices", "halfspaces", or
+        the name of a file that `to_mps` or `to_lp` wrote. None takes all that are installed and can
+        hold the region.
+    signals : array-like of shape (N, K), default=None
+        Where to compare a fitted model.
+    n_problems : int, default=10
+        Number of random costs, for each signal.
+    tolerance : float, default=1e-6
+        Largest difference that is accepted.
+    random_state : int, default=0
+        Seed of the costs.
+
+    Returns
+    -------
+    Verification
+        The largest difference in each tool.
+
+    Raises
+    ------
+    CheckError
+        If an optimum differs by more than the tolerance.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> from feaslearn.sets import AffineImage
+    >>> region = fl.Region(AffineImage(fl.Simplex(2), [[1.0, 0], [0, 2]], [0.0, 0]), ["a", "b"])
+    >>> found = fl.export.verify(region, ["cvxpy", "mps"])
+    >>> [check.tool for check in found.checks if check.largest_difference < 1e-6]
+    ['cvxpy', 'mps']
+    """
+    if not isinstance(n_problems, Integral) or n_problems < 1:
+        raise DataError(f"n_problems={n_problems!r} is not a whole number of at least 1")
+    chosen = list(TOOLS) if tools is None else [tools] if isinstance(tools, str) else list(tools)
+    makers = [(str(tool), _maker(str(tool))) for tool in chosen]
+    places = _places(source, signals)
+    costs = np.random.default_rng(random_state).standard_normal((n_problems, places[0][1].n))
+    checks: list[ToolCheck] = []
+    with ProgressBar("verifying", len(makers) * len(places) * n_problems) as bar:
+        for tool, make in makers:
+            started, differences = perf_counter(), []
+            try:
+                for difference in _differences(make(source), places, costs):
+                    differences.append(difference)
+                    bar.update(len(checks) * len(places) * n_problems + len(differences))
+            except (MissingExtraError, TooManyVerticesError, UnsupportedError) as error:
+                if tools is not None:
+                    raise
+                checks.append(ToolCheck(tool, skipped=str(error)))
+                continue
+            seconds = perf_counter() - started
+            checks.append(ToolCheck(tool, len(differences), max(differences), seconds))
+    found = Verification(tuple(checks), tolerance)
+    wrong = [check.tool for check in checks if not check.largest_difference <= tolerance]
+    if wrong:
+        raise CheckError(
+            f"optima in {', '.join(wrong)} differ by more than {tolerance:g} from our own:\n{found}"
+        )
+    return found
+
+
+def _maker(tool: str) -> Callable[[Any], Solving]:
+    if tool in TOOLS:
+        return TOOLS[tool]
+    if Path(tool).suffix in (".mps", ".lp"):
+        return in_own_file(tool)
+    raise DataError(f"tools: {tool!r} is not known; {did_you_mean(tool, list(TOOLS))}")
+
+
+def _places(source: Region | LearnedRegion, signals: ArrayLike | None) -> list[tuple[Any, Region]]:
+    """Return signals and the regions there; the signal of a region is None."""
+    if isinstance(source, LearnedRegion):
+        if signals is None:
+            raise DataError("verify: say with signals=... where a fitted model is to be compared")
+        table: Any = signals if is_frame(signals) else np.atleast_2d(np.asarray(signals))
+        rows = [table[i : i + 1] for i in range(len(table))]
+        return [(row, source.region(row)) for row in rows]
+    if not isinstance(source, Region):
+        raise UnsupportedError(
+            f"a Region or a fitted RegionRegressor can be verified, not {type(source).__name__}"
+        )
+    return [(None, source)]
+
+
+def _differences(
+    solving: Solving, places: list[tuple[Any, Region]], costs: Array
+) -> Iterator[float]:
+    for signal, region in places:
+        if signal is not None and solving.exported is not None:
+            solving.exported.set_signal(signal)
+        for cost in costs:
+            ours = float(cost @ region.minimize(cost))
+            theirs = float(cost @ solving.minimize(cost))
+            yield abs(ours - theirs) / max(1.0, abs(ours))

@@ -1,0 +1,189 @@
+"""Learned regions as linear programs in the points they are made of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
+
+from feaslearn.hypotheses.boxed_form import boxed_form
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
+from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.hypotheses.small_programs import FacetSolutions, Limits, solve_programs
+from feaslearn.known import KnownLimits
+
+Array = NDArray[np.float64]
+
+
+class LiftedRegion(NamedTuple):
+    r"""The regions :math:`\{M y + m : l \le y \le u,\; W y \le w\}`, one for each sample.
+
+    ``M`` is one matrix (n, p), or one for each sample (N, n, p). Rows of slack 0 are equalities.
+    """
+
+    M: Array
+    m: Array
+    lower: Array
+    upper: Array
+    W: Array
+    w: Array
+    slack: Array
+
+    def rows(self, chosen: NDArray[np.intp]) -> LiftedRegion:
+        """Return the regions of some samples."""
+        M = self.M if self.M.ndim == 2 else self.M[chosen]
+        return self._replace(
+            M=M,
+            m=self.m[chosen],
+            lower=self.lower[chosen],
+            upper=self.upper[chosen],
+            w=self.w[chosen],
+        )
+
+    def on_flat(self, known: KnownLimits) -> LiftedRegion:
+        """Return the regions moved straight onto the known equalities."""
+        if not len(known.E):
+            return self
+        across = np.linalg.pinv(known.E) @ known.E
+        return self._replace(M=self.M - across @ self.M, m=known.on_flat(self.m))
+
+    def minimize(self, known: KnownLimits, costs: Array) -> FacetSolutions:
+        """Minimise each cost over its region within the known inequalities and bounds."""
+        if self.M.ndim == 2:
+            return self._minimize(known, costs)
+        parts = [
+            self._replace(M=self.M[i]).rows(one).minimize(known.rows(one), costs[one])
+            for i, one in enumerate(np.arange(len(costs))[:, None])
+        ]
+        return FacetSolutions(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+    def _minimize(self, known: KnownLimits, costs: Array) -> FacetSolutions:
+        K = np.vstack([-known.G, -np.eye(known.shape.n), np.eye(known.shape.n)]) @ self.M
+        sides = np.hstack([-known.g, -known.lower, known.upper])
+        sides -= np.hstack([-self.m @ known.G.T, -self.m, self.m])
+        # A row that is not there gets a limit that no point of the region reaches.
+        reach = self.upper @ np.maximum(K, 0.0).T + self.lower @ np.minimum(K, 0.0).T
+        sides = np.minimum(sides, reach + 1.0)
+        needed = (sides < reach).any(axis=0)
+        G = np.ascontiguousarray(np.vstack([self.W, K[needed]]))
+        limits = Limits(np.hstack([self.w, sides[:, needed]]), self.lower, self.upper)
+        slack = np.append(self.slack, np.full(int(needed.sum()), np.inf))
+        found = solve_programs(G, limits, np.ascontiguousarray(costs @ self.M), slack, verify=True)
+        prices = found.prices[:, : len(self.W)]
+        return found._replace(decisions=found.decisions @ self.M.T + self.m, prices=prices)
+
+
+class LiftedSlopes(NamedTuple):
+    """Derivatives of a loss in the numbers of lifted regions, one row for each sample."""
+
+    M: Array
+    m: Array
+    lower: Array
+    upper: Array
+    w: Array
+
+
+def lifted_region(
+    hypothesis: Hypothesis, theta: Array, features: Array, n: int
+) -> LiftedRegion | None:
+    """Return the regions of a hypothesis at rows of features; None where they are curved."""
+    if isinstance(hypothesis, Minkowski):
+        return _lifted_sum(hypothesis, theta, features, n)
+    if isinstance(hypothesis, MapHypothesis):
+        return _lifted_map(hypothesis, theta, features, n)
+    return None
+
+
+def _lifted_map(
+    hypothesis: MapHypothesis, theta: Array, features: Array, n: int
+) -> LiftedRegion | None:
+    form = boxed_form(hypothesis.latent(n))
+    if form is None:
+        return None
+    A, b = hypothesis.maps(theta, n, features.shape[1]).at(features)
+    count = (len(features), 1)
+    lower, upper, w = (np.tile(side, count) for side in (form.lower, form.upper, form.w))
+    # One matrix for all samples makes one program of them.
+    constant = len(A) > 0 and (A[0] == A).all()
+    return LiftedRegion((A[0] if constant else A) @ form.T, b, lower, upper, form.W, w, form.slack)
+
+
+def _lifted_sum(
+    hypothesis: Minkowski, theta: Array, features: Array, n: int
+) -> LiftedRegion | None:
+    r"""Return a sum of sets in the variables :math:`\zeta_t = \alpha_t z_t`.
+
+    Only limits then change with the scales, and the matrix is one for all samples.
+    """
+    scales, offsets = (f(theta, features, n) for f in (hypothesis.scales, hypothesis.offsets))
+    terms = hypothesis.terms_at(theta, n, features.shape[1])
+    # Terms that never count would only make the programs larger.
+    counting = np.flatnonzero((scales > 0.0).any(axis=0))
+    found = [boxed_form(terms[t].primitive) for t in counting]
+    forms = [form for form in found if form is not None]
+    if len(forms) < len(found):
+        return None
+    if not forms:
+        nothing = np.zeros((len(features), 0))
+        M, W, slack = np.zeros((n, 0)), np.zeros((0, 0)), np.zeros(0)
+        return LiftedRegion(M, offsets, nothing, nothing, W, nothing, slack)
+    scales = scales[:, counting]
+    embedded = [terms[t].embedding(n) @ form.T for t, form in zip(counting, forms, strict=True)]
+    entries, rows = [len(form.lower) for form in forms], [len(form.w) for form in forms]
+    wide = np.repeat(scales, entries, axis=1)
+    lower, upper = (np.concatenate(sides) for sides in zip(*(f[1:3] for f in forms), strict=True))
+    return LiftedRegion(
+        np.hstack(embedded),
+        offsets,
+        lower * wide,
+        upper * wide,
+        block_diag(*(form.W for form in forms)),
+        np.concatenate([form.w for form in forms]) * np.repeat(scales, rows, axis=1),
+        np.concatenate([form.slack for form in forms]),
+    )
+
+
+def pull_back(hypothesis: Hypothesis, theta: Array, features: Array, slopes: LiftedSlopes) -> Array:
+    """Return the gradient in theta, given the derivatives in the numbers of lifted regions."""
+    n, k = slopes.m.shape[1], features.shape[1]
+    if isinstance(hypothesis, MapHypothesis):
+        form = boxed_form(hypothesis.latent(n))
+        if form is None:
+            raise TypeError("a curved set has no lifted region")
+        A = np.einsum("ik,inp->knp", features, slopes.M @ form.T.T)
+        return hypothesis.pull_back(Maps(A, features.T @ slopes.m))
+    if not isinstance(hypothesis, Minkowski):
+        raise TypeError(f"{hypothesis!r} has no lifted region")
+    blocks = hypothesis.layout(n, k).unpack(theta)
+    found = {name: np.zeros_like(block) for name, block in blocks.items()}
+    if hypothesis.offset:
+        found["b"] = features.T @ slopes.m
+    if "alpha" in blocks:
+        by_scale = _scale_slopes(hypothesis, theta, features, slopes)
+        psi = hypothesis.basis(k).values(features, blocks.get("knots"))
+        found["alpha"] = by_scale.T @ psi
+        if len(blocks["alpha"]) == 1:
+            found["alpha"] = found["alpha"].sum(axis=0, keepdims=True)
+    return hypothesis.layout(n, k).pack(found)
+
+
+def _scale_slopes(
+    hypothesis: Minkowski, theta: Array, features: Array, slopes: LiftedSlopes
+) -> Array:
+    """Return the derivative in each scale (N, terms); where a scale is clipped it has none."""
+    n, k = slopes.m.shape[1], features.shape[1]
+    counts = hypothesis.unclipped_scales(theta, features, n) > 0.0
+    found, entry, row = np.zeros(counts.shape), 0, 0
+    terms = hypothesis.terms_at(theta, n, k)
+    for t in np.flatnonzero(counts.any(axis=0)):
+        form = boxed_form(terms[t].primitive)
+        if form is None:
+            raise TypeError("a curved set has no lifted region")
+        entries, rows = slice(entry, entry + len(form.lower)), slice(row, row + len(form.w))
+        entry, row = entries.stop, rows.stop
+        slope = slopes.lower[:, entries] @ form.lower + slopes.upper[:, entries] @ form.upper
+        found[:, t] = slope + slopes.w[:, rows] @ form.w
+    return np.asarray(found * counts)

@@ -1,0 +1,136 @@
+"""Known constraints at some samples, as arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+#: Balances closer than this, relative to the size of their numbers, hold.
+HOLDS = 1e-13
+#: Corrections after which what is left of a gap is rounding.
+ROUNDS = 4
+
+
+class KnownShape(NamedTuple):
+    """The rows that do not change with the signal: ``G`` (m, n) and ``E`` (q, n).
+
+    Right-hand sides travel with the samples, as columns behind their features: those of G, lower
+    bounds, upper bounds, those of E. ``contain`` says that inequalities hold for a whole region.
+    """
+
+    G: Array
+    E: Array
+    contain: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of decisions."""
+        return int(self.G.shape[1])
+
+    @property
+    def width(self) -> int:
+        """Number of columns of the right-hand sides."""
+        return len(self.G) + 2 * self.n + len(self.E)
+
+    def split(self, columns: Array) -> tuple[Array, KnownLimits]:
+        """Return features (N, k) and constraints, given both side by side."""
+        k = columns.shape[1] - self.width
+        sizes = np.cumsum([k, len(self.G), self.n, self.n])
+        features, *sides = (np.ascontiguousarray(part) for part in np.split(columns, sizes, axis=1))
+        return features, KnownLimits(self.G, self.E, *sides)
+
+
+class KnownLimits(NamedTuple):
+    """The constraints ``G x >= g, lower <= x <= upper, E x = e``, one row for each sample.
+
+    Bounds that are not there are infinite.
+    """
+
+    G: Array
+    E: Array
+    g: Array
+    lower: Array
+    upper: Array
+    e: Array
+
+    @property
+    def shape(self) -> KnownShape:
+        """The rows alone."""
+        return KnownShape(self.G, self.E)
+
+    def columns(self) -> Array:
+        """Return the right-hand sides side by side, as `KnownShape.split` reads them."""
+        return np.hstack([self.g, self.lower, self.upper, self.e])
+
+    def rows(self, chosen: NDArray[np.generic] | slice) -> KnownLimits:
+        """Return the constraints of some samples."""
+        sides = (np.ascontiguousarray(side[chosen]) for side in self[2:])
+        return KnownLimits(self.G, self.E, *sides)
+
+    def inner_costs(self, costs: Array) -> Array:
+        """Return costs without their part across the equalities, which no decision changes."""
+        if not len(self.E):
+            return costs
+        return np.ascontiguousarray(costs - costs @ np.linalg.pinv(self.E) @ self.E)
+
+    def on_flat(self, decisions: Array) -> Array:
+        """Return the nearest decisions that satisfy the equalities."""
+        if not len(self.E):
+            return decisions
+        gap = self.e - decisions @ self.E.T
+        return np.asarray(decisions + gap @ np.linalg.pinv(self.E).T)
+
+    def beyond(self, decisions: Array) -> Array:
+        """Return by how much each decision breaks each row: G, lower, upper, E; NaN is none."""
+        parts = [
+            self.g - decisions @ self.G.T,
+            self.lower - decisions,
+            decisions - self.upper,
+            np.abs(decisions @ self.E.T - self.e),
+        ]
+        return np.asarray(np.nan_to_num(np.maximum(np.hstack(parts), 0.0), posinf=np.inf))
+
+    def sizes(self, decisions: Array) -> Array:
+        """Return the size of the numbers that each row is made of, at least one."""
+        x = np.abs(np.nan_to_num(decisions))
+        sides = [np.abs(np.where(np.isfinite(side), side, 0.0)) for side in self[2:]]
+        sides[0] = sides[0] + x @ np.abs(self.G).T
+        sides[3] = sides[3] + x @ np.abs(self.E).T
+        sides[1], sides[2] = sides[1] + x, sides[2] + x
+        return np.asarray(np.maximum(np.hstack(sides), 1.0))
+
+    def broken(self, decisions: Array, tolerance: float) -> NDArray[np.bool_]:
+        """Say which decisions break a row by more than a share of its size."""
+        over = self.beyond(decisions) > tolerance * self.sizes(decisions)
+        return np.asarray(over.any(axis=1))
+
+    def settled(self, decisions: Array) -> Array:
+        """Return decisions that a solver left within its tolerances, exactly within the bounds.
+
+        What the equalities lack then is spread over the entries that are off their bounds.
+        """
+        x = np.clip(decisions, self.lower, self.upper)
+        for _ in range(ROUNDS if len(self.E) else 0):
+            gap = self.e - x @ self.E.T
+            size = 1.0 + np.abs(self.e) + np.abs(x) @ np.abs(self.E).T
+            off = np.flatnonzero((np.abs(gap) > HOLDS * size).any(axis=1))
+            if not len(off):
+                break
+            for i in off:
+                x[i] += self._step(x[i], i, gap[i])
+            x = np.clip(x, self.lower, self.upper)
+        return x
+
+    def _step(self, x: Array, i: np.intp, gap: Array) -> Array:
+        """Return the least step that closes a gap, by entries that have room to move."""
+        room = np.minimum(x - self.lower[i], self.upper[i] - x) > 10.0 * np.abs(gap).max()
+        step: Array = np.zeros(len(x))
+        if room.any():
+            step[room] = np.linalg.lstsq(self.E[:, room], gap, rcond=1e-10)[0]
+        if not room.any() or np.abs(self.E @ step - gap).max() > 0.5 * np.abs(gap).max():
+            step = np.asarray(np.linalg.lstsq(self.E, gap, rcond=1e-10)[0])
+        return step

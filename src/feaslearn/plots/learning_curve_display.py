@@ -1,0 +1,168 @@
+"""Pictures of how a loss falls: while training, and with more samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from feaslearn.exceptions import DataError
+from feaslearn.metrics import neg_returned_loss
+from feaslearn.plots.canvas import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, pyplot
+from feaslearn.plots.loss_curve import Curve, draw_curves, quietly
+from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.reader import check_fitted
+
+#: What the quantities that every trainer records are called.
+LABELS = {"objective": "training loss", "returned_loss": "loss of returned decisions"}
+COLORS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE)
+
+
+class LearningCurveDisplay:
+    r"""The training loss :math:`\frac1N \sum_i \ell_\theta(s_i, x_i)` at each iterate.
+
+    Made by `from_samples` it shows instead how the loss on held-out rows falls with the number of
+    samples.
+
+    Parameters
+    ----------
+    history : mapping of str to sequence of float
+        What was recorded, by name.
+    lower_bound : float, default=None
+        No region of the class has a smaller loss, where that is known.
+    curves : sequence of Curve, default=()
+        Curves with a spread, in the place of a history.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes, once drawn.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_l1_ball(60, n=2, random_state=0)
+    >>> model = fl.RegionRegressor(fl.Affine(fl.Simplex(3)), cost=data.cost, random_state=0)
+    >>> model = model.fit(data.signals, data.decisions)
+    >>> display = fl.plots.LearningCurveDisplay.from_estimator(model)  # doctest: +SKIP
+    >>> display.figure_.savefig("training.png")  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        history: Mapping[str, Sequence[float]],
+        lower_bound: float | None = None,
+        curves: Sequence[Curve] = (),
+    ) -> None:
+        self.history = history
+        self.lower_bound = lower_bound
+        self.curves = tuple(curves)
+
+    @classmethod
+    def from_estimator(cls, model: RegionRegressor, *, ax: Any = None) -> LearningCurveDisplay:
+        """Draw what was recorded while a model was trained.
+
+        Parameters
+        ----------
+        model : RegionRegressor
+            A fitted model.
+        ax : matplotlib Axes, default=None
+            Where to draw; default a new figure.
+
+        Returns
+        -------
+        LearningCurveDisplay
+            The display, drawn.
+        """
+        check_fitted(model)
+        return cls(model.result_.history, model.result_.lower_bound).plot(ax=ax)
+
+    @classmethod
+    def from_samples(
+        cls,
+        model: RegionRegressor,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sizes: ArrayLike | None = None,
+        cv: Any = 5,
+        ax: Any = None,
+    ) -> LearningCurveDisplay:
+        """Fit a model to more and more samples, and draw its loss on those held out.
+
+        Parameters
+        ----------
+        model : RegionRegressor
+            A model; it is fitted anew, ``cv`` times for each size.
+        X, y : array-like
+            Signals and decisions.
+        sizes : array-like of shape (m,), default=None
+            Numbers of samples, or shares of those there are; default five up to all.
+        cv : int or splitter, default=5
+            How rows are held out.
+        ax : matplotlib Axes, default=None
+            Where to draw; default a new figure.
+
+        Returns
+        -------
+        LearningCurveDisplay
+            The display, drawn.
+        """
+        from sklearn.model_selection import learning_curve
+
+        wanted = np.linspace(0.2, 1.0, 5) if sizes is None else np.asarray(sizes)
+        try:
+            with quietly():
+                counts, inside, outside = learning_curve(
+                    model, X, y, train_sizes=wanted, cv=cv, scoring=neg_returned_loss
+                )
+        except ValueError as error:
+            raise DataError(f"learning curve: {error}") from error
+        curves = (
+            Curve("training samples", counts, -inside, ORANGE),
+            Curve("held-out samples", counts, -outside, BLUE),
+        )
+        return cls({}, None, curves).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> LearningCurveDisplay:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; default a new figure.
+
+        Returns
+        -------
+        LearningCurveDisplay
+            This display.
+        """
+        recorded = {name: list(values) for name, values in self.history.items() if len(values)}
+        if not recorded and not self.curves:
+            raise DataError("nothing was recorded: the trainer found its answer in one step")
+        if ax is None:
+            ax = pyplot().subplots(figsize=(6.5, 4.0), layout="constrained")[1]
+        self.figure_, self.ax_ = ax.figure, ax
+        if self.curves:
+            draw_curves(ax, self.curves, "number of samples")
+            return self
+        # Losses share an axis; a temperature or a step does not belong on it.
+        said = {LABELS.get(name, name.replace("_", " ")): each for name, each in recorded.items()}
+        losses = {name: each for name, each in said.items() if "loss" in name} or said
+        for name, color in zip(losses, COLORS * len(losses), strict=False):
+            values = losses[name]
+            ax.plot(values, color=color, marker="o" if len(values) < 2 else "", label=name)
+        if self.lower_bound is not None:
+            ax.axhline(self.lower_bound, color=GREY, ls="--", label="lower bound")
+        everything = np.concatenate([np.asarray(values, dtype=float) for values in losses.values()])
+        if everything.min() > 0.0 and everything.max() > 20.0 * everything.min():
+            ax.set_yscale("log")
+        ax.set_xlabel("iterate")
+        ax.set_ylabel("loss")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False)
+        return self

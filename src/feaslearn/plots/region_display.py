@@ -1,0 +1,227 @@
+"""A picture of one learned region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.exceptions import DataError, EmptySetError, InfeasibleProblemError
+from feaslearn.plots import region_panels as panels
+from feaslearn.plots.at_signal import at_signal
+from feaslearn.plots.canvas import Units, labels, pyplot, write
+from feaslearn.plots.columns import find, rows_of_decisions
+from feaslearn.plots.slopes import slopes
+from feaslearn.region import Region
+from feaslearn.regressor import RegionRegressor
+
+Array = NDArray[np.float64]
+
+#: Pairs of more decisions than this are too small to see.
+MOST_DECISIONS = 8
+#: How a region may be seen; "auto" is up to its number of decisions.
+VIEWS = ("auto", "pairs", "3d")
+
+
+class RegionDisplay:
+    r"""The region :math:`R(s)` at one signal, with decisions, the optimum and where costs fall.
+
+    One decision is drawn as an interval, two as a plane, three in space, and more as the
+    projections onto every pair. Regions that are flat, or a single point, are drawn as what they
+    are. A curved outline is found by its support :math:`\max_{x \in R(s)} d'x` in many directions.
+
+    Parameters
+    ----------
+    region : Region
+        The region.
+    observed : array-like of shape (N, n), default=None
+        Decisions to draw as dots.
+    cost : array-like of shape (n,), default=None
+        What is minimised: the optimum is marked, with an arrow to where it gets cheaper.
+    units : mapping of str to str, or str, default=None
+        Units of the decisions by name, or one for all.
+    relaxed : bool, default=False
+        Whether no decision satisfies everything here and what is drawn is the region relaxed.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure, once drawn.
+    axes_ : ndarray of matplotlib Axes
+        Its panels, one or one for each pair.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_power5(100, random_state=0)
+    >>> model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    >>> model = model.fit(data.signals, data.decisions)
+    >>> display = fl.plots.RegionDisplay.from_estimator(
+    ...     model, data.signals[0], y=data.decisions, units="MW")  # doctest: +SKIP
+    >>> display.figure_.savefig("region.png")  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        region: Region,
+        *,
+        observed: ArrayLike | None = None,
+        cost: ArrayLike | None = None,
+        units: Units = None,
+        relaxed: bool = False,
+    ) -> None:
+        self.region = region
+        self.observed = observed
+        self.cost = cost
+        self.units = units
+        self.relaxed = relaxed
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: RegionRegressor,
+        signal: ArrayLike,
+        *,
+        y: ArrayLike | None = None,
+        costs: ArrayLike | None = None,
+        decisions: Sequence[int | str] | None = None,
+        view: Literal["auto", "pairs", "3d"] = "auto",
+        units: Units = None,
+        ax: Any = None,
+    ) -> RegionDisplay:
+        """Draw the region of a fitted model at a signal.
+
+        Parameters
+        ----------
+        model : RegionRegressor
+            A fitted model.
+        signal : array-like of shape (K,)
+            A signal, or a frame of one row.
+        y : array-like of shape (N, n), default=None
+            Decisions to draw as dots.
+        costs : array-like of shape (n,), default=None
+            What-if prices in place of those read from the signal.
+        decisions : sequence of int or str, default=None
+            The decisions that are seen, by name or position; default all.
+        view : {"auto", "pairs", "3d"}, default="auto"
+            Three decisions are drawn in space unless pairs are asked for.
+        units : mapping of str to str, or str, default=None
+            Units of the decisions by name, or one for all.
+        ax : matplotlib Axes, default=None
+            Where one or two decisions are drawn; default a new figure.
+
+        Returns
+        -------
+        RegionDisplay
+            The display, drawn.
+        """
+        here = at_signal(model, signal, costs)
+        display = cls(here.region, observed=y, cost=here.cost, units=units, relaxed=here.relaxed)
+        return display.plot(decisions=decisions, view=view, ax=ax)
+
+    def plot(
+        self,
+        *,
+        decisions: Sequence[int | str] | None = None,
+        view: Literal["auto", "pairs", "3d"] = "auto",
+        ax: Any = None,
+    ) -> RegionDisplay:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        decisions : sequence of int or str, default=None
+            The decisions that are seen, by name or position; default all.
+        view : {"auto", "pairs", "3d"}, default="auto"
+            Three decisions are drawn in space unless pairs are asked for.
+        ax : matplotlib Axes, default=None
+            Where one or two decisions are drawn; default a new figure.
+
+        Returns
+        -------
+        RegionDisplay
+            This display.
+        """
+        chosen = find(decisions, self.region.names, "decisions")
+        if view not in VIEWS:
+            raise DataError(f"view={view!r} is not known; use one of {', '.join(VIEWS)}")
+        if len(chosen) > MOST_DECISIONS:
+            raise DataError(
+                f"{len(chosen)} decisions make {len(chosen) * (len(chosen) - 1) // 2} pairs; "
+                f"choose up to {MOST_DECISIONS} with decisions=[...]"
+            )
+        solid = len(chosen) == 3 and view != "pairs"
+        if view == "3d" and not solid:
+            raise DataError(f'view="3d" takes three decisions, not {len(chosen)}')
+        if ax is not None and len(chosen) > 2:
+            raise DataError(f"ax holds one panel; {len(chosen)} decisions need a figure of theirs")
+        scene = self._scene()
+        if solid:
+            self._in_space(scene, chosen)
+        elif len(chosen) <= 2:
+            self._in_one_panel(scene, chosen, ax)
+        else:
+            self._in_pairs(scene, chosen)
+        return self
+
+    def _scene(self) -> panels.Scene:
+        """Put together what every panel shows."""
+        names = labels(self.region.names, self.units)
+        observed = rows_of_decisions(self.observed, self.region.n)
+        try:
+            self.region.bounding_box()
+        except (EmptySetError, InfeasibleProblemError):
+            return panels.Scene(self.region, names, observed, "empty")
+        state: panels.State = "relaxed" if self.relaxed else "fine"
+        scene = panels.Scene(self.region, names, observed, state)
+        cost = np.zeros(0) if self.cost is None else np.asarray(self.cost, dtype=float)
+        if not cost.any():
+            return scene
+        down, level = slopes(self.region, cost)
+        return scene._replace(optimum=self.region.minimize(cost), down=down, level=level)
+
+    def _in_one_panel(self, scene: panels.Scene, chosen: Sequence[int], ax: Any) -> None:
+        given = ax
+        if ax is None:
+            size = (6.5, 2.2) if len(chosen) == 1 else (6.5, 5.0)
+            ax = pyplot().subplots(figsize=size, layout="constrained")[1]
+        if len(chosen) == 1:
+            panels.draw_interval(ax, scene, chosen[0])
+        else:
+            panels.draw_plane(ax, scene, chosen[0], chosen[1])
+        panels.draw_legend(scene, ax.figure, given)
+        self.figure_, self.axes_ = ax.figure, np.array([ax])
+
+    def _in_space(self, scene: panels.Scene, chosen: Sequence[int]) -> None:
+        figure = pyplot().figure(figsize=(6.5, 5.8))
+        ax = figure.add_axes((0.02, 0.08, 0.86, 0.9), projection="3d")
+        panels.draw_space(ax, scene, (chosen[0], chosen[1], chosen[2]))
+        panels.draw_legend(scene, figure)
+        self.figure_, self.axes_ = figure, np.array([ax])
+
+    def _in_pairs(self, scene: panels.Scene, chosen: Sequence[int]) -> None:
+        count = len(chosen) - 1
+        figure, grid = pyplot().subplots(
+            count,
+            count,
+            figsize=(1.0 + 2.1 * count, 1.0 + 2.0 * count),
+            layout="constrained",
+            squeeze=False,
+            sharex="col",
+            sharey="row",
+        )
+        for ax in grid[np.triu_indices(count, 1)]:
+            ax.set_axis_off()
+        for left, low in combinations(range(count + 1), 2):
+            ax = grid[low - 1, left]
+            panels.draw_plane(ax, scene, chosen[left], chosen[low])
+            if left > 0:
+                write(ax, "ylabel", "")
+            if low < count:
+                write(ax, "xlabel", "")
+        panels.draw_legend(scene, figure)
+        self.figure_ = figure
+        self.axes_ = grid[np.tril_indices(count)]

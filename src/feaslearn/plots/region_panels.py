@@ -1,0 +1,179 @@
+"""The panels of a region: on a line, in a plane, in space."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.plots.canvas import BLUE, GREY, ORANGE, VERMILION, write
+from feaslearn.plots.outline import outline
+from feaslearn.plots.solid import solid
+from feaslearn.region import Region
+
+Array = NDArray[np.float64]
+State = Literal["fine", "relaxed", "empty"]
+
+#: Length of the arrow, as a share of what is drawn.
+ARROW = 0.18
+#: Figures of more inches than this have room for a legend in one row.
+WIDE = 6.2
+#: Said in the place of the region, and beside one that is relaxed.
+EMPTY = "no decision satisfies everything here"
+
+
+class Scene(NamedTuple):
+    """What is drawn: the region, the labels of its decisions, dots, and the optimum.
+
+    ``down`` is where it gets cheaper within the flat that the region spans; ``level`` is where
+    cost stays the same, if that is one line.
+    """
+
+    region: Region
+    labels: list[str]
+    observed: Array
+    state: State
+    optimum: Array | None = None
+    down: Array = np.zeros(0)
+    level: Array | None = None
+
+    def corners(self, i: int, j: int) -> Array:
+        """Return the outline along two decisions."""
+        return outline(self.region.minimize, self.region.n, i, j)
+
+
+def draw_interval(ax: Any, scene: Scene, i: int) -> None:
+    """Draw the range of one decision, dots above each other by their number."""
+    if scene.state != "empty":
+        low, high = (side[i] for side in scene.region.bounding_box())
+        ax.plot([low, high], [0.0, 0.0], color=BLUE, lw=7, alpha=0.4, solid_capstyle="butt")
+        ax.plot([low, high], [0.0, 0.0], "|", color=BLUE, ms=18, mew=2)
+    rows = scene.observed[:, i]
+    ax.plot(rows, np.full(len(rows), 0.5), "o", color=GREY, ms=4, alpha=0.4, mew=0)
+    if scene.optimum is not None:
+        ax.plot(scene.optimum[i], 0.0, "*", color=VERMILION, ms=15, mec="white", zorder=5)
+    _say_empty(ax, scene)
+    ax.set_ylim(-0.6, 1.1)
+    ax.set_yticks([])
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    write(ax, "xlabel", scene.labels[i])
+
+
+def draw_plane(ax: Any, scene: Scene, i: int, j: int) -> None:
+    """Draw a projection onto two decisions."""
+    ax.plot(*scene.observed[:, [i, j]].T, "o", color=GREY, ms=4, alpha=0.5, mew=0)
+    if scene.state != "empty":
+        draw_outline(ax, scene.corners(i, j), BLUE, dashed=scene.state == "relaxed")
+    _say_empty(ax, scene)
+    if scene.optimum is not None:
+        ax.margins(0.12)
+        ax.autoscale_view()
+        level = None if scene.level is None else scene.level[[i, j]]
+        _draw_descent(ax, scene.optimum[[i, j]], scene.down[[i, j]], level)
+        ax.plot(*scene.optimum[[i, j]], "*", color=VERMILION, ms=15, mec="white", zorder=5)
+    ax.spines[["top", "right"]].set_visible(False)
+    write(ax, "xlabel", scene.labels[i])
+    write(ax, "ylabel", scene.labels[j])
+
+
+def draw_outline(
+    ax: Any, corners: Array, color: Any, dashed: bool = False, fill: float = 0.18
+) -> None:
+    """Draw an outline: a polygon filled, a segment as a line, a point as a dot."""
+    style = "--" if dashed else "-"
+    if len(corners) == 1:
+        ax.plot(*corners.T, "o", color=color, ms=9, zorder=3)
+    elif len(corners) == 2:
+        ax.plot(*corners.T, style, color=color, lw=4, solid_capstyle="round", zorder=3)
+    else:
+        closed = np.vstack([corners, corners[:1]])
+        ax.fill(*corners.T, color=color, alpha=fill / 3 if dashed else fill, lw=0)
+        ax.plot(*closed.T, style, color=color, lw=1.8, zorder=3)
+
+
+def draw_space(ax: Any, scene: Scene, decisions: tuple[int, int, int]) -> None:
+    """Draw three decisions in space."""
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    chosen = list(decisions)
+    ax.scatter(*scene.observed[:, chosen].T, color=GREY, s=10, alpha=0.5, lw=0)
+    if scene.state == "empty":
+        ax.text2D(0.5, 0.5, EMPTY, ha="center", transform=ax.transAxes)
+    else:
+        pieces = solid(scene.region, decisions)
+        if len(pieces[0]) > 2:
+            style = "--" if scene.state == "relaxed" else "-"
+            few = len(pieces) <= 60
+            ax.add_collection3d(
+                Poly3DCollection(
+                    pieces,
+                    facecolor=(BLUE, 0.18),
+                    edgecolor=(BLUE, 1.0 if few else 0.3),
+                    linewidth=1.5 if few else 0.3,
+                    linestyle=style,
+                )
+            )
+        corners = np.vstack(pieces)
+        # Invisible marks of a polygon's corners make room for it.
+        ax.plot(*corners.T, "o", color=BLUE, ms=8 if len(corners) == 1 else 0)
+        if len(corners) == 2:
+            ax.plot(*corners.T, color=BLUE, lw=4)
+    if scene.optimum is not None:
+        best, down = scene.optimum[chosen], scene.down[chosen]
+        ax.plot(*best[:, None], "*", color=VERMILION, ms=15, mec="white", zorder=9)
+        if down.any():
+            size = np.ptp(np.array([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()]), axis=1)
+            step = down / np.linalg.norm(down / size) * ARROW
+            ax.quiver(*best, *step, color=ORANGE, lw=2, arrow_length_ratio=0.3)
+    for axis, k in zip("xyz", chosen, strict=True):
+        write(ax, f"{axis}label", scene.labels[k], labelpad=6)
+
+
+def draw_legend(scene: Scene, figure: Any, ax: Any = None) -> None:
+    """Say what the marks mean: below the panels of a figure, or within axes that were given."""
+    from matplotlib.lines import Line2D
+
+    marks = []
+    if scene.state != "empty":
+        name = "region, relaxed" if scene.state == "relaxed" else "learned region"
+        style = "--" if scene.state == "relaxed" else "-"
+        marks.append(Line2D([], [], color=BLUE, lw=3, ls=style, label=name))
+    if len(scene.observed):
+        marks.append(Line2D([], [], color=GREY, marker="o", ls="", label="observed decisions"))
+    if scene.optimum is not None:
+        marks.append(
+            Line2D([], [], color=VERMILION, marker="*", ms=12, ls="", label="cheapest decision")
+        )
+        if scene.region.n > 1:
+            arrow = r"$\rightarrow$"
+            marks.append(Line2D([], [], color=ORANGE, marker=arrow, ms=14, ls="", label="cheaper"))
+    if ax is not None:
+        ax.legend(handles=marks, fontsize="small")
+        return
+    place = "outside lower center" if figure.get_layout_engine() else "lower center"
+    wide = figure.get_figwidth() > WIDE
+    figure.legend(handles=marks, loc=place, ncols=4 if wide else 2, frameon=False)
+    if scene.state == "relaxed":
+        figure.suptitle(f"{EMPTY}: relaxed", fontsize="medium")
+
+
+def _draw_descent(ax: Any, at: Array, down: Array, level: Array | None) -> None:
+    """Draw an arrow to where it gets cheaper, and the line along which cost stays the same."""
+    if not down.any():
+        return
+    size = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
+    ends = at + down / np.linalg.norm(down / size) * ARROW
+    limits = ax.get_xlim(), ax.get_ylim()
+    style = {"arrowstyle": "-|>", "color": ORANGE, "lw": 2, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", xy=ends, xytext=at, arrowprops=style, zorder=4)
+    if level is not None and level.any():
+        ax.axline(at, at + level, color=ORANGE, lw=1, ls=":", zorder=2)
+    # The arrow needs room; the line does not.
+    ax.set_xlim(min(limits[0][0], ends[0]), max(limits[0][1], ends[0]))
+    ax.set_ylim(min(limits[1][0], ends[1]), max(limits[1][1], ends[1]))
+
+
+def _say_empty(ax: Any, scene: Scene) -> None:
+    if scene.state == "empty":
+        ax.text(0.5, 0.5, EMPTY, ha="center", transform=ax.transAxes, fontsize="small")

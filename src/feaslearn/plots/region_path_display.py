@@ -1,0 +1,240 @@
+"""A picture of how a region moves with one signal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.exceptions import DataError
+from feaslearn.plots.at_signal import AtSignal, at_signal
+from feaslearn.plots.canvas import BLUE, SEQUENTIAL, VERMILION, Units, labels, pyplot, write
+from feaslearn.plots.columns import find
+from feaslearn.plots.outline import outline
+from feaslearn.plots.region_panels import draw_outline
+from feaslearn.region import Region
+from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.reader import check_signals, one_row
+
+Array = NDArray[np.float64]
+
+#: Panels side by side.
+PANELS = 5
+
+
+class RegionPathDisplay:
+    r"""Regions :math:`R(s)` while one signal moves and the others stay: overlaid, or side by side.
+
+    Parameters
+    ----------
+    values : array-like of shape (m,)
+        Values of the signal, in order.
+    regions : sequence of Region
+        The region at each of them.
+    signal : str, default="signal"
+        The signal's name.
+    optima : sequence of array-like of shape (n,), default=None
+        The cheapest decision at each value.
+    relaxed : sequence of bool, default=None
+        At which values no decision satisfies everything, so that the region is relaxed.
+    units : mapping of str to str, or str, default=None
+        Units of the decisions and the signal by name, or one for all decisions.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure, once drawn.
+    axes_ : ndarray of matplotlib Axes
+        Its panels.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_power5(100, random_state=0)
+    >>> model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    >>> model = model.fit(data.signals, data.decisions)
+    >>> display = fl.plots.RegionPathDisplay.from_estimator(
+    ...     model, data.signals, signal=3)  # doctest: +SKIP
+    >>> display.figure_.savefig("path.png")  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        regions: Sequence[Region],
+        *,
+        signal: str = "signal",
+        optima: Sequence[ArrayLike] | None = None,
+        relaxed: Sequence[bool] | None = None,
+        units: Units = None,
+    ) -> None:
+        self.values = np.asarray(values, dtype=float)
+        self.regions = list(regions)
+        self.signal = signal
+        self.optima = optima
+        self.relaxed = relaxed
+        self.units = units
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: RegionRegressor,
+        X: ArrayLike,
+        *,
+        signal: int | str,
+        values: ArrayLike | None = None,
+        at: ArrayLike | None = None,
+        decisions: Sequence[int | str] | None = None,
+        style: Literal["overlay", "panels"] = "overlay",
+        units: Units = None,
+        ax: Any = None,
+    ) -> RegionPathDisplay:
+        """Draw how the region of a fitted model moves with a signal.
+
+        Parameters
+        ----------
+        model : RegionRegressor
+            A fitted model.
+        X : array-like or frame of shape (N, K)
+            Signals: the range of the one that moves, and the medians of the others.
+        signal : int or str
+            The signal that moves, by name or position.
+        values : array-like of shape (m,), default=None
+            Its values; default five from its least to its greatest in ``X``.
+        at : array-like of shape (K,), default=None
+            The other signals; default their medians.
+        decisions : sequence of int or str, default=None
+            The two decisions that are seen; default the first two.
+        style : {"overlay", "panels"}, default="overlay"
+            All regions in one panel, or one panel for each.
+        units : mapping of str to str, or str, default=None
+            Units of the decisions and the signal by name, or one for all decisions.
+        ax : matplotlib Axes, default=None
+            Where regions are overlaid; default a new figure.
+
+        Returns
+        -------
+        RegionPathDisplay
+            The display, drawn.
+        """
+        signals = check_signals(model, X)
+        names = [str(name) for name in getattr(model, "feature_names_in_", ())] or [
+            f"s{j}" for j in range(signals.shape[1])
+        ]
+        (k,) = find([signal], names, "signal")
+        base = np.median(signals, axis=0) if at is None else check_signals(model, one_row(at))[0]
+        column = signals[:, k]
+        steps = np.linspace(column.min(), column.max(), 5) if values is None else values
+        rows = np.tile(base, (len(np.atleast_1d(steps)), 1))
+        rows[:, k] = steps
+        found: list[AtSignal] = [at_signal(model, row) for row in rows]
+        optima = [each.region.minimize(each.cost) for each in found if each.cost is not None]
+        display = cls(
+            rows[:, k],
+            [each.region for each in found],
+            signal=names[k],
+            optima=optima or None,
+            relaxed=[each.relaxed for each in found],
+            units=units,
+        )
+        return display.plot(decisions=decisions, style=style, ax=ax)
+
+    def plot(
+        self,
+        *,
+        decisions: Sequence[int | str] | None = None,
+        style: Literal["overlay", "panels"] = "overlay",
+        ax: Any = None,
+    ) -> RegionPathDisplay:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        decisions : sequence of int or str, default=None
+            The two decisions that are seen; default the first two.
+        style : {"overlay", "panels"}, default="overlay"
+            All regions in one panel, or one panel for each.
+        ax : matplotlib Axes, default=None
+            Where regions are overlaid; default a new figure.
+
+        Returns
+        -------
+        RegionPathDisplay
+            This display.
+        """
+        if not self.regions or len(self.regions) != len(self.values):
+            raise DataError(f"{len(self.regions)} regions for {len(self.values)} values")
+        if style not in ("overlay", "panels"):
+            raise DataError(f"style={style!r} is not known; use 'overlay' or 'panels'")
+        names = self.regions[0].names
+        if len(names) < 2:
+            raise DataError("a region that moves is seen along two decisions; there is only one")
+        chosen = find((0, 1) if decisions is None else decisions, names, "decisions")
+        if len(chosen) != 2:
+            raise DataError(f"a region that moves is seen along two decisions, not {len(chosen)}")
+        if style == "overlay":
+            self._overlay(chosen, ax)
+        elif ax is None:
+            self._panels(chosen)
+        else:
+            raise DataError('ax holds one panel; style="panels" needs a figure of its own')
+        own = labels(names, self.units, [self.signal])
+        for panel in self.axes_:
+            write(panel, "xlabel", own[chosen[0]])
+            panel.spines[["top", "right"]].set_visible(False)
+        write(self.axes_[0], "ylabel", own[chosen[1]])
+        return self
+
+    def _draw(self, ax: Any, index: int, chosen: Sequence[int], color: Any, fill: float) -> None:
+        region = self.regions[index]
+        corners = outline(region.minimize, region.n, chosen[0], chosen[1])
+        relaxed = bool(self.relaxed and self.relaxed[index])
+        draw_outline(ax, corners, color, relaxed, fill)
+        if self.optima is not None:
+            best = np.asarray(self.optima[index])[list(chosen)]
+            ax.plot(*best, "*", color=VERMILION, ms=11, mec="white", zorder=5)
+
+    def _overlay(self, chosen: Sequence[int], ax: Any) -> None:
+        plt = pyplot()
+        if ax is None:
+            ax = plt.subplots(figsize=(6.5, 4.8), layout="constrained")[1]
+        low, high = float(self.values.min()), float(self.values.max())
+        norm = plt.Normalize(low, high if high > low else low + 1.0)
+        colors = plt.get_cmap(SEQUENTIAL)
+        for index, value in enumerate(self.values):
+            # The lightest end of the scale does not show on white.
+            self._draw(ax, index, chosen, colors(0.9 * norm(value)), fill=0.06)
+        bar = ax.figure.colorbar(
+            plt.cm.ScalarMappable(norm, colors), ax=ax, ticks=np.unique(self.values)
+        )
+        write(bar.ax, "ylabel", self._signal_label())
+        self.figure_, self.axes_ = ax.figure, np.array([ax])
+
+    def _panels(self, chosen: Sequence[int]) -> None:
+        count = len(self.values)
+        columns = min(count, PANELS)
+        rows = -(-count // columns)
+        figure, grid = pyplot().subplots(
+            rows,
+            columns,
+            figsize=(1.0 + 2.1 * columns, 0.6 + 2.3 * rows),
+            layout="constrained",
+            squeeze=False,
+            sharex=True,
+            sharey=True,
+        )
+        panels = grid.ravel()
+        for panel in panels[count:]:
+            panel.set_axis_off()
+        for index, value in enumerate(self.values):
+            self._draw(panels[index], index, chosen, BLUE, fill=0.18)
+            panels[index].tick_params(labelbottom=index + columns >= count)
+            text = f"{self._signal_label()} = {value:.4g}"
+            write(panels[index], "title", text, fontsize="small")
+        self.figure_, self.axes_ = figure, panels[:count]
+
+    def _signal_label(self) -> str:
+        units = self.units if not isinstance(self.units, str) else None
+        return labels([self.signal], units, self.regions[0].names)[0]

@@ -1,0 +1,189 @@
+r"""The rows that a Minkowski sum must satisfy to explain samples exactly.
+
+.. math::
+    |x_i - b(s_i) - \textstyle\sum_t E_t \zeta_{it}| \le \tau + v_i, \quad
+    \zeta_{it} \in \alpha_t(s_i) F_{it}, \quad \alpha_t(s_i) \ge 0, \quad v_i \ge 0
+
+All of them are linear in the parameters, and :math:`\min \sum_i v_i` is zero exactly when one
+region explains the samples to within :math:`\tau`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from feaslearn.data import Shard
+from feaslearn.exceptions import SolverError
+from feaslearn.formulations.scaled_faces import ScaledFaces
+from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.losses import Predictability
+from feaslearn.trainers.minkowski_fit.samples import Samples
+
+Array = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+#: What the solver may leave of a row, and what counts as nothing beside decisions of size one.
+EXACT, NOTHING = 1e-10, 1e-8
+TOLERANCES = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
+#: Multipliers below this are zero; the largest are one.
+NO_FORCE = 1e-7
+
+
+class Elastic(NamedTuple):
+    """Coefficients, by how much each sample is missed, and which samples hold the optimum up."""
+
+    a: Array
+    b: Array
+    missed: Array
+    forced: NDArray[np.bool_]
+
+
+class LinearSystem:
+    """The rows of all samples, of which some are solved at a time.
+
+    Parameters
+    ----------
+    hypothesis : Minkowski
+        The terms.
+    rows : Shard
+        The samples.
+    unit : float
+        What decisions are measured in.
+    tolerance : float
+        The error :math:`\tau` that counts as none, in that unit.
+    """
+
+    def __init__(self, hypothesis: Minkowski, rows: Shard, unit: float, tolerance: float) -> None:
+        self.hypothesis, self.rows = hypothesis, rows
+        self.unit, self.tolerance = unit, tolerance
+        self._samples = Samples(hypothesis, [rows])
+        self._read = self._samples.program_rows()
+        self._x = self._read.decisions / unit
+        self._terms = hypothesis.terms_of(self._samples.n)
+        self._tied = self._samples.minimizers.at(rows.costs).tied
+        curved = [
+            any(cone.kind not in ("nonnegative", "zero") for cone in form.cones)
+            for form in (term.primitive.conic_form() for term in self._terms)
+        ]
+        #: Samples whose minimisers form a curved set: no linear program speaks of them.
+        self.left_out = self._tied[:, curved].any(axis=1)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of parameters."""
+        scales, offsets = self._samples.shape, self._read.phi.shape[1] * self._samples.n
+        return int(scales[0] * scales[1] + offsets)
+
+    def theta(self, found: Elastic) -> Array:
+        """Return the parameters of the hypothesis."""
+        return self._samples.theta(self.unit * found.a, self.unit * found.b)
+
+    def solve(self, chosen: Places) -> Elastic:
+        """Return coefficients that miss the chosen samples by least in all."""
+        groups, functions = self._samples.shape
+        parts = self._parts(chosen)
+        x = self._x[chosen].ravel()
+        seen = ~np.isnan(x)
+        errors = sp.csr_array(np.repeat(np.eye(len(chosen)), self._samples.n, axis=0))[seen]
+        model, x = sp.hstack(parts.columns, format="csr")[seen], x[seen]
+        width = model.shape[1] + len(chosen)
+        upper, equal = self._set_rows(parts, width)
+        sides = [sp.hstack([side * model, -errors]) for side in (1.0, -1.0)]
+        right = [side * x + self.tolerance for side in (1.0, -1.0)]
+        cost = np.repeat([0.0, 1.0], [model.shape[1], len(chosen)])
+        program: Any = {
+            "A_ub": sp.vstack([*sides, upper], format="csr"),
+            "b_ub": np.concatenate([*right, np.zeros(upper.shape[0])]),
+            "bounds": np.column_stack([np.where(cost > 0.0, 0.0, -np.inf), np.full(width, np.inf)]),
+            "options": dict.fromkeys(TOLERANCES, EXACT),
+        }
+        if equal.shape[0]:
+            program |= {"A_eq": equal, "b_eq": np.zeros(equal.shape[0])}
+        answer: Any = linprog(cost, **program)
+        if answer.x is None:
+            raise SolverError(f"consistency: the linear program was not solved: {answer.message}")
+        forces = np.abs(answer.ineqlin.marginals[: 2 * len(x)]).reshape(2, -1).sum(axis=0)
+        size = groups * functions
+        return Elastic(
+            answer.x[:size].reshape(groups, functions),
+            answer.x[size : size + parts.columns[1].shape[1]].reshape(-1, self._samples.n),
+            answer.x[model.shape[1] :],
+            np.asarray(errors.T @ forces > NO_FORCE),
+        )
+
+    def _parts(self, chosen: Places) -> _Parts:
+        """Return what multiplies scales, offsets and points of faces in the decisions."""
+        n, costs, tied = self._samples.n, self.rows.costs[chosen], self._tied[chosen]
+        faces = ScaledFaces(self._terms, costs, tied, whole=False)
+        points = self._samples.minimizers.at(costs).points
+        points = self._shared(np.where(tied[:, :, None], faces.anchors, points))
+        psi, phi = self._read.psi[chosen], self._read.phi[chosen]
+        by_scale = np.einsum("im,igj->ijgm", psi, points).reshape(len(chosen) * n, -1)
+        by_offset = np.einsum("il,jr->ijlr", phi, np.eye(n)).reshape(len(chosen) * n, -1)
+        return _Parts((by_scale, by_offset, faces.image), faces, psi)
+
+    def _shared(self, points: Array) -> Array:
+        """Return the points that each scale multiplies: with one scale for all, their sum."""
+        if self._samples.shape[0] == 1 < points.shape[1]:
+            return np.asarray(points.sum(axis=1, keepdims=True))
+        return points
+
+    def _set_rows(self, parts: _Parts, width: int) -> tuple[Any, Any]:
+        """Return rows ``<= 0`` and ``= 0``: scales that are not negative, points of faces."""
+        groups, functions = self._samples.shape
+        faces, psi = parts.faces, parts.psi
+        scales: Any = sp.eye_array(groups * functions)
+        if not self._samples.basis.nonnegative:
+            scales = sp.kron(sp.eye_array(groups), np.unique(psi, axis=0))
+        upper, equal = [_padded(-scales, 0, width)], [sp.csr_array((0, width))]
+        if faces.size:
+            owners = np.zeros(len(faces.terms), int) if groups == 1 else faces.terms
+            columns = owners[:, None] * functions + np.arange(functions)
+            values = faces.h[:, None] * psi[faces.rows]
+            places = np.repeat(np.arange(len(owners)), functions), columns.ravel()
+            shape = (len(owners), groups * functions)
+            scaled = sp.csr_array((values.ravel(), places), shape=shape)
+            before = sum(part.shape[1] for part in parts.columns[:2])
+            rows = _padded(scaled, 0, width) - _padded(faces.H, before, width)
+            for kind, _, chosen in faces.cones():
+                (equal if kind == "zero" else upper).append(rows[chosen])
+        return sp.vstack(upper, format="csr"), sp.vstack(equal, format="csr")
+
+    def missed(self, found: Elastic) -> Array:
+        """Return by how much each of all samples is missed, in units."""
+        samples, read = self._samples, self._read
+        scales = read.psi @ found.a.T
+        offset = read.phi @ found.b
+        predicted = np.empty_like(self._x)
+        for part in samples.minimizers.chunks(len(self._x)):
+            points = self._shared(samples.minimizers.at(self.rows.costs[part]).points)
+            predicted[part] = offset[part] + np.einsum("ig,igj->ij", scales[part], points)
+        distance = np.nan_to_num(np.abs(predicted - self._x)).max(axis=1)
+        tied = np.flatnonzero(self._tied.any(axis=1))
+        if len(tied):
+            loss, some = Predictability("linf", squared=False), Shard(*(a[tied] for a in self.rows))
+            distance[tied] = loss.samples(self.hypothesis, self.theta(found), some) / self.unit
+        beyond = np.maximum(distance - self.tolerance, 0.0)
+        if scales.shape[1]:
+            beyond = np.maximum(beyond, -scales.min(axis=1))
+        return np.asarray(np.where(self.left_out, 0.0, beyond))
+
+
+class _Parts(NamedTuple):
+    """Columns of scales, offsets and points of faces, these faces, functions of the scales."""
+
+    columns: tuple[Any, Any, Any]
+    faces: ScaledFaces
+    psi: Array
+
+
+def _padded(matrix: Any, before: int, width: int) -> Any:
+    """Return a matrix with zeros on both sides."""
+    after = width - before - matrix.shape[1]
+    sides = [sp.csr_array((matrix.shape[0], size)) for size in (before, after)]
+    return sp.hstack([sides[0], matrix, sides[1]], format="csr")

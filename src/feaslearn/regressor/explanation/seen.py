@@ -1,0 +1,129 @@
+"""What a fit remembers of its data: ranges, directions of prices, what they pushed to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.data import Shard
+from feaslearn.hypotheses import MapHypothesis, Minkowski
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.losses import Loss, Predictability
+from feaslearn.regressor.explanation.exposure import exposure
+from feaslearn.regressor.uncertainty.sandwich import covariance, is_linear
+
+if TYPE_CHECKING:
+    from feaslearn.regressor.checks import FitData
+
+Array = NDArray[np.float64]
+
+#: Samples that are looked at, and those where each decision takes a solver.
+LOOKED_AT, BY_SOLVER = 2000, 200
+#: Directions of prices that are kept.
+DIRECTIONS = 64
+#: Entries of a latent point below this are zero.
+UNUSED = 1e-9
+#: A covariance of more parameters is not kept, and one of more samples not computed at every fit.
+MOST_PARAMETERS, MOST_SAMPLES = 100, 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A summary of the samples of a fit.
+
+    Parameters
+    ----------
+    n_samples : int
+        Their number.
+    signals, decisions : ndarray of shape (2, K) and (2, n)
+        Least and greatest values.
+    directions : ndarray of shape (m, n)
+        Prices of length one that stand for all others.
+    upper, lower : ndarray of shape (n,)
+        Share of the samples that show the upper and the lower limit of each decision.
+    parts : ndarray
+        Share of the samples in which each entry of a latent point is used, or the mean scale of
+        each term; empty for other hypotheses.
+    covariance : ndarray of shape (P, P)
+        The covariance of the parameters, where it has a closed form and is small; otherwise empty.
+    """
+
+    n_samples: int
+    signals: Array
+    decisions: Array
+    directions: Array
+    upper: Array
+    lower: Array
+    parts: Array
+    covariance: Array
+
+
+def look(hypothesis: Hypothesis, theta: Array, data: FitData, maximises: bool) -> Seen:
+    """Return what is to be remembered of a fit."""
+    rows = data.rows._replace(costs=-data.rows.costs) if maximises else data.rows
+    if data.known is not None:
+        rows = rows._replace(features=data.known.shape.split(rows.features)[0])
+    count, n = rows.decisions.shape
+    most = BY_SOLVER if _slow(hypothesis, n) else LOOKED_AT
+    some = Shard(*(np.ascontiguousarray(part[:: -(-count // most)]) for part in rows))
+    shown = exposure(hypothesis, theta, some.features, some.costs)
+    return Seen(
+        count,
+        data.signals,
+        np.array([np.nanmin(rows.decisions, axis=0), np.nanmax(rows.decisions, axis=0)]),
+        _spread_out(some.costs),
+        shown.upper.mean(axis=0),
+        shown.lower.mean(axis=0),
+        _parts(hypothesis, theta, some),
+        np.zeros((0, 0)) if data.known else _covariance(hypothesis, theta, rows, data.loss),
+    )
+
+
+def angle(cost: Array, directions: Array) -> float | None:
+    """Return the least angle in degrees between a price and those kept, if there are any."""
+    size = float(np.linalg.norm(cost))
+    if size == 0.0 or not len(directions):
+        return None
+    return float(np.degrees(np.arccos(np.clip((directions @ cost / size).max(), -1.0, 1.0))))
+
+
+def _slow(hypothesis: Hypothesis, n: int) -> bool:
+    """Say whether a decision takes a solver."""
+    return isinstance(hypothesis, MapHypothesis) and hypothesis.latent(n).code() is None
+
+
+def _spread_out(costs: Array) -> Array:
+    """Return directions of prices, each the farthest from those before."""
+    sizes = np.linalg.norm(costs, axis=1)
+    units = costs[sizes > 0.0] / sizes[sizes > 0.0, None]
+    if not len(units):
+        return np.zeros((0, costs.shape[1]))
+    chosen, nearest = [0], units @ units[0]
+    while len(chosen) < DIRECTIONS and nearest.min() < 1.0 - 1e-9:
+        chosen.append(int(nearest.argmin()))
+        nearest = np.maximum(nearest, units @ units[chosen[-1]])
+    return np.ascontiguousarray(units[chosen])
+
+
+def _parts(hypothesis: Hypothesis, theta: Array, some: Shard) -> Array:
+    n, k = some.costs.shape[1], some.features.shape[1]
+    if isinstance(hypothesis, Minkowski):
+        return np.asarray(hypothesis.scales(theta, some.features, n).mean(axis=0))
+    if isinstance(hypothesis, MapHypothesis):
+        A, _ = hypothesis.maps(theta, n, k).at(some.features)
+        z = hypothesis.latent(n).argmin(np.einsum("inp,in->ip", A, some.costs))
+        return np.asarray((np.abs(z) > UNUSED).mean(axis=0))
+    return np.zeros(0)
+
+
+def _covariance(hypothesis: Hypothesis, theta: Array, rows: Shard, loss: Loss) -> Array:
+    """Return the covariance of parameters fitted by least squares, if it is small and quick."""
+    count, n = rows.decisions.shape
+    squared = isinstance(loss, Predictability) and loss.norm == "l2" and loss.squared
+    small = len(theta) <= MOST_PARAMETERS and count <= MOST_SAMPLES
+    if not squared or not small or not is_linear(hypothesis, n):
+        return np.zeros((0, 0))
+    return covariance(hypothesis, theta, rows)

@@ -1,0 +1,152 @@
+"""A model fitted again to samples drawn with replacement."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning
+from feaslearn.regressor.checks import check_fit
+from feaslearn.regressor.reader import check_fitted, decision_names
+from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
+from feaslearn.regressor.uncertainty.moment_refits import MomentRefits, moment_refits
+from feaslearn.trainers import Convex
+from feaslearn.trainers.convex import as_minkowski
+from feaslearn.trainers.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from feaslearn.regressor.region_regressor import RegionRegressor
+
+Array = NDArray[np.float64]
+
+#: With fewer refits there is no band to speak of.
+LEAST = 10
+
+
+def resample(
+    model: RegionRegressor,
+    n: int,
+    X: ArrayLike,
+    y: ArrayLike,
+    costs: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    random_state: Any,
+    n_jobs: int | None,
+) -> Bootstrap:
+    """Fit the class of a model to ``n`` samples drawn with replacement.
+
+    How often a row was drawn is its weight. What the fit chose (the hypothesis, the strengths of
+    ridge and sparsity) is held.
+    """
+    check_fitted(model)
+    if not isinstance(n, Integral) or isinstance(n, bool) or n < LEAST:
+        raise DataError(f"bootstrap: n={n!r} is not a whole number of at least {LEAST}")
+    blank = _held(model)
+    data = check_fit(blank, X, y, costs, sample_weight)
+    seeds = np.random.SeedSequence(_first(random_state)).spawn(int(n))
+    short = moment_refits(model, data)
+    if short is None:
+        count = len(np.asarray(y))
+        given = np.ones(count) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        jobs = (delayed(_refit)(blank, X, y, costs, given, seed) for seed in seeds)
+    else:
+        jobs = (delayed(_reweighted)(short, len(data.rows.weights), seed) for seed in seeds)
+    work = Parallel(effective_n_jobs(n_jobs), prefer="threads", return_as="generator")
+    refits: list[RegionRegressor] = []
+    failures: list[str] = []
+    with warnings.catch_warnings(), ProgressBar("bootstrap", int(n)) as bar:
+        warnings.simplefilter("ignore", FeaslearnWarning)
+        for done, refit in enumerate(work(jobs)):
+            if isinstance(refit, str):
+                failures.append(refit)
+            else:
+                refits.append(refit)
+            bar.update(done + 1)
+    return _counted(model, refits, failures)
+
+
+def _first(random_state: Any) -> int:
+    """Return a seed for all refits, from any kind of seed that scikit-learn knows."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _counted(
+    model: RegionRegressor, refits: list[RegionRegressor], failures: list[str]
+) -> Bootstrap:
+    """Say how many refits failed; refuse bands from the few that may be left."""
+    if len(refits) < LEAST:
+        raise DataError(
+            f"bootstrap: {len(failures)} of {len(failures) + len(refits)} refits failed; the "
+            f"first said: {failures[0]}"
+        )
+    if failures:
+        warnings.warn(
+            f"{len(failures)} of {len(failures) + len(refits)} refits failed and do not count; "
+            f"the first said: {failures[0]}",
+            FeaslearnWarning,
+            stacklevel=4,
+        )
+    return Bootstrap(model, refits, failures)
+
+
+def _held(model: RegionRegressor) -> RegionRegressor:
+    """Return an unfitted model of the class that was fitted, with the strengths it chose."""
+    blank: RegionRegressor = clone(model)
+    details, trainer = model.result_.details, model.trainer
+    priced = model.cost is not None or model.hypothesis is not None
+    if priced:
+        blank.set_params(hypothesis=clone(model.hypothesis_))
+    strengths = {name: details[name] for name in ("ridge", "sparsity") if name in details}
+    if trainer == "auto" and strengths and _is_convex(model):
+        trainer = Convex()
+    if isinstance(trainer, Convex):
+        blank.set_params(trainer=clone(trainer).set_params(**strengths))
+    blank.set_params(n_jobs=None, verbose=0)
+    return blank
+
+
+def _is_convex(model: RegionRegressor) -> bool:
+    n = len(decision_names(model))
+    return as_minkowski(model.hypothesis_, n) is not None
+
+
+def _refit(
+    blank: RegionRegressor,
+    X: ArrayLike,
+    y: ArrayLike,
+    costs: ArrayLike | None,
+    weights: Array,
+    seed: np.random.SeedSequence,
+) -> RegionRegressor | str:
+    """Return a model of samples drawn with replacement, or what went wrong."""
+    random = np.random.default_rng(seed)
+    counting = weights > 0.0
+    drawn = random.multinomial(int(counting.sum()), counting / counting.sum())
+    try:
+        model: RegionRegressor = clone(blank).set_params(random_state=random)
+        return model.fit(X, y, costs, weights * drawn)
+    except FeaslearnError as error:
+        return _said(error)
+
+
+def _reweighted(
+    short: MomentRefits, count: int, seed: np.random.SeedSequence
+) -> RegionRegressor | str:
+    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1.0 / count))
+    try:
+        return short.fitted(drawn)
+    except FeaslearnError as error:
+        return _said(error)
+
+
+def _said(error: FeaslearnError) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]

@@ -1,0 +1,240 @@
+"""The model beside simpler predictors, on rows that each of them has not seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.model_selection import KFold
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from feaslearn.baselines import LinearPolicy
+from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
+from feaslearn.io.frame import Frame
+from feaslearn.metrics import Mean, pooled_r2
+from feaslearn.report.samples import Samples
+from feaslearn.trainers.progress import ProgressBar
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+#: Rows that a prediction by nearest rows is the mean of.
+NEIGHBOURS = 5
+#: Parts that rows are cut into; one after the other is held out.
+FOLDS = 5
+#: A model is fitted once more for each part if that takes no longer than this.
+REFIT_SECONDS = 60.0
+#: Training losses closer than this, relatively, are of the same rows.
+SAME = 1e-6
+
+
+class Line(NamedTuple):
+    """One predictor: its mean squared distance with standard error, R², and whether it is ours."""
+
+    name: str
+    loss: Mean
+    r2: float
+    ours: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Predictors side by side, and on which rows they were measured.
+
+    Parameters
+    ----------
+    lines : list of Line
+        The predictors, the model first.
+    held_out : str
+        What was fitted to what, and measured where.
+    fair : Line or None
+        The model on rows that it has not seen, if that was measured.
+    """
+
+    lines: list[Line]
+    held_out: str
+    fair: Line | None
+
+    @property
+    def best_other(self) -> Line | None:
+        """The best predictor that is not the model."""
+        others = [line for line in self.lines if not line.ours]
+        return min(others, key=lambda line: line.loss.mean) if others else None
+
+
+def compare(samples: Samples, train: Samples | None, refit: bool | None) -> Comparison:
+    """Measure the model and simpler predictors.
+
+    Parameters
+    ----------
+    samples : Samples
+        Rows to measure on.
+    train : Samples or None
+        Rows of the fit: the others are fitted to them too. None cuts ``samples`` into parts and
+        holds out one after the other.
+    refit : bool or None
+        Whether the model is fitted anew for each part; None if that does not take long.
+
+    Returns
+    -------
+    Comparison
+        One line for each.
+    """
+    own = _line("this model", samples, samples.predicted, ours=True)
+    if train is not None:
+        predict = {
+            name: _fitted(make, train, samples, np.arange(len(train)), np.arange(len(samples)))
+            for name, make in OTHERS.items()
+        }
+        lines = [_line(name, samples, predicted) for name, predicted in predict.items()]
+        text = (
+            f"All were fitted to the same {len(train)} rows and measured on the {len(samples)} "
+            "other rows of this report."
+        )
+        return Comparison([own, *lines], text, own)
+    if len(samples) < 2 * FOLDS:
+        text = f"{len(samples)} rows are too few to hold some out; nothing is compared."
+        return Comparison([own], text, None)
+    return _cross_validated(samples, own, refit)
+
+
+def _cross_validated(samples: Samples, own: Line, refit: bool | None) -> Comparison:
+    folds = list(KFold(FOLDS, shuffle=True, random_state=0).split(samples.data.signals))
+    seconds = FOLDS * samples.model.result_.seconds
+    fair, why = None, "refitting it was not asked for"
+    makers: dict[str, Callable[..., Any]] = dict(OTHERS)
+    with ProgressBar("comparison", FOLDS * (len(makers) + 1)) as bar:
+        lines = []
+        for done, (name, make) in enumerate(makers.items()):
+            lines.append(_line(name, samples, _out_of_fold(make, samples, folds)))
+            bar.update(FOLDS * done, name)
+        if refit or (refit is None and seconds <= REFIT_SECONDS):
+            try:
+                predicted = _out_of_fold(lambda: _copy(samples), samples, folds, bar)
+                fair = _line("this model, fitted anew", samples, predicted, ours=True)
+            except FeaslearnError as error:
+                why = f"it could not be fitted to parts of the rows ({error})"
+        elif refit is None:
+            why = f"that would take about {seconds:.0f} s; ask for it with --refit"
+    text = (
+        f"The {len(samples)} rows were cut into {FOLDS} parts at random; each part was predicted "
+        "by what was fitted to the others."
+    )
+    if fair is None:
+        text += f" The model itself was not fitted anew: {why}."
+    text += " " + _seen(samples)
+    note = "may have seen these rows" if not is_training(samples) else "has seen these rows"
+    first = [] if fair is None else [fair]
+    own = own._replace(name="this model as it is", note=note)
+    return Comparison([*first, own, *lines], text, fair)
+
+
+def _seen(samples: Samples) -> str:
+    if is_training(samples):
+        return "These are the rows the model was fitted to, so its own line is too good."
+    return "Whether the model was fitted to some of these rows is not known."
+
+
+def is_training(samples: Samples) -> bool:
+    """Say whether the training loss is that of these rows."""
+    loss = float(np.nanmean(np.square(samples.distances)))
+    told = samples.model.result_.returned_loss
+    return bool(abs(loss - told) <= SAME * max(loss, told, 1e-12))
+
+
+def _copy(samples: Samples) -> Any:
+    """Return the model without what it learned, but for what kind of region was chosen."""
+    return clone(samples.model).set_params(hypothesis=samples.model.hypothesis_, verbose=0)
+
+
+def _out_of_fold(
+    make: Callable[[], Any],
+    samples: Samples,
+    folds: list[tuple[Rows, Rows]],
+    bar: ProgressBar | None = None,
+) -> Array:
+    predicted = np.empty(samples.observed.shape)
+    for done, (inside, outside) in enumerate(folds):
+        predicted[outside] = _fitted(make, samples, samples, inside, outside)
+        if bar is not None:
+            bar.update(FOLDS * len(OTHERS) + done + 1, "this model")
+    return predicted
+
+
+def _fitted(
+    make: Callable[[], Any], train: Samples, samples: Samples, inside: Rows, outside: Rows
+) -> Array:
+    """Fit to some rows and predict others."""
+    predictor = make()
+    names = train.signals.columns
+    X, y = Frame(train.signals.values[inside], names), train.observed[inside]
+    new = Frame(samples.signals.values[outside], names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FeaslearnWarning)
+        if hasattr(predictor, "hypothesis"):
+            given = train.given_costs
+            predictor.fit(X, y, costs=None if given is None else given[inside])
+            later = samples.given_costs
+            found = predictor.predict(new, costs=None if later is None else later[outside])
+        elif isinstance(predictor, LinearPolicy):
+            found = predictor.fit(X.values, y).predict(new.values)
+        else:
+            found = _each_output(predictor, X.values, y, new.values)
+    return np.asarray(found, dtype=float).reshape(len(outside), -1)
+
+
+def _each_output(predictor: Any, X: Array, y: Array, new: Array) -> Array:
+    """Fit outputs together, or one by one where there are gaps."""
+    if y.shape[1] > 1 and not np.isnan(y).any():
+        return np.asarray(_sized(predictor, len(y)).fit(X, y).predict(new))
+    found = np.zeros((len(new), y.shape[1]))
+    for j, column in enumerate(y.T):
+        seen = ~np.isnan(column)
+        if seen.any():
+            each = _sized(clone(predictor), int(seen.sum()))
+            found[:, j] = each.fit(X[seen], column[seen]).predict(new)
+    return found
+
+
+def _sized(predictor: Any, count: int) -> Any:
+    """Return a predictor that does not ask for more neighbours than there are rows."""
+    if isinstance(predictor, Pipeline):
+        predictor.set_params(kneighborsregressor__n_neighbors=min(NEIGHBOURS, count))
+    return predictor
+
+
+def _neighbours() -> Any:
+    return make_pipeline(StandardScaler(), KNeighborsRegressor(NEIGHBOURS))
+
+
+def _trees() -> Any:
+    return ExtraTreesRegressor(100, random_state=0)
+
+
+#: What the model is compared with: name and how it is made.
+OTHERS: dict[str, Callable[[], Any]] = {
+    "mean decision": DummyRegressor,
+    "linear policy": LinearPolicy,
+    f"{NEIGHBOURS} nearest rows": _neighbours,
+    "extra trees (scikit-learn)": _trees,
+}
+
+
+def _line(name: str, samples: Samples, predicted: Array, ours: bool = False) -> Line:
+    seen = ~np.isnan(samples.observed).all(axis=1)
+    missed = np.square(np.nan_to_num(samples.observed - predicted)).sum(axis=1)
+    with warnings.catch_warnings():
+        # One row has no R²; it is shown as a dash.
+        warnings.simplefilter("ignore")
+        r2 = pooled_r2(samples.observed, predicted)
+    return Line(name, Mean.of(missed[seen]), r2, ours)

@@ -1,0 +1,330 @@
+// The interactive view: sliders move the signals, and the region with them. Texts of the data are
+// only ever set as text, never as markup.
+(() => {
+  const data = JSON.parse(document.getElementById("scene").textContent);
+  const SVG = "http://www.w3.org/2000/svg";
+  const n = data.decisions.length;
+  const byId = (id) => document.getElementById(id);
+  const svg = byId("region");
+  const state = { signals: [], prices: null, row: data.first, moved: null, x: 0, y: n > 1 ? 1 : 0 };
+  const limits = new Map();
+
+  const short = (value) => {
+    if (value === null || value === undefined) return "–";
+    const rounded = Math.abs(value) < 1e-9 ? 0 : Number(value.toPrecision(4));
+    return String(rounded).replace("-", "\u2212");
+  };
+
+  function make(name, attributes = {}, text = null) {
+    const node = document.createElementNS(SVG, name);
+    Object.entries(attributes).forEach(([key, value]) => node.setAttribute(key, value));
+    if (text !== null) node.textContent = text;
+    return node;
+  }
+
+  function element(name, attributes = {}, text = null) {
+    const node = document.createElement(name);
+    Object.entries(attributes).forEach(([key, value]) => node.setAttribute(key, value));
+    if (text !== null) node.textContent = text;
+    return node;
+  }
+
+  // ---- the region and what is cheapest in it ------------------------------------------------
+  function regionAt(signals, moved) {
+    if (data.part) {
+      return solve.region(data.part, [1, ...data.columns.map((k) => signals[k])], signals);
+    }
+    let points = data.grid.points;
+    if (moved !== null) {
+      const { values, points: places } = data.grid.moves[moved];
+      const gaps = values.map((value) => Math.abs(value - signals[moved]));
+      points = places[gaps.indexOf(Math.min(...gaps))];
+    }
+    return points === null ? null : solve.region({ kind: "points", points }, []);
+  }
+
+  function costAt(signals, prices) {
+    let cost = prices;
+    if (data.cost) cost = data.cost.C0.map((c, i) => c + solve.dot(data.cost.C[i], signals));
+    if (!cost) return null;
+    return data.maximises ? cost.map((value) => -value) : cost;
+  }
+
+  // Where cost falls within the flat that the region spans: what is across is the same for all.
+  function descent(minimize, cost) {
+    const axes = data.decisions.flatMap((_, k) => [1, -1].map((sign) =>
+      data.decisions.map((__, l) => (l === k ? sign : 0))));
+    const points = [...axes, cost].map(minimize);
+    const size = Math.max(...points.flat().map(Math.abs), 1e-300);
+    const basis = [];
+    points.slice(1).forEach((point) => {
+      let rest = point.map((value, k) => value - points[0][k]);
+      basis.forEach((axis) => {
+        const along = solve.dot(axis, rest);
+        rest = rest.map((value, k) => value - along * axis[k]);
+      });
+      const length = Math.hypot(...rest);
+      if (length > 1e-7 * size) basis.push(rest.map((value) => value / length));
+    });
+    const down = cost.map(() => 0);
+    basis.forEach((axis) => {
+      const along = solve.dot(axis, cost);
+      axis.forEach((value, k) => { down[k] -= along * value; });
+    });
+    return Math.hypot(...down) > 1e-9 * Math.hypot(...cost) ? down : null;
+  }
+
+  // ---- sliders -------------------------------------------------------------------------------
+  function addSlider(group, { label, min, max }, read, write) {
+    const id = `slider-${document.querySelectorAll("#sliders input").length}`;
+    const box = element("div", { class: "slider" });
+    const name = element("label", { for: id }, label);
+    const output = element("output", { for: id });
+    const input = element("input", { id, type: "range", min, max, step: (max - min) / 200 || 1 });
+    input.disabled = !(max > min);
+    input.addEventListener("input", () => { write(Number(input.value)); update(); });
+    box.append(name, output, input);
+    byId(group).append(box);
+    byId(group).hidden = false;
+    sliders.push(() => {
+      input.value = read();
+      output.textContent = input.disabled ? `${short(read())} (constant)` : short(read());
+    });
+  }
+  const sliders = [];
+
+  function moveSignal(k, value) {
+    state.row = null;
+    if (data.grid && data.grid.moves[k]) {
+      // Only one signal has been computed in advance at a time: the others go back.
+      Object.keys(data.grid.moves).forEach((other) => {
+        state.signals[other] = data.grid.base[other];
+      });
+      state.moved = k;
+    }
+    state.signals[k] = value;
+  }
+
+  function inCost(k) {
+    return Boolean(data.cost) && data.cost.C.some((row) => row[k] !== 0);
+  }
+
+  function addSliders() {
+    data.signals.forEach((signal, k) => {
+      const known = data.part && data.part.known;
+      const moves = data.grid ? Boolean(data.grid.moves[k])
+        : signal.moves || Boolean(known) && known.C.some((row) => row[k] !== 0);
+      const group = moves ? "move-region" : inCost(k) ? "move-prices" : "move-nothing";
+      addSlider(group, signal, () => state.signals[k], (value) => moveSignal(k, value));
+    });
+    (data.prices || []).forEach((price, i) => addSlider("move-prices", price,
+      () => state.prices[i], (value) => { state.row = null; state.prices[i] = value; }));
+  }
+
+  function takeRow(index) {
+    const row = data.rows[index];
+    state.row = index;
+    state.signals = [...row.signals];
+    state.prices = row.prices ? [...row.prices] : null;
+    state.moved = null;
+    if (data.grid) {
+      Object.keys(data.grid.moves).forEach((k) => { state.signals[k] = data.grid.base[k]; });
+      if (index !== data.first) state.row = null;
+    }
+  }
+
+  // ---- drawing -------------------------------------------------------------------------------
+  // Room for all rows, and for the region at some of them, so that it is seen to move.
+  function room(x, y) {
+    const key = `${x} ${y}`;
+    if (!limits.has(key)) {
+      const points = data.rows.map((row) => [row.decision[x], row.decision[y]]);
+      const every = Math.ceil(data.rows.length / 25);
+      if (data.part) {
+        data.rows.filter((_, k) => k % every === 0).forEach((row) => {
+          const minimize = regionAt(row.signals, null);
+          if (minimize) points.push(...solve.outline(minimize, n, x, y));
+        });
+      } else {
+        Object.values(data.grid.moves).forEach((move) => move.points.forEach((place) =>
+          (place || []).forEach((point) => points.push([point[x], point[y]]))));
+      }
+      limits.set(key, [0, 1].map((k) => span(points.map((point) => point[k]))));
+    }
+    return limits.get(key);
+  }
+
+  function span(values) {
+    const seen = values.filter((value) => value !== null);
+    const low = Math.min(...seen), high = Math.max(...seen);
+    const margin = 0.09 * (high - low) || 0.1 * Math.abs(high) || 1;
+    return [low - margin, high + margin];
+  }
+
+  function widen(range, values) {
+    const margin = 0.03 * (range[1] - range[0]);
+    values.forEach((value) => {
+      if (value < range[0]) range[0] = value - margin;
+      if (value > range[1]) range[1] = value + margin;
+    });
+  }
+
+  function steps([low, high], count) {
+    let step = 10 ** Math.floor(Math.log10((high - low) / count));
+    step *= [1, 2, 5, 10].find((factor) => (high - low) / (factor * step) <= count + 0.5);
+    const found = [];
+    for (let i = Math.ceil(low / step); i * step <= high; i++) found.push(i * step);
+    return found;
+  }
+
+  function draw(corners, best, down) {
+    const width = Math.max(280, svg.clientWidth), flat = n === 1;
+    const height = flat ? 150 : Math.round(Math.min(460, Math.max(270, width * 0.7)));
+    const box = { left: flat ? 16 : 58, right: width - 14, top: 24, bottom: height - 46 };
+    const [xs, ys] = room(state.x, state.y).map((range) => [...range]);
+    widen(xs, corners.map((corner) => corner[0]));
+    widen(ys, corners.map((corner) => corner[1]));
+    const across = (value) => box.left + (value - xs[0]) / (xs[1] - xs[0]) * (box.right - box.left);
+    const up = (value) => (flat ? (box.top + box.bottom) / 2
+      : box.bottom - (value - ys[0]) / (ys[1] - ys[0]) * (box.bottom - box.top));
+    const at = ([a, b]) => `${across(a).toFixed(1)} ${up(b).toFixed(1)}`;
+    svg.replaceChildren();
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    svg.setAttribute("height", height);
+    drawAxes(box, xs, ys, across, up, flat);
+    data.rows.forEach((row, k) => {
+      const point = [row.decision[state.x], row.decision[state.y]];
+      if (point.includes(null)) return;
+      const dot = make("circle", {
+        class: k === state.row ? "now" : "row", cx: across(point[0]),
+        cy: flat ? up(0) - 34 : up(point[1]), r: k === state.row ? 6 : 2.6,
+      });
+      dot.append(make("title", {}, row.place));
+      svg.append(dot);
+    });
+    if (corners.length > 0) {
+      const path = `M${corners.map(at).join("L")}${corners.length > 2 ? "Z" : ""}`;
+      const kind = corners.length > 2 ? "area" : corners.length > 1 ? "segment" : "point";
+      svg.append(make("path", { id: "outline", class: kind, d: corners.length > 1 ? path : `${path}h0` }));
+      if (data.discrete) {
+        corners.forEach((corner) => svg.append(make("path", { class: "corner", d: `M${at(corner)}h0` })));
+      }
+    }
+    if (best) drawBest(across(best[state.x]), up(best[state.y]), down, xs, ys, box, flat);
+    // What is drawn last lies on top.
+    const now = svg.querySelector(".now");
+    if (now) svg.append(now);
+  }
+
+  function drawBest(x, y, down, xs, ys, box, flat) {
+    if (down && !flat) {
+      const step = [
+        down[state.x] / (xs[1] - xs[0]) * (box.right - box.left),
+        -down[state.y] / (ys[1] - ys[0]) * (box.bottom - box.top),
+      ];
+      const length = Math.hypot(...step);
+      if (length > 0) {
+        const end = [x + 44 * step[0] / length, y + 44 * step[1] / length];
+        svg.append(make("path", {
+          class: "arrow", d: `M${x} ${y}L${end[0]} ${end[1]}`, "marker-end": "url(#arrowhead)",
+        }));
+        const head = make("marker", {
+          id: "arrowhead", viewBox: "0 0 10 10", refX: 8, refY: 5, markerWidth: 6, markerHeight: 6,
+          orient: "auto",
+        });
+        head.append(make("path", { class: "arrowhead", d: "M0 0L10 5L0 10Z" }));
+        svg.append(head);
+      }
+    }
+    const star = Array.from({ length: 10 }, (_, k) => {
+      const radius = k % 2 ? 4 : 9.5, angle = -Math.PI / 2 + k * Math.PI / 5;
+      return `${(x + radius * Math.cos(angle)).toFixed(1)} ${(y + radius * Math.sin(angle)).toFixed(1)}`;
+    });
+    svg.append(make("path", { id: "best", class: "best", d: `M${star.join("L")}Z` }));
+  }
+
+  function drawAxes(box, xs, ys, across, up, flat) {
+    const tick = (value, attributes) => svg.append(make("text", { class: "tick", ...attributes }, short(value)));
+    steps(xs, Math.max(3, Math.min(8, (box.right - box.left) / 80))).forEach((value) => {
+      svg.append(make("path", { class: "grid", d: `M${across(value)} ${box.top}V${box.bottom}` }));
+      tick(value, { x: across(value), y: box.bottom + 16, "text-anchor": "middle" });
+    });
+    const label = (text, attributes) => svg.append(make("text", { class: "label", ...attributes }, text));
+    label(data.decisions[state.x], { x: (box.left + box.right) / 2, y: box.bottom + 36, "text-anchor": "middle" });
+    if (flat) return;
+    steps(ys, Math.max(3, Math.min(7, (box.bottom - box.top) / 55))).forEach((value) => {
+      svg.append(make("path", { class: "grid", d: `M${box.left} ${up(value)}H${box.right}` }));
+      tick(value, { x: box.left - 7, y: up(value) + 4, "text-anchor": "end" });
+    });
+    const middle = (box.top + box.bottom) / 2;
+    label(data.decisions[state.y], { x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` });
+  }
+
+  // ---- what is said beside the drawing -------------------------------------------------------
+  function say(minimize, best) {
+    const empty = minimize === null;
+    byId("empty").hidden = !empty;
+    const body = byId("ranges");
+    body.replaceChildren();
+    const seen = state.row === null ? null : data.rows[state.row].decision;
+    data.decisions.forEach((label, k) => {
+      const row = element("tr");
+      const towards = (sign) => data.decisions.map((_, l) => (l === k ? sign : 0));
+      const cells = empty ? [null, null, null]
+        : [minimize(towards(1))[k], minimize(towards(-1))[k], best ? best[k] : null];
+      row.append(element("th", { scope: "row" }, label));
+      [...cells, seen ? seen[k] : null].forEach((value) => row.append(element("td", {}, short(value))));
+      body.append(row);
+    });
+    const place = byId("place");
+    place.textContent = state.row === null ? "signals set by hand" : data.rows[state.row].place;
+  }
+
+  function update() {
+    const minimize = regionAt(state.signals, state.moved);
+    const cost = costAt(state.signals, state.prices);
+    const priced = minimize !== null && cost !== null && cost.some((value) => value !== 0);
+    const best = priced ? minimize(cost) : null;
+    const corners = minimize === null ? [] : solve.outline(minimize, n, state.x, state.y);
+    sliders.forEach((show) => show());
+    draw(corners, best, priced ? descent(minimize, cost) : null);
+    say(minimize, best);
+  }
+
+  function addChoices() {
+    [["axis-x", "x"], ["axis-y", "y"]].forEach(([id, axis]) => {
+      const select = byId(id);
+      data.decisions.forEach((label, k) => select.append(element("option", { value: k }, label)));
+      select.value = state[axis];
+      select.addEventListener("change", () => {
+        const other = axis === "x" ? "y" : "x";
+        // The same decision on both axes would be a line: exchange them.
+        if (Number(select.value) === state[other]) {
+          state[other] = state[axis];
+          byId(`axis-${other}`).value = state[other];
+        }
+        state[axis] = Number(select.value);
+        update();
+      });
+    });
+    byId("axes").hidden = n < 2;
+    const row = byId("row");
+    row.max = data.rows.length - 1;
+    row.value = data.first;
+    row.addEventListener("input", () => { takeRow(Number(row.value)); update(); });
+    byId("row-box").hidden = Boolean(data.grid);
+    byId("reset").addEventListener("click", () => {
+      row.value = data.first;
+      takeRow(data.first);
+      update();
+    });
+    byId("one-at-a-time").hidden = !data.grid;
+    byId("corners-only").hidden = !data.discrete;
+  }
+
+  takeRow(data.first);
+  addChoices();
+  addSliders();
+  update();
+  new ResizeObserver(() => requestAnimationFrame(update)).observe(svg.parentElement);
+})();

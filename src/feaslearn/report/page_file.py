@@ -1,0 +1,79 @@
+"""One self-contained page: texts escaped, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+from feaslearn.exceptions import MissingExtraError
+
+#: Characters that could end a script element, or a line of a script, inside a JSON text.
+UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+
+
+def check_extra() -> None:
+    """Refuse, before any work, to go on without what the extra ``report`` installs."""
+    try:
+        import jinja2  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("jinja2", "report") from None
+
+
+def render_page(content: Mapping[str, Any], scene: Mapping[str, Any]) -> str:
+    """Return the page as text.
+
+    Parameters
+    ----------
+    content : mapping of str to object
+        What the template shows; every text in it is escaped.
+    scene : mapping of str to object
+        What the script draws from; embedded as JSON.
+
+    Returns
+    -------
+    str
+        A complete HTML document, with a policy that runs no script but its own.
+    """
+    check_extra()
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    style = _file("style.css")
+    script = f'"use strict";\n{_file("solve.js")}\n{_file("view.js")}'
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.from_string(_file("page.html")).render(
+        **content,
+        # Our own files and a text without any markup character: the only ones not escaped.
+        style=Markup(style),
+        script=Markup(script),
+        scene=Markup(script_json(scene)),
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+    )
+
+
+def script_json(value: object) -> str:
+    """Return JSON that can stand inside a script element of a page.
+
+    Examples
+    --------
+    >>> from feaslearn.report.page_file import script_json
+    >>> print(script_json({"name": "</script>"}))
+    {"name":"\\u003c/script\\u003e"}
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(UNSAFE)
+
+
+def _file(name: str) -> str:
+    return resources.files("feaslearn.report").joinpath("page", name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    """Return what a content security policy knows a text by."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,0 +1,120 @@
+"""The part of an affine image that satisfies given rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from feaslearn.exceptions import EmptySetError
+from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.conic_form import Cone, ConicForm
+from feaslearn.sets.conic_set import ConicSet
+from feaslearn.sets.half_spaces import HalfSpaces
+from feaslearn.sets.polytope import Polytope
+from feaslearn.sets.simplex import Simplex
+from feaslearn.sets.vertex_enumeration import split_rows
+
+Array = NDArray[np.float64]
+
+#: A row that the map turns into less than this share of its size says nothing about z.
+NOTHING = 1e-10
+#: Rows may be broken by this much, relative to the size of the numbers, before a set is empty.
+BROKEN = 1e-7
+
+
+def intersect(image: AffineImage, rows: HalfSpaces) -> AffineImage:
+    r"""Return :math:`\{M z + m : z \in Z,\; A (M z + m) \le b,\; E (M z + m) = e\}`.
+
+    Parameters
+    ----------
+    image : AffineImage
+        The set.
+    rows : HalfSpaces
+        Rows ``A x <= b, E x = e``.
+
+    Returns
+    -------
+    AffineImage
+        The same map of a smaller set. One without an interior is widened by rounding, so that
+        every solver sees it.
+
+    Raises
+    ------
+    EmptySetError
+        If no point satisfies the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.sets import AffineImage, Simplex
+    >>> from feaslearn.sets.half_spaces import HalfSpaces
+    >>> from feaslearn.sets.intersection import intersect
+    >>> nothing = np.zeros((0, 2)), np.zeros(0)
+    >>> half = HalfSpaces(np.array([[1.0, 0.0]]), np.array([0.5]), *nothing)
+    >>> intersect(AffineImage(Simplex(2), np.eye(2), np.zeros(2)), half).minimize([-1.0, 0.0])
+    array([0.5, 0.5])
+    """
+    if image.primitive.discrete:
+        return _listed(image, rows)
+    M, m = image.matrix, image.offset
+    size = 1.0 + float(np.abs(M).max()) + float(np.abs(m).max())
+    A, b = _moving(rows.A @ M, rows.b - rows.A @ m, size, one_sided=True)
+    E, e = _moving(rows.E @ M, rows.e - rows.E @ m, size, one_sided=False)
+    form = image.primitive.conic_form()
+    if not form.polyhedral:
+        cones = (Cone("nonnegative", len(A)), Cone("zero", len(E)), *form.cones)
+        within = ConicSet(np.vstack([-A, E, form.H]), np.concatenate([-b, e, form.h]), cones)
+        return AffineImage(within, M, m)
+    return AffineImage(_polytope(form, A, b, E, e), M, m)
+
+
+def _moving(rows: Array, right: Array, size: float, one_sided: bool) -> tuple[Array, Array]:
+    """Return the rows that say something about z; refuse those that nothing can satisfy."""
+    still = np.linalg.norm(rows, axis=1) <= NOTHING * size
+    gap = -right[still] if one_sided else np.abs(right[still])
+    if (gap > BROKEN * (size + np.abs(right[still]))).any():
+        raise EmptySetError(f"no point satisfies the rows: one is broken by {gap.max():.3g}")
+    return rows[~still], right[~still]
+
+
+def _polytope(form: ConicForm, A: Array, b: Array, E: Array, e: Array) -> Polytope:
+    H, h, own, right = split_rows(form)
+    H, h = np.vstack([H, -A]), np.concatenate([h, -b])
+    E, e = np.vstack([own, E]), np.concatenate([right, e])
+    lengths = np.linalg.norm(H, axis=1)
+    lengths[lengths == 0.0] = 1.0
+    H, h = H / lengths[:, None], h / lengths
+    size = 1.0 + float(np.abs(h).max(initial=0.0)) + float(np.abs(e).max(initial=0.0))
+    room = _room(H, h, E, e)
+    if room < -BROKEN * size:
+        raise EmptySetError(f"no point satisfies the rows: they lack {-room:.3g} of room")
+    if room < BROKEN * size:
+        h = h - (max(0.0, -room) + BROKEN * size)
+    return Polytope(H, h, E, e)
+
+
+def _room(H: Array, h: Array, E: Array, e: Array) -> float:
+    """Return the largest t <= 1 with ``H z >= h + t, E z = e``, negative where there is none."""
+    p = H.shape[1]
+    answer = linprog(
+        np.append(np.zeros(p), -1.0),
+        A_ub=np.column_stack([-H, np.ones(len(H))]),
+        b_ub=-h,
+        A_eq=np.column_stack([E, np.zeros(len(E))]) if len(E) else None,
+        b_eq=e if len(E) else None,
+        bounds=[(None, None)] * p + [(None, 1.0)],
+    )
+    if answer.x is None:
+        raise EmptySetError("no point satisfies the equalities")
+    return float(answer.x[-1])
+
+
+def _listed(image: AffineImage, rows: HalfSpaces) -> AffineImage:
+    """Return the points of a discrete set that satisfy the rows."""
+    points = image.primitive.vertices() @ image.matrix.T + image.offset
+    size = 1.0 + float(np.abs(points).max())
+    inside = points[rows.contains(points, BROKEN * size)]
+    if not len(inside):
+        raise EmptySetError("none of the points satisfies the rows")
+    return AffineImage(Simplex(len(inside), binary=True), inside.T, np.zeros(image.n))

@@ -1,0 +1,190 @@
+"""Regions moved so that their decisions within known constraints fit, not those of the region."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from feaslearn.data import Shard
+from feaslearn.hypotheses.constrained import Constrained
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.hypotheses.lifted_region import LiftedSlopes, lifted_region, pull_back
+from feaslearn.hypotheses.nearest_known import FIRST_OF_ALL
+from feaslearn.hypotheses.ternary import Ternary
+from feaslearn.kernels.facet_loss import facet_loss
+from feaslearn.kernels.small_lp import workspace
+from feaslearn.known import KnownLimits
+from feaslearn.losses import Objective, Predictability
+from feaslearn.trainers.progress import ProgressBar
+
+Array = NDArray[np.float64]
+
+#: What a squared distance between the region and the known decisions counts: without it, regions
+#: would leave them and let what is known alone decide.
+DISTANCE = 1.0
+#: Steps of the refit.
+STEPS = 25
+#: Share of the samples that say after how many steps to stop.
+HELD_OUT = 0.2
+#: Fewer samples than this are not divided.
+FEWEST = 20
+#: Numbers that one step may touch: beyond, only some samples are refitted to.
+MOST_WORK = 1e8
+
+
+def refit_within(
+    objective: Objective, theta: Array, random: np.random.Generator, thorough: bool = True
+) -> Array:
+    """Return parameters whose decisions within the known constraints fit better, if there are any.
+
+    Quasi-Newton steps on the squared distance between observed decisions and those of the
+    intersection, and where that is empty on its squared distance too: both are smooth while the
+    active rows of all samples stay the same. Samples held out say when to stop. Other losses and
+    curved regions keep their parameters.
+    """
+    known, loss = objective.hypothesis, objective.loss
+    squared = isinstance(loss, Predictability) and loss.norm_code() == Predictability().norm_code()
+    if not squared or not isinstance(known, Constrained) or not _is_served(known.hypothesis):
+        return theta
+    whole = objective.whole()
+    problem = _Refit(known.hypothesis, known)
+    order = random.permutation(len(whole.weights))
+    limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
+    order = order[: int(limit / problem.work(theta, whole))]
+    if len(order) < FEWEST:
+        return theta
+    count = round(HELD_OUT * len(order))
+    outer, inner = (_chosen(whole, rows) for rows in np.split(order, [count]))
+    with ProgressBar("Refit within known constraints", 2 * most) as bar:
+        path = problem.path(theta, inner, most, bar.update)
+        losses = [problem.value_and_gradient(each, outer)[0] for each in path]
+        steps = int(np.argmin(losses))
+        whole = _chosen(whole, order)
+        return problem.path(theta, whole, steps, lambda done: bar.update(most + done))[-1]
+
+
+def _is_served(hypothesis: Hypothesis) -> bool:
+    return not isinstance(hypothesis, Ternary)
+
+
+def _chosen(whole: Shard, rows: NDArray[np.intp]) -> Shard:
+    part = Shard(*(np.ascontiguousarray(array[rows]) for array in whole))
+    return part._replace(weights=part.weights / part.weights.sum())
+
+
+@dataclass(frozen=True)
+class _Refit:
+    """The squared loss of decisions within known constraints, with its gradient."""
+
+    hypothesis: Hypothesis
+    known: Constrained
+
+    def work(self, theta: Array, whole: Shard) -> float:
+        """Return about how many numbers a step touches for each sample; infinite if curved."""
+        n = whole.decisions.shape[1]
+        features = self.known.shape.split(whole.features)[0]
+        lifted = lifted_region(self.hypothesis, theta, features, n)
+        if lifted is None:
+            return np.inf
+        rows = len(lifted.W) + n + len(self.known.shape.E) + len(self.known.shape.G)
+        return float((lifted.lower.shape[1] + 3 * n) * rows**2)
+
+    def path(
+        self, theta: Array, samples: Shard, steps: int, tell: Callable[[int], object]
+    ) -> list[Array]:
+        """Return the parameters after each step, the start included."""
+        path = [theta]
+
+        def after(xk: Array) -> None:
+            path.append(xk.copy())
+            tell(len(path) - 1)
+
+        if steps:
+            minimize(
+                self.value_and_gradient,
+                theta,
+                args=(samples,),
+                jac=True,
+                method="L-BFGS-B",
+                callback=after,
+                options={"maxiter": steps},
+            )
+        return path
+
+    def value_and_gradient(self, theta: Array, samples: Shard) -> tuple[float, Array]:
+        """Return the weighted loss and its gradient in theta."""
+        features, known = self.known.shape.split(samples.features)
+        n = samples.decisions.shape[1]
+        lifted = lifted_region(self.hypothesis, theta, features, n)
+        if lifted is None:
+            raise TypeError("a curved set has no lifted region")
+        flat = lifted.on_flat(known)
+        program = _Program(n, flat.W, flat.slack, known)
+        count, p, r = len(features), flat.lower.shape[1], len(flat.W)
+        slopes = LiftedSlopes(
+            np.zeros((count, n, p)), *(np.zeros((count, size)) for size in (n, p, p, r))
+        )
+        costs, total = known.inner_costs(samples.costs), 0.0
+        for i in range(count):
+            M = flat.M if flat.M.ndim == 2 else flat.M[i]
+            numbers = (M, flat.m[i], flat.lower[i], flat.upper[i], flat.w[i])
+            value, found = program.solve(i, numbers, costs[i], samples.decisions[i])
+            total += samples.weights[i] * value
+            for part, slope in zip(slopes, found, strict=True):
+                part[i] = samples.weights[i] * slope
+        if len(known.E):
+            across = np.eye(n) - np.linalg.pinv(known.E) @ known.E
+            slopes = slopes._replace(M=across @ slopes.M, m=slopes.m @ across)
+        return total, pull_back(self.hypothesis, theta, features, slopes)
+
+
+class _Program:
+    """The linear program of one sample after the other, always with an answer.
+
+    ``min c'x + big (s + t) : x = M y + m + s - t, E x = e, G x >= g`` over the boxes of y and x:
+    where the region has no known decision, the nearest one.
+    """
+
+    def __init__(self, n: int, W: Array, slack: Array, known: KnownLimits) -> None:
+        (r, p), q, g = W.shape, len(known.E), len(known.G)
+        self.known, self.n, self.p, self.r = known, n, p, r
+        self.G = np.zeros((r + n + q + g, p + 3 * n))
+        self.G[:r, :p] = W
+        self.G[r : r + n, p:] = np.hstack([np.eye(n), -np.eye(n), np.eye(n)])
+        self.G[r + n :, p : p + n] = np.vstack([known.E, -known.G])
+        self.slack = np.concatenate([slack, np.zeros(n + q), np.full(g, np.inf)])
+        self.work = workspace(*self.G.shape)
+        self.importance = np.repeat([0.0, 1.0, DISTANCE], [p, n, 2 * n])
+
+    def solve(
+        self, i: int, numbers: tuple[Array, Array, Array, Array, Array], cost: Array, x: Array
+    ) -> tuple[float, LiftedSlopes]:
+        """Return the squared distances of sample i and their derivatives in its numbers."""
+        M, m, lower, upper, w = numbers
+        n, p, r, known = self.n, self.p, self.r, self.known
+        self.G[r : r + n, :p] = -M
+        sides = (known.e[i], -known.g[i])
+        size = 1.0 + float(np.abs(m).max()) + float(np.abs(np.concatenate(sides)).max(initial=0.0))
+        size += float((np.abs(M) @ np.maximum(np.abs(lower), np.abs(upper))).max(initial=0.0))
+        low, high = (np.nan_to_num(side[i], posinf=0.0, neginf=0.0) for side in known[3:5])
+        far = 10.0 * (size + float(np.abs(low).max()) + float(np.abs(high).max()))
+        low, high = (np.clip(side[i], -far, far) for side in known[3:5])
+        limits = (
+            np.concatenate([w, m, *sides]),
+            np.concatenate([lower, low, np.zeros(2 * n)]),
+            np.concatenate([upper, high, np.full(2 * n, far)]),
+        )
+        H, L, U = (side[:, None] for side in limits)
+        price = cost / (float(np.abs(cost).max()) or 1.0)
+        prices = np.concatenate([np.zeros(p), price, np.full(2 * n, FIRST_OF_ALL)])
+        target = np.concatenate([np.zeros(p), x, np.zeros(2 * n)])
+        slopes = [np.zeros_like(part) for part in (self.G, H, L, U)]
+        rest = (self.slack, np.ones((1, 1)), prices[None], target[None], np.ones(1))
+        value = facet_loss(self.work, self.G, H, L, U, *rest, self.importance, 0.0, *slopes)
+        dG, dH, dL, dU = slopes
+        across = dH[r : r + n, 0]
+        return value, LiftedSlopes(-dG[r : r + n, :p], across, dL[:p, 0], dU[:p, 0], dH[:r, 0])

@@ -1,0 +1,214 @@
+"""Cells are run once, written at once, and run again only when what they measure changed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from experiments.__main__ import main, seeds_of
+from experiments.frame import store as store_module
+from experiments.frame.contest import contest_table
+from experiments.frame.experiment import Claim, Contest, Experiment, Row, Settings
+from experiments.frame.found import Found, MissingCellsError, with_error
+from experiments.frame.page import decide, write_experiment, write_page
+from experiments.frame.runner import duration, run, unfinished
+from experiments.frame.store import Store, fingerprint
+
+SETTINGS = Settings(seeds=(0, 1, 2))
+FACTOR = 2.0
+calls: list[tuple[str, int]] = []
+
+
+def measured(seed: int, *, shift: float) -> dict[str, Any]:
+    """Return something that depends on everything."""
+    calls.append(("measured", seed))
+    if shift < 0 and seed == 1:
+        raise ValueError("a broken cell")
+    return {"returned": FACTOR * seed + shift, "path": [1, 2], "bound": float("nan")}
+
+
+def other(seed: int, *, shift: float) -> dict[str, Any]:
+    return {"returned": 3.0 * seed + shift}
+
+
+def experiment(**changes: Any) -> Experiment:
+    return replace(
+        Experiment(
+            name="toy",
+            title="A toy",
+            about="Nothing.",
+            rows=lambda _: [
+                Row("ours", {"shift": 0.5}, {"returned": 7.0}),
+                Row("linear", {"shift": 1.0}),
+                Row("theirs", {"shift": 9.0}, most_seeds=1, seconds=99.0),
+            ],
+            measure=measured,
+            columns={"returned": "loss", "bound": "bound"},
+        ),
+        **changes,
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    calls.clear()
+    return Store(tmp_path)
+
+
+def go(toy: Experiment, store: Store, again: bool = False) -> list[str]:
+    cells, pace = unfinished([toy], SETTINGS, store, again)
+    return run(cells, pace, store, Console(quiet=True))
+
+
+def test_a_finished_cell_is_not_run_again(store: Store) -> None:
+    toy = experiment()
+    assert go(toy, store) == []
+    assert len(calls) == 7
+    cell = store.finished(toy, Row("ours", {"shift": 0.5}))[2]
+    assert cell["values"] == {"returned": 4.5, "path": [1, 2], "bound": None}
+    assert {"feaslearn", "commit", "date", "seconds"} < set(cell)
+    assert go(toy, store) == []
+    assert len(calls) == 7
+    go(toy, store, again=True)
+    assert len(calls) == 14
+
+
+def test_more_seeds_run_only_what_is_new(store: Store) -> None:
+    toy = experiment()
+    go(toy, store)
+    cells, _ = unfinished([toy], Settings(seeds=(0, 1, 2, 3)), store)
+    assert [(cell.row.name, cell.seed) for cell in cells] == [("ours", 3), ("linear", 3)]
+
+
+def test_long_cells_come_last_and_seeds_in_turn(store: Store) -> None:
+    cells, pace = unfinished([experiment()], SETTINGS, store)
+    assert [cell.seed for cell in cells] == [0, 0, 1, 1, 2, 2, 0]
+    assert cells[-1].row.name == "theirs"
+    assert pace.left(cells) == pytest.approx(99.0 + 6.0)
+    cells, _ = unfinished([experiment()], SETTINGS, store, at_most=50.0)
+    assert "theirs" not in {cell.row.name for cell in cells}
+
+
+def test_what_changed_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    toy, row = experiment(), Row("ours", {"shift": 0.5})
+    before = fingerprint(toy, row)
+    assert fingerprint(toy, Row("ours", {"shift": 0.6})) != before
+    assert fingerprint(experiment(measure=other), row) != before
+    assert fingerprint(experiment(title="B"), Row("mine", {"shift": 0.5})) == before
+    with monkeypatch.context() as patch:
+        store_module._code.cache_clear()
+        patch.setitem(globals(), "FACTOR", 3.0)
+        assert fingerprint(toy, row) != before
+    store_module._code.cache_clear()
+    assert fingerprint(toy, row) == before
+
+
+def test_each_cell_is_on_disk_before_the_next_begins(store: Store) -> None:
+    seen = []
+
+    def looking(seed: int, **_: float) -> dict[str, Any]:
+        files = sorted(store.folder.rglob("*.json"))
+        seen.append(sum(len(json.loads(file.read_text())) for file in files))
+        return {"returned": float(seed)}
+
+    go(experiment(measure=looking), store)
+    assert seen == list(range(7))
+
+
+def test_a_broken_cell_is_named_and_the_others_are_kept(store: Store) -> None:
+    toy = experiment(rows=lambda _: [Row("ours", {"shift": -1.0})])
+    failed = go(toy, store)
+    assert failed == ["toy: ours, seed 1: ValueError: a broken cell"]
+    assert sorted(store.finished(toy, Row("ours", {"shift": -1.0}))) == [0, 2]
+
+
+def test_the_page_sets_ours_beside_the_paper_s(store: Store) -> None:
+    contest = Contest("toy", "linear", ("theirs",), ("ours",), (2.0, 4.0), "it is a toy")
+    toy = experiment(
+        contests=(contest,),
+        claims=(
+            Claim("it is small", lambda found: (found.mean("ours", "returned") < 3, "so")),
+            Claim("it is not there", lambda found: (found.mean("nobody", "returned") < 3, "so")),
+        ),
+    )
+    go(toy, store)
+    write_experiment(toy, SETTINGS, store)
+    page = write_page([toy], SETTINGS, store).read_text()
+    assert "| ours | 2.5 ± 1.2 [7] | 3 |" in page
+    assert "| theirs | 9 | 1 |" in page
+    assert "| it is small | holds | so (toy) |" in page
+    assert "| it is not there | cannot be decided | cells missing" in page
+    # Seed 0 alone is shared with the paper's row; ours has all three.
+    assert "| toy | 9 (theirs) | 0.833 (ours) | 0.5 | yes (seeds: 1) |" in page
+    assert "7 of 7 cells are finished" in page
+    assert "ours,returned,2.5,1.1547,3,7.0" in (store.folder / "toy.csv").read_text()
+
+
+def test_a_contest_that_is_lost_says_why() -> None:
+    lost = Contest("toy", "linear", ("theirs",), ("ours",), why_not="it is a toy")
+    cells = {row: {0: {"returned": loss}} for row, loss in (("linear", 2.0), ("ours", 1.5))}
+    toy = experiment(contests=(lost,))
+    assert "cells are missing" in contest_table([toy], {"toy": Found(cells)})
+    cells["theirs"] = {0: {"returned": 1.0}}
+    assert "no: it is a toy" in contest_table([toy], {"toy": Found(cells)})
+
+
+def test_missing_cells_have_no_mean() -> None:
+    with pytest.raises(MissingCellsError):
+        Found({"ours": {0: {"returned": None}}}).values("ours", "returned")
+    claim = Claim("x", lambda found: (found.mean("ours", "returned") > 0, ""))
+    assert decide(claim, Found())[0] is None
+
+
+def test_numbers_as_people_write_them() -> None:
+    assert with_error(0.53412, 0.0214) == "0.534 ± 0.021"
+    assert with_error(1e-12, 1e-13) == "0"
+    assert with_error(2500.0, float("nan")) == "2500"
+    assert [duration(s) for s in (42, 150, 7260)] == ["42 s", "2.5 min", "2.0 h"]
+    assert seeds_of("0-2,7,1") == (0, 1, 2, 7)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["table1", "--seeds", "a-b"], ["--seeds", "3-1"]]
+)
+def test_wrong_arguments_are_refused(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main(arguments)
+    assert refused.value.code == 2
+    assert "feaslearn reproduce" in capsys.readouterr().err
+
+
+def test_every_row_has_a_name_a_file_and_a_fingerprint_of_its_own(store: Store) -> None:
+    from experiments.catalogue import EXPERIMENTS
+
+    for quick in (False, True):
+        settings = Settings(quick=quick)
+        for each in EXPERIMENTS.values():
+            rows = each.rows(settings)
+            files = {store.path(each, row) for row in rows}
+            assert len({row.name for row in rows}) == len(files) == len(rows), each.name
+            assert all(set(row.paper) <= set(each.columns) for row in rows), each.name
+            assert len({fingerprint(each, row) for row in rows}) == len(rows), each.name
+
+
+def test_an_interrupted_run_keeps_what_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(seed: int, *, shift: float) -> dict[str, Any]:
+        if seed == 1:
+            raise KeyboardInterrupt
+        return {"returned": seed + shift}
+
+    toy = experiment(measure=interrupted)
+    monkeypatch.setattr("experiments.__main__.EXPERIMENTS", {"toy": toy})
+    monkeypatch.setattr("experiments.frame.models.warm_up", lambda: None)
+    assert main(["toy", "--seeds", "0-2", "--output", str(tmp_path)]) == 1
+    assert "interrupted; finished cells are kept" in capsys.readouterr().err
+    assert "2 of 7 cells are finished" in (tmp_path / "README.md").read_text()

@@ -1,0 +1,132 @@
+"""What the paper claims and what we claim, at the size that ``--quick`` runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from experiments.__main__ import main
+from experiments.catalogue import EXPERIMENTS
+from experiments.frame.experiment import Settings
+from experiments.frame.found import Found
+from experiments.frame.page import decide
+from experiments.frame.store import Store
+
+SETTINGS = Settings(seeds=(0,), quick=True)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pyscipopt")
+    folder = tmp_path_factory.mktemp("results")
+    assert main(["all", "--quick", "--output", str(folder)]) == 0
+    return folder
+
+
+def found(results: Path, name: str) -> Found:
+    experiment = EXPERIMENTS[name]
+    return Store(results).found(experiment, experiment.rows(SETTINGS))
+
+
+def test_every_experiment_has_its_files_and_the_page_has_all(results: Path) -> None:
+    page = (results / "README.md").read_text()
+    for experiment in EXPERIMENTS.values():
+        assert f"## {experiment.title}" in page
+        assert (results / f"{experiment.name}.csv").stat().st_size > 50
+    figures = {path.name for path in results.glob("*.*") if path.suffix in (".png", ".gif")}
+    assert figures == {
+        "losses.png",
+        "table1_boxplot.png",
+        "convergence.png",
+        "region_path.png",
+        "region_path.gif",
+        "network.png",
+    }
+    assert all(f"({name})" in page for name in figures)
+
+
+def test_a_second_run_has_nothing_to_do(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["identities", "power5", "--quick", "--output", str(results)]) == 0
+    assert "every cell is finished" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "verdict"),
+    [
+        ("identities", "Proposition (full characterization)", True),
+        ("identities", "Theorem (exact reformulation)", True),
+        ("identities", "Remark: the feasibility part", True),
+        ("identities", "True suboptimality coincides", True),
+        ("identities", "Gradient of ℓp by multipliers", False),
+        ("switch", "Example 1: the hypothesis class recovers", True),
+        ("switch", "Example 1: learning a quadratic cost cannot", True),
+        ("table1", "Table 1: Algorithm 2 is competitive", True),
+        ("convergence", "Figure: meanwhile the true losses", True),
+        ("region_path", "Figure: Algorithm 2 recovers", True),
+        ("convex", "Convex class: without noise", True),
+        ("bilinear_noiseless", "Noiseless: with p=4 a loss remains", True),
+        ("binary_simplex", "Observation: binary and continuous", False),
+        ("binary_simplex", "Proposition (MILP reformulation)", False),
+        ("ellipsoid", "Remark: ellipsoidal constraints", True),
+        ("topologies", "Power5, quadratic cost: 2.58", False),
+        ("network", "Problem 2: both losses", True),
+        ("network", "Problem 2: four lines", True),
+        ("network", "Problem 2: A in {0, 1}", False),
+    ],
+)
+def test_claims(results: Path, name: str, text: str, verdict: bool) -> None:
+    claims = [claim for claim in EXPERIMENTS[name].claims if claim.text.startswith(text)]
+    assert len(claims) == 1
+    decided, evidence = decide(claims[0], found(results, name))
+    assert decided is verdict, evidence
+
+
+def test_algorithm_1_stalls_with_predictability(results: Path) -> None:
+    assert found(results, "table1").mean("Alg 1, predictability, corrected", "train") > 0.1
+
+
+def test_what_branch_and_bound_proves(results: Path) -> None:
+    cells = found(results, "bilinear_noiseless")
+    for p in (4, 5):
+        row = f"p={p}, MILP, corrected"
+        assert cells.raw(row, "status") == ["optimal"]
+        assert cells.mean(row, "train") <= cells.mean(row, "lower_bound") * (1 + 1e-4) + 1e-15
+        assert cells.mean(row, "train") <= cells.mean(f"p={p}, k-means", "train") + 1e-12
+    three = found(results, "binary_simplex")
+    assert three.mean("Three decisions", "binary_bound") == pytest.approx(1 / 6, rel=1e-3)
+    assert three.mean("Three decisions", "continuous") == pytest.approx(0.0017, abs=1e-4)
+
+
+def test_predictability_is_consistent_and_suboptimality_biased(results: Path) -> None:
+    cells = found(results, "convex")
+    near, cheap = (
+        cells.mean(f"σ=0.5, N=500, {loss}, corrected", "true_predictability")
+        for loss in ("predictability", "suboptimality")
+    )
+    assert near < 0.006 < 2 * near < cheap
+
+
+def test_ours_beats_the_paper_s_rows_on_the_networks(results: Path) -> None:
+    for name in ("power5", "ieee14"):
+        cells = found(results, name)
+        linear = cells.mean("Linear policy (quadratic cost)", "returned")
+        ours = cells.mean("Ours: Facets", "returned")
+        theirs = [cells.mean(row, "returned") for row in cells.cells if row.startswith("Alg 2")]
+        assert ours < 0.1 * min(theirs)
+        assert ours < 0.1 * linear
+
+
+@pytest.mark.parametrize(("make", "expected"), [("make_power5", 0.54), ("make_ieee14", 0.39)])
+def test_the_linear_policy_loses_what_the_stated_data_say(make: str, expected: float) -> None:
+    losses = []
+    for seed in range(20):
+        data = getattr(fl.datasets, make)(n_samples=300, random_state=seed)
+        train, test = data[:100], data[100:]
+        policy = fl.baselines.LinearPolicy().fit(train.signals, train.decisions)
+        errors = policy.predict(test.signals) - test.decisions
+        losses.append((errors**2).sum(axis=1).mean())
+    assert np.mean(losses) == pytest.approx(expected, abs=0.15 * expected)

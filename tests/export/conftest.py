@@ -1,0 +1,76 @@
+"""Fitted models of every hypothesis, and regions to export."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.sets import AffineImage
+from registry import BINARY_SETS, SETS
+
+POWER = fl.datasets.make_power5(40, line_capacity=1.5, random_state=0)
+SWITCH = fl.datasets.make_switch(12, random_state=0)
+FEW_STEPS = fl.trainers.GradientDescent(max_iter=2, n_starts=1)
+EXACT = fl.trainers.MixedInteger(max_seconds=2)
+#: Every hypothesis, with sets of every kind: hypothesis, trainer, data.
+MODELS = {
+    "affine-simplex": (fl.Affine(fl.Simplex(4)), FEW_STEPS, POWER),
+    "affine-l1": (fl.Affine(fl.L1Ball(3)), FEW_STEPS, POWER),
+    "affine-l2": (fl.Affine(fl.L2Ball(3)), FEW_STEPS, POWER),
+    "affine-box": (fl.Affine(fl.Box(2)), FEW_STEPS, POWER),
+    "affine-product": (
+        fl.Affine(fl.Product([fl.Simplex(2), fl.Hypersimplex(3, 2)])),
+        FEW_STEPS,
+        POWER,
+    ),
+    "affine-binary": (fl.Affine(fl.Simplex(2, binary=True)), EXACT, SWITCH),
+    "scaled": (fl.Scaled(fl.Box(3)), "auto", POWER),
+    "ternary": (fl.Ternary(fl.Box(2)), EXACT, SWITCH),
+    "minkowski": (fl.Minkowski.hypersimplices(3), "auto", POWER),
+    "minkowski-tents": (fl.Minkowski.hypersimplices(3, scale="tents"), "auto", POWER),
+    "minkowski-shared": (fl.Minkowski.pairs(3, scale="shared"), "auto", POWER),
+    "minkowski-bare": (fl.Minkowski([], scale="constant"), "auto", POWER),
+    "grown": (fl.GrownMinkowski(max_terms=3), "auto", POWER),
+    "facets": (fl.Facets(3), "auto", POWER),
+    "blend": (
+        fl.Blend([fl.Facets(2), fl.Minkowski.pairs(3), fl.Minkowski.box(3), fl.Scaled(fl.Box(3))]),
+        "auto",
+        POWER,
+    ),
+}
+CURVED_MODELS = ("affine-l2",)
+
+
+@cache
+def fitted(name: str) -> fl.RegionRegressor:
+    """Return a model of that name; the blend gives every member a weight."""
+    hypothesis, trainer, data = MODELS[name]
+    model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=0)
+    model.fit(data.signals, data.decisions)
+    if name == "blend":
+        model.theta_[:4] = [0.4, 0.3, 0.2, 0.1]
+    return model
+
+
+def signals_of(name: str, count: int) -> np.ndarray:
+    """Return signals that the model of that name was fitted to."""
+    return MODELS[name][2].signals[:count]
+
+
+@cache
+def mapped(name: str) -> fl.Region:
+    """Return a region in three decisions, with names that no file format takes."""
+    primitive = {**SETS, **BINARY_SETS}[name]()
+    rng = np.random.default_rng(0)
+    image = AffineImage(primitive, rng.normal(size=(3, primitive.dimension)), rng.normal(size=3))
+    return fl.Region(image, ["gas", "CHP 1", "e3"])
+
+
+@pytest.fixture
+def triangle() -> fl.Region:
+    """Return the triangle with corners (1, 1), (3, 1), (1, 3)."""
+    image = AffineImage(fl.Simplex(3), np.array([[0.0, 2, 0], [0, 0, 2]]), np.ones(2))
+    return fl.Region(image, ["hydro", "gas turbine"])

@@ -1,0 +1,109 @@
+"""Known constraints travel with the region, and move with the signal."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import EmptySetError, UnsupportedError
+from feaslearn.sets import AffineImage
+from feaslearn.sets.half_spaces import HalfSpaces
+
+from .conftest import FEW_STEPS, POWER
+
+DEMAND = fl.AffineCost([0.0], [[0, 0, 0, 1, 1, 1, 1, 1]])
+KNOWN = {
+    "balance": fl.Known(bounds=(0.0, 3.5), balance=(np.ones(3), DEMAND)),
+    "rows": fl.Known(G=[[1.0, -1.0, 0.0]], g=[-3.0], bounds=(None, [None, 4.0, 3])),
+}
+HYPOTHESES = {
+    "facets": (fl.Facets(3), "auto"),
+    "minkowski": (fl.Minkowski.hypersimplices(3, scale="constant"), "auto"),
+    "simplex": (fl.Affine(fl.Simplex(4)), FEW_STEPS),
+    "ball": (fl.Affine(fl.L2Ball(3)), FEW_STEPS),
+    "blend": (fl.Blend([fl.Facets(2), fl.Minkowski.pairs(3)]), "auto"),
+}
+CASES = [(name, known) for name in HYPOTHESES for known in KNOWN]
+
+
+@cache
+def fitted(name: str, known: str) -> fl.RegionRegressor:
+    hypothesis, trainer = HYPOTHESES[name]
+    model = fl.RegionRegressor(
+        hypothesis, cost=POWER.cost, trainer=trainer, known=KNOWN[known], random_state=0
+    )
+    model.fit(POWER.signals, POWER.decisions)
+    if name == "blend":
+        model.theta_[:2] = [0.6, 0.4]
+    return model
+
+
+def where_there_is_a_region(model: fl.RegionRegressor) -> np.ndarray:
+    exported = fl.export.to_cvxpy(model)
+    found: list[np.ndarray] = []
+    for signal in POWER.signals:
+        with suppress(EmptySetError):
+            exported.set_signal(signal)
+            found.append(signal)
+        if len(found) == 3:
+            break
+    return np.array(found)
+
+
+@pytest.mark.parametrize(("name", "known"), CASES)
+def test_the_map_of_a_model(name: str, known: str) -> None:
+    model = fitted(name, known)
+    signals = where_there_is_a_region(model)
+    assert len(signals) == 3
+    tools = ["cvxpy"] if name == "ball" else ["cvxpy", "pyomo"]
+    pytest.importorskip("pyomo", reason="needs pyomo")
+    for check in fl.export.verify(model, tools, signals=signals, n_problems=3).checks:
+        assert check.problems == 3 * len(signals)
+
+
+@pytest.mark.parametrize(("name", "known"), CASES)
+def test_a_region(name: str, known: str, tmp_path: Path) -> None:
+    model = fitted(name, known)
+    fl.save(model, tmp_path / "model.json")
+    region = fl.load(tmp_path / "model.json").region(where_there_is_a_region(model)[0])
+    assert region.known is not None
+    tools = ["cvxpy"] if name == "ball" else ["cvxpy", "mps", "halfspaces"]
+    assert len(fl.export.verify(region, tools).checks) == len(tools)
+
+
+def test_known_rows_cut() -> None:
+    half = HalfSpaces(np.array([[1.0, 0.0]]), np.array([0.5]), np.zeros((0, 2)), np.zeros(0))
+    region = fl.Region(AffineImage(fl.Box(2), np.eye(2), np.zeros(2)), known=half)
+    exported = fl.export.to_cvxpy(region)
+    problem = cp.Problem(cp.Maximize(exported.x[0]), exported.constraints)
+    assert problem.solve(solver="HIGHS") == pytest.approx(0.5)
+
+
+def test_a_region_without_a_known_decision() -> None:
+    none = np.zeros((0, 2)), np.zeros(0)
+    far = HalfSpaces(np.array([[1.0, 0.0]]), np.array([-5.0]), *none)
+    for primitive in (fl.Box(2), fl.L2Ball(2)):
+        region = fl.Region(AffineImage(primitive, np.eye(2), np.zeros(2)), known=far)
+        with pytest.raises(EmptySetError):
+            fl.export.to_cvxpy(region)
+
+
+def test_a_bound_that_comes_and_goes() -> None:
+    def upper(signals: np.ndarray) -> np.ndarray:
+        return np.where(signals[:, 3:4] > 1.0, np.inf, 50.0) * np.ones((1, 3))
+
+    known = fl.Known(bounds=(None, upper))
+    model = fl.RegionRegressor(fl.Scaled(fl.Box(3)), cost=POWER.cost, known=known)
+    exported = fl.export.to_cvxpy(model.fit(POWER.signals, POWER.decisions))
+    small, large = POWER.signals[0].copy(), POWER.signals[0].copy()
+    small[3], large[3] = 0.5, 1.2
+    exported.set_signal(small)
+    with pytest.raises(UnsupportedError, match=r"export model\.region\(signal\)"):
+        exported.set_signal(large)
+    assert fl.export.verify(model.region(large), "mps").checks[0].problems == 10

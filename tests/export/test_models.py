@@ -1,0 +1,162 @@
+"""A fitted model is exported once and moves with the signal."""
+
+from __future__ import annotations
+
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import (
+    DataError,
+    EmptySetError,
+    NotFittedError,
+    SolverError,
+    UnsupportedError,
+)
+from feaslearn.hypotheses import Affine
+
+from .conftest import CURVED_MODELS, MODELS, POWER, fitted, signals_of
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_cvxpy_is_disciplined_in_phi_and_right_at_many_signals(name: str) -> None:
+    model = fitted(name)
+    exported = fl.export.to_cvxpy(model)
+    cost = cp.Parameter(exported.x.size)
+    problem = cp.Problem(cp.Minimize(cost @ exported.x), exported.constraints)
+    assert problem.is_dcp(dpp=True)
+    assert any(each is exported.phi for each in problem.parameters())
+    solver = "CLARABEL" if name in CURVED_MODELS else "HIGHS"
+    rng = np.random.default_rng(0)
+    for signal in signals_of(name, 8):
+        exported.set_signal(signal)
+        cost.value = rng.normal(size=cost.size)
+        with warnings.catch_warnings():
+            # Compiled once: a problem that is not disciplined would say so here.
+            warnings.simplefilter("error")
+            problem.solve(solver=solver)
+        region = model.region(signal)
+        assert problem.value == pytest.approx(
+            cost.value @ region.minimize(cost.value), rel=1e-6, abs=1e-6
+        )
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in CURVED_MODELS])
+def test_pyomo_parameters_can_be_changed(name: str) -> None:
+    pytest.importorskip("pyomo", reason="needs pyomo")
+    found = fl.export.verify(fitted(name), "pyomo", signals=signals_of(name, 4), n_problems=3)
+    assert found.checks[0].problems == 12
+
+
+@pytest.mark.parametrize("name", ["affine-simplex", "blend"])
+@pytest.mark.parametrize("tool", ["linopy", "gurobipy"])
+def test_tools_without_parameters_are_written_anew(name: str, tool: str) -> None:
+    pytest.importorskip(tool, reason=f"needs {tool}")
+    found = fl.export.verify(fitted(name), tool, signals=signals_of(name, 2), n_problems=2)
+    assert found.checks[0].largest_difference < 1e-6
+
+
+def test_solving_before_a_signal_is_set_gives_no_answer() -> None:
+    model = fitted("affine-simplex")
+    exported = fl.export.to_cvxpy(model)
+    assert repr(exported) == "Exported(cvxpy: x0, x1, x2; moves with the signal)"
+    with pytest.raises(cp.error.ParameterError):
+        cp.Problem(cp.Minimize(exported.x[0]), exported.constraints).solve()
+
+
+@pytest.mark.parametrize("tool", ["pyomo", "linopy", "gurobipy"])
+def test_other_tools_give_none_either(tool: str) -> None:
+    pytest.importorskip(tool, reason=f"needs {tool}")
+    solving = getattr(fl.export.solving, f"in_{tool}")(fitted("affine-simplex"))
+    with pytest.raises((SolverError, ValueError)):
+        solving.minimize(np.array([1.0, 2.0, 0.5]))
+
+
+def test_a_clipped_scale_is_what_the_region_says() -> None:
+    """Where an affine scale is negative it counts as zero, which is not affine in phi."""
+    model = fitted("minkowski")
+    signs = np.sign(model.parameters_["alpha"][model.parameters_["alpha"].any(axis=1)][0, 1:])
+    far = POWER.signals[0].copy()
+    far[3:] = -100.0 * signs
+    scales = fl.export.to_cvxpy(model).coefficients(far)[6:]
+    assert scales[0] == 0.0
+    assert fl.export.verify(model, "cvxpy", signals=far).checks[0].largest_difference < 1e-6
+
+
+def test_gradients_in_phi_flow_through_the_layer() -> None:
+    pytest.importorskip("diffcp", reason="needs diffcp, with which CVXPY differentiates")
+    model, signal = fitted("affine-l2"), POWER.signals[0]
+    exported = fl.export.to_cvxpy(model)
+    cost = np.array([1.0, -2.0, 0.5])
+    problem = cp.Problem(cp.Minimize(cost @ exported.x), exported.constraints)
+    exported.set_signal(signal)
+    problem.solve(solver="SCS", requires_grad=True, eps=1e-10)
+    for variable in problem.variables():
+        variable.gradient = np.zeros(variable.shape)
+    exported.x.gradient = np.array([0.3, 0.1, -1.0])
+    problem.backward()
+    start, step = exported.phi.value.copy(), 1e-5
+
+    def loss(phi: np.ndarray) -> float:
+        image = model.hypothesis_.image(model.theta_, phi, 3)
+        return float(exported.x.gradient @ image.minimize(cost))
+
+    slopes = [
+        (loss(start + step * each) - loss(start - step * each)) / (2 * step)
+        for each in np.eye(len(start))
+    ]
+    np.testing.assert_allclose(exported.phi.gradient, slopes, rtol=1e-3, atol=1e-4)
+
+
+def test_names_of_features_and_frames() -> None:
+    pytest.importorskip("pyomo", reason="needs pyomo")
+    X = pd.DataFrame(POWER.signals, columns=[f"s {j}" for j in range(8)])
+    y = pd.DataFrame(POWER.decisions, columns=["hydro", "gas [MW]", "Öl"])
+    model = fl.RegionRegressor(fl.Scaled(fl.Box(3)), cost=POWER.cost).fit(X, y)
+    exported = fl.export.to_pyomo(model)
+    assert list(exported.model.x) == ["hydro", "gas [MW]", "Öl"]
+    assert list(exported.phi) == ["1", "s 3", "s 4", "s 5", "s 6", "s 7"]
+    exported.set_signal(X.iloc[[4]])
+    assert exported.phi["s 3"].value == X.iloc[4, 3]
+    assert fl.export.verify(model, "cvxpy", signals=X[:3]).checks[0].problems == 30
+    with pytest.raises(DataError, match="2 signals were given"):
+        exported.set_signal(X[:2])
+
+
+def test_where_the_learned_rows_leave_no_point() -> None:
+    model = fitted("facets")
+    exported = fl.export.to_cvxpy(model)
+    far = POWER.signals[0].copy()
+    far[3:] = 1e3
+    with pytest.raises(EmptySetError, match=r"model\.region\(signal\) relaxes them"):
+        exported.set_signal(far)
+    with pytest.warns(fl.exceptions.FeaslearnWarning):
+        region = model.region(far)
+    assert fl.export.verify(region, "mps").checks[0].largest_difference < 1e-6
+
+
+def test_what_cannot_be_exported() -> None:
+    with pytest.raises(NotFittedError):
+        fl.export.to_cvxpy(fl.RegionRegressor(fl.Facets()))
+    with pytest.raises(UnsupportedError, match="not ndarray"):
+        fl.export.to_cvxpy(np.zeros(3))  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedError, match="does not move"):
+        fl.export.to_cvxpy(fitted("scaled").region(POWER.signals[0])).set_signal(POWER.signals[0])
+    with pytest.raises(UnsupportedError, match=r"to_mps holds a region .* model\.region\(signal\)"):
+        fl.export.to_mps(fitted("scaled"), "region.mps")  # type: ignore[arg-type]
+
+
+def test_a_hypothesis_of_somebody_else_has_regions_at_least() -> None:
+    model = fitted("scaled")
+
+    class Mine(fl.hypotheses.Hypothesis):
+        layout = solve = tied = image = check = Affine.check  # type: ignore[assignment]
+
+    other = fl.RegionRegressor().__class__(Mine())
+    other.__dict__.update({**vars(model), "hypothesis_": Mine()})
+    with pytest.raises(UnsupportedError, match=r"export model\.region\(signal\)"):
+        fl.export.to_cvxpy(other)

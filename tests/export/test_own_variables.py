@@ -1,0 +1,110 @@
+"""A region is put on variables of a model that somebody has already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import DataError
+from feaslearn.sets import AffineImage
+
+#: Least hydro + 2 gas over the triangle (1, 1), (3, 1), (1, 3) with hydro + gas >= 3: at (2, 1).
+LEAST = 4.0
+
+
+def test_cvxpy(triangle: fl.Region) -> None:
+    x = cp.Variable(3, name="p")
+    plant = fl.export.to_cvxpy(triangle, x[:2])
+    assert plant.names == {"hydro": "p[0:2][0]", "gas turbine": "p[0:2][1]"}
+    rows = [*plant.constraints, x[0] + x[1] >= 3, x[2] >= 0]
+    problem = cp.Problem(cp.Minimize(x[0] + 2 * x[1] + x[2]), rows)
+    assert problem.solve(solver="HIGHS") == pytest.approx(LEAST)
+    plant = fl.export.to_cvxpy(triangle, [x[2], x[0]])
+    problem = cp.Problem(cp.Minimize(x[2]), plant.constraints)
+    assert problem.solve(solver="HIGHS") == pytest.approx(1.0)
+    for wrong in (x, 3.0, cp.Variable((2, 1))):
+        with pytest.raises(DataError, match="one entry for each of hydro, gas turbine"):
+            fl.export.to_cvxpy(triangle, wrong)
+
+
+def test_one_decision_in_cvxpy() -> None:
+    x = cp.Variable()
+    region = fl.Region(AffineImage(fl.Box(1), [[2.0]], [1.0]))
+    rows = fl.export.to_cvxpy(region, x).constraints
+    assert cp.Problem(cp.Minimize(x), rows).solve(solver="HIGHS") == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize("kind", ["list", "names", "other names", "dictionary"])
+def test_pyomo(triangle: fl.Region, kind: str) -> None:
+    pyo = pytest.importorskip("pyomo.environ", reason="needs pyomo")
+    model = pyo.ConcreteModel()
+    # By name, the order does not matter; other keys are taken in their order.
+    keys = ["gas turbine", "hydro"] if kind == "names" else ["a", "b"]
+    model.x = pyo.Var(keys)
+    hydro, gas = (model.x[key] for key in (keys[::-1] if kind == "names" else keys))
+    given: Any = {
+        "list": [hydro, gas],
+        "dictionary": {"gas turbine": gas, "hydro": hydro, "wind": 3.0},
+    }.get(kind, model.x)
+    exported = fl.export.to_pyomo(triangle, given)
+    model.plant = exported.model
+    assert exported.names == {"hydro": hydro.name, "gas turbine": gas.name}
+    assert not hasattr(exported.model, "x")
+    model.demand = pyo.Constraint(expr=hydro + gas >= 3)
+    model.cost = pyo.Objective(expr=hydro + 2 * gas)
+    pyo.SolverFactory("appsi_highs").solve(model)
+    assert pyo.value(model.cost) == pytest.approx(LEAST)
+    with pytest.raises(DataError, match="x holds 1 variables for 2 decisions: hydro, gas turbine"):
+        fl.export.to_pyomo(triangle, [hydro])
+    with pytest.raises(DataError, match="x holds 1 variables"):
+        fl.export.to_pyomo(triangle, 3.0)
+
+
+def test_gurobipy(triangle: fl.Region) -> None:
+    gp = pytest.importorskip("gurobipy", reason="needs gurobipy")
+    model = gp.Model(env=gp.Env(params={"OutputFlag": 0}))
+    x = model.addVars(["hydro", "gas turbine"], lb=-10, name="p")
+    model.update()
+    plant = fl.export.to_gurobipy(triangle, model, x)
+    assert plant.names["hydro"] == "p[hydro]"
+    model.addConstr(x.sum() >= 3)
+    model.setObjective(x["hydro"] + 2 * x["gas turbine"])
+    model.optimize()
+    assert pytest.approx(LEAST) == model.ObjVal
+    # A second region on the same variables: both hold.
+    fl.export.to_gurobipy(fl.Region(AffineImage(fl.Box(2), 2 * np.eye(2), np.zeros(2))), model, x)
+    model.setObjective(-x["hydro"])
+    model.optimize()
+    assert pytest.approx(-2.0) == model.ObjVal
+    assert fl.export.to_gurobipy(triangle, model).names["gas turbine"] == "gas_turbine"
+    with pytest.raises(DataError, match="give that model as well"):
+        fl.export.to_gurobipy(triangle, x=x)
+    with pytest.raises(DataError, match=r"not a gurobipy\.Model"):
+        fl.export.to_gurobipy(triangle, x)
+
+
+def test_linopy(triangle: fl.Region) -> None:
+    linopy = pytest.importorskip("linopy", reason="needs linopy")
+    model = linopy.Model()
+    x = model.add_variables(coords=[["h", "g", "w"]], dims=["unit"], lower=-10, name="p")
+    plant = fl.export.to_linopy(triangle, model, x.sel(unit=["h", "g"]))
+    total = x.sel(unit=["h", "g"]).sum()
+    model.add_constraints(total >= 3)
+    model.add_objective(total + x.sel(unit=["g"]).sum())
+    assert model.solve("highs", io_api="direct", progress=False) == ("ok", "optimal")
+    assert model.objective.value == pytest.approx(LEAST)
+    assert plant.model is model
+    with pytest.raises(DataError, match="has a region called 'region'"):
+        fl.export.to_linopy(triangle, model)
+    fl.export.to_linopy(triangle, model, name="second")
+    for wrong in (x, 3.0):
+        with pytest.raises(DataError, match="one dimension of size 2"):
+            fl.export.to_linopy(triangle, model, wrong, name="third")
+    with pytest.raises(DataError, match="give that model as well"):
+        fl.export.to_linopy(triangle, x=x)
+    with pytest.raises(DataError, match=r"not a linopy\.Model"):
+        fl.export.to_linopy(triangle, x)

@@ -1,0 +1,229 @@
+"""The pictures of regions, predictions and losses."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import DataError, MissingExtraError, UnsupportedError
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+from feaslearn.plots import (  # noqa: E402
+    LearningCurveDisplay,
+    PredictionDisplay,
+    RegionDisplay,
+    RegionPathDisplay,
+    SizeDisplay,
+)
+
+SIGNALS = [*(f"price {j}" for j in range(3)), *(f"demand_{j}" for j in range(5))]
+PLANTS = ["hydro", "$gas$", "coal"]
+
+
+@pytest.fixture(autouse=True)
+def _close() -> Iterator[None]:
+    yield
+    matplotlib.pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def frames() -> tuple[pd.DataFrame, pd.DataFrame]:
+    data = fl.datasets.make_power5(80, line_capacity=1.5, random_state=0)
+    return (
+        pd.DataFrame(data.signals, columns=SIGNALS),
+        pd.DataFrame(data.decisions, columns=PLANTS),
+    )
+
+
+@pytest.fixture(scope="module")
+def model(frames: tuple[pd.DataFrame, pd.DataFrame]) -> fl.RegionRegressor:
+    return fl.RegionRegressor(fl.Facets(), cost=SIGNALS[:3], random_state=0).fit(*frames)
+
+
+def star(ax: Any) -> list[float]:
+    """Return where the optimum is drawn."""
+    (line,) = (line for line in ax.lines if line.get_marker() == "*")
+    return [float(part[0]) for part in line.get_data()]
+
+
+def test_a_plane(model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None:
+    X, y = frames
+    units = {"hydro": "MW", "$gas$": "GW"}
+    display = RegionDisplay.from_estimator(
+        model, X.iloc[0], y=y, decisions=["hydro", "$gas$"], units=units
+    )
+    (ax,) = display.axes_
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("hydro (MW)", "$gas$ (GW)")
+    best = model.predict(X.iloc[:1]).to_numpy()[0]
+    assert star(ax) == pytest.approx(best[:2])
+    dots = ax.lines[0].get_xydata()
+    assert dots == pytest.approx(y.to_numpy()[:, :2])
+    polygon = ax.patches[0].get_xy()
+    lower, upper = model.region(X.iloc[0]).bounding_box()
+    assert polygon.min(axis=0) == pytest.approx(lower[:2], abs=1e-6)
+    assert polygon.max(axis=0) == pytest.approx(upper[:2], abs=1e-6)
+    display.figure_.savefig(tmp_path / "plane.png")
+
+
+def test_one_three_and_pairs(model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None:
+    X, y = frames
+    solid = RegionDisplay.from_estimator(model, X.iloc[0], y=y)
+    assert solid.axes_[0].name == "3d"
+    solid.figure_.savefig(tmp_path / "space.png")
+    pairs = RegionDisplay.from_estimator(model, X.iloc[0], y=y, view="pairs")
+    assert [ax.get_xlabel() for ax in pairs.axes_] == ["", "hydro", "$gas$"]
+    pairs.figure_.savefig(tmp_path / "pairs.png")
+    one = RegionDisplay.from_estimator(model, X.iloc[0], y=y, decisions="coal")
+    lower, upper = model.region(X.iloc[0]).bounding_box()
+    assert one.axes_[0].lines[0].get_xdata() == pytest.approx([lower[2], upper[2]])
+
+
+def test_what_if_prices_move_the_optimum(model: fl.RegionRegressor, frames: Any) -> None:
+    _, ax = matplotlib.pyplot.subplots()
+    display = RegionDisplay.from_estimator(
+        model, frames[0].iloc[0], costs=[9.0, 1.0, 1.0], decisions=[0, 1], ax=ax
+    )
+    assert display.axes_[0] is ax
+    assert star(ax)[0] == pytest.approx(model.region(frames[0].iloc[0]).bounding_box()[0][0])
+
+
+def test_a_maximum_is_where_the_model_says() -> None:
+    data = fl.datasets.make_l1_ball(40, n=2, low=-1.0, random_state=0)
+    model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost, sense="max")
+    model.fit(data.signals, 2.0 - data.decisions)
+    display = RegionDisplay.from_estimator(model, data.signals[0])
+    assert star(display.axes_[0]) == pytest.approx(model.predict(data.signals[:1])[0])
+
+
+def test_an_empty_region_is_drawn_relaxed(model: fl.RegionRegressor, frames: Any) -> None:
+    far = frames[0].iloc[0].copy()
+    far.iloc[3:] *= 10.0
+    display = RegionDisplay.from_estimator(model, far, view="pairs")
+    assert "no decision satisfies everything" in display.figure_.get_suptitle()
+
+
+def test_a_region_without_points_says_so() -> None:
+    nothing = fl.Polytope([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], [1.0, 0.0, 0.0, -1.0])
+    region = fl.Region(fl.sets.AffineImage(nothing, np.eye(2), np.zeros(2)))
+    display = RegionDisplay(region, observed=[[0.0, 1.0]], cost=[1.0, 1.0]).plot()
+    assert "no decision" in display.axes_[0].texts[0].get_text()
+    assert not display.axes_[0].patches
+
+
+def test_bad_arguments_of_a_region(model: fl.RegionRegressor, frames: Any) -> None:
+    X, y = frames
+    draw = RegionDisplay.from_estimator
+    for match, options in {
+        "did you mean 'hydro'": {"decisions": ["hydra", "coal"]},
+        "no column is listed": {"decisions": []},
+        "view='2d' is not known": {"view": "2d"},
+        "takes three decisions": {"view": "3d", "decisions": [0, 1]},
+        "ax holds one panel": {"ax": object()},
+        "y has 2 columns for 3": {"y": y.iloc[:, :2]},
+        "units: there is no column 'gas'": {"units": {"gas": "MW"}},
+    }.items():
+        with pytest.raises(DataError, match=match):
+            draw(model, X.iloc[0], **options)  # type: ignore[arg-type]
+    many = fl.Region(fl.sets.AffineImage(fl.Box(9), np.eye(9), np.zeros(9)))
+    with pytest.raises(DataError, match="36 pairs; choose up to 8"):
+        RegionDisplay(many).plot()
+
+
+@pytest.mark.parametrize("style", ["overlay", "panels"])
+def test_a_path(style: Any, model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None:
+    X, _ = frames
+    display = RegionPathDisplay.from_estimator(
+        model, X, signal="demand_4", style=style, units={"demand_4": "MW", "hydro": "kW"}
+    )
+    low, high = X["demand_4"].min(), X["demand_4"].max()
+    assert display.values == pytest.approx(np.linspace(low, high, 5))
+    row = X.median()
+    row["demand_4"] = high
+    assert display.regions[-1].support(np.ones(3)) == pytest.approx(
+        model.region(row).support(np.ones(3))
+    )
+    assert display.axes_[0].get_xlabel() == "hydro (kW)"
+    texts = [axes.get_ylabel() + axes.get_title() for axes in display.figure_.axes]
+    assert any("demand_4 (MW)" in text for text in texts)
+    display.figure_.savefig(tmp_path / "path.png")
+
+
+def test_bad_arguments_of_a_path(model: fl.RegionRegressor, frames: Any) -> None:
+    draw = RegionPathDisplay.from_estimator
+    for match, options in {
+        "did you mean 'demand_": {"signal": "demand"},
+        "along two decisions, not 3": {"signal": 3, "decisions": [0, 1, 2]},
+        "style='x' is not known": {"signal": 3, "style": "x"},
+    }.items():
+        with pytest.raises(DataError, match=match):
+            draw(model, frames[0], **options)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="0 regions for 1"):
+        RegionPathDisplay([1.0], []).plot()
+
+
+def test_predictions(model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None:
+    X, y = frames
+    y = y.copy()
+    y.iloc[0, 0] = np.nan
+    display = PredictionDisplay.from_estimator(model, X, y, units="MW")
+    assert [ax.get_title().split("\n")[0] for ax in display.axes_] == [f"{n} (MW)" for n in PLANTS]
+    across, up = display.axes_[2].lines[0].get_data()
+    assert across == pytest.approx(y["coal"].to_numpy())
+    assert up == pytest.approx(model.predict(X)["coal"].to_numpy())
+    display.figure_.savefig(tmp_path / "predictions.png")
+    flat = PredictionDisplay.from_predictions([1.0, 2.0], [1.0, 2.0])
+    assert "R² 1.000" in flat.axes_[0].get_title()
+    with pytest.raises(DataError, match="were observed and"):
+        PredictionDisplay.from_predictions([[1.0], [2.0]], [[1.0]])
+
+
+def test_learning_curves(frames: Any, tmp_path: Path) -> None:
+    X, y = frames
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=SIGNALS[:3], random_state=0)
+    with pytest.raises(fl.exceptions.NotFittedError):
+        LearningCurveDisplay.from_estimator(model)
+    model.fit(X, y)
+    display = LearningCurveDisplay.from_estimator(model)
+    drawn = {line.get_label(): line.get_ydata() for line in display.ax_.lines}
+    assert list(drawn["training loss"]) == pytest.approx(model.result_.history["objective"])
+    display.figure_.savefig(tmp_path / "history.png")
+    linear = fl.RegionRegressor(fl.Affine(fl.Simplex(1)), cost=SIGNALS[:3])
+    grown = LearningCurveDisplay.from_samples(linear, X, y, sizes=[20, 40], cv=2)
+    held_out = grown.ax_.lines[1].get_ydata()
+    assert list(grown.ax_.lines[1].get_xdata()) == [20, 40]
+    assert held_out[1] > 0.0
+    with pytest.raises(DataError, match="learning curve"):
+        LearningCurveDisplay.from_samples(linear, X, y, sizes=[4000], cv=2)
+    with pytest.raises(DataError, match="nothing was recorded"):
+        LearningCurveDisplay({}).plot()
+
+
+def test_loss_by_size(frames: Any, tmp_path: Path) -> None:
+    X, y = frames
+    model = fl.RegionRegressor(fl.Facets(), cost=SIGNALS[:3], random_state=0)
+    display = SizeDisplay.from_estimator(model, X, y, sizes=[0, 2], cv=2)
+    assert display.best_ in (0, 2)
+    assert display.held_out.shape == (2, 2)
+    assert display.ax_.get_xlabel() == "most facets"
+    display.figure_.savefig(tmp_path / "sizes.png")
+    with pytest.raises(UnsupportedError, match="has no size"):
+        SizeDisplay.from_estimator(fl.RegionRegressor(), X, y, sizes=[1])
+    with pytest.raises(DataError, match="none is listed"):
+        SizeDisplay.from_estimator(model, X, y, sizes=[])
+
+
+def test_a_missing_package_is_named(
+    model: fl.RegionRegressor, frames: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(MissingExtraError, match=r"matplotlib: pip install .feaslearn\[plot\]"):
+        RegionDisplay.from_estimator(model, frames[0].iloc[0])

@@ -1,0 +1,220 @@
+"""What data pinned, what they did not show, and what carries a region."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import DataError, NotFittedError
+from feaslearn.regressor import Explanation, Limit, Outside
+from feaslearn.regressor.explanation.exposure import exposure
+
+pd = pytest.importorskip("pandas")
+
+UNITS = ["unit 1", "unit 2", "unit 3"]
+COSTS = ["c1", "c2", "c3"]
+CAPACITY = 3.5
+
+
+def dispatch(dearest: float = 2.0, count: int = 120) -> tuple[object, object]:
+    """Return signals and merit-order dispatch of three units, as frames."""
+    rng = np.random.default_rng(0)
+    costs = np.column_stack([rng.uniform(0.2, 1.0, (count, 2)), np.full(count, dearest)])
+    demand = rng.uniform(2.0, 8.0, count)
+    decisions, left = np.zeros((count, 3)), demand.copy()
+    for place in np.argsort(costs, axis=1).T:
+        taken = np.minimum(CAPACITY, left)
+        decisions[np.arange(count), place] = taken
+        left -= taken
+    X = pd.DataFrame(np.column_stack([costs, demand]), columns=[*COSTS, "demand"])
+    return X, pd.DataFrame(decisions, columns=UNITS)
+
+
+def fitted(hypothesis: object, X: object, y: object, **parameters: object) -> fl.RegionRegressor:
+    parameters = {"cost": COSTS, "random_state": 0} | parameters
+    return fl.RegionRegressor(hypothesis, **parameters).fit(X, y)
+
+
+HYPOTHESES = {
+    "minkowski": fl.Minkowski.hypersimplices(3),
+    "facets": fl.Facets(),
+    "affine": fl.Affine(fl.Simplex(3)),
+    "blend": fl.Blend([fl.Facets(3), fl.Minkowski.hypersimplices(3)]),
+    "auto": None,
+}
+
+
+@pytest.mark.parametrize("name", HYPOTHESES)
+def test_prices_that_never_reward_a_unit_say_nothing_about_its_upper_limit(name: str) -> None:
+    trainer = fl.trainers.Annealing(n_starts=1, ridge=1e-4) if name == "affine" else "auto"
+    explained = fitted(HYPOTHESES[name], *dispatch(), trainer=trainer).explain()
+    limits = {(limit.decision, limit.side): limit for limit in explained.limits}
+    assert not limits["unit 3", "upper"].pinned
+    assert limits["unit 3", "lower"].pinned
+    if name != "affine":
+        assert limits["unit 1", "upper"].pinned
+        assert limits["unit 2", "upper"].pinned
+    text = "the data say nothing about the upper limit of unit 3"
+    assert text in str(explained)
+    assert text in explained._repr_html_()
+    assert explained.carriers
+
+
+def test_a_unit_that_is_rewarded_is_seen() -> None:
+    X, y = dispatch()
+    turned = X.copy()
+    turned["c1"], turned["c3"] = X["c3"], X["c1"]
+    swapped = y.copy()
+    swapped["unit 1"], swapped["unit 3"] = y["unit 3"], y["unit 1"]
+    both = pd.concat([X, turned]), pd.concat([y, swapped])
+    for hypothesis in (fl.Minkowski.hypersimplices(3), fl.Facets()):
+        limits = fitted(hypothesis, *both).explain().limits
+        upper = {limit.decision: limit.share for limit in limits if limit.side == "upper"}
+        assert upper["unit 3"] > 0.1
+        assert upper["unit 1"] > 0.1
+
+
+def test_sets_and_ternary_maps_are_explained_too() -> None:
+    data = fl.datasets.make_l1_ball(60, n=2, low=-1.0, random_state=0)
+    model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost)
+    explained = model.fit(data.signals, data.decisions).explain()
+    assert all(limit.pinned for limit in explained.limits)
+    assert "column 0 is used in" in str(explained)
+    # Without a width there are no limits.
+    constant = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost)
+    explained = constant.fit(data.signals, np.ones((60, 2))).explain()
+    assert "single point" in str(explained)
+    assert not any(limit.pinned for limit in explained.limits)
+    rng = np.random.default_rng(0)
+    costs = rng.normal(size=(30, 2))
+    decisions = np.sign(costs[:, 1] - costs[:, 0])[:, None] * [[1.0, -1.0]]
+    ternary = fl.RegionRegressor(fl.Ternary(fl.Box(1)), cost=[0, 1], random_state=0)
+    limits = ternary.fit(costs, decisions).explain().limits
+    assert all(limit.pinned for limit in limits)
+
+
+def test_a_ball_is_seen_where_prices_come_near_its_limits() -> None:
+    rng = np.random.default_rng(0)
+    angles = rng.uniform(-0.3, 0.3, 50)
+    costs = -np.column_stack([np.cos(angles), np.sin(angles)])
+    model = fl.RegionRegressor(fl.Scaled(fl.L2Ball(2)), cost=[0, 1]).fit(costs, -costs)
+    seen = {(limit.decision, limit.side): limit.pinned for limit in model.explain().limits}
+    assert seen == {
+        ("x0", "upper"): True,
+        ("x0", "lower"): False,
+        ("x1", "upper"): False,
+        ("x1", "lower"): False,
+    }
+
+
+def test_exposure_of_half_spaces_follows_their_prices() -> None:
+    X, y = dispatch()
+    model = fitted(fl.Facets(), X, y)
+    features = model.features_.transform(X.to_numpy())
+    shown = exposure(model.hypothesis_, model.theta_, features, X[COSTS].to_numpy())
+    # A unit at its capacity while a dearer one runs would run more.
+    runs = y.to_numpy() > 1e-6
+    dearer = np.array(
+        [
+            [(runs[i] & (X[COSTS].to_numpy()[i] > cost)).any() for cost in X[COSTS].to_numpy()[i]]
+            for i in range(len(X))
+        ]
+    )
+    full = y.to_numpy() >= CAPACITY - 1e-9
+    assert np.array_equal(shown.upper[:, :2], (full & dearer)[:, :2])
+
+
+def test_a_signal_outside_the_training_range_is_measured() -> None:
+    X, y = dispatch()
+    model = fitted(fl.Minkowski.hypersimplices(3), X, y)
+    inside = model.explain(X.iloc[4])
+    assert inside.outside == ()
+    assert inside.price_angle < 10.0
+    assert "within the range" in str(inside)
+    far = X.iloc[[4]].copy()
+    far["demand"] = X["demand"].max() + 0.5 * np.ptp(X["demand"])
+    far["c3"] = 3.0
+    (price, demand) = sorted(model.explain(far).outside, key=lambda each: each.column)
+    assert (price.column, demand.column) == ("c3", "demand")
+    assert demand.ranges == pytest.approx(0.5)
+    assert price.ranges == np.inf
+    assert "always 2" in str(price)
+    assert "0.5 times that range" in str(demand)
+
+
+def test_a_decision_at_a_limit_that_was_not_seen_is_a_remark() -> None:
+    X, y = dispatch()
+    model = fitted(fl.Minkowski.hypersimplices(3), X, y)
+    signal = X.iloc[[0]].copy()
+    assert model.explain(signal).remarks == ()
+    explained = model.explain(signal, costs=[2.0, 1.0, 0.1])
+    assert any("upper limit of unit 3" in text for text in explained.remarks)
+    assert explained.price_angle > 30.0
+
+
+def test_facets_and_blends_say_how_often_what_binds() -> None:
+    X, y = dispatch()
+    text = str(fitted(fl.Facets(), X, y).explain())
+    assert "equality unit 1 + unit 2 + unit 3 = demand" in text
+    blend = str(fitted(HYPOTHESES["blend"], X, y).explain())
+    assert "% of the region" in blend
+
+
+@pytest.mark.parametrize("name", ["minkowski", "facets"])
+def test_a_loaded_model_explains_and_bounds_the_same(name: str, tmp_path: Path) -> None:
+    X, y = dispatch()
+    model = fitted(HYPOTHESES[name], X, y)
+    fl.save(model, tmp_path / "model.json")
+    again = fl.load(tmp_path / "model.json")
+    assert str(again.explain(X.iloc[0])) == str(model.explain(X.iloc[0]))
+    assert str(again.result_) == str(model.result_)
+    if name == "minkowski":
+        boot = again.bootstrap(10, X, y)
+        assert np.array_equal(boot.predict(X).width, model.bootstrap(10, X, y).predict(X).width)
+        bands = again.sandwich().predict(X)
+        assert np.array_equal(bands.width, model.sandwich().predict(X).width)
+
+
+def test_without_costs_or_with_costs_of_their_own() -> None:
+    X, y = dispatch()
+    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3))
+    model.fit(X[["demand"]], y, costs=X[COSTS].to_numpy())
+    explained = model.explain(X[["demand"]].iloc[[0]])
+    assert explained.price_angle is None
+    assert model.explain(X[["demand"]].iloc[[0]], costs=[1.0, 1.0, 2.0]).price_angle is not None
+
+
+def test_bad_input_is_said() -> None:
+    X, y = dispatch()
+    with pytest.raises(NotFittedError):
+        fl.RegionRegressor().explain()
+    model = fitted(fl.Minkowski.hypersimplices(3), X, y)
+    with pytest.raises(DataError, match="2 signals"):
+        model.explain(X.iloc[:2])
+    with pytest.raises(DataError, match="without a signal"):
+        model.explain(costs=[1.0, 2.0, 3.0])
+    with pytest.raises(DataError, match="costs"):
+        model.explain(X.iloc[0], costs=[1.0, 2.0])
+
+
+def test_few_samples_are_called_few() -> None:
+    assert "which is few" in str(Limit("a", "lower", 0.01))
+    assert "few" not in str(Limit("a", "lower", 0.5))
+    assert Outside("s", 3.0, 1.0, 2.0).ranges == 1.0
+    empty = Explanation("Facets()", 3, (), ())
+    assert str(empty) == "Facets(), fitted to 3 samples"
+
+
+def test_a_limit_that_is_known_need_not_be_seen() -> None:
+    X, y = dispatch()
+    known = fl.Known(bounds=(0.0, CAPACITY), balance=(np.ones(3), ["demand"]))
+    for hypothesis in (fl.Minkowski.hypersimplices(3), fl.Facets()):
+        model = fitted(hypothesis, X, y, known=known)
+        explained = model.explain(X.iloc[0])
+        assert explained.unseen == ()
+        assert "upper limit of unit 3 is known" in str(explained)
+        with pytest.raises(fl.exceptions.FeaslearnError, match="bootstrap"):
+            model.sandwich()

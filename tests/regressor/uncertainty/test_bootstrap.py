@@ -1,0 +1,202 @@
+"""Refits on samples drawn again, and the closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import feaslearn as fl
+from feaslearn.exceptions import DataError, FeaslearnWarning, NotFittedError, UnsupportedError
+from feaslearn.regressor.uncertainty import refits
+from feaslearn.trainers import Convex
+
+
+def ball(count: int = 80, seed: int = 0) -> fl.Decisions:
+    return fl.datasets.make_l1_ball(count, n=2, noise=0.2, low=-1.0, random_state=seed)
+
+
+def fitted(data: fl.Decisions, **parameters: object) -> fl.RegionRegressor:
+    parameters = {"hypothesis": fl.Scaled(fl.L1Ball(2)), "cost": data.cost} | parameters
+    return fl.RegionRegressor(**parameters).fit(data.signals, data.decisions)
+
+
+def test_the_short_way_through_moments_is_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = fl.datasets.make_power5(60, noise=0.2, random_state=0)
+    for trainer in ("auto", Convex(ridge=0.01, sparsity=0.001)):
+        model = fitted(data, hypothesis=fl.Minkowski.hypersimplices(3), trainer=trainer)
+        short = model.bootstrap(10, data.signals, data.decisions)
+        with monkeypatch.context() as patch:
+            patch.setattr(refits, "moment_refits", lambda model, data: None)
+            long = model.bootstrap(10, data.signals, data.decisions)
+        for one, other in zip(short.refits, long.refits, strict=True):
+            assert np.allclose(one.theta_, other.theta_, atol=1e-7)
+            assert one.result_.objective == pytest.approx(other.result_.objective, abs=1e-9)
+        assert len({refit.theta_.tobytes() for refit in short.refits}) == 10
+
+
+def test_a_refit_is_a_fit_to_the_rows_that_were_drawn() -> None:
+    data = ball()
+    model = fitted(data)
+    boot = model.bootstrap(10, data.signals, data.decisions, random_state=3)
+    first = np.random.SeedSequence(int(np.random.RandomState(3).randint(2**31 - 1))).spawn(10)[0]
+    drawn = np.random.default_rng(first).multinomial(80, np.full(80, 1 / 80))
+    rows = np.repeat(np.arange(80), drawn)
+    again = clone(model).fit(data.signals[rows], data.decisions[rows])
+    assert np.allclose(boot.refits[0].theta_, again.theta_, atol=1e-9)
+
+
+def test_threads_and_seeds_decide_nothing_and_everything() -> None:
+    data = ball()
+    model = fitted(data)
+    bands = [
+        model.bootstrap(12, data.signals, data.decisions, random_state=seed, n_jobs=jobs)
+        .predict(data.signals)
+        .width
+        for seed, jobs in ((0, 1), (0, 2), (1, 1))
+    ]
+    assert np.array_equal(bands[0], bands[1])
+    assert not np.array_equal(bands[0], bands[2])
+
+
+def test_bands_on_reach_agree_with_those_on_decisions_and_shrink_with_data() -> None:
+    few, many = ball(60), ball(2000)
+    widths = []
+    for data in (few, many):
+        model = fitted(data)
+        boot = model.bootstrap(40, data.signals, data.decisions)
+        cost = np.array([0.2, -0.9])
+        reach = boot.support(cost, -cost)
+        decision = boot.predict([cost])
+        assert reach.center[0] == pytest.approx(-cost @ decision.center[0])
+        region = model.region(cost)
+        assert boot.support(cost, np.eye(2)).center[1] == pytest.approx(region.support([0.0, 1.0]))
+        widths.append(reach.width[0])
+    assert widths[1] < 0.4 * widths[0]
+
+
+def test_the_closed_form_agrees_with_many_refits_where_nothing_is_at_a_limit() -> None:
+    data = ball(400)
+    model, few = fitted(data), data.signals[:20]
+    boot = model.bootstrap(300, data.signals, data.decisions)
+    closed = model.sandwich().predict(few)
+    assert np.array_equal(closed.center, model.predict(few))
+    assert closed.width == pytest.approx(boot.predict(few, kind="normal").width, rel=0.15)
+    directions = np.array([[1.0, 0.0], [0.0, -1.0], [1.0, 1.0]])
+    reach = boot.support(data.signals[0], directions, kind="normal")
+    closed_reach = model.sandwich().support(data.signals[0], directions)
+    assert closed_reach.width == pytest.approx(reach.width, rel=0.15)
+    assert closed_reach.center == pytest.approx(reach.center)
+
+
+def test_the_closed_form_of_a_linear_policy_is_the_one_of_least_squares() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = X @ [[1.0], [2.0]] + 0.3 * rng.normal(size=(300, 1))
+    signals = np.hstack([np.ones((300, 1)), X])
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex(1)), cost=[0]).fit(signals, y)
+    design = np.hstack([np.ones((300, 1)), X])
+    residual = y[:, 0] - design @ np.linalg.lstsq(design, y[:, 0], rcond=None)[0]
+    inverse = np.linalg.inv(design.T @ design)
+    expected = inverse @ (design.T * residual**2) @ design @ inverse * 300 / 297
+    assert model._seen.covariance == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_closed_form_holds_scales_of_zero_and_knows_every_kind_of_scale() -> None:
+    data = fl.datasets.make_power5(150, noise=0.2, random_state=0)
+    for scale in ("affine", "shared", "box"):
+        hypothesis = fl.Minkowski.hypersimplices(3, scale=scale, n_knots=2)
+        model = fitted(data, hypothesis=hypothesis, trainer=Convex(ridge=0.0, sparsity=0.0))
+        bands = model.sandwich().predict(data.signals[:20])
+        again = model.sandwich(data.signals, data.decisions).predict(data.signals[:20])
+        assert np.array_equal(bands.width, again.width)
+        assert (bands.width > 0.0).all()
+        boot = model.bootstrap(40, data.signals, data.decisions)
+        ratio = boot.predict(data.signals[:20], kind="normal").width / bands.width
+        assert 0.8 < np.median(ratio) < 1.5
+
+
+def test_refits_hold_the_hypothesis_that_was_chosen_and_go_through_frames() -> None:
+    pd = pytest.importorskip("pandas")
+    data = ball(40)
+    X = pd.DataFrame(data.signals, columns=["p", "q"])
+    y = pd.DataFrame(data.decisions, columns=["a", "b"])
+    model = fl.RegionRegressor(cost=["p", "q"], random_state=0).fit(X, y)
+    boot = model.bootstrap(10, X, y)
+    assert {type(refit.hypothesis_) for refit in boot.refits} == {type(model.hypothesis_)}
+    assert boot.predict(X).center.shape == (40, 2)
+
+
+@pytest.mark.parametrize("hypothesis", [fl.Facets(max_facets=2), fl.Affine(fl.Simplex(2))])
+def test_every_class_can_be_drawn_again(hypothesis: fl.hypotheses.Hypothesis) -> None:
+    data = fl.datasets.make_switch(40, noise=0.05, random_state=0)
+    trainer = fl.trainers.GradientDescent(max_iter=3, n_starts=1)
+    if isinstance(hypothesis, fl.Facets):
+        trainer = fl.trainers.FacetLearning(n_starts=1, tries=1)
+    model = fitted(data, hypothesis=hypothesis, trainer=trainer, random_state=0)
+    boot = model.bootstrap(10, data.signals, data.decisions)
+    assert boot.predict(data.signals).contains(model.predict(data.signals)).all()
+    with pytest.raises(UnsupportedError, match="not linear"):
+        model.sandwich()
+
+
+def test_failed_refits_are_counted_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = ball(40)
+    model = fitted(data)
+    whole = refits._reweighted
+    left = iter(range(100))
+
+    def some_fail(*arguments: object) -> object:
+        return "SolverError: no" if next(left) % 2 else whole(*arguments)
+
+    monkeypatch.setattr(refits, "_reweighted", some_fail)
+    with pytest.warns(FeaslearnWarning, match="10 of 20 refits failed"):
+        boot = model.bootstrap(20, data.signals, data.decisions)
+    assert len(boot.refits) == len(boot.failures) == 10
+    assert "SolverError: no" in str(boot)
+    assert "<table>" in boot._repr_html_()
+    left = iter([0, 1, 1, 1] * 5)
+    with pytest.raises(DataError, match="15 of 20"):
+        model.bootstrap(20, data.signals, data.decisions)
+
+
+def test_bad_input_is_said() -> None:
+    data = ball(40)
+    model = fitted(data)
+    with pytest.raises(DataError, match="n=3"):
+        model.bootstrap(3, data.signals, data.decisions)
+    with pytest.raises(DataError, match="rows"):
+        model.bootstrap(10, data.signals[1:], data.decisions)
+    boot = model.bootstrap(10, data.signals, data.decisions)
+    for directions in ([1.0, 0.0, 0.0], [["a", "b"]], [np.nan, 1.0]):
+        with pytest.raises(DataError, match="directions"):
+            boot.support(data.signals[0], directions)
+    with pytest.raises(NotFittedError):
+        fl.RegionRegressor().bootstrap(10, data.signals, data.decisions)
+    by_cost = fitted(data[:10], loss="suboptimality")
+    with pytest.raises(DataError, match="pass the signals"):
+        by_cost.sandwich()
+
+
+def test_weights_and_maximisation_go_through() -> None:
+    data = ball(60)
+    model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=[0, 1], sense="max")
+    weights = np.linspace(0.0, 1.0, 60)
+    model.fit(-data.signals, data.decisions, sample_weight=weights)
+    boot = model.bootstrap(10, -data.signals, data.decisions, sample_weight=weights)
+    same = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=[0, 1])
+    same.fit(data.signals, data.decisions, sample_weight=weights)
+    again = same.bootstrap(10, data.signals, data.decisions, sample_weight=weights)
+    assert boot.predict(-data.signals).width == pytest.approx(again.predict(data.signals).width)
+
+
+def test_known_constraints_go_through_refits_and_hold_in_each() -> None:
+    data = fl.datasets.make_power5(40, noise=0.1, random_state=0)
+    demand = np.column_stack([data.signals, data.signals[:, 3:].sum(axis=1)])
+    known = fl.Known(balance=(np.ones(3), [8]), contradictions="project")
+    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2], known=known)
+    model.fit(demand, data.decisions)
+    boot = model.bootstrap(10, demand, data.decisions)
+    for refit in boot.refits:
+        assert refit.predict(demand).sum(axis=1) == pytest.approx(demand[:, 8], abs=1e-7)
+    assert boot.predict(demand).contains(model.predict(demand)).all()

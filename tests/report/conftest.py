@@ -1,0 +1,38 @@
+"""A browser for the tests, and models to show in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import feaslearn as fl
+from feaslearn.io import Frame
+from report.browser import Browser, find_browser
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Return one browser for all tests; skip where there is none."""
+    program = find_browser()
+    if program is None:
+        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
+    started = Browser(program, tmp_path_factory.mktemp("profile"))
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="session")
+def power() -> fl.Decisions:
+    """Return the dispatch of three plants."""
+    return fl.datasets.make_power5(80, line_capacity=1.5, random_state=0)
+
+
+@pytest.fixture(scope="session")
+def model(power: fl.Decisions) -> fl.RegionRegressor:
+    """Return facets learned from it, with the names of the columns."""
+    signals, decisions = (
+        Frame(values.copy(), names)
+        for values, names in zip((power.signals, power.decisions), power.names, strict=True)
+    )
+    return fl.RegionRegressor(fl.Facets(), cost=power.cost, random_state=0).fit(signals, decisions)

@@ -1,0 +1,242 @@
+"""The page in a real browser: it moves, it complains of nothing, and names stay names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import PolynomialFeatures
+
+import feaslearn as fl
+from feaslearn.io import Frame
+from feaslearn.report import write_report
+from report.browser import Browser
+
+HOSTILE = "<script>alert(1)</script>"
+OUTLINE = "document.getElementById('outline')?.getAttribute('d') ?? null"
+BEST = "document.getElementById('best')?.getAttribute('d') ?? null"
+RANGES = "[...document.querySelectorAll('#ranges td')].map((cell) => cell.textContent)"
+
+
+def checked(browser: Browser, path: Path) -> None:
+    """Check that a page asked for nothing and complained of nothing."""
+    assert browser.requests == [path.resolve().as_uri()]
+    assert browser.complaints == []
+
+
+@pytest.fixture(scope="module")
+def page(
+    model: fl.RegionRegressor, power: fl.Decisions, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    write_report(model, power, path, units={"plant_1": "MW"}, refit=False)
+    return path
+
+
+def slider(browser: Browser, label: str) -> str:
+    """Return a selector for the slider with a label."""
+    names = browser.run("[...document.querySelectorAll('#sliders label')].map(l => l.textContent)")
+    return f"#slider-{names.index(label)}" if label in names else pytest.fail(f"{label}: {names}")
+
+
+def test_sliders_move_the_region(
+    page: Path, model: fl.RegionRegressor, power: fl.Decisions, browser: Browser
+) -> None:
+    browser.open(page)
+    before = browser.run(OUTLINE)
+    assert before.count("L") >= 2
+    # All sliders are in the order of the signals within their group.
+    group = browser.run("document.querySelectorAll('#move-region input').length")
+    assert group == 5
+    low = power.signals[:, 3:].min(axis=0)
+    inputs = browser.run("[...document.querySelectorAll('#move-region input')].map((i) => i.id)")
+    for name, value in zip(inputs, low, strict=True):
+        browser.slide(f"#{name}", value)
+    after = browser.run(OUTLINE)
+    assert after != before
+    assert browser.run("document.getElementById('place').textContent") == "signals set by hand"
+    # What the table says is what the library says, at the same signals.
+    signal = power.signals[browser.run("Number(document.getElementById('row').value)")].copy()
+    signal[3:] = low
+    lower, upper = model.region(Frame(signal[None], power.names.signals)).bounding_box()
+    cells = [float(text.replace("−", "-").replace("–", "nan")) for text in browser.run(RANGES)]
+    assert cells[0::4] == pytest.approx(lower, rel=2e-3, abs=1e-3)
+    assert cells[1::4] == pytest.approx(upper, rel=2e-3, abs=1e-3)
+    browser.run("document.getElementById('reset').click()")
+    assert browser.run(OUTLINE) == before
+    checked(browser, page)
+
+
+def test_prices_move_the_cheapest_decision_alone(page: Path, browser: Browser) -> None:
+    browser.open(page)
+    ids = "[...document.querySelectorAll('#move-{} input')].map(i => i.id)"
+    # Sliders go no further than the data. With little demand there is a choice of plants.
+    for name in browser.run(ids.format("region")):
+        browser.slide(f"#{name}", -9.0)
+    region, seen = browser.run(OUTLINE), set()
+    first, second, _ = browser.run(ids.format("prices"))
+    for cheap, dear in ((first, second), (second, first)):
+        browser.slide(f"#{cheap}", -9.0)
+        browser.slide(f"#{dear}", 9.0)
+        seen.add(browser.run(BEST))
+    assert len(seen) == 2
+    assert browser.run(OUTLINE) == region
+    checked(browser, page)
+
+
+def test_any_two_decisions_are_the_axes(page: Path, browser: Browser) -> None:
+    browser.open(page)
+    texts = "[...document.querySelectorAll('#region .label')].map((text) => text.textContent)"
+    assert browser.run(texts) == ["plant_1 (MW)", "plant_3"]
+    before = browser.run(OUTLINE)
+    choose = (
+        "(() => {{ const select = document.getElementById('axis-{}'); select.value = {};"
+        " select.dispatchEvent(new Event('change')); }})()"
+    )
+    browser.run(choose.format("y", 2))
+    assert browser.run(texts) == ["plant_1 (MW)", "plant_5"]
+    assert browser.run(OUTLINE) != before
+    browser.run(choose.format("x", 2))
+    assert browser.run(texts) == ["plant_5", "plant_1 (MW)"]
+    checked(browser, page)
+
+
+def test_going_through_the_rows(page: Path, power: fl.Decisions, browser: Browser) -> None:
+    browser.open(page)
+    browser.slide("#row", 3)
+    assert browser.run("document.getElementById('place').textContent") == "row 3"
+    cells = [float(text) for text in browser.run(RANGES)]
+    assert cells[3::4] == pytest.approx(power.decisions[3], rel=1e-3)
+    assert browser.run("document.querySelectorAll('#region .now').length") == 1
+    checked(browser, page)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, False), (390, True)])
+def test_it_fits_the_screen(
+    page: Path, width: int, dark: bool, browser: Browser, tmp_path: Path
+) -> None:
+    browser.open(page, width, dark)
+    assert browser.run("document.documentElement.scrollWidth") == width
+    size = "parseFloat(getComputedStyle(document.querySelector('#region .tick')).fontSize)"
+    assert browser.run(size) >= 11
+    assert browser.run("document.getElementById('region').getBoundingClientRect().height") > 250
+    color = browser.run("getComputedStyle(document.body).backgroundColor")
+    assert (color == "rgb(18, 22, 29)") == dark
+    browser.picture(tmp_path / "page.png")
+    assert (tmp_path / "page.png").stat().st_size > 50_000
+    checked(browser, page)
+
+
+def test_hostile_names_are_inert(power: fl.Decisions, browser: Browser, tmp_path: Path) -> None:
+    names = [HOSTILE, "</script><img src=x onerror=alert(2)>", "'\"><svg onload=alert(3)>", "&lt;"]
+    signals = Frame(power.signals.copy(), [*names, *"abcd"])
+    decisions = Frame(power.decisions.copy(), ["</title>" + HOSTILE, "{{ 7 * 7 }}", "\u2028${x}"])
+    model = fl.RegionRegressor(fl.Facets(2), cost=names[:3], random_state=0)
+    model.fit(signals, decisions)
+    data = fl.Decisions.from_arrays(signals, decisions, cost=names[:3])
+    path = tmp_path / "hostile.html"
+    write_report(
+        model,
+        data,
+        path,
+        title=HOSTILE,
+        source=HOSTILE,
+        units={names[3]: HOSTILE},
+        place=lambda row: f"{HOSTILE} {row}",
+        refit=False,
+    )
+    browser.open(path)
+    browser.slide("#sliders input", 1.0)
+    checked(browser, path)
+    assert browser.run("document.querySelectorAll('script').length") == 2
+    assert browser.run("document.querySelectorAll('img, svg[onload]').length") == 0
+    assert browser.run("document.title") == HOSTILE
+    shown = browser.run("[...document.querySelectorAll('#sliders label')].map(l => l.textContent)")
+    assert {HOSTILE, names[1], names[2], f"&lt; ({HOSTILE})"} <= set(shown)
+    assert "{{ 7 * 7 }}" in browser.run("document.body.textContent")
+
+
+def test_a_policy_stops_other_scripts(page: Path, browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "changed.html"
+    text = page.read_text("utf-8").replace("</main>", "<script>window.bad = 1</script></main>")
+    path.write_text(text, "utf-8")
+    browser.open(path)
+    assert browser.run("window.bad === undefined")
+    assert any("Content Security Policy" in text for text in browser.complaints)
+
+
+def test_a_grid_for_what_the_page_cannot_compute(
+    power: fl.Decisions, browser: Browser, tmp_path: Path
+) -> None:
+    squares = PolynomialFeatures(2, include_bias=False)
+    model = fl.RegionRegressor(
+        fl.Affine(fl.Simplex(3)), cost=power.cost, features=squares, random_state=0
+    ).fit(power.signals[:, :5], power.decisions)
+    data = fl.Decisions.from_arrays(power.signals[:, :5], power.decisions, cost=power.cost)
+    path = tmp_path / "grid.html"
+    write_report(model, data, path, refit=False)
+    browser.open(path)
+    before = browser.run(OUTLINE)
+    browser.slide(slider(browser, "s3"), power.signals[:, 3].max())
+    assert browser.run(OUTLINE) not in (None, before)
+    browser.slide(slider(browser, "s4"), power.signals[:, 4].max())
+    outputs = browser.run("[...document.querySelectorAll('#sliders output')].map(o => o.value)")
+    assert "one signal moves the region at a time" in browser.run("document.body.innerText")
+    assert len(outputs) == 5
+    checked(browser, path)
+
+
+def test_one_decision_with_prices_of_its_own(browser: Browser, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    signals, costs = rng.uniform(1, 2, (40, 1)), rng.normal(size=(40, 1))
+    decisions = np.where(costs[:, 0] > 0, 0.0, signals[:, 0])
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), random_state=0)
+    model.fit(signals, decisions, costs=costs)
+    cost = fl.FunctionCost(lambda _: costs, columns=[])
+    path = tmp_path / "one.html"
+    data = fl.Decisions.from_arrays(signals, decisions, cost=cost)
+    write_report(model, data, path)
+    browser.open(path)
+    before = browser.run(BEST)
+    for value in (costs.min(), costs.max()):
+        browser.slide("#move-prices input", value)
+        before = {before, browser.run(BEST)} if isinstance(before, str) else before
+    assert len(before) == 2
+    outline = browser.run(OUTLINE)
+    browser.slide("#move-region input", 1.99)
+    assert browser.run(OUTLINE) != outline
+    checked(browser, path)
+
+
+def test_a_region_that_is_empty(
+    model: fl.RegionRegressor, power: fl.Decisions, browser: Browser, tmp_path: Path
+) -> None:
+    far = power.signals.copy()
+    far[0, 3:] *= 5.0
+    data = fl.Decisions.from_arrays(far, power.decisions, cost=power.cost, names=power.names)
+    path = tmp_path / "empty.html"
+    write_report(model, data, path, refit=False)
+    browser.open(path)
+    hidden = "document.getElementById('empty').hidden"
+    assert browser.run(hidden)
+    browser.slide("#row", 0)
+    assert not browser.run(hidden)
+    assert browser.run(OUTLINE) is None
+    checked(browser, path)
+    assert "No decision satisfies all that was learned: row 0." in path.read_text("utf-8")
+
+
+def test_maximising(browser: Browser, tmp_path: Path) -> None:
+    data: Any = fl.datasets.make_l1_ball(40, n=2, low=-1.0, random_state=0)
+    data = fl.Decisions.from_arrays(data.signals, 2.0 - data.decisions, cost=data.cost)
+    model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost, sense="max")
+    model.fit(data.signals, data.decisions)
+    path = tmp_path / "most.html"
+    write_report(model, data, path)
+    browser.open(path)
+    row = browser.run("Number(document.getElementById('row').value)")
+    cells = [float(text.replace("−", "-")) for text in browser.run(RANGES)]
+    assert cells[2::4] == pytest.approx(model.predict(data.signals[row : row + 1])[0], abs=1e-3)
+    checked(browser, path)

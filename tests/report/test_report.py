@@ -1,0 +1,287 @@
+"""What the report says, and what it refuses."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import DataError, FileError, MissingExtraError, NotFittedError
+from feaslearn.report import write_report
+from feaslearn.report.chart import Chart, nice_steps
+from feaslearn.report.comparison import compare
+from feaslearn.report.findings import find_problems
+from feaslearn.report.page_file import script_json
+from feaslearn.report.report import render_report, worst_rows
+from feaslearn.report.samples import Samples, fitting_samples
+
+
+def samples_of(model: Any, data: fl.Decisions) -> Samples:
+    return fitting_samples(model, data, "row {}".format, "data")
+
+
+@pytest.fixture(scope="module")
+def text(model: fl.RegionRegressor, power: fl.Decisions) -> str:
+    return render_report(model, power[:60], train=power[60:], units="MW", title="A < B & C")
+
+
+def test_the_page_is_whole_and_needs_nothing(text: str) -> None:
+    assert text.startswith("<!DOCTYPE html>")
+    assert text.count("<section") == text.count("</section>") == 7
+    addresses = set(re.findall(r"https?://[^\s\"']+", text))
+    assert addresses == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"<link|<img|src=|@import|url\((?!#)", text)
+    assert "<title>A &lt; B &amp; C</title>" in text
+    assert len(text) < 300_000
+
+
+def test_the_same_input_gives_the_same_page(
+    model: fl.RegionRegressor, power: fl.Decisions, text: str
+) -> None:
+    again = render_report(model, power[:60], train=power[60:], units="MW", title="A < B & C")
+    assert again == text
+
+
+def test_json_in_a_script_cannot_end_it() -> None:
+    made = script_json({"</script><!--": "&\u2028\u2029"})
+    assert not set("<>&\u2028\u2029") & set(made)
+    with pytest.raises(ValueError, match="JSON"):
+        script_json(float("nan"))
+
+
+# ---- comparison -----------------------------------------------------------------------------
+
+
+def test_others_are_measured_on_rows_they_have_not_seen(
+    model: fl.RegionRegressor, power: fl.Decisions
+) -> None:
+    train, test = power[:50], power[50:]
+    found = compare(samples_of(model, test), samples_of(model, train), None)
+    policy = fl.baselines.LinearPolicy().fit(train.signals, train.decisions)
+    lines = {line.name: line for line in found.lines}
+    expected = fl.evaluate(policy, test).returned
+    assert lines["linear policy"].loss == pytest.approx(expected)
+    assert lines["linear policy"].r2 == pytest.approx(
+        fl.metrics.pooled_r2(test.decisions, policy.predict(test.signals))
+    )
+    assert lines["this model"].loss == pytest.approx(fl.evaluate(model, test).returned)
+    mean = np.square(test.decisions - train.decisions.mean(axis=0)).sum(axis=1).mean()
+    assert lines["mean decision"].loss.mean == pytest.approx(mean)
+    assert found.fair is lines["this model"]
+    assert found.best_other is not None
+
+
+def test_without_a_training_file_parts_are_held_out(
+    model: fl.RegionRegressor, power: fl.Decisions
+) -> None:
+    found = compare(samples_of(model, power), None, None)
+    anew, as_it_is, *others = found.lines
+    assert (anew.name, as_it_is.note) == ("this model, fitted anew", "has seen these rows")
+    assert found.fair == anew
+    assert anew.loss.mean > as_it_is.loss.mean > 0.0
+    assert "These are the rows the model was fitted to" in found.held_out
+    # A copy of each row in another part would be the answer: nothing is fitted to all rows.
+    assert all(line.loss.mean > 0.0 for line in others)
+    kept = compare(samples_of(model, power[:40]), None, False)
+    assert kept.fair is None
+    assert "not asked for" in kept.held_out
+    assert "is not known" in kept.held_out
+
+
+def test_few_rows_are_not_compared(model: fl.RegionRegressor, power: fl.Decisions) -> None:
+    found = compare(samples_of(model, power[:3]), None, None)
+    assert [line.name for line in found.lines] == ["this model"]
+    assert "too few" in found.held_out
+    assert "too few" in render_report(model, power[:1])
+
+
+# ---- problems of the data -------------------------------------------------------------------
+
+
+def problems(model: Any, data: fl.Decisions, **options: Any) -> str:
+    return "\n".join(finding.what for finding in find_problems(samples_of(model, data), **options))
+
+
+def changed(data: fl.Decisions, change: Any) -> fl.Decisions:
+    signals, decisions = data.signals.copy(), data.decisions.copy()
+    change(signals, decisions)
+    return fl.Decisions.from_arrays(signals, decisions, cost=data.cost, names=data.names)
+
+
+def test_clean_data_have_no_problems(model: fl.RegionRegressor, power: fl.Decisions) -> None:
+    assert find_problems(samples_of(model, power)) == []
+
+
+def test_every_problem_is_found(model: fl.RegionRegressor, power: fl.Decisions) -> None:
+    def spoil(signals: Any, decisions: Any) -> None:
+        signals[1], decisions[1] = signals[0], decisions[0]  # a row twice
+        signals[3], decisions[3] = signals[2], decisions[2] + 0.1  # two decisions
+        signals[4, :3] = 0.0  # no cost
+        decisions[5, 1], decisions[6] = np.nan, np.nan  # gaps
+        signals[7, 5] = 400.0  # far out
+        signals[:, 6] = 1.5  # constant
+
+    found = problems(model, changed(power, spoil))
+    for expected in (
+        "Constant signal: 'demand_4'.",
+        "'plant_1' 1; 'plant_3' 2; 'plant_5' 1",
+        "Rows without any decision: row 6.",
+        "Rows that repeat an earlier one: row 1.",
+        "Other decisions under the same signals: row 3.",
+        "Rows in which every cost is zero: row 4.",
+        "'demand_3' in row 7 (400)",
+        "several decisions are cheapest: row 4.",
+        "No decision satisfies all that was learned: row 7",
+    ):
+        assert expected in found, found
+
+
+def test_problems_of_rows_beside_the_training_rows(
+    model: fl.RegionRegressor, power: fl.Decisions
+) -> None:
+    far = changed(power[:30], lambda signals, _: signals.__setitem__((2, 3), 9.0))
+    found = problems(model, far, train=samples_of(model, power[29:]))
+    assert "outside the range of the fit: " in found
+    assert "Rows that the model was fitted to: row 29." in found
+
+
+def test_dependent_signals_and_few_rows(power: fl.Decisions) -> None:
+    signals = np.column_stack([power.signals[:20], power.signals[:20, 3:5].sum(axis=1)])
+    data = fl.Decisions.from_arrays(signals, power.decisions[:20], cost=power.cost)
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex(1)), cost=power.cost)
+    found = problems(model.fit(data.signals, data.decisions), data)
+    assert "6 features span only 5 dimensions" in found
+    assert "20 rows for 7 features" in found
+
+
+def test_no_prices() -> None:
+    data = fl.datasets.make_switch(40, random_state=0)
+    with pytest.warns(fl.exceptions.FeaslearnWarning):
+        model = fl.RegionRegressor().fit(data.signals, data.decisions)
+    page = render_report(model, data)
+    assert "No cost is known." in page
+    assert "a linear policy" in page
+
+
+# ---- words ----------------------------------------------------------------------------------
+
+
+def test_rows_that_fit_worst(model: fl.RegionRegressor, power: fl.Decisions) -> None:
+    off = changed(power, lambda _, decisions: decisions.__setitem__((9, 0), 99.0))
+    rows = worst_rows(samples_of(model, off))
+    assert rows[0].place == "row 9"
+    assert rows[0].pairs[0][0] == 99.0
+    assert [row.distance for row in rows] == sorted((row.distance for row in rows), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "words"),
+    [
+        (fl.Facets(), "1 balance that always holds, 3 ranges of decisions"),
+        (fl.Minkowski.hypersimplices(3), "a sum of "),
+        (fl.Affine(fl.Simplex(2)), "an image of Simplex(p=2)"),
+        (fl.Blend([fl.Facets(0), fl.Affine(fl.Simplex(1))]), "a weighted mean of "),
+    ],
+)
+def test_every_kind_of_region_is_described(
+    hypothesis: fl.hypotheses.Hypothesis, words: str, power: fl.Decisions
+) -> None:
+    model = fl.RegionRegressor(hypothesis, cost=power.cost, random_state=0)
+    page = render_report(model.fit(power.signals, power.decisions), power[:9])
+    assert words in page
+    if isinstance(hypothesis, fl.Facets):
+        assert "x0 is “plant_1”" in page
+
+
+def test_proved_optima_say_so() -> None:
+    data = fl.datasets.make_l1_ball(30, n=2, low=-1.0, random_state=0)
+    model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost)
+    page = render_report(model.fit(data.signals, data.decisions), data)
+    assert "that was proved" in page
+    assert "Every observed decision is predicted." in page
+
+
+# ---- charts ---------------------------------------------------------------------------------
+
+
+def test_charts() -> None:
+    chart = Chart.around("t", "x", "y", np.array([0.0, 10.0]), np.array([1.0, 1000.0]))
+    assert chart.log
+    chart.dots("dots", np.array([0.0, np.nan]), np.array([1.0, 5.0]))
+    assert chart.marks[0].path.count("M") == 1
+    assert [tick.text for tick in chart.y_ticks] == ["1", "10", "100", "1e3"]
+    flat = Chart.around("t", "x", "y", np.array([2.0]), np.array([0.0]))
+    assert flat.xs[0] < 2.0 < flat.xs[1]
+    assert nice_steps(-1e-7, 1e-7) == pytest.approx([-1e-7, -5e-8, 0.0, 5e-8, 1e-7])
+    assert len(nice_steps(3.1e8, 3.2e8)) > 2
+
+
+# ---- what is refused ------------------------------------------------------------------------
+
+
+def test_data_that_do_not_fit(model: fl.RegionRegressor, power: fl.Decisions) -> None:
+    few = fl.Decisions.from_arrays(power.signals[:, :5], power.decisions[:, :2], cost=[0, 1])
+    with pytest.raises(DataError) as caught:
+        render_report(model, few)
+    assert "5 signals, the model has 8" in str(caught.value)
+    assert "2 decisions, the model has 3" in str(caught.value)
+    other = fl.Decisions.from_arrays(
+        power.signals, power.decisions, power.cost, names=(list("abcdefgh"), list("xyz"))
+    )
+    with pytest.raises(DataError, match=r"missing: .'cost_1'"):
+        render_report(model, other)
+    with pytest.raises(DataError, match="did you mean 'plant_1'"):
+        render_report(model, power, units={"plant1": "MW"})
+    with pytest.raises(NotFittedError):
+        render_report(fl.RegionRegressor(), power)
+
+
+def test_columns_in_another_order(model: fl.RegionRegressor, power: fl.Decisions) -> None:
+    order = [7, 6, 5, 4, 3, 2, 1, 0]
+    names = ([power.names.signals[k] for k in order], power.names.decisions)
+    turned = fl.Decisions.from_arrays(
+        power.signals[:, order], power.decisions, cost=[7, 6, 5], names=names
+    )
+    assert samples_of(model, turned).predicted == pytest.approx(samples_of(model, power).predicted)
+
+
+def test_a_folder_that_is_missing(
+    model: fl.RegionRegressor, power: fl.Decisions, tmp_path: Path
+) -> None:
+    with pytest.raises(FileError, match="cannot be written"):
+        write_report(model, power, tmp_path / "missing" / "report.html")
+
+
+def test_a_full_disk_leaves_the_old_page(
+    model: fl.RegionRegressor,
+    power: fl.Decisions,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(FileError, match="No space left on device"):
+        write_report(model, power[:9], path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_extra_is_named_before_any_work(
+    model: fl.RegionRegressor, power: fl.Decisions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(MissingExtraError, match=r'jinja2: pip install "feaslearn\[report\]"'):
+        write_report(model, power, tmp_path / "report.html")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,78 @@
+"""Every trainer says truthfully how its run ended."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.trainers import (
+    AdaptiveSmoothing,
+    Annealing,
+    Blending,
+    Convex,
+    FacetLearning,
+    GradientDescent,
+    MixedInteger,
+)
+
+CASES = {
+    "convex": (fl.Minkowski.hypersimplices(2), Convex()),
+    "penalised": (fl.Minkowski.hypersimplices(2), Convex(ridge=0.1, sparsity=0.01)),
+    "robust": (fl.Minkowski.hypersimplices(2), Convex(robust=True)),
+    "grown": (fl.GrownMinkowski(max_terms=2), Convex()),
+    "scaled": (fl.Scaled(fl.Simplex(2)), Convex()),
+    "facets": (fl.Facets(max_facets=2), FacetLearning(n_starts=1)),
+    "blend": (fl.Blend([fl.Facets(max_facets=1), fl.Affine(fl.Simplex(1))]), Blending(n_folds=2)),
+    "annealing": (fl.Affine(fl.Simplex(2)), Annealing(n_starts=1)),
+    "descent": (fl.Affine(fl.Simplex(2)), GradientDescent(max_iter=3, n_starts=1)),
+    "smoothing": (fl.Affine(fl.Simplex(2)), AdaptiveSmoothing(max_iter=3, n_starts=1)),
+    "binary": (fl.Affine(fl.Simplex(2, binary=True)), MixedInteger(max_seconds=5)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_result_says_everything_and_nothing_that_is_not_so(name: str) -> None:
+    hypothesis, trainer = CASES[name]
+    data = fl.datasets.make_switch(40, noise=0.1, random_state=0)
+    model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=0)
+    result = model.fit(data.signals, data.decisions).result_
+    losses = model.sample_losses(fl.Predictability(), data.signals, data.decisions)
+    assert result.objective == pytest.approx(losses.mean(), abs=1e-9)
+    assert result.ties_met is not None
+    assert result.ties_met >= result.tied_share * len(data) - 1e-9
+    if result.lower_bound is not None:
+        assert 0.0 <= result.lower_bound <= result.objective + 1e-12
+    if result.is_global:
+        assert result.lower_bound is not None
+        penalised = "with" in result.optimum
+        assert penalised or result.gap <= 1e-4 * result.objective + 1e-9
+    held = result.details.get("ridge", 0.0) > 0.0
+    assert ("ridge" in result.optimum) == (held and result.is_global)
+    assert held or name != "penalised"
+    for label in ("status", "optimum", "lower bound", "ties met", "predictions that tie"):
+        assert label in str(result)
+        assert label in result._repr_html_()
+
+
+def test_a_blend_says_that_a_member_ran_out_of_time() -> None:
+    data = fl.datasets.make_switch(40, random_state=0)
+    slow = fl.Blend([fl.Affine(fl.Simplex(2)), fl.Affine(fl.Simplex(1))])
+
+    def choose(objective: object) -> object:
+        return GradientDescent(max_iter=1, n_starts=1, max_seconds=0.0)
+
+    model = fl.RegionRegressor(slow, cost=data.cost, trainer=Blending(0, choose), random_state=0)
+    assert model.fit(data.signals, data.decisions).result_.status == "time limit"
+
+
+def test_ties_that_hide_a_loss_are_said() -> None:
+    signals = np.hstack([np.ones((20, 2)), np.linspace(0.0, 1.0, 20)[:, None]])
+    decisions = np.column_stack([signals[:, 2], 1.0 - signals[:, 2]])
+    trainer = Annealing(n_starts=1)
+    model = fl.RegionRegressor(
+        fl.Affine(fl.Simplex(2)), cost=[0, 1], features="all", trainer=trainer, random_state=0
+    )
+    result = model.fit(signals[:, [0, 1]], decisions).result_
+    hides = result.tied_share > 0.0 and result.returned_loss > 1.001 * result.objective
+    assert hides == any("nearest of them" in text for text in result.warnings)
