@@ -234,6 +234,8 @@ def test_bad_arguments_are_named_together() -> None:
         assert part in str(caught.value)
     with pytest.raises(DataError, match="n_samples is None"):
         make_dcopf("case5_pjm")
+    with pytest.raises(DataError, match="variant is 'api', but the grid has been read"):
+        make_dcopf(DcGrid("case5_pjm"), 2, variant="api")
     with pytest.raises(DataError, match="the number of rows differs"):
         make_dcopf("case5_pjm", loads=[[1.0, 1.0, 1.0]] * 2, costs=[[1.0] * 5] * 3)
     for zones in ("region", 0, True, 2.5, [1, 2], [0.5] * 5):

@@ -49,11 +49,19 @@ class DcGrid:
         The name of the case.
     buses : ndarray of int, shape (B,)
         The numbers of the buses in service.
+    areas, zones : ndarray of int, shape (B,)
+        The area and the zone of each bus in the file.
     loads : ndarray of shape (B,)
         The load of each bus in the file.
+    ends : ndarray of int, shape (L, 2)
+        The positions of the two buses of each line in service.
+    susceptances, flow_lower, flow_upper : ndarray of shape (L,)
+        The susceptance of each line in parts of baseMVA, and the limits of its flow.
     generators : tuple of int
         The generators that can be dispatched, by their row in the file, counted from 1. Those out
         of service are left out; those whose limits are equal are fixed injections.
+    generator_buses : ndarray of int, shape (G,)
+        The numbers of their buses.
     lower, upper : ndarray of shape (G,)
         Their limits.
     costs : GeneratorCosts or None
