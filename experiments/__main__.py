@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import warnings
 from pathlib import Path
@@ -10,9 +11,9 @@ from pathlib import Path
 from rich.console import Console
 
 from experiments.catalogue import EXPERIMENTS
-from experiments.frame.experiment import Experiment, Settings
+from experiments.frame.experiment import Settings
 from experiments.frame.page import write_experiment, write_page
-from experiments.frame.runner import duration, run, unfinished
+from experiments.frame.runner import Cell, Pace, duration, run, unfinished
 from experiments.frame.store import Store
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -45,6 +46,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seeds", type=seeds_of, help="such as 0-9, the default (quick: 0)")
     parser.add_argument("--quick", action="store_true", help="small sizes, cheap rows, one seed")
     parser.add_argument("--solver-seconds", type=float, help="limit of each solver run (60)")
+    parser.add_argument("--at-most", type=float, default=math.inf, help="leave out longer cells")
     parser.add_argument("--output", type=Path, help="folder of the results (results/)")
     parser.add_argument("--again", action="store_true", help="run finished cells once more")
     parser.add_argument("--no-run", action="store_true", help="only write tables and the page")
@@ -67,7 +69,13 @@ def main(arguments: list[str] | None = None) -> int:
     settings = Settings(tuple(seeds), options.quick, options.solver_seconds or 60.0)
     store = Store(options.output or (RESULTS / "quick" if options.quick else RESULTS))
     console = Console(stderr=True)
-    failed = [] if options.no_run else _run(chosen, settings, store, options.again, console)
+    failed = []
+    if not options.no_run:
+        cells, pace = unfinished(chosen, settings, store, options.again, options.at_most)
+        try:
+            failed = _run(cells, pace, store, console)
+        except KeyboardInterrupt:
+            failed = ["interrupted; finished cells are kept, and the same command goes on"]
     for experiment in chosen:
         write_experiment(experiment, settings, store)
     page = write_page(list(EXPERIMENTS.values()), settings, store)
@@ -77,10 +85,8 @@ def main(arguments: list[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-def _run(
-    chosen: list[Experiment], settings: Settings, store: Store, again: bool, console: Console
-) -> list[str]:
-    cells, pace = unfinished(chosen, settings, store, again)
+def _run(cells: list[Cell], pace: Pace, store: Store, console: Console) -> list[str]:
+    """Run cells where there are any; return those that failed."""
     if not cells:
         console.print("every cell is finished")
         return []

@@ -7,7 +7,7 @@ from itertools import product
 from experiments.frame.experiment import Claim, Contest, Experiment, Row, Settings
 from experiments.frame.found import Found, all_of
 from experiments.frame.methods import HELPERS, REGRESSORS, measure
-from experiments.frame.models import COLUMNS, CONVENTIONS, PUBLISHED
+from experiments.frame.models import COLUMNS, CONVENTIONS, CORRECTED, PUBLISHED
 from experiments.power5 import ITERATIONS, LINEAR, QUADRATIC, printed
 
 DATA = {"data": "ieee14", "n_train": 100, "n_test": 200}
@@ -84,6 +84,15 @@ def _copied_row(found: Found) -> str:
     )
 
 
+def _one_vertex(found: Found) -> str:
+    return (
+        "**Cannot be right**: 0.83 with p = 1. That is a linear regression, a convex "
+        "problem; its optimum "
+        f"gives {found.told(name(1, PUBLISHED), 'returned')} here (without the prices as features "
+        f"{found.told(name(1, CORRECTED), 'returned')})."
+    )
+
+
 EXPERIMENT = Experiment(
     name="ieee14",
     title="IEEE 14-bus system: out-of-sample losses",
@@ -95,7 +104,7 @@ EXPERIMENT = Experiment(
     measure=measure,
     columns=COLUMNS,
     helpers=HELPERS,
-    notes=(_copied_row,),
+    notes=(_copied_row, _one_vertex),
     claims=(Claim("IEEE-14: p=2 predicts better than p=1 (0.43 against 0.83)", _two_beats_one),),
     contests=(
         Contest(

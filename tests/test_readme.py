@@ -60,7 +60,12 @@ def test_shell_lines(lines: list[str], tmp_path: Path) -> None:
     "page",
     [
         "README.md",
-        *(f"docs/{name}.md" for name in ("index", "add_a_set", "model_files", "export", "trust")),
+        "docs/index.md",
+        "docs/add_a_set.md",
+        "docs/model_files.md",
+        "docs/export.md",
+        "docs/pictures.md",
+        "docs/trust.md",
     ],
 )
 def test_python_blocks_of_a_page_run_one_after_another(page: str, tmp_path: Path) -> None:

@@ -126,20 +126,21 @@ def _notes(experiment: Experiment, found: Found) -> list[str]:
 
 
 def _versions(experiments: list[Experiment], settings: Settings, store: Store) -> str:
-    days = sorted({day for e in experiments for day in store.dates(e, e.rows(settings))})
-    wanted = [
-        (experiment, row, seed)
-        for experiment in experiments
-        for row in experiment.rows(settings)
-        for seed in row.seeds(settings)
-    ]
-    done = sum(seed in store.finished(e, row) for e, row, seed in wanted)
+    pairs = [(e, row) for e in experiments for row in e.rows(settings)]
+    cells = [store.finished(experiment, row) for experiment, row in pairs]
+    days = sorted({cell["date"] for row in cells for cell in row.values()})
+    commits = sorted({cell.get("commit", "") for row in cells for cell in row.values()} - {""})
+    wanted = [set(row.seeds(settings)) for _, row in pairs]
+    total = sum(map(len, wanted))
+    done = sum(len(seeds & set(row)) for seeds, row in zip(wanted, cells, strict=True))
     installed = [f"{name} {found}" for name in PACKAGES if (found := _installed(name))]
     told = ", ".join(
         [f"feaslearn {__version__}", f"Python {platform.python_version()}", *installed]
     )
     when = " to ".join(dict.fromkeys([days[0], days[-1]])) if days else "never"
-    return f"Run: {when}; {done} of {len(wanted)} cells are finished. Page written with {told}.\n"
+    rest = "" if done == total else " (`feaslearn reproduce all` runs the others)"
+    when += f" at {', '.join(commits)}" if commits else ""
+    return f"Run: {when}; {done} of {total} cells are finished{rest}. Written with {told}.\n"
 
 
 def _installed(package: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from dataclasses import dataclass, field
 
@@ -48,9 +49,16 @@ class Pace:
 
 
 def unfinished(
-    experiments: list[Experiment], settings: Settings, store: Store, again: bool = False
+    experiments: list[Experiment],
+    settings: Settings,
+    store: Store,
+    again: bool = False,
+    at_most: float = math.inf,
 ) -> tuple[list[Cell], Pace]:
-    """Return the cells to run, in their order, and the pace so far."""
+    """Return the cells to run, in their order, and the pace so far.
+
+    Cells that take longer than ``at_most`` seconds are left for another run.
+    """
     cells, pace = [], Pace()
     for experiment in experiments:
         rows = experiment.rows(settings)
@@ -66,7 +74,8 @@ def unfinished(
         ]
     # One seed of everything before the next, what takes long last: a run that is cut short still
     # has something for every table.
-    return sorted(cells, key=lambda cell: (pace.of(cell) > LONG, cell.seed)), pace
+    chosen = [cell for cell in cells if pace.of(cell) <= at_most]
+    return sorted(chosen, key=lambda cell: (pace.of(cell) > LONG, cell.seed)), pace
 
 
 def run(cells: list[Cell], pace: Pace, store: Store, console: Console) -> list[str]:

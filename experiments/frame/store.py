@@ -8,6 +8,7 @@ import inspect
 import json
 import math
 import re
+import subprocess
 import textwrap
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -55,11 +56,12 @@ class Store:
         cells[str(seed)] = {
             "fingerprint": fingerprint(experiment, row),
             "feaslearn": __version__,
+            "commit": _commit(),
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
             "seconds": round(seconds, 3),
             "values": _plain(values),
         }
-        path = self._path(experiment, row)
+        path = self.path(experiment, row)
         path.parent.mkdir(parents=True, exist_ok=True)
         text = ",\n".join(f'"{key}": {json.dumps(cells[key])}' for key in sorted(cells, key=int))
         write_bytes(path, f"{{\n{text}\n}}\n".encode())
@@ -75,17 +77,13 @@ class Store:
             }
         )
 
-    def dates(self, experiment: Experiment, rows: list[Row]) -> list[str]:
-        """Return the days on which cells were run, in order."""
-        cells = [cell for row in rows for cell in self.finished(experiment, row).values()]
-        return sorted({cell["date"] for cell in cells})
-
-    def _path(self, experiment: Experiment, row: Row) -> Path:
+    def path(self, experiment: Experiment, row: Row) -> Path:
+        """Return the file of a row."""
         name = re.sub(r"[^a-z0-9.=]+", "-", row.name.lower()).strip("-")
         return self.folder / "cells" / experiment.name / f"{name}.json"
 
     def _read(self, experiment: Experiment, row: Row) -> dict[str, Any]:
-        path = self._path(experiment, row)
+        path = self.path(experiment, row)
         return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
 
 
@@ -99,6 +97,16 @@ def fingerprint(experiment: Experiment, row: Row) -> str:
     parts = [json.dumps(row.parameters, sort_keys=True, default=repr)]
     parts += [_code(function) for function in (experiment.measure, *experiment.helpers)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+@cache
+def _commit() -> str:
+    """Return the commit of the checkout, or nothing where git cannot say."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=7", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING
@@ -135,7 +135,23 @@ class Region:
             f"{name} lies in [{low:.4g}, {high:.4g}]"
             for name, low, high in zip(self.names, lower, upper, strict=True)
         )
-        return "\n".join([*self.account, *ranges])
+        return "\n".join([*self.account, *self._known_rows(), *ranges])
+
+    def _known_rows(self) -> Iterator[str]:
+        """Say what is known about sums of decisions; bounds show in the ranges."""
+        if self.known is None:
+            return
+        rows = [*zip(self.known.E, self.known.e, strict=True)]
+        several = (self.known.A != 0.0).sum(axis=1) > 1
+        rows += zip(self.known.A[several], self.known.b[several], strict=True)
+        for i, (row, limit) in enumerate(rows):
+            # In units of the largest entry, most rows are sums.
+            unit = np.abs(row).max()
+            terms = zip(row / unit, self.names, strict=True)
+            parts = (f"{factor:+.4g} {name}" for factor, name in terms if factor)
+            text = " ".join(parts).replace("+1 ", "+ ").replace("-1 ", "- ").removeprefix("+ ")
+            sign = "=" if i < len(self.known.E) else "<="
+            yield f"known: {text} {sign} {limit / unit:.4g}"
 
     def __repr__(self) -> str:
         lower, upper = self.bounding_box()

@@ -254,8 +254,9 @@ def test_export_of_a_linear_program(form: str, example: Path, command: Any) -> N
     arguments = ("export", model, "--data", data, "--row", "3", "--format", form)
     printed = command(*arguments)
     assert printed.code == 0, printed.err
-    run = command(*arguments, "-o", f"region.{form}", "--json")
+    run = command(*arguments, "-o", f"region.{form}", "--json", "--verify")
     assert json.loads(run.out)["names"]["plant_1"] == "plant_1"
+    assert json.loads(run.out)["largest_difference"] < 1e-6
     assert Path(f"region.{form}").read_text() == printed.out
     signal = [column[2] for name, column in table(Path(data)).items() if "plant" not in name]
     region = fl.load(model).region(signal)
@@ -267,9 +268,12 @@ def test_export_says_which_names_changed(command: Any) -> None:
     decisions = pd.DataFrame({"power [MW]": [0.0, 3.0, 1.0, 5.0]})
     model = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=["price"]).fit(signals, decisions)
     fl.save(model, "m.json")
-    run = command("export", "m.json", "--at", "price=1,demand=2", "--format", "lp", "-o", "r.lp")
+    run = command(
+        "export", "m.json", "--at", "price=1,demand=2", "--format", "lp", "-o", "r.lp", "--verify"
+    )
     assert run.code == 0, run.err
     assert "'power [MW]' is power_MW there" in run.out
+    assert "10 random optima differ from our own by at most" in run.out
 
 
 def test_an_interrupted_fit_keeps_the_best_and_says_so(

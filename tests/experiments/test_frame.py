@@ -69,6 +69,9 @@ def test_a_finished_cell_is_not_run_again(store: Store) -> None:
     toy = experiment()
     assert go(toy, store) == []
     assert len(calls) == 7
+    cell = store.finished(toy, Row("ours", {"shift": 0.5}))[2]
+    assert cell["values"] == {"returned": 4.5, "path": [1, 2], "bound": None}
+    assert {"feaslearn", "commit", "date", "seconds"} < set(cell)
     assert go(toy, store) == []
     assert len(calls) == 7
     go(toy, store, again=True)
@@ -87,6 +90,8 @@ def test_long_cells_come_last_and_seeds_in_turn(store: Store) -> None:
     assert [cell.seed for cell in cells] == [0, 0, 1, 1, 2, 2, 0]
     assert cells[-1].row.name == "theirs"
     assert pace.left(cells) == pytest.approx(99.0 + 6.0)
+    cells, _ = unfinished([experiment()], SETTINGS, store, at_most=50.0)
+    assert "theirs" not in {cell.row.name for cell in cells}
 
 
 def test_what_changed_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,13 +185,30 @@ def test_wrong_arguments_are_refused(
     assert "feaslearn reproduce" in capsys.readouterr().err
 
 
-def test_the_measures_of_all_experiments_have_a_fingerprint() -> None:
+def test_every_row_has_a_name_a_file_and_a_fingerprint_of_its_own(store: Store) -> None:
     from experiments.catalogue import EXPERIMENTS
 
     for quick in (False, True):
         settings = Settings(quick=quick)
         for each in EXPERIMENTS.values():
             rows = each.rows(settings)
-            assert len({row.name for row in rows}) == len(rows), each.name
+            files = {store.path(each, row) for row in rows}
+            assert len({row.name for row in rows}) == len(files) == len(rows), each.name
             assert all(set(row.paper) <= set(each.columns) for row in rows), each.name
             assert len({fingerprint(each, row) for row in rows}) == len(rows), each.name
+
+
+def test_an_interrupted_run_keeps_what_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(seed: int, *, shift: float) -> dict[str, Any]:
+        if seed == 1:
+            raise KeyboardInterrupt
+        return {"returned": seed + shift}
+
+    toy = experiment(measure=interrupted)
+    monkeypatch.setattr("experiments.__main__.EXPERIMENTS", {"toy": toy})
+    monkeypatch.setattr("experiments.frame.models.warm_up", lambda: None)
+    assert main(["toy", "--seeds", "0-2", "--output", str(tmp_path)]) == 1
+    assert "interrupted; finished cells are kept" in capsys.readouterr().err
+    assert "2 of 7 cells are finished" in (tmp_path / "README.md").read_text()

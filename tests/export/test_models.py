@@ -10,7 +10,13 @@ import pandas as pd
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError, EmptySetError, NotFittedError, UnsupportedError
+from feaslearn.exceptions import (
+    DataError,
+    EmptySetError,
+    NotFittedError,
+    SolverError,
+    UnsupportedError,
+)
 from feaslearn.hypotheses import Affine
 
 from .conftest import CURVED_MODELS, MODELS, POWER, fitted, signals_of
@@ -26,7 +32,7 @@ def test_cvxpy_is_disciplined_in_phi_and_right_at_many_signals(name: str) -> Non
     assert any(each is exported.phi for each in problem.parameters())
     solver = "CLARABEL" if name in CURVED_MODELS else "HIGHS"
     rng = np.random.default_rng(0)
-    for signal in signals_of(name, 12):
+    for signal in signals_of(name, 8):
         exported.set_signal(signal)
         cost.value = rng.normal(size=cost.size)
         with warnings.catch_warnings():
@@ -52,6 +58,22 @@ def test_tools_without_parameters_are_written_anew(name: str, tool: str) -> None
     pytest.importorskip(tool, reason=f"needs {tool}")
     found = fl.export.verify(fitted(name), tool, signals=signals_of(name, 2), n_problems=2)
     assert found.checks[0].largest_difference < 1e-6
+
+
+def test_solving_before_a_signal_is_set_gives_no_answer() -> None:
+    model = fitted("affine-simplex")
+    exported = fl.export.to_cvxpy(model)
+    assert repr(exported) == "Exported(cvxpy: x0, x1, x2; moves with the signal)"
+    with pytest.raises(cp.error.ParameterError):
+        cp.Problem(cp.Minimize(exported.x[0]), exported.constraints).solve()
+
+
+@pytest.mark.parametrize("tool", ["pyomo", "linopy", "gurobipy"])
+def test_other_tools_give_none_either(tool: str) -> None:
+    pytest.importorskip(tool, reason=f"needs {tool}")
+    solving = getattr(fl.export.solving, f"in_{tool}")(fitted("affine-simplex"))
+    with pytest.raises((SolverError, ValueError)):
+        solving.minimize(np.array([1.0, 2.0, 0.5]))
 
 
 def test_a_clipped_scale_is_what_the_region_says() -> None:

@@ -134,3 +134,12 @@ def test_rows_of_the_decisions_themselves_need_no_latent_variables() -> None:
         fl.Region(AffineImage(SETS["polytope-flow"](), np.eye(3), np.zeros(3)))
     )
     assert {each.name() for row in exported.constraints for each in row.variables()} == {"x"}
+
+
+def test_bounds_that_cross_by_rounding() -> None:
+    """``z >= 0.1`` and ``3 z <= 0.3`` leave a point, although 0.3 / 3 is below 0.1."""
+    point = fl.Polytope([[1.0], [-3.0]], [0.1, -0.3])
+    assert 0.3 / 3.0 < 0.1
+    region = fl.Region(AffineImage(point, np.array([[2.0], [1.0]]), np.zeros(2)))
+    for check in fl.export.verify(region, ["cvxpy", "mps", "lp"]).checks:
+        assert check.problems == 10

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples import fit, table
 from same import difference
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 import feaslearn as fl
+from examples import fit, table
 from feaslearn.exceptions import (
     DataError,
     FileError,

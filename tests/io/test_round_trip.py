@@ -9,6 +9,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from same import difference
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
+
+import feaslearn as fl
 from examples import (
     HYPOTHESES,
     OF_A_SET,
@@ -20,13 +27,6 @@ from examples import (
     quick,
     table,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays
-from same import difference
-from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
-
-import feaslearn as fl
 from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.io.arrays import DTYPES
 from feaslearn.io.decoder import Decoder

@@ -62,7 +62,7 @@ def test_regions_are_the_same(name: str, power: fl.Decisions, browser: Browser) 
         empty = model.hypothesis_.solve(model.theta_, phi, np.zeros((12, 3))).empty
         regions = [model.region(signal) for signal in signals]
     directions = rng.normal(size=(6, 3))
-    part = region_program(model)
+    part = region_program(model, power.signals)
     found = ask(browser, part, phi, f"{directions.tolist()}.map((d) => solve.dot(d, region(d)))")
     if name == "facets":
         assert [least is None for least in found] == empty.tolist()
@@ -75,11 +75,45 @@ def test_regions_are_the_same(name: str, power: fl.Decisions, browser: Browser) 
     assert compared > 0
 
 
+def test_known_rows_are_part_of_it(power: fl.Decisions, browser: Browser) -> None:
+    known = fl.Known(
+        G=[[-1.0, -1.0, 0.0]],
+        g=fl.AffineCost([-7.0], 0.2 * np.eye(8)[[3]]),
+        bounds=(0.0, [None, 3.0, 3.5]),
+        balance=([[1.0, 1.0, 1.0]], fl.AffineCost([0.0], [[0.0] * 3 + [1.0] * 5])),
+        contradictions="keep",
+    )
+    model = fl.RegionRegressor(fl.Facets(2), cost=power.cost, known=known, random_state=0)
+    model.fit(power.signals[:40], power.decisions[:40])
+    part = region_program(model, power.signals)
+    rows = np.hstack([model.features_.transform(power.signals[:10]), power.signals[:10]])
+    asked = "[[1, 2, 3], [-3, 1, 0], [0, -1, 1]]"
+    found = browser.run(
+        f"(() => {{ {SOLVE.read_text('utf-8')}\n const part = {json.dumps(part)};"
+        f" return {rows.tolist()}.map((row) => {{"
+        " const region = solve.region(part, row.slice(0, -8), row.slice(-8));"
+        f" return region && {asked}.map((d) => solve.dot(d, region(d))); }}); }})()"
+    )
+    compared = 0
+    for signal, least in zip(power.signals[:10], found, strict=True):
+        if least is not None:
+            region = model.region(signal)
+            expected = [-region.support(-np.array(d)) for d in json.loads(asked)]
+            assert least == pytest.approx(expected, abs=1e-6)
+            compared += 1
+    assert compared > 4
+    curved = model.set_params(known=fl.Known(bounds=(0.0, lambda signals: signals[:, :3] ** 2 + 4)))
+    curved.fit(power.signals[:40], power.decisions[:40])
+    assert region_program(curved, power.signals) is None
+
+
 def test_outlines_are_the_same(
     model: fl.RegionRegressor, power: fl.Decisions, browser: Browser
 ) -> None:
     phi = model.features_.transform(np.array(power.signals[:8]))
-    found = ask(browser, region_program(model), phi, "solve.outline(region, 3, 0, 2)")
+    found = ask(
+        browser, region_program(model, power.signals), phi, "solve.outline(region, 3, 0, 2)"
+    )
     for signal, corners in zip(power.signals[:8], found, strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -92,7 +126,7 @@ def test_outlines_are_the_same(
 def test_what_the_page_cannot_compute(power: fl.Decisions) -> None:
     squares = PolynomialFeatures(2, include_bias=False)
     curved = fl.RegionRegressor(fl.Affine(fl.Simplex(1)), cost=power.cost, features=squares)
-    assert region_program(curved.fit(power.signals, power.decisions)) is None
+    assert region_program(curved.fit(power.signals, power.decisions), power.signals) is None
     # A half of a disc has no code.
     cones = (fl.sets.Cone("nonnegative", 1), fl.sets.Cone("second-order", 3))
     rows = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
@@ -101,4 +135,5 @@ def test_what_the_page_cannot_compute(power: fl.Decisions) -> None:
     model = fl.RegionRegressor(
         fl.Affine(half), cost=power.cost, trainer=fl.trainers.GradientDescent(max_iter=1)
     )
-    assert region_program(model.fit(power.signals[:10], power.decisions[:10])) is None
+    model.fit(power.signals[:10], power.decisions[:10])
+    assert region_program(model, power.signals) is None

@@ -322,3 +322,20 @@ def test_a_vacuous_start_is_not_kept() -> None:
     linear = ((policy.predict(data.signals) - data.decisions) ** 2).sum(axis=1).mean()
     assert result.returned_loss <= 1.05 * linear
     assert len(seen) == result.n_iter + 1
+
+
+def test_the_paper_s_program_gives_the_same_walk() -> None:
+    data = fl.datasets.make_power5(15, random_state=0)
+    ours, program = (
+        fl.RegionRegressor(
+            fl.Affine(fl.Simplex(3)),
+            cost=data.cost,
+            trainer=fl.trainers.AdaptiveSmoothing(max_iter=3, compiled=compiled),
+            random_state=0,
+        ).fit(data.signals, data.decisions)
+        for compiled in (True, False)
+    )
+    for name in ("smoothed_loss", "slack_primal", "slack_dual"):
+        np.testing.assert_allclose(
+            ours.result_.history[name], program.result_.history[name], rtol=1e-5, atol=1e-7
+        )

@@ -15,6 +15,7 @@ from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Annealing
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.automatic import choose_trainer
+from feaslearn.trainers.revival import dead_columns, revive
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.size_choice import simplest_within_error
 from feaslearn.trainers.starts.start import linear_policy_of
@@ -150,7 +151,7 @@ def test_limits_end_a_search() -> None:
 
 
 def test_a_part_of_many_samples_chooses_and_all_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("feaslearn.trainers.annealing.MOST_SAMPLES", 60)
+    monkeypatch.setattr("feaslearn.trainers.some_samples.MOST_SAMPLES", 60)
     data = fl.datasets.make_l1_ball(150, random_state=0)
     model = fl.RegionRegressor(
         fl.Affine(fl.Simplex(5)), cost=data.cost, trainer=Annealing(), random_state=0
@@ -208,3 +209,61 @@ def test_an_open_number_is_refused_elsewhere() -> None:
         model.fit(data.signals, data.decisions)
     with pytest.raises(SetError, match="whole number"):
         fl.Simplex("many").check()
+
+
+# Every set, dead columns, and an early end
+
+
+@EACH_SET
+@pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)
+def test_every_set_is_fitted_with_both_losses(primitive: fl.PrimitiveSet, loss: Loss) -> None:
+    """The linear policy is in every class; these decisions answer to costs, so that more fits."""
+    objective = Objective(loss, fl.Affine(primitive), [samples(hidden=0.0)])
+    found = Annealing(n_starts=2, ridge=0.01).train(objective, np.random.default_rng(0)).result
+    policy = Objective(loss, fl.Affine(fl.Simplex(1)), objective.shards)
+    linear = Annealing(n_starts=1, ridge=0.0).train(policy, np.random.default_rng(0)).result
+    assert found.objective < 0.8 * linear.objective
+
+
+def test_a_dead_column_is_found_and_goes_through_the_worst_sample() -> None:
+    problem = annealed(fl.Simplex(3), fl.Predictability(), ridge=0.0)
+    rows = problem.objective.shards[0]
+    A = np.zeros((3, 2, 3))
+    A[0] = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]])  # the third lies between the others
+    dead = dead_columns(problem, A.ravel())
+    np.testing.assert_array_equal(dead, [False, False, True])
+    revived = revive(problem, A.ravel(), dead).reshape(3, 2, 3)
+    np.testing.assert_array_equal(revived[:, :, :2], A[:, :, :2])
+    predicted = problem.objective.hypothesis.predict(A.ravel(), rows.features, rows.costs)
+    losses = rows.weights * np.nansum((predicted - rows.decisions) ** 2, axis=1)
+    worst = int(np.argmax(losses))
+    seen = ~np.isnan(rows.decisions[worst])
+    column = rows.features[worst] @ revived[:, :, 2]
+    np.testing.assert_allclose(column[seen], rows.decisions[worst][seen], atol=1e-12)
+
+
+def test_dead_columns_of_a_start_come_back_to_life() -> None:
+    data = fl.datasets.make_l1_ball(100, random_state=0)
+    start = np.tile(data.decisions.mean(axis=0)[:, None], (1, 5))
+    start[:, 0] = data.decisions[0]
+    start[:, 1:] += 100.0  # far too dear, and equal
+    model = fl.RegionRegressor(
+        fl.Affine(fl.Simplex(5)),
+        cost=data.cost,
+        trainer=Annealing(n_starts=1, ridge=0.0, start=start.ravel()),
+        random_state=0,
+    ).fit(data.signals, data.decisions)
+    assert model.result_.objective <= 1e-16
+
+
+def test_an_exact_fit_ends_the_search() -> None:
+    data = fl.datasets.make_l1_ball(100, random_state=0)
+    begun: list[int] = []
+    model = fl.RegionRegressor(
+        fl.Affine(fl.Simplex(6)),
+        cost=data.cost,
+        trainer=Annealing(n_starts=6, ridge=0.02, callback=lambda i, _: begun.append(i)),
+        random_state=0,
+    ).fit(data.signals, data.decisions)
+    assert model.result_.objective <= 1e-16
+    assert begun.count(0) < 6

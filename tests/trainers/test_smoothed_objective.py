@@ -34,8 +34,10 @@ SERVED = (
     "polytope-point",
     "product-polyhedral",
     "product-nested",
+    "polytope-big",
+    "polytope-transport",
 )
-UNSERVED = ("polytope-big", "conic-half-disc", "product-with-ball")
+UNSERVED = ("conic-half-disc", "product-with-ball")
 LOSSES = [fl.Predictability(), fl.Suboptimality(normalize_cost=False)]
 EACH_LOSS = pytest.mark.parametrize("loss", LOSSES, ids=["predictability", "suboptimality"])
 

@@ -15,6 +15,7 @@ from feaslearn.cli.talk import Talk
 from feaslearn.exceptions import DataError, Problems, did_you_mean
 from feaslearn.export.files import program_text
 from feaslearn.export.tables import table_text
+from feaslearn.export.verification import verify
 from feaslearn.io.atomic import check_writable, write_bytes
 from feaslearn.io.table import Table
 from feaslearn.region import Region
@@ -50,7 +51,13 @@ FORMATS: dict[str, Format] = {
 
 
 def export(
-    model: RegionRegressor, signal: Array, name: str, output: Path | None, talk: Talk
+    model: RegionRegressor,
+    signal: Array,
+    name: str,
+    output: Path | None,
+    talk: Talk,
+    *,
+    check: bool = False,
 ) -> None:
     """Write the region at a signal to a file, or to standard output.
 
@@ -66,6 +73,8 @@ def export(
         The file; None is standard output.
     talk : Talk
         What is said.
+    check : bool, default=False
+        Whether to compare optima over what is written with our own first.
     """
     if name not in FORMATS:
         raise DataError(f"--format: {name!r} is not known; {did_you_mean(name, list(FORMATS))}")
@@ -74,22 +83,27 @@ def export(
     region = model.region(signal)
     text, names = FORMATS[name].render(region)
     facts: dict[str, Any] = {"format": name, "decisions": region.names, "names": names}
+    if check:
+        facts["largest_difference"] = verify(region, name).checks[0].largest_difference
     if output is not None:
         write_bytes(output, text.encode("utf-8"))
         facts["output"] = str(output)
-        talk.tell(facts, lambda console: _say(console, name, output, names))
+        talk.tell(facts, lambda console: _say(console, output, facts))
     elif talk.as_json:
         talk.tell(facts | {"text": text}, lambda _: None)
     else:
         typer.echo(text, nl=False)
 
 
-def _say(console: Any, name: str, output: Path, names: dict[str, str]) -> None:
+def _say(console: Any, output: Path, facts: dict[str, Any]) -> None:
     """Say what was written, and which decisions have another name there."""
-    console.print(f"{name}: {output}")
-    for old, new in names.items():
+    console.print(f"{facts['format']}: {output}")
+    for old, new in facts["names"].items():
         if old != new:
             console.print(f"{old!r} is {new} there", markup=False)
+    if "largest_difference" in facts:
+        difference = facts["largest_difference"]
+        console.print(f"10 random optima differ from our own by at most {difference:.1e}")
 
 
 def signal_of_text(model: RegionRegressor, items: Sequence[str]) -> Array:

@@ -14,6 +14,7 @@ from rich.text import Text
 from feaslearn.cli.choices import parse_features, parse_loss, parse_trainer
 from feaslearn.cli.columns import FitColumns
 from feaslearn.cli.hypothesis_text import parse_hypothesis
+from feaslearn.cli.known_text import parse_known
 from feaslearn.cli.talk import Talk, complain
 from feaslearn.io.atomic import check_writable
 from feaslearn.io.model_file import save
@@ -33,6 +34,8 @@ class Fit:
         Column of the weights.
     hypothesis, loss, features, trainer : str
         Words that the command line knows.
+    lower, upper, balance : sequence of str
+        Known bounds, and what the decisions are known to sum up to.
     sense : {"min", "max"}
         Whether decisions minimise or maximise the cost.
     seed, jobs : int
@@ -47,6 +50,9 @@ class Fit:
     loss: str
     features: str
     trainer: str
+    lower: Sequence[str]
+    upper: Sequence[str]
+    balance: Sequence[str]
     sense: Literal["min", "max"]
     seed: int
     jobs: int
@@ -62,6 +68,7 @@ class Fit:
             features=parse_features(self.features),
             loss=parse_loss(self.loss),
             trainer=parse_trainer(self.trainer),
+            known=parse_known(self.lower, self.upper, self.balance, columns),
             sense=self.sense,
             random_state=self.seed,
             n_jobs=self.jobs,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from feaslearn.cli.checkout import checkout
@@ -16,6 +17,7 @@ def run(
     seeds: str | None = None,
     quick: bool = False,
     solver_seconds: float | None = None,
+    at_most: float | None = None,
     output: Path | None = None,
     again: bool = False,
     no_run: bool = False,
@@ -32,6 +34,8 @@ def run(
         Small sizes and one seed.
     solver_seconds : float, optional
         Time limit of each run of a solver.
+    at_most : float, optional
+        Leave out cells that take longer than so many seconds.
     output : Path, optional
         Where the results go.
     again : bool
@@ -47,11 +51,20 @@ def run(
     arguments = [*(names or ["all"])]
     # The experiments run at the top of the checkout, where a relative path would mean another one.
     where = None if output is None else output.resolve()
-    valued = {"--seeds": seeds, "--solver-seconds": solver_seconds, "--output": where}
+    valued = {
+        "--seeds": seeds,
+        "--solver-seconds": solver_seconds,
+        "--at-most": at_most,
+        "--output": where,
+    }
     for option, value in valued.items():
         if value is not None:
             arguments += [option, str(value)]
     switches = {"--quick": quick, "--again": again, "--no-run": no_run}
     arguments += [option for option, wanted in switches.items() if wanted]
     command = [sys.executable, "-m", "experiments", *arguments]
-    return subprocess.run(command, cwd=checkout("experiments"), check=False).returncode
+    with subprocess.Popen(command, cwd=checkout("experiments")) as process:
+        while True:
+            # An interrupt reaches both: the experiments write what is finished, then they end.
+            with suppress(KeyboardInterrupt):
+                return process.wait()

@@ -177,14 +177,17 @@ class DcGrid:
         flows = sparse.diags_array(self.susceptances) @ ends
         units = (np.ones(n_generators), (self._at(self.generator_buses), range(n_generators)))
         delivered = sparse.csr_array(units, shape=(n_buses, n_generators))
-        # Angles are in radians times baseMVA: susceptances of about one, flows in MW.
         limited = np.flatnonzero(np.isfinite(self.flow_lower) | np.isfinite(self.flow_upper))
         matrix = sparse.block_array(
-            [[delivered, -(ends.T @ flows)], [None, sparse.csr_array(flows)[limited]]]
+            [[delivered / self._base, -(ends.T @ flows)], [None, sparse.csr_array(flows)[limited]]]
         )
         still = np.zeros((len(limited), n_signals))
+        # Rows are in parts of baseMVA, as susceptances are: in MW their rounding would seem large.
         rows = [
-            AffineRows(np.append(constant, limits[limited]), np.vstack([slope, still]))
+            AffineRows(
+                np.append(constant, limits[limited]) / self._base,
+                np.vstack([slope, still]) / self._base,
+            )
             for limits in (self.flow_lower, self.flow_upper)
         ]
         angles = np.full(n_buses, np.inf)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ def read_region(source: object, name: str) -> Description:
     return read_source(source).description
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Exported:
     """A region in the words of another tool.
 
@@ -83,8 +83,12 @@ class Exported:
     names: dict[str, str]
     model: Any = None
     phi: Any = None
-    moving: ModelDescription | None = field(default=None, repr=False)
-    assign: Callable[[Array], None] | None = field(default=None, repr=False)
+    moving: ModelDescription | None = None
+    assign: Callable[[Array], None] | None = None
+
+    def __repr__(self) -> str:
+        moves = "at one signal" if self.moving is None else "moves with the signal"
+        return f"Exported({self.tool}: {', '.join(self.names)}; {moves})"
 
     def coefficients(self, signal: ArrayLike) -> Array:
         """Return the values of ``phi`` at a signal."""

@@ -147,6 +147,7 @@ def highs_of(form: SolverForm, prices: Array, names: list[str]) -> Any:
     program.row_lower_ = rows.r[0]
     program.row_upper_ = np.where(form.equal, rows.r[0], np.inf)
     matrix = beside([rows.X, rows.Z[0]])
+    matrix.eliminate_zeros()
     program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     program.a_matrix_.start_ = matrix.indptr
     program.a_matrix_.index_ = matrix.indices

@@ -24,8 +24,8 @@ def to_gurobipy(source: Region | LearnedRegion, model: Any = None, x: Any = None
 
     .. math:: x = A z + b, \qquad Hz - h \in K
 
-    Gurobi has no parameters: a fitted model has no constraints until ``set_signal`` writes them,
-    and they are written anew at each signal.
+    Gurobi has no parameters: the constraints of a fitted model are written anew at each signal by
+    ``set_signal``. Before the first, the model has no solution.
 
     Parameters
     ----------
@@ -85,6 +85,13 @@ def to_gurobipy(source: Region | LearnedRegion, model: Any = None, x: Any = None
     exported.assign = assign
     if given.moving is None:
         assign(np.ones(1))
+    else:
+        # Nothing satisfies both: solving before a signal is set finds no answer.
+        first = decisions[0]
+        exported.constraints = [
+            model.addConstr(row, name="set_signal_first") for row in (first >= 1.0, first <= 0.0)
+        ]
+        model.update()
     return exported
 
 

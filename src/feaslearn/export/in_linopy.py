@@ -25,8 +25,9 @@ def to_linopy(
 
     .. math:: x = A z + b, \qquad Hz \ge h
 
-    linopy has no parameters: a fitted model has no constraints until ``set_signal`` writes them,
-    and they are written anew at each signal. Its rows are linear, so the region must not be curved.
+    linopy has no parameters: the constraints of a fitted model are written anew at each signal by
+    ``set_signal``. Before the first, the model has no solution. Rows are linear, so the region must
+    not be curved.
 
     Parameters
     ----------
@@ -49,8 +50,10 @@ def to_linopy(
     >>> import feaslearn as fl
     >>> from feaslearn.sets import AffineImage
     >>> region = fl.Region(AffineImage(fl.Box(2), [[1.0, 0], [0, 2]], [1.0, 1]), ["gas", "hydro"])
-    >>> exported = fl.export.to_linopy(region)  # doctest: +SKIP
-    >>> exported.model.add_objective(exported.x.sum())  # doctest: +SKIP
+    >>> exported = fl.export.to_linopy(region)
+    >>> exported.model.add_objective(exported.x.sum())
+    >>> exported.model.nvars
+    4
     """
     linopy = load_linopy()
     given = read_source(source)
@@ -80,6 +83,12 @@ def to_linopy(
     exported.assign = assign
     if given.moving is None:
         assign(np.ones(1))
+    else:
+        # Nothing satisfies both: solving before a signal is set finds no answer.
+        total = 1.0 * decisions.sum()
+        exported.constraints = [f"{name}-set-signal-first-{side}" for side in "ab"]
+        for row, label in zip((total >= 1.0, total <= 0.0), exported.constraints, strict=True):
+            model.add_constraints(row, name=label)
     return exported
 
 

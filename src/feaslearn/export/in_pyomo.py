@@ -42,12 +42,15 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None) -> Exported:
     Examples
     --------
     >>> import feaslearn as fl
-    >>> import pyomo.environ as pyo  # doctest: +SKIP
+    >>> import pyomo.environ as pyo
     >>> from feaslearn.sets import AffineImage
     >>> region = fl.Region(AffineImage(fl.Box(2), [[1.0, 0], [0, 2]], [1.0, 1]), ["gas", "hydro"])
-    >>> market = pyo.ConcreteModel()  # doctest: +SKIP
-    >>> market.plant = fl.export.to_pyomo(region).model  # doctest: +SKIP
-    >>> market.cost = pyo.Objective(expr=market.plant.x["gas"])  # doctest: +SKIP
+    >>> market = pyo.ConcreteModel()
+    >>> market.plant = fl.export.to_pyomo(region).model
+    >>> market.cost = pyo.Objective(expr=market.plant.x["gas"] + market.plant.x["hydro"])
+    >>> _ = pyo.SolverFactory("appsi_highs").solve(market)
+    >>> round(pyo.value(market.cost), 6)
+    -1.0
     """
     pyo = load_pyomo()
     given = read_source(source)
@@ -63,8 +66,8 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None) -> Exported:
     weights: list[Any] = [1.0]
     if given.moving is not None:
         keys = list(rows.coefficients)
-        start = dict.fromkeys(keys, 0.0) | {keys[0]: 1.0}
-        block.phi = pyo.Param(keys, mutable=True, initialize=start, within=pyo.Reals)
+        # Without values: solving before a signal is set is an error.
+        block.phi = pyo.Param(keys, mutable=True, within=pyo.Reals)
         weights = [block.phi[key] for key in keys]
     block.rows = pyo.Constraint(
         range(len(form.equal)), rule=_row_rule(pyo, form, decisions, weights)

@@ -107,11 +107,9 @@ def _bounded(linear: Description, norms: tuple[Places, ...], decisions: bool) ->
     kinds = [cone.kind == "zero" for cone in linear.cones]
     equal = np.repeat(np.array(kinds, dtype=bool), [cone.size for cone in linear.cones])
     matrix = beside([linear.X, linear.Z[0]])
+    matrix.eliminate_zeros()
     counts = np.diff(matrix.indptr)
-    moving = np.zeros(len(equal), dtype=bool)
-    for Z, r in zip(linear.Z[1:], linear.r[1:], strict=True):
-        moving |= (np.diff(Z.indptr) > 0) | (r != 0.0)
-    lone = np.flatnonzero((counts == 1) & ~equal & ~moving)
+    lone = np.flatnonzero((counts == 1) & ~equal & ~linear.moving)
     columns = matrix.indices[matrix.indptr[lone]]
     if not decisions:
         lone, columns = lone[columns >= linear.n], columns[columns >= linear.n]
@@ -121,6 +119,9 @@ def _bounded(linear: Description, norms: tuple[Places, ...], decisions: bool) ->
     lower[linear.n :][linear.binary], upper[linear.n :][linear.binary] = 0.0, 1.0
     np.maximum.at(lower, columns[factors > 0.0], limits[factors > 0.0] + 0.0)
     np.minimum.at(upper, columns[factors < 0.0], limits[factors < 0.0] + 0.0)
+    # The region is not empty: bounds that cross do so by rounding.
+    crossed = lower > upper
+    lower[crossed] = upper[crossed] = (lower[crossed] + upper[crossed]) / 2.0
     kept = np.setdiff1d(np.arange(len(equal)), lone)
     for places in norms:
         lower[linear.n + places[0]] = 0.0

@@ -87,14 +87,11 @@ class LiftedSlopes(NamedTuple):
 
 
 def lifted_region(
-    hypothesis: Hypothesis, theta: Array, features: Array, n: int, every: bool = False
+    hypothesis: Hypothesis, theta: Array, features: Array, n: int
 ) -> LiftedRegion | None:
-    """Return the regions of a hypothesis at rows of features; None where they are curved.
-
-    ``every`` keeps the terms of a sum that count nowhere.
-    """
+    """Return the regions of a hypothesis at rows of features; None where they are curved."""
     if isinstance(hypothesis, Minkowski):
-        return _lifted_sum(hypothesis, theta, features, n, every)
+        return _lifted_sum(hypothesis, theta, features, n)
     if isinstance(hypothesis, MapHypothesis):
         return _lifted_map(hypothesis, theta, features, n)
     return None
@@ -115,7 +112,7 @@ def _lifted_map(
 
 
 def _lifted_sum(
-    hypothesis: Minkowski, theta: Array, features: Array, n: int, every: bool
+    hypothesis: Minkowski, theta: Array, features: Array, n: int
 ) -> LiftedRegion | None:
     r"""Return a sum of sets in the variables :math:`\zeta_t = \alpha_t z_t`.
 
@@ -124,7 +121,7 @@ def _lifted_sum(
     scales, offsets = (f(theta, features, n) for f in (hypothesis.scales, hypothesis.offsets))
     terms = hypothesis.terms_at(theta, n, features.shape[1])
     # Terms that never count would only make the programs larger.
-    counting = np.flatnonzero((scales > 0.0).any(axis=0) | every)
+    counting = np.flatnonzero((scales > 0.0).any(axis=0))
     found = [boxed_form(terms[t].primitive) for t in counting]
     forms = [form for form in found if form is not None]
     if len(forms) < len(found):
@@ -150,7 +147,7 @@ def _lifted_sum(
 
 
 def pull_back(hypothesis: Hypothesis, theta: Array, features: Array, slopes: LiftedSlopes) -> Array:
-    """Return the gradient in theta, given the derivatives in lifted regions with every term."""
+    """Return the gradient in theta, given the derivatives in the numbers of lifted regions."""
     n, k = slopes.m.shape[1], features.shape[1]
     if isinstance(hypothesis, MapHypothesis):
         form = boxed_form(hypothesis.latent(n))
@@ -178,14 +175,15 @@ def _scale_slopes(
 ) -> Array:
     """Return the derivative in each scale (N, terms); where a scale is clipped it has none."""
     n, k = slopes.m.shape[1], features.shape[1]
-    columns, entry, row = [np.zeros((len(features), 0))], 0, 0
-    for term in hypothesis.terms_at(theta, n, k):
-        form = boxed_form(term.primitive)
+    counts = hypothesis.unclipped_scales(theta, features, n) > 0.0
+    found, entry, row = np.zeros(counts.shape), 0, 0
+    terms = hypothesis.terms_at(theta, n, k)
+    for t in np.flatnonzero(counts.any(axis=0)):
+        form = boxed_form(terms[t].primitive)
         if form is None:
             raise TypeError("a curved set has no lifted region")
         entries, rows = slice(entry, entry + len(form.lower)), slice(row, row + len(form.w))
         entry, row = entries.stop, rows.stop
         slope = slopes.lower[:, entries] @ form.lower + slopes.upper[:, entries] @ form.upper
-        columns.append((slope + slopes.w[:, rows] @ form.w)[:, None])
-    counts = hypothesis.unclipped_scales(theta, features, n) > 0.0
-    return np.asarray(np.hstack(columns) * counts)
+        found[:, t] = slope + slopes.w[:, rows] @ form.w
+    return np.asarray(found * counts)

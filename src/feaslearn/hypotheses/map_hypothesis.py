@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
 from feaslearn.kernels.predict import predict_rows
-from feaslearn.kernels.set_code import TIE_TOLERANCE
+from feaslearn.kernels.set_code import TIE_TOLERANCE, is_simplex
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
 
@@ -91,6 +91,8 @@ class MapHypothesis(Hypothesis):
         decisions, tied = np.empty(costs.shape), np.empty(len(costs), dtype=bool)
         maps = self.maps(theta, n, k)
         predict_rows(code, *maps, features, costs, TIE_TOLERANCE, decisions, tied)
+        if is_simplex(code) and tied.any() and not np.ptp(maps.A, axis=2).any():
+            tied[:] = False  # equal columns: all minimisers are one decision
         return decisions, tied
 
     def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:

@@ -1,7 +1,7 @@
 r"""The annealed loss: how far the smooth minimiser's image is from the decision.
 
-With :math:`q = A(s)'c` and :math:`z_\tau` as in `soft_argmin`, the loss of a sample is
-:math:`\ell = \|A z_\tau + b - x\|`, and with d its derivative in the residual
+With :math:`q = A(s)'c`, c divided by its length, and :math:`z_\tau` as in `soft_argmin`, the loss
+of a sample is :math:`\ell = \|A z_\tau + b - x\|`, and with d its derivative in the residual
 
 .. math:: \partial \ell / \partial A_k = \phi_k (d z_\tau' + c (J A'd)'), \quad
           \partial \ell / \partial b_k = \phi_k d, \quad J = dz_\tau / dq = J'.
@@ -41,8 +41,14 @@ def annealed_rows(
     K, n, p = A.shape
     q, z, spread, u, turned = np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p)
     M, e, d, shares = np.empty((n, p)), np.empty(n), np.empty(n), np.empty(code.points.shape[0])
+    c = np.empty(n)
     total = 0.0
     for i in range(Phi.shape[0]):
+        square = 0.0
+        for j in range(n):
+            square += C[i, j] * C[i, j]
+        for j in range(n):
+            c[j] = C[i, j] / np.sqrt(square) if square > 0.0 else 0.0
         M[:] = 0.0
         q[:] = 0.0
         e[:] = 0.0
@@ -54,7 +60,7 @@ def annealed_rows(
                     M[j, column] += share * A[k, j, column]
         for j in range(n):
             for column in range(p):
-                q[column] += C[i, j] * M[j, column]
+                q[column] += c[j] * M[j, column]
         soft_argmin(code, q, tau, z, spread, shares)
         for j in range(n):
             for column in range(p):
@@ -68,7 +74,7 @@ def annealed_rows(
         soft_turn(code, tau, z, spread, shares, u, turned)
         for j in range(n):
             for column in range(p):
-                M[j, column] = weights[i] * (d[j] * z[column] + C[i, j] * turned[column])
+                M[j, column] = weights[i] * (d[j] * z[column] + c[j] * turned[column])
         for k in range(K):
             share = Phi[i, k]
             for j in range(n):

@@ -81,13 +81,17 @@ def annealed_columns(
 
 @inlined
 def _read(A: Array, Phi: Array, C: Array, start: int, size: int, rows: Rows) -> None:
-    """Write features, costs, and the columns ``A(s) = sum_k phi_k A_k``."""
+    """Write features, costs of length one, and the columns ``A(s) = sum_k phi_k A_k``."""
     K, n, p = A.shape
     for i in range(size):
         for k in range(K):
             rows.features[k, i] = Phi[start + i, k]
+        square = 0.0
         for j in range(n):
-            rows.costs[j, i] = C[start + i, j]
+            square += C[start + i, j] * C[start + i, j]
+        length = np.sqrt(square) if square > 0.0 else 1.0
+        for j in range(n):
+            rows.costs[j, i] = C[start + i, j] / length
     for j in range(n):
         for column in range(p):
             entry = A[0, j, column]

@@ -11,19 +11,20 @@ Array = NDArray[np.float64]
 
 #: Balances closer than this, relative to the size of their numbers, hold.
 HOLDS = 1e-13
-#: Corrections after which what is left of a gap is rounding.
-ROUNDS = 4
+#: Corrections beside one for each entry that may meet a bound: they remove rounding.
+EXTRA_ROUNDS = 2
 
 
 class KnownShape(NamedTuple):
     """The rows that do not change with the signal: ``G`` (m, n) and ``E`` (q, n).
 
     Right-hand sides travel with the samples, as columns behind their features: those of G, lower
-    bounds, upper bounds, those of E.
+    bounds, upper bounds, those of E. ``contain`` says that inequalities hold for a whole region.
     """
 
     G: Array
     E: Array
+    contain: bool = False
 
     @property
     def n(self) -> int:
@@ -110,26 +111,26 @@ class KnownLimits(NamedTuple):
     def settled(self, decisions: Array) -> Array:
         """Return decisions that a solver left within its tolerances, exactly within the bounds.
 
-        What the equalities lack then is spread over the entries that are off their bounds.
+        What the equalities then lack is spread over the entries that have room to move.
         """
         x = np.clip(decisions, self.lower, self.upper)
-        for _ in range(ROUNDS if len(self.E) else 0):
-            gap = self.e - x @ self.E.T
+        if len(self.E):
             size = 1.0 + np.abs(self.e) + np.abs(x) @ np.abs(self.E).T
-            off = np.flatnonzero((np.abs(gap) > HOLDS * size).any(axis=1))
-            if not len(off):
-                break
-            for i in off:
-                x[i] += self._step(x[i], i, gap[i])
-            x = np.clip(x, self.lower, self.upper)
+            gap = np.abs(self.e - x @ self.E.T)
+            for i in np.flatnonzero((gap > HOLDS * size).any(axis=1)):
+                x[i] = self._on_flat_and_box(x[i], i)
         return x
 
-    def _step(self, x: Array, i: np.intp, gap: Array) -> Array:
-        """Return the least step that closes a gap, by entries that have room to move."""
-        room = np.minimum(x - self.lower[i], self.upper[i] - x) > 10.0 * np.abs(gap).max()
-        step: Array = np.zeros(len(x))
-        if room.any():
-            step[room] = np.linalg.lstsq(self.E[:, room], gap, rcond=1e-10)[0]
-        if not room.any() or np.abs(self.E @ step - gap).max() > 0.5 * np.abs(gap).max():
-            step = np.asarray(np.linalg.lstsq(self.E, gap, rcond=1e-10)[0])
-        return step
+    def _on_flat_and_box(self, x: Array, i: np.intp) -> Array:
+        """Move to the equalities by least steps; entries that meet a bound stay there."""
+        free = np.ones(len(x), dtype=bool)
+        for _ in range(len(x) + EXTRA_ROUNDS):
+            gap = self.e[i] - self.E @ x
+            if not free.any() or not gap.any():
+                break
+            step = np.zeros(len(x))
+            step[free] = np.linalg.lstsq(self.E[:, free], gap, rcond=1e-10)[0]
+            moved = np.clip(x + step, self.lower[i], self.upper[i])
+            free &= moved == x + step
+            x = moved
+        return x

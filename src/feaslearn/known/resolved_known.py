@@ -33,7 +33,7 @@ class ResolvedKnown:
     def at(self, signals: FloatArray) -> KnownLimits:
         """Return the constraints at rows of signals (N, K)."""
         sides = (side.evaluate(signals) for side in (self.g, self.lower, self.upper, self.e))
-        return KnownLimits(*self.shape, *sides)
+        return KnownLimits(self.shape.G, self.shape.E, *sides)
 
     def row_names(self, decisions: Sequence[str]) -> list[str]:
         """Name the rows in the order of `KnownLimits.beyond`, in the words of the data."""
@@ -87,7 +87,8 @@ def resolve_known(
     if not len(G) and not len(E) and known.bounds is None:
         problems.add("known: no constraint is given; leave known=None, or give bounds or balance")
         return None
-    return ResolvedKnown(known, KnownShape(G, E), *resolved)
+    shape = KnownShape(G, E, known.inequalities == "contain")
+    return ResolvedKnown(known, shape, *resolved)
 
 
 def _check_options(known: Known, problems: Problems) -> None:

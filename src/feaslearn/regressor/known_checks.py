@@ -25,7 +25,7 @@ NAMED = 5
 def check_known(
     known: Any, X: Any, signals: Array | None, n: int | None, problems: FitProblems
 ) -> ResolvedKnown | None:
-    """Check known constraints against the columns; they must have a decision at every signal."""
+    """Check known constraints against the columns, and that they have values at all signals."""
     resolved = resolve_known(
         known,
         n_decisions=n or None,
@@ -36,37 +36,24 @@ def check_known(
     if resolved is None or signals is None or not np.isfinite(signals).all():
         return None
     with problems.taking():
-        check_consistent(resolved, resolved.at(signals), "X")
+        resolved.at(signals)
     return resolved
 
 
-def check_consistent(known: ResolvedKnown, limits: KnownLimits, where: str) -> None:
-    """Refuse constraints that no decision satisfies, naming the samples."""
-    empty = contradictory(limits, float(known.specification.tolerance))
-    rows = np.flatnonzero(empty > 0.0)
-    if len(rows):
-        places = [f"row {i} (by {empty[i]:.3g})" for i in rows[:NAMED]]
-        raise DataError(
-            f"known: no decision satisfies all constraints at {list_first(places, len(rows))} of "
-            f"{where}; they contradict each other there"
-        )
-
-
-def contradictory(limits: KnownLimits, tolerance: float) -> Array:
-    """Return by how much constraints contradict each other at each sample; zero if they do not.
-
-    A linear program certifies it wherever a quick look does not find a decision.
-    """
-    found = np.zeros(len(limits.e))
-    middle = np.clip(0.0, limits.lower, limits.upper)
-    guess = limits.settled(np.clip(limits.on_flat(middle), limits.lower, limits.upper))
-    crossing = (limits.lower > limits.upper).any(axis=1)
-    for i in np.flatnonzero(limits.broken(guess, tolerance) | crossing):
+def _check_consistent(limits: KnownLimits, tolerance: float, suspects: NDArray[np.intp]) -> None:
+    """Refuse constraints that no decision satisfies; a linear program certifies it."""
+    found: list[tuple[np.intp, float]] = []
+    for i in suspects:
         one = limits.rows(slice(i, i + 1))
         x = least_broken(one)[None]
         if one.broken(x, tolerance)[0]:
-            found[i] = one.beyond(x).max()
-    return found
+            found.append((i, float(one.beyond(x).max())))
+    if found:
+        places = [f"row {i} (by {gap:.3g})" for i, gap in found[:NAMED]]
+        raise DataError(
+            "RegionRegressor: known: no decision satisfies all constraints at "
+            f"{list_first(places, len(found))}; they contradict each other there"
+        )
 
 
 def reconcile(
@@ -81,12 +68,17 @@ def reconcile(
     Raises
     ------
     DataError
-        If decisions break the constraints, and the user did not say what to do about it.
+        If constraints contradict each other at a sample, or decisions break them and the user did
+        not say what to do about it.
     """
     specification = known.specification
+    tolerance = float(specification.tolerance)
     over = limits.beyond(decisions)
-    over[over <= float(specification.tolerance) * limits.sizes(decisions)] = 0.0
+    over[over <= tolerance * limits.sizes(decisions)] = 0.0
     over[weights <= 0.0] = 0.0
+    # A complete decision that satisfies all of them proves that they can be satisfied.
+    unsure = over.any(axis=1) | (np.isnan(decisions).any(axis=1) & (weights > 0.0))
+    _check_consistent(limits, tolerance, np.flatnonzero(unsure))
     rows = np.flatnonzero(over.any(axis=1))
     if not len(rows):
         return decisions, weights, ()

@@ -19,9 +19,10 @@ from feaslearn.plots.canvas import Units, labels
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import check_fitted
 from feaslearn.report import words
+from feaslearn.report.bands import explanation, typical_bands
 from feaslearn.report.certainty import doubts
 from feaslearn.report.charts import charts
-from feaslearn.report.comparison import Comparison, compare
+from feaslearn.report.comparison import Comparison, compare, is_training
 from feaslearn.report.findings import find_problems
 from feaslearn.report.page_file import check_extra, render_page
 from feaslearn.report.samples import Samples, fitting_samples
@@ -167,6 +168,8 @@ def render_report(
         "worst_decisions": own[:WORST_DECISIONS],
         "findings": find_problems(samples, fitted),
         "doubts": doubts(samples, comparison),
+        "explanation": explanation(samples),
+        "bands": typical_bands(samples, fitted or (samples if is_training(samples) else None)),
         "result": model.result_.rows(),
         "maximises": samples.reader.maximises,
         "source": f"{source} " if source else "",
@@ -195,13 +198,12 @@ def worst_rows(samples: Samples) -> list[WorstRow]:
 
 def _summary(comparison: Comparison) -> str:
     """Say in one sentence what a reader wants to know first."""
-    line = comparison.fair or comparison.lines[0]
-    where = "on rows it had not seen" if comparison.fair else "on these rows"
-    other = comparison.best_other
-    text = f"The learned region predicts {_share(line.r2)} of what varies in the decisions {where}"
-    if other is None:
-        return f"{text}."
-    return f"{text}; the best simpler predictor, {other.name}, {_share(other.r2)}."
+    line, other = comparison.fair or comparison.lines[0], comparison.best_other
+    text = f"The learned region predicts {_share(line.r2)} of what varies in the decisions"
+    if comparison.fair is None or other is None:
+        return f"{text} of these rows, which it may have been fitted to."
+    best = f"the best simpler predictor, {other.name}, {_share(other.r2)}"
+    return f"{text} on rows it had not seen; {best}."
 
 
 def _share(r2: float) -> str:
@@ -219,6 +221,6 @@ def _tiles(samples: Samples, comparison: Comparison) -> list[Tile]:
         Tile(f"{line.loss.mean:.3g}", f"mean squared distance, {kind}"),
     ]
     other = comparison.best_other
-    if other is not None:
+    if other is not None and comparison.fair is not None:
         tiles.append(Tile(f"{other.loss.mean:.3g}", f"the same, {other.name}"))
     return [*tiles, Tile(samples.model.result_.status, "training ended")]

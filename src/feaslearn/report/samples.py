@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from feaslearn.data import Decisions
 from feaslearn.data.checks import Names
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
+from feaslearn.hypotheses.constrained import constrained
 from feaslearn.io.frame import Frame
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import Reader, decision_names
@@ -41,6 +42,13 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.data)
+
+    def drawn(self, most: int) -> Samples:
+        """Return so many rows drawn at random, or all where there are no more."""
+        if len(self) <= most:
+            return self
+        rows = np.sort(np.random.default_rng(0).choice(len(self), most, replace=False))
+        return Samples(self.model, self.data[rows], lambda i: self.place(int(rows[i])))
 
     @property
     def observed(self) -> Array:
@@ -85,13 +93,17 @@ class Samples:
 
     @cached_property
     def _solved(self) -> Any:
-        hypothesis, theta = self.model.hypothesis_, self.model.theta_
+        theta, columns = self.model.theta_, self.features
+        regions, known = self.model.hypothesis_, self.model.known_
+        if known is not None:
+            regions = constrained(regions, known.shape)
+            columns = np.hstack([columns, known.at(self.signals.values).columns()])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FeaslearnWarning)
             predicted = self.model.predict(self.signals, costs=self.given_costs)
         nothing = np.zeros(self.prices.shape)
-        empty = hypothesis.solve(theta, self.features, nothing).empty
-        tied = hypothesis.tied(theta, self.features, self.prices)
+        empty = regions.solve(theta, columns, nothing).empty
+        tied = regions.tied(theta, columns, self.prices)
         return np.asarray(predicted, dtype=float).reshape(self.observed.shape), empty, tied
 
     @property

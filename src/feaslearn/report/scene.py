@@ -35,7 +35,7 @@ def scene(samples: Samples, decisions: Sequence[str], signals: Sequence[str]) ->
         Labels and ranges of the sliders, the region as a program or on a grid, costs, and rows.
     """
     model, data = samples.model, samples.data
-    program = region_program(model)
+    program = region_program(model, np.array(data.signals))
     grid = region_grid(samples) if program is None else None
     cost = _affine_cost(samples)
     rows = _chosen_rows(samples)

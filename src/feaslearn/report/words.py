@@ -15,6 +15,7 @@ from feaslearn.hypotheses.facets import Facets
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.io.frame import Frame
+from feaslearn.known import ResolvedKnown
 from feaslearn.plots.at_signal import at_signal
 from feaslearn.region import Region
 from feaslearn.regressor.facet_table import FacetTable
@@ -63,6 +64,8 @@ def sentences(samples: Samples) -> list[str]:
         said.append(f"What is possible moves with {_listed(moves)}.")
     else:
         said.append("What is possible does not move with any signal.")
+    if model.known_ is not None:
+        said.append(f"Known beforehand, and not learned: {_known(model.known_)}.")
     if not samples.reader.priced:
         said.append("No prices were given, so the region is a single point: a linear policy.")
     return said
@@ -73,7 +76,8 @@ def typical_region(samples: Samples) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FeaslearnWarning)
         here = at_signal(samples.model, samples.data.signals[samples.typical]).region
-    return Region(here.image, samples.data.names.decisions, here.account).describe().split("\n")
+    named = Region(here.image, samples.data.names.decisions, here.account, here.known)
+    return named.describe().split("\n")
 
 
 def facet_table(samples: Samples) -> FacetTable | None:
@@ -140,17 +144,27 @@ def _kind(samples: Samples) -> str:
         terms = hypothesis.scales(samples.model.theta_, samples.features, n).max(axis=0) > 1e-9
         return (
             f"The region is a sum of {_count(int(terms.sum()), 'part', 'parts')}, each a simple "
-            "choice whose size moves with the signals."
+            "choice of which the size was learned."
         )
     if isinstance(hypothesis, Blend):
         count = len(hypothesis.parts(samples.model.theta_, n, k))
         return f"The region is a weighted mean of {_count(count, 'region', 'regions')}."
     if isinstance(hypothesis, MapHypothesis):
         return (
-            f"The region is an image of {hypothesis.latent(n)!r}: its corners, or its axes, move "
-            "with the signals."
+            f"The region is an image of {hypothesis.latent(n)!r}, of which the place of every "
+            "corner, or axis, was learned."
         )
     return f"The region is of the kind {hypothesis!r}."
+
+
+def _known(known: ResolvedKnown) -> str:
+    """Say which constraints were known."""
+    parts = [
+        (len(known.shape.G), _count(len(known.shape.G), "limit", "limits")),
+        (len(known.shape.E), _count(len(known.shape.E), "balance", "balances")),
+        (known.specification.bounds is not None, "bounds of decisions"),
+    ]
+    return " and ".join(text for there, text in parts if there) or "nothing"
 
 
 def _count(number: int, one: str, many: str) -> str:

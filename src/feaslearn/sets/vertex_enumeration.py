@@ -61,18 +61,26 @@ def split_rows(form: ConicForm) -> tuple[Array, Array, Array, Array]:
     return form.H[~equality], form.h[~equality], form.H[equality], form.h[equality]
 
 
+def around_inner_point(form: ConicForm) -> tuple[Array, Array, Array, Array]:
+    """Return a polyhedral form as ``z = point + basis w`` with ``rows w + slack >= 0``.
+
+    The slack is positive, the basis orthonormal; rows that never move are left out.
+    """
+    rows, right, E, e = split_rows(_normalized(form))
+    point, basis = _flat(rows, right, E, e)
+    slack, rows = rows @ point - right, rows @ basis
+    moving = np.linalg.norm(rows, axis=1) > FLAT
+    return point, basis, rows[moving], slack[moving]
+
+
 # A polytope is asked for its vertices by every call of every kernel, with the same rows.
 @lru_cache(maxsize=64)
 def _enumerate(H: bytes, h: bytes, shape: tuple[int, int], cones: tuple[Cone, ...]) -> Array | str:
     """Return the vertices, or what there is too much of."""
     form = ConicForm(np.frombuffer(H).reshape(shape), np.frombuffer(h), cones)
-    rows, right, E, e = split_rows(_normalized(form))
-    point, basis = _flat(rows, right, E, e)
+    point, basis, rows, slack = around_inner_point(form)
     if basis.shape[1] == 0:
         return _tidy(point[None, :])
-    slack, rows = rows @ point - right, rows @ basis
-    moving = np.linalg.norm(rows, axis=1) > FLAT
-    rows, slack = rows[moving], slack[moving]
     d = basis.shape[1]
     if may_have_too_many_facets(len(rows), d):
         return f"{len(rows)} rows in {d} dimensions, too many"

@@ -53,7 +53,8 @@ class AdaptiveSmoothing(IterativeTrainer):
     Steps are taken in standardised features; their size is tried from the change of the gradient
     (Barzilai and Borwein) and halved until Armijo's rule holds.
 
-    Compiled kernels solve the inner problem where they serve the set; other sets, among them those
+    Compiled kernels solve the inner problem where they serve the set: simplices, boxes, balls,
+    hypersimplices, polytopes, and products of those without L2 balls. Other sets, among them those
     with second-order cones, go through CVXPY, which is slower by orders of magnitude.
 
     Parameters
@@ -76,6 +77,9 @@ class AdaptiveSmoothing(IterativeTrainer):
     normalize_cost : bool, default=True
         Divide each cost by its length inside the smoothed loss, so that the unit of money does not
         matter. Suboptimality has a parameter of its own for that, which then counts.
+    compiled : bool, default=True
+        Whether kernels solve the inner problem where they serve the set; otherwise all of it goes
+        through CVXPY, as in the paper, to the same value.
     patience : int, default=None
         End a walk after so many iterates without a better one.
     validation : Decisions, default=None
@@ -110,6 +114,7 @@ class AdaptiveSmoothing(IterativeTrainer):
         epsilon: float = 1.0,
         max_epsilon: float = 2.0**20,
         normalize_cost: bool = True,
+        compiled: bool = True,
         patience: int | None = None,
         validation: Decisions | None = None,
         callback: Callback | None = None,
@@ -122,6 +127,7 @@ class AdaptiveSmoothing(IterativeTrainer):
         self.epsilon = epsilon
         self.max_epsilon = max_epsilon
         self.normalize_cost = normalize_cost
+        self.compiled = compiled
         self.patience = patience
         self.validation = validation
         self.callback = callback
@@ -153,7 +159,7 @@ class AdaptiveSmoothing(IterativeTrainer):
 
     def init(self, objective: Objective, theta: Array) -> SmoothedIterate:
         """Evaluate the smoothed loss at the start."""
-        problem = SmoothedObjective(objective, normalize_cost=self.normalize_cost)
+        problem = SmoothedObjective(objective, self.normalize_cost, self.compiled)
         found = problem.evaluate(theta, self.epsilon)
         return self._iterate(
             objective,

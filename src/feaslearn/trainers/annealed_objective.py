@@ -16,7 +16,7 @@ from feaslearn.kernels.annealed import annealed_rows
 from feaslearn.kernels.annealed_columns import annealed_columns
 from feaslearn.kernels.norms import SQUARED_L2
 from feaslearn.kernels.set_code import is_simplex
-from feaslearn.losses import Objective, Predictability, Suboptimality
+from feaslearn.losses import Objective, Predictability
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.starts.start import Policy
 from feaslearn.trainers.trainer import returned_loss
@@ -64,8 +64,6 @@ class AnnealedObjective:
         )
         if self.scale <= EXACT * size:
             self.scale = 0.0
-        unit = Suboptimality().unit_costs
-        self._shards = [shard._replace(costs=unit(shard.costs)) for shard in objective.shards]
         k, n = policy.beta.shape
         hypothesis = objective.maps()
         p = hypothesis.latent(n).dimension
@@ -89,7 +87,7 @@ class AnnealedObjective:
                 return annealed_columns(A, *shard, tau, norm, dA), slope
             return annealed_rows(self._code, A, b, *shard, tau, norm, dA, db), slope
 
-        parts = self.objective.each(one, self._shards)
+        parts = self.objective.each(one, self.objective.shards)
         value, slope = parts[0]
         for part, gradient in parts[1:]:
             value += part

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.data import Decisions, Shard, shards
+from feaslearn.data import Decisions
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import Affine
 from feaslearn.losses import Objective, Predictability, Suboptimality
@@ -19,8 +19,10 @@ from feaslearn.results import Status
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.iterative import IterativeTrainer
 from feaslearn.trainers.refit import polish
+from feaslearn.trainers.revival import dead_columns, revive
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.ridge_choice import FLOORS, RIDGES, choose_ridge
+from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, GivenStart, Start
 from feaslearn.trainers.starts.start import linear_policy_of
@@ -29,8 +31,6 @@ from feaslearn.trainers.walk import Callback, Iterate
 
 Array = NDArray[np.float64]
 
-#: Samples on which the ridge is chosen and starts are compared, where there are more.
-MOST_SAMPLES = 20_000
 #: Temperatures of a walk.
 TEMPERATURES = 5
 #: Share of a time limit that may be spent on the choice of the ridge.
@@ -58,9 +58,11 @@ class Annealing(IterativeTrainer):
     ``warmest`` to ``coldest``, in units of the residuals of the linear policy and for costs of
     length one; then parameters are fitted once more by least squares with the minimisers held,
     if that helps. The ridge pulls toward the linear policy :math:`\theta_0` in standardised
-    features; its strength and its shape are chosen by cross-validation. Of all starts, the one
-    whose *returned* decisions fit best (with the ridge) is kept; the linear policy itself takes
-    part.
+    features; its strength and its shape are chosen by cross-validation. Columns that no decision
+    uses are drawn back to the policy by the ridge; without one, they are moved to the samples that
+    are explained worst, and kept there if that fits better. Of all starts, the one whose *returned*
+    decisions fit best (with the ridge) is kept; the linear policy itself takes part, and one that
+    explains every sample ends the search.
 
     Both losses in every norm are served. Suboptimality, which is continuous, takes the place of
     the smooth loss after the last temperature. Sets: simplices, boxes, balls, hypersimplices,
@@ -79,7 +81,8 @@ class Annealing(IterativeTrainer):
         How many starts; ``n_jobs`` of the estimator walks several at a time, with the same result.
     start : Start or array-like, default=None
         Where searches begin: a strategy of ``feaslearn.trainers.starts``, or parameters such as
-        ``theta_`` of another model. By default the linear policy moved to observed decisions.
+        ``theta_`` of another model. By default the linear policy moved to observed decisions;
+        `MinkowskiStart` refines a Minkowski sum.
     ridge : "auto" or float, default="auto"
         Strength of the ridge, relative to the mean squared loss; 0 for none.
     ridge_floor : "auto" or float, default="auto"
@@ -209,10 +212,28 @@ class Annealing(IterativeTrainer):
         theta, steps = iterate.theta, 1
         if not isinstance(objective.loss, Predictability):
             theta, _, _, steps = problem.descend(theta, None, share, self.tol)
-        theta = polish(problem, theta)
+        theta = self._revived(problem, polish(problem, theta), share)
         if not problem.explained(theta) and problem.merit(problem.center) <= problem.merit(theta):
             theta = problem.center
         return self._iterate(replace(iterate, theta=theta, steps=steps), "converged")
+
+    def _revived(self, problem: AnnealedObjective, theta: Array, share: int) -> Array:
+        """Give columns that no decision uses another chance; keep that if it fits better.
+
+        With a ridge, columns left unused are a choice: reviving them made test losses worse.
+        """
+        if problem.metric.any() or problem.explained(theta):
+            return theta
+        dead = dead_columns(problem, theta)
+        if not dead.any():
+            return theta
+        tried = revive(problem, theta, dead)
+        for stage in range(TEMPERATURES // 2, TEMPERATURES):
+            tried = problem.descend(tried, self._temperature(stage), share, self.tol)[0]
+        if not isinstance(problem.objective.loss, Predictability):
+            tried = problem.descend(tried, None, share, self.tol)[0]
+        tried = polish(problem, tried)
+        return tried if problem.merit(tried) < problem.merit(theta) else theta
 
     def _temperature(self, stage: int) -> float:
         """Return one of the temperatures, from the warmest on."""
@@ -231,6 +252,7 @@ class Annealing(IterativeTrainer):
             penalty=0.0 if bare else problem.penalty(theta),
             record={"annealed_loss": iterate.value, "temperature": temperature},
             finished=finished,
+            exact=bare,
         )
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
@@ -271,19 +293,3 @@ class Annealing(IterativeTrainer):
         if run.max_seconds is not None:
             run.max_seconds = max(0.0, run.deadline - time.monotonic())
         return IterativeTrainer.search(run, objective, random)
-
-
-def some_samples(objective: Objective, random: np.random.Generator) -> Objective:
-    """Return the objective itself, or with so many samples that a part will do, that part."""
-    sizes = [len(shard.weights) for shard in objective.shards]
-    if sum(sizes) <= MOST_SAMPLES:
-        return objective
-    drawn = np.sort(random.choice(sum(sizes), MOST_SAMPLES, replace=False))
-    ends = np.cumsum(sizes)
-    parts = []
-    for shard, size, end in zip(objective.shards, sizes, ends, strict=True):
-        rows = drawn[(drawn >= end - size) & (drawn < end)] - (end - size)
-        parts.append(Shard(*(array[rows] for array in shard)))
-    rows = Shard(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-    rows = rows._replace(weights=rows.weights / rows.weights.sum())
-    return replace(objective, shards=list(shards(rows)))

@@ -117,7 +117,7 @@ def _left_out(
     """Return decisions for each fold, by a model trained on all others."""
 
     def fit(inner: Objective) -> Array:
-        trained = _quick_trainer(trainer, inner).train(inner, random)
+        trained = _quick_trainer(trainer, inner).train(inner, random, thorough=False)
         if trained.result.status == "interrupted":
             # There is no model yet that could be returned.
             raise KeyboardInterrupt

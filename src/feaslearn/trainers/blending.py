@@ -139,7 +139,9 @@ class Blending(Trainer):
         if fold is None:
             return trained, None
         return trained, out_of_fold(
-            member, fold, lambda inner: self._trainer(inner).train(inner, random).theta
+            member,
+            fold,
+            lambda inner: self._trainer(inner).train(inner, random, thorough=False).theta,
         )
 
     def _result(

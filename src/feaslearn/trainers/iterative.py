@@ -124,7 +124,7 @@ class IterativeTrainer(Trainer):
             if threads == 1 or self.callback is not None:
                 for theta, walk in zip(thetas, hike.walks, strict=True):
                     self._walk(objective, theta, walk, hike)
-                    if walk.status in ENDS_ALL:
+                    if walk.status in ENDS_ALL or walk.exact:
                         break
                 return
             alone = replace(objective, n_jobs=1)
@@ -152,7 +152,7 @@ class IterativeTrainer(Trainer):
             logger.debug("%s: iteration %d, loss %.6g", type(self).__name__, i, iterate.value)
             ended = self._ended(i, iterate, walk, hike)
             if ended is not None:
-                walk.status = ended
+                walk.status, walk.exact = ended, iterate.exact
                 break
             if i < self.max_iter:
                 iterate = self.step(objective, iterate)

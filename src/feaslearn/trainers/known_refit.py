@@ -27,16 +27,18 @@ Array = NDArray[np.float64]
 #: would leave them and let what is known alone decide.
 DISTANCE = 1.0
 #: Steps of the refit.
-STEPS = 40
+STEPS = 25
 #: Share of the samples that say after how many steps to stop.
 HELD_OUT = 0.2
 #: Fewer samples than this are not divided.
 FEWEST = 20
-#: Samples and work of one step beyond which only some samples, or none, are refitted to.
-MOST_SAMPLES, MOST_WORK = 1000, 2e8
+#: Numbers that one step may touch: beyond, only some samples are refitted to.
+MOST_WORK = 1e8
 
 
-def refit_within(objective: Objective, theta: Array, random: np.random.Generator) -> Array:
+def refit_within(
+    objective: Objective, theta: Array, random: np.random.Generator, thorough: bool = True
+) -> Array:
     """Return parameters whose decisions within the known constraints fit better, if there are any.
 
     Quasi-Newton steps on the squared distance between observed decisions and those of the
@@ -50,17 +52,19 @@ def refit_within(objective: Objective, theta: Array, random: np.random.Generator
         return theta
     whole = objective.whole()
     problem = _Refit(known.hypothesis, known)
-    order = random.permutation(len(whole.weights))[:MOST_SAMPLES]
-    if len(order) < FEWEST or problem.work(theta, whole, len(order)) > MOST_WORK:
+    order = random.permutation(len(whole.weights))
+    limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
+    order = order[: int(limit / problem.work(theta, whole))]
+    if len(order) < FEWEST:
         return theta
     count = round(HELD_OUT * len(order))
     outer, inner = (_chosen(whole, rows) for rows in np.split(order, [count]))
-    with ProgressBar("Refit within known constraints", 2 * STEPS) as bar:
-        path = problem.path(theta, inner, STEPS, bar.update)
+    with ProgressBar("Refit within known constraints", 2 * most) as bar:
+        path = problem.path(theta, inner, most, bar.update)
         losses = [problem.value_and_gradient(each, outer)[0] for each in path]
         steps = int(np.argmin(losses))
         whole = _chosen(whole, order)
-        return problem.path(theta, whole, steps, lambda done: bar.update(STEPS + done))[-1]
+        return problem.path(theta, whole, steps, lambda done: bar.update(most + done))[-1]
 
 
 def _is_served(hypothesis: Hypothesis) -> bool:
@@ -79,15 +83,15 @@ class _Refit:
     hypothesis: Hypothesis
     known: Constrained
 
-    def work(self, theta: Array, whole: Shard, count: int) -> float:
-        """Return about how many numbers one step touches; infinite for a curved region."""
+    def work(self, theta: Array, whole: Shard) -> float:
+        """Return about how many numbers a step touches for each sample; infinite if curved."""
         n = whole.decisions.shape[1]
-        features = self.known.shape.split(whole.features[:1])[0]
-        lifted = lifted_region(self.hypothesis, theta, features, n, every=True)
+        features = self.known.shape.split(whole.features)[0]
+        lifted = lifted_region(self.hypothesis, theta, features, n)
         if lifted is None:
             return np.inf
         rows = len(lifted.W) + n + len(self.known.shape.E) + len(self.known.shape.G)
-        return float(count * (lifted.lower.shape[1] + 3 * n) * rows**2)
+        return float((lifted.lower.shape[1] + 3 * n) * rows**2)
 
     def path(
         self, theta: Array, samples: Shard, steps: int, tell: Callable[[int], object]
@@ -115,7 +119,7 @@ class _Refit:
         """Return the weighted loss and its gradient in theta."""
         features, known = self.known.shape.split(samples.features)
         n = samples.decisions.shape[1]
-        lifted = lifted_region(self.hypothesis, theta, features, n, every=True)
+        lifted = lifted_region(self.hypothesis, theta, features, n)
         if lifted is None:
             raise TypeError("a curved set has no lifted region")
         flat = lifted.on_flat(known)

@@ -13,8 +13,8 @@ from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
 from feaslearn.sets import Simplex
-from feaslearn.trainers.annealing import some_samples
 from feaslearn.trainers.ridge_choice import choose_ridge
+from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart
 

@@ -7,15 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import null_space
 
 from feaslearn.data import Shard
 from feaslearn.formulations import SmoothedPredictability, SmoothedSolution, SmoothedSuboptimality
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.kernels.smoothed import SmoothedMemory, smoothed_rows
+from feaslearn.kernels.smoothed_polytope import InnerRows, smoothed_polytope_rows
 from feaslearn.kernels.smoothed_row import Smoothing
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.losses.loss import no_gradient
-from feaslearn.sets import AffineImage
+from feaslearn.sets import AffineImage, PrimitiveSet
+from feaslearn.sets.vertex_enumeration import around_inner_point
 
 Array = NDArray[np.float64]
 
@@ -25,6 +28,8 @@ PROGRAM_ROWS = 100
 _ONE_AT_A_TIME = threading.Lock()
 #: Numbers that are remembered of the projections of all samples.
 MOST_REMEMBERED = 5_000_000
+#: Unknowns of a sample up to which the compiled interior point method is the faster one.
+MOST_UNKNOWNS = 80
 
 
 class Smoothed(NamedTuple):
@@ -50,9 +55,10 @@ class SmoothedObjective:
     The loss of a sample is the optimum of the smoothed program with :math:`\theta` fixed, see
     `SmoothedPredictability` and `SmoothedSuboptimality`. Compiled kernels find it for simplices,
     boxes, L1 balls, hypersimplices, polytopes whose vertices can be listed, products of those, and
-    a single L2 ball. Other sets, and rows on which a kernel does not reach an optimum that it can
-    verify, go through CVXPY. The offset belongs to the parameters on both ways, so that samples
-    separate and both have the same value.
+    a single L2 ball, by a search for one number in each sample; and for other polyhedral sets of
+    few rows, by a small dense quadratic program in each sample. Other sets, and rows on which a
+    kernel does not reach an optimum that it can verify, go through CVXPY. The offset belongs to the
+    parameters on all ways, so that samples separate and all have the same value.
 
     It remembers where the search of each sample ended, and the next evaluation begins there; so
     one object serves one walk.
@@ -64,14 +70,21 @@ class SmoothedObjective:
     normalize_cost : bool, default=False
         Divide each cost by its length, which predictability itself does not depend on.
         Suboptimality says itself whether it does.
+    compiled : bool, default=True
+        Whether kernels solve the inner problem where they serve the set.
     """
 
-    def __init__(self, objective: Objective, normalize_cost: bool = False) -> None:
+    def __init__(
+        self, objective: Objective, normalize_cost: bool = False, compiled: bool = True
+    ) -> None:
         self._objective = objective
         hypothesis = objective.maps()
         self._primitive = hypothesis.latent(objective.n_decisions)
         code = self._primitive.code()
-        self._code = code if code is not None and AffineImage.kernel_serves(code) else None
+        serves = compiled and code is not None and AffineImage.kernel_serves(code)
+        self._code, self._rows = code if serves else None, None
+        if compiled and self._code is None:
+            self._rows = _inner_rows(self._primitive, objective.n_decisions)
         loss = objective.loss
         if not isinstance(loss, Suboptimality):
             loss = Suboptimality(normalize_cost=normalize_cost)
@@ -83,7 +96,7 @@ class SmoothedObjective:
     @property
     def compiled(self) -> bool:
         """Whether kernels serve the set."""
-        return self._code is not None
+        return self._code is not None or self._rows is not None
 
     def evaluate(self, theta: Array, epsilon: float) -> Smoothed:
         """Return value, gradient and slacks at ``theta`` for one weight of all slacks.
@@ -96,7 +109,7 @@ class SmoothedObjective:
         objective = self._objective
         hypothesis = objective.maps()
         maps = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
-        if self._code is None:
+        if not self.compiled:
             parts = [self._by_program(maps, shard, epsilon) for shard in self._shards]
         else:
             pairs = list(zip(self._shards, self._memories, strict=True))
@@ -132,18 +145,20 @@ class SmoothedObjective:
         )
 
     def _by_kernel(self, maps: Maps, shard: Shard, memory: SmoothedMemory, epsilon: float) -> _Part:
-        """Solve each row by a search for one number; leave to CVXPY what that does not solve."""
-        if self._code is None:
-            raise AssertionError("no kernel serves this set")
+        """Solve each row by a kernel; leave to CVXPY what that does not solve."""
         exact = not isinstance(self._objective.loss, Predictability)
         smoothing = Smoothing(1.0, epsilon, epsilon / 2.0, exact=True)
         if not exact:
             smoothing = Smoothing(epsilon, epsilon, 0.0, exact=False)
         values, slacks = np.empty(len(shard.weights)), np.zeros((len(shard.weights), 2))
         gradient = no_gradient(maps)
-        failed = smoothed_rows(
-            self._code, *maps, *shard, smoothing, memory, values, slacks, *gradient
-        )
+        answers = (values, slacks, *gradient)
+        if self._code is not None:
+            failed = smoothed_rows(self._code, *maps, *shard, smoothing, memory, *answers)
+        elif self._rows is not None:
+            failed = smoothed_polytope_rows(self._rows, *maps, *shard, smoothing, *answers)
+        else:
+            raise AssertionError("no kernel serves this set")
         value = float(shard.weights @ np.nan_to_num(values))
         part = _Part(value, gradient, shard.weights @ slacks)
         if not failed:
@@ -187,6 +202,18 @@ def _scales(shards: list[Shard]) -> tuple[float, float]:
     mean = share @ np.nan_to_num(decisions) / np.maximum(share @ seen, 1e-300)
     primal = float((share @ np.where(seen, decisions - mean, 0.0) ** 2).sum()) or 1.0
     return primal, primal * (float((share @ costs**2).sum()) or 1.0)
+
+
+def _inner_rows(primitive: PrimitiveSet, n: int) -> InnerRows | None:
+    """Return a polyhedral set around an inner point, if its programs are small."""
+    form = primitive.conic_form()
+    if primitive.discrete or not form.polyhedral:
+        return None
+    if n + form.H.shape[1] + len(form.h) + 1 > MOST_UNKNOWNS:
+        return None
+    point, basis, rows, slack = around_inner_point(form)
+    rest = null_space(basis.T) if basis.shape[1] else np.eye(len(point))
+    return InnerRows(*(np.ascontiguousarray(part) for part in (point, basis, rest, rows, slack)))
 
 
 def _added(one: _Part, other: _Part) -> _Part:

@@ -14,6 +14,7 @@ from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import Hypothesis, MapHypothesis
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import TrainingResult
+from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within
 
 Array = NDArray[np.float64]
@@ -29,22 +30,23 @@ SAME_LOSS = 1e-9
 class Trained(NamedTuple):
     """Parameters, and how they were found.
 
-        Parameters
-        ----------
-        theta : ndarray
-            The parameters of the hypothesis, one flat vector.
-        result : TrainingResult
-            Status, training loss, history, warnings.
+            Parameters
+            ----------
+            theta : ndarray
+                The parameters of the hypothesis, one flat vector.
+            result : TrainingResult
+                Status, training loss, history, warnings.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from feaslearn.results import TrainingResult
+            Examples
+            --------
+            >>> import numpy as np
+            >>> from feaslearn.results import TrainingResult
+        from feaslearn.trainers.contained import fit_contained
     from feaslearn.trainers.known_refit import refit_within
-        >>> from feaslearn.trainers import Trained
-        >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
-        >>> Trained(np.zeros(3), result).result.status
-        'optimal'
+            >>> from feaslearn.trainers import Trained
+            >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
+            >>> Trained(np.zeros(3), result).result.status
+            'optimal'
     """
 
     theta: Array
@@ -82,7 +84,9 @@ class Trainer(BaseEstimator, ABC):
             name = type(self).__name__
             raise UnsupportedError(f"{name} cannot train this: {'; '.join(mismatches)}")
 
-    def train(self, objective: Objective, random: np.random.Generator) -> Trained:
+    def train(
+        self, objective: Objective, random: np.random.Generator, thorough: bool = True
+    ) -> Trained:
         """Refuse what this trainer does not serve, then search.
 
         Parameters
@@ -91,6 +95,9 @@ class Trainer(BaseEstimator, ABC):
             What to minimise.
         random : numpy.random.Generator
             Source of starts.
+        thorough : bool, default=True
+            Whether parameters are refitted to known constraints with all care, or just well
+            enough to compare hypotheses.
 
         Returns
         -------
@@ -111,7 +118,9 @@ class Trainer(BaseEstimator, ABC):
         self.refuse(learned)
         trained = self.search(objective if self.uses_known else learned, random)
         if learned is not objective and not self.uses_known:
-            trained = _within(objective, trained, random)
+            trained = _within(objective, trained, random, thorough)
+        if learned is not objective:
+            _tell_of_empty_regions(objective, trained)
         observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in learned.shards)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
         if isinstance(learned.hypothesis, MapHypothesis) and learned.size > observed:
@@ -146,10 +155,17 @@ def _complete(trained: Trained, objective: Objective) -> None:
         )
 
 
-def _within(objective: Objective, trained: Trained, random: np.random.Generator) -> Trained:
+def _within(
+    objective: Objective, trained: Trained, random: np.random.Generator, thorough: bool
+) -> Trained:
     """Refit what was trained without the known inequalities, and measure it within them."""
     result, before = trained.result, trained.result.objective
-    theta = refit_within(objective, trained.theta, random)
+    if objective.known is not None and objective.known.contain:
+        theta = fit_contained(objective, trained.theta)
+    else:
+        theta = refit_within(objective, trained.theta, random, thorough)
+        if not returned_loss(objective, theta) < returned_loss(objective, trained.theta):
+            theta = trained.theta
     result.objective = objective.value(theta)
     result.returned_loss = returned_loss(objective, theta)
     result.tied_share = tied_share(objective, theta)
@@ -159,6 +175,19 @@ def _within(objective: Objective, trained: Trained, random: np.random.Generator)
         result.lower_bound = None
         result.status = "converged" if result.status == "optimal" else result.status
     return Trained(theta, result)
+
+
+def _tell_of_empty_regions(objective: Objective, trained: Trained) -> None:
+    """Warn of training samples at which the region has no decision that is known to be allowed."""
+    empty = count = 0
+    for shard in objective.shards:
+        solved = objective.hypothesis.solve(trained.theta, shard.features, shard.costs)
+        empty, count = empty + int(solved.empty.sum()), count + len(solved.empty)
+    if empty:
+        trained.result.warnings.append(
+            f"the learned region has no decision that satisfies the known constraints at {empty} "
+            f"of {count} training samples: the nearest that does counts there"
+        )
 
 
 def returned_loss(objective: Objective, theta: Array) -> float:

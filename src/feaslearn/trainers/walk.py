@@ -37,6 +37,8 @@ class Iterate:
         What is added to the training loss where iterates are compared.
     steps : int, default=1
         How many iterations led here from the last iterate.
+    exact : bool, default=False
+        Whether every sample is explained, so that no other start need be tried.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Iterate:
     record: dict[str, float] = field(default_factory=dict)
     penalty: float = 0.0
     steps: int = 1
+    exact: bool = False
 
     @property
     def loss(self) -> float:
@@ -69,7 +72,7 @@ Callback = Callable[[int, Iterate], bool | None]
 class Walk:
     """What happened from one start, and the iterate of least loss.
 
-    ``since`` counts the iterates since that one.
+    ``since`` counts the iterates since that one; ``exact`` says that it explains every sample.
     """
 
     history: dict[str, list[float]] = field(default_factory=dict)
@@ -78,6 +81,7 @@ class Walk:
     loss: float = np.inf
     steps: int = 0
     since: int = 0
+    exact: bool = False
 
     def offer(self, theta: Array, loss: float, record: Mapping[str, float]) -> None:
         """Write the quantities of an iterate into the history, and keep it if it is the best."""
@@ -89,6 +93,10 @@ class Walk:
 
 
 def best_walk(walks: list[Walk]) -> Walk | None:
-    """Return the walk of least loss, the first of several; None if none has an iterate."""
+    """Return the walk of least loss, the first of several; None if none has an iterate.
+
+    The first exact one comes before all others, which need not have been walked then.
+    """
     begun = [walk for walk in walks if walk.theta is not None]
+    begun = [walk for walk in begun if walk.exact][:1] or begun
     return min(begun, key=lambda walk: walk.loss) if begun else None

@@ -33,6 +33,9 @@ def export(
             "--output", "-o", metavar="FILE", help="Where to write.", show_default="printed"
         ),
     ] = None,
+    check: Annotated[
+        bool, typer.Option("--verify", help="Compare optima over what is written with our own.")
+    ] = False,
     max_bytes: options.MaxBytes = options.MAX_BYTES,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -51,7 +54,7 @@ def export(
           --cost 'cost_*' --hypothesis facets -o power.json
       $ feaslearn export power.json --data power.csv --row 3
       $ feaslearn export power.json --data power.csv --format halfspaces -o region.csv
-      $ feaslearn export power.json --data power.csv --format mps -o region.mps
+      $ feaslearn export power.json --data power.csv --format mps -o region.mps --verify
     """
     from feaslearn.cli.columns import split
     from feaslearn.cli.export import export as command
@@ -67,4 +70,4 @@ def export(
             signal = signal_of_row(fitted, read_table(data, max_bytes=max_bytes), row)
         else:
             signal = signal_of_text(fitted, split(at))
-        command(fitted, signal, form, output, talk)
+        command(fitted, signal, form, output, talk, check=check)

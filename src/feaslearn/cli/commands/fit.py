@@ -57,6 +57,26 @@ def fit(
             "--trainer", metavar="NAME", help="auto, or a trainer such as gradient-descent."
         ),
     ] = "auto",
+    lower: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--lower",
+            metavar="BOUNDS",
+            help="Known lower bounds: one number, or for each decision a number, a signal or none.",
+        ),
+    ] = None,
+    upper: Annotated[
+        list[str] | None,
+        typer.Option("--upper", metavar="BOUNDS", help="Known upper bounds, likewise."),
+    ] = None,
+    balance: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--balance",
+            metavar="COLUMNS",
+            help="Signals (or numbers) whose sum is known to be that of the decisions.",
+        ),
+    ] = None,
     sense: Annotated[
         options.Sense, typer.Option("--sense", help="Are costs paid, or earned?")
     ] = options.Sense.MIN,
@@ -103,6 +123,8 @@ def fit(
           --cost 'cost_*' --hypothesis facets -o power.json
       $ feaslearn fit power.csv --signals 'demand_*' --decisions plant_1,plant_3 \\
           --cost 1.5,2.5 --hypothesis scaled:box --features poly:2 --quiet -o small.json
+      $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*' --lower 0 --upper 3.5 --balance 'demand_*' -o known.json
     """
     from feaslearn.cli.columns import split
     from feaslearn.cli.fit import Fit
@@ -120,6 +142,9 @@ def fit(
             loss=loss,
             features=features,
             trainer=trainer,
+            lower=split(lower),
+            upper=split(upper),
+            balance=split(balance),
             sense=sense.value,
             seed=seed,
             jobs=jobs,

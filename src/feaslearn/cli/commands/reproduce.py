@@ -27,6 +27,10 @@ def reproduce(
         float | None,
         typer.Option("--solver-seconds", metavar="NUMBER", help="Limit of each solver run (60)."),
     ] = None,
+    at_most: Annotated[
+        float | None,
+        typer.Option("--at-most", metavar="SECONDS", help="Leave out cells that take longer."),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FOLDER", help="Where to write (results)."),
@@ -56,6 +60,7 @@ def reproduce(
             seeds=seeds,
             quick=quick,
             solver_seconds=solver_seconds,
+            at_most=at_most,
             output=output,
             again=again,
             no_run=no_run,

@@ -134,6 +134,21 @@ const solve = (() => {
     return values;
   }
 
+  // Known rows as equalities and as -G x <= -g, with their right-hand sides at the signals.
+  function knownSides(known, signals) {
+    if (!known) return { E: [], G: [], e: [], g: [], lower: [], upper: [] };
+    const sides = known.C0.map((c, i) => (c === null ? null : c + dot(known.C[i], signals)));
+    const m = known.G.length, n = (sides.length - m - known.E.length) / 2;
+    return {
+      E: known.E,
+      G: known.G.map((row) => row.map((value) => -value)),
+      g: sides.slice(0, m).map((value) => -value),
+      lower: sides.slice(m, m + n),
+      upper: sides.slice(m + n, m + 2 * n),
+      e: sides.slice(m + 2 * n),
+    };
+  }
+
   // A region at features phi: a function from costs to a decision of least cost, null if empty.
   const regions = {
     map(part, phi) {
@@ -149,11 +164,14 @@ const solve = (() => {
         return b.map((value, i) => value + dot(A[i], z));
       };
     },
-    rows(part, phi) {
-      const G = [...part.E, ...part.a];
-      const r = [...atFeatures(part.e, phi), ...atFeatures(part.f, phi)];
-      const lower = atFeatures(part.lower, phi), upper = atFeatures(part.upper, phi);
-      const slack = [...part.E.map(() => 0), ...part.a.map(() => Infinity)];
+    rows(part, phi, signals) {
+      const known = knownSides(part.known, signals);
+      const equal = [...part.E, ...known.E], limited = [...part.a, ...known.G];
+      const G = [...equal, ...limited];
+      const r = [...atFeatures(part.e, phi), ...known.e, ...atFeatures(part.f, phi), ...known.g];
+      const lower = atFeatures(part.lower, phi).map((v, i) => Math.max(v, known.lower[i] ?? -Infinity));
+      const upper = atFeatures(part.upper, phi).map((v, i) => Math.min(v, known.upper[i] ?? Infinity));
+      const slack = [...equal.map(() => 0), ...limited.map(() => Infinity)];
       const minimize = (cost) => minimizeRows(G, r, cost, lower, upper, slack);
       return minimize(lower.map(() => 0)) === null ? null : minimize;
     },
@@ -198,8 +216,8 @@ const solve = (() => {
     },
   };
 
-  function region(part, phi) {
-    return regions[part.kind](part, phi);
+  function region(part, phi, signals) {
+    return regions[part.kind](part, phi, signals);
   }
 
   // Corners of the projection onto decisions i and j, counter-clockwise; i = j gives an interval.

@@ -31,7 +31,9 @@
 
   // ---- the region and what is cheapest in it ------------------------------------------------
   function regionAt(signals, moved) {
-    if (data.part) return solve.region(data.part, [1, ...data.columns.map((k) => signals[k])]);
+    if (data.part) {
+      return solve.region(data.part, [1, ...data.columns.map((k) => signals[k])], signals);
+    }
     let points = data.grid.points;
     if (moved !== null) {
       const { values, points: places } = data.grid.moves[moved];
@@ -109,7 +111,9 @@
 
   function addSliders() {
     data.signals.forEach((signal, k) => {
-      const moves = data.grid ? Boolean(data.grid.moves[k]) : signal.moves;
+      const known = data.part && data.part.known;
+      const moves = data.grid ? Boolean(data.grid.moves[k])
+        : signal.moves || Boolean(known) && known.C.some((row) => row[k] !== 0);
       const group = moves ? "move-region" : inCost(k) ? "move-prices" : "move-nothing";
       addSlider(group, signal, () => state.signals[k], (value) => moveSignal(k, value));
     });

@@ -10,7 +10,6 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.facet_rows import FacetRows
@@ -27,11 +26,8 @@ from feaslearn.trainers.facet_learning.facet_search import GrowthOptions
 from feaslearn.trainers.facet_learning.growth import WORTHWHILE, grow, loss_of
 from feaslearn.trainers.facet_learning.polish import polish
 from feaslearn.trainers.facet_learning.refine import better_of, completed, prune, refit
-from feaslearn.trainers.facet_learning.response import (
-    answers_to_prices,
-    are_exact,
-    contradiction,
-)
+from feaslearn.trainers.facet_learning.remarks import contradictions, refuse_empty
+from feaslearn.trainers.facet_learning.response import answers_to_prices, are_exact
 from feaslearn.trainers.facet_learning.samples import Samples, Units
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
@@ -44,8 +40,6 @@ CYCLES = 3
 POLISH = 100
 #: A relative squared error below this is rounding.
 NEGLIGIBLE = 1e-12
-#: Savings of this many standard deviations of the noise are no noise.
-CLEARLY = 5.0
 #: Noise that is tried where no equality shows it, in units of the decisions' spread.
 NOISES = (0.0, 0.02, 0.05, 0.1)
 #: Growths under each of them.
@@ -144,6 +138,8 @@ class FacetLearning(Trainer):
         samples = units.apply(whole, known)
         by_cost = isinstance(objective.loss, Suboptimality)
         start, options = self._start(hypothesis, units, samples, by_cost, random)
+        if known is not None:
+            refuse_empty(hypothesis, start, samples, whole)
         best, best_loss = start, loss_of(start, samples, options)
         history = [best_loss]
         regions: list[FacetRows] = []
@@ -171,7 +167,7 @@ class FacetLearning(Trainer):
             seconds=time.monotonic() - began,
             tied_share=tied_share(objective, theta),
             history={"relative loss": history},
-            warnings=_contradictions(whole, samples, options.noise),
+            warnings=contradictions(whole, samples, options.noise),
             others=[
                 hypothesis.theta_of_rows(units.revert(rows)) for rows in regions if rows is not best
             ],
@@ -278,19 +274,3 @@ class FacetLearning(Trainer):
             if loss < (1.0 - CLEARLY_BETTER) * least:
                 best, least = tried, loss
         return best
-
-
-def _contradictions(whole: Shard, samples: Samples, noise: float) -> list[str]:
-    """Name the first pair of decisions that cannot both be optimal."""
-    pair = contradiction(samples, max(1e-6, CLEARLY * noise))
-    if pair is None:
-        return []
-    used = ~np.isnan(whole.decisions).any(axis=1) & (whole.weights > 0.0)
-    complete = np.flatnonzero(used)
-    i, j = complete[list(pair)]
-    saved = float(whole.costs[i] @ (whole.decisions[i] - whole.decisions[j]))
-    return [
-        f"rows {i} and {j} have the same features, but at the prices of row {i} the decision of "
-        f"row {j} costs {saved:.4g} less: they cannot both be optimal in one region; is a signal "
-        "missing that the region depends on, or a cost wrong?"
-    ]

@@ -45,22 +45,33 @@ class GivenStart(Start):
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` parameters that are no vector of finite numbers."""
         super().check(problems)
-        theta = _numbers(self.theta)
-        if theta is None or theta.ndim != 1 or not np.isfinite(theta).all():
-            problems.add("start: theta is not a vector of finite numbers")
+        wrong_parameters(self.theta, problems)
 
     def parameters(self, objective: Objective, random: np.random.Generator, index: int) -> Array:
         """Return the parameters given, with noise from the second start on."""
-        theta = np.array(self.theta, dtype=float)
-        if len(theta) != objective.size:
-            raise DataError(
-                f"start: theta has {len(theta)} entries, but {objective.hypothesis!r} with "
-                f"{objective.n_features} features has {objective.size} parameters"
-            )
+        theta = given_parameters(self.theta, objective)
         if index:
             size = self.noise * np.sqrt(np.mean(theta**2))
             theta = theta + size * random.standard_normal(theta.shape)
         return theta
+
+
+def wrong_parameters(theta: ArrayLike, problems: Problems) -> None:
+    """Add to ``problems`` parameters that are no vector of finite numbers."""
+    values = _numbers(theta)
+    if values is None or values.ndim != 1 or not np.isfinite(values).all():
+        problems.add("start: theta is not a vector of finite numbers")
+
+
+def given_parameters(theta: ArrayLike, objective: Objective) -> Array:
+    """Return parameters as a new vector; refuse those of another hypothesis or other features."""
+    values = np.array(theta, dtype=float)
+    if len(values) != objective.size:
+        raise DataError(
+            f"start: theta has {len(values)} entries, but {objective.hypothesis!r} with "
+            f"{objective.n_features} features has {objective.size} parameters"
+        )
+    return values
 
 
 def _numbers(values: Any) -> Array | None:

@@ -1,0 +1,135 @@
+"""Sets within half-spaces, and the nearest decisions where there are none."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import feaslearn as fl
+from feaslearn import Region
+from feaslearn.exceptions import EmptySetError
+from feaslearn.hypotheses.constrained import Constrained, half_spaces_of
+from feaslearn.known import KnownLimits
+from feaslearn.sets import AffineImage
+from feaslearn.sets.half_spaces import HalfSpaces
+from feaslearn.sets.intersection import intersect
+from registry import ONE_OF_EACH, example, generators, is_polyhedral, random_map
+
+Array = NDArray[np.float64]
+
+SETS = tuple(name for name in ONE_OF_EACH if example(name).dimension <= 6)
+
+
+def limits_around(center: Array, rng: np.random.Generator, balance: bool) -> KnownLimits:
+    """Return constraints of one sample that a point satisfies."""
+    n = len(center)
+    G = rng.normal(size=(1, n))
+    E = rng.normal(size=(int(balance), n))
+    width = rng.uniform(0.05, 1.0, n)
+    lower = np.where(rng.random(n) < 0.3, -np.inf, center - width)
+    upper = np.where(rng.random(n) < 0.3, np.inf, center + width)
+    g = G @ center - 0.3
+    return KnownLimits(G, E, g[None], lower[None], upper[None], (E @ center)[None])
+
+
+@pytest.mark.parametrize("name", SETS)
+@settings(max_examples=10)
+@given(rng=generators(), balance=st.booleans())
+def test_a_region_within_known_rows_answers_like_a_program(
+    name: str, rng: np.random.Generator, balance: bool
+) -> None:
+    primitive, n = example(name), 2
+    image = AffineImage(primitive, random_map(rng, n, primitive.dimension), rng.normal(size=n))
+    inner = primitive.vertices()[0] if primitive.discrete else primitive.center()
+    known = half_spaces_of(limits_around(image.at(inner), rng, balance and not primitive.discrete))
+    region = Region(image, known=known)
+    cost = rng.normal(size=n)
+    x = region.minimize(cost)
+    assert known.contains(x, 1e-5)[0]
+    assert image.contains(x, 1e-5)[0]
+    if primitive.discrete:
+        points = image.vertices()
+        assert cost @ x == pytest.approx((points[known.contains(points, 1e-6)] @ cost).min())
+        return
+    form = primitive.conic_form()
+    z, y = cp.Variable(form.H.shape[1]), cp.Variable(n)
+    rows = [y == image.matrix @ z + image.offset, known.A @ y <= known.b]
+    rows += [known.E @ y == known.e] if len(known.E) else []
+    for cone, place in form.blocks():
+        value = form.H[place] @ z - form.h[place]
+        if cone.size and cone.kind == "second-order":
+            rows.append(cp.SOC(value[0], value[1:]))
+        elif cone.size and cone.kind != "semidefinite":
+            rows.append(value == 0 if cone.kind == "zero" else value >= 0)
+        elif cone.size:
+            return  # the triangles have a test of their own
+    problem = cp.Problem(cp.Minimize(cost @ y), rows)
+    problem.solve(solver="CLARABEL")
+    size = 1.0 + float(np.abs(image.matrix).sum())
+    assert cost @ x == pytest.approx(problem.value, abs=1e-5 * size)
+    assert region.support(-cost) == pytest.approx(-problem.value, abs=1e-5 * size)
+    lower, upper = region.bounding_box()
+    assert (x >= lower - 1e-5 * size).all()
+    assert (x <= upper + 1e-5 * size).all()
+    near = region.project(x + rng.normal(size=n))
+    assert known.contains(near, 1e-4 * size)[0]
+    if is_polyhedral(name):
+        corners = region.vertices()
+        assert (corners @ cost).min() == pytest.approx(problem.value, abs=2e-5 * size)
+        assert region.halfspaces().contains(corners, 1e-5 * size).all()
+
+
+def test_an_empty_intersection_is_refused() -> None:
+    square = AffineImage(fl.Box(2), np.eye(2), np.zeros(2))
+    far = HalfSpaces(np.array([[-1.0, 0.0]]), np.array([-3.0]), np.zeros((0, 2)), np.zeros(0))
+    with pytest.raises(EmptySetError, match="lack"):
+        intersect(square, far)
+    point = AffineImage.point(np.zeros(2))
+    with pytest.raises(EmptySetError):
+        intersect(point, far)
+
+
+def test_a_region_says_what_is_known_in_words() -> None:
+    square = AffineImage(fl.Box(2), np.eye(2), np.zeros(2))
+    balance = np.ones((1, 2)) / np.sqrt(2.0), np.array([1.0]) / np.sqrt(2.0)
+    region = Region(square, ["a", "b"], known=HalfSpaces(np.zeros((0, 2)), np.zeros(0), *balance))
+    assert "known: a + b = 1" in region.describe()
+    np.testing.assert_allclose(np.sort(region.vertices()[:, 0]), [0.0, 1.0], atol=1e-9)
+
+
+NEAREST = {
+    "scaled": (fl.Scaled(fl.Box(2)), np.array([1.0, 0.0, 0.0])),
+    "minkowski": (fl.Minkowski.box(2), np.array([2.0, 2.0, -1.0, -1.0])),
+    "affine": (fl.Affine(fl.Box(2)), np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0])),
+    "ball": (fl.Scaled(fl.L2Ball(2)), np.array([1.0, 0.0, 0.0])),
+}
+
+
+@pytest.mark.parametrize("name", list(NEAREST))
+@given(x0=st.floats(1.5, 4.0), price=st.sampled_from([-1.0, 1.0]))
+@settings(max_examples=10)
+def test_where_the_region_has_no_known_decision_the_nearest_is_returned(
+    name: str, x0: float, price: float
+) -> None:
+    # The square (or disc) around zero of half-width 1, and what is known: x0 is at least 1.5.
+    hypothesis, theta = NEAREST[name]
+    known = KnownLimits(
+        np.array([[1.0, 0.0]]),
+        np.zeros((0, 2)),
+        np.array([[x0]]),
+        np.full((1, 2), -5.0),
+        np.full((1, 2), 5.0),
+        np.zeros((1, 0)),
+    )
+    features = np.hstack([np.ones((1, 1)), known.columns()])
+    within = Constrained(hypothesis, known.shape)
+    decisions, empty = within.solve(theta, features, np.array([[0.5, price]]))
+    assert empty[0]
+    # Of the decisions with x0 the limit, those of the square are equally near: the cheapest.
+    expected = [x0, 0.0] if name == "ball" else [x0, -price]
+    np.testing.assert_allclose(decisions[0], expected, atol=1e-4 if name == "ball" else 1e-8)
+    assert within.image(theta, features[0], 2).is_point

@@ -1,0 +1,235 @@
+"""Known constraints in training: refits, containment, facets, the automatic choice."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import feaslearn as fl
+from feaslearn.data import Shard
+from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.hypotheses.constrained import Constrained
+from feaslearn.known import KnownShape
+from feaslearn.trainers import known_refit
+
+DEMAND = fl.AffineCost([0.0], [[0, 0, 0, 1, 1, 1, 1, 1]])
+BALANCE = (np.ones(3), DEMAND)
+KNOWN = fl.Known(bounds=(0.0, 3.5), balance=BALANCE)
+DATA = fl.datasets.make_power5(160, random_state=0)
+TRAIN, TEST = DATA[:60], DATA[60:]
+
+
+def fitted(hypothesis: Any, known: fl.Known | None = KNOWN, **options: Any) -> fl.RegionRegressor:
+    options = {"cost": DATA.cost, "random_state": 0, **options}
+    model = fl.RegionRegressor(hypothesis, known=known, **options)
+    return model.fit(TRAIN.signals, TRAIN.decisions)
+
+
+def loss(model: fl.RegionRegressor) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
+        errors = model.predict(TEST.signals) - TEST.decisions
+    return float((errors**2).sum(axis=1).mean())
+
+
+def test_what_is_known_makes_minkowski_sums_much_better() -> None:
+    model = fitted(fl.Minkowski("auto"))
+    assert loss(model) < 0.1 * loss(fitted(fl.Minkowski("auto"), None))
+    assert model.result_.returned_loss < 0.02
+    assert model.result_.lower_bound is None
+    assert "training loss of the region alone" in model.result_.details
+    measured = model.sample_losses(fl.Predictability(), TRAIN.signals, TRAIN.decisions)
+    assert measured.mean() == pytest.approx(model.result_.objective, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "hypothesis",
+    [
+        fl.Affine(fl.Simplex(3)),
+        fl.Affine(fl.Box(2)),
+        fl.Scaled(fl.L1Ball(3)),
+        fl.Minkowski.pairs(3),
+        fl.Minkowski.pairs(3, scale="tents", n_knots=3),
+        fl.Minkowski.box(3, scale="shared"),
+    ],
+    ids=repr,
+)
+def test_the_gradient_of_the_refit_is_that_of_its_value(hypothesis: Any) -> None:
+    rng = np.random.default_rng(1)
+    shape = KnownShape(np.array([[1.0, 0.0, 0.5]]), np.ones((1, 3)))
+    count, k = 8, 3
+    phi = np.column_stack([np.ones(count), rng.uniform(0.5, 1.5, (count, k - 1))])
+    total = rng.uniform(2.0, 4.0, (count, 1))
+    sides = [np.full((count, 1), 0.4), np.zeros((count, 3)), np.full((count, 3), 2.0), total]
+    samples = Shard(
+        np.hstack([phi, *sides]),
+        rng.normal(size=(count, 3)),
+        rng.uniform(0.0, 1.5, (count, 3)),
+        np.full(count, 1 / count),
+    )
+    size = hypothesis.layout(3, k).size
+    theta = np.abs(rng.normal(size=size)) + 0.1
+    layout = hypothesis.layout(3, k)
+    if "knots" in layout.shapes:
+        blocks = layout.unpack(theta)
+        blocks["knots"][:] = np.linspace(0.4, 1.6, 3)[:, None]
+    problem = known_refit._Refit(hypothesis, Constrained(hypothesis, shape))
+    value, gradient = problem.value_and_gradient(theta, samples)
+    assert value > 0.0
+    free = np.ones(size)
+    if "knots" in layout.shapes:
+        layout.unpack(free)["knots"][:] = 0.0
+    moves = rng.normal(size=(3, size)) * free
+    for move in moves:
+        ends = [
+            problem.value_and_gradient(theta + step * move, samples)[0] for step in (1e-6, -1e-6)
+        ]
+        assert gradient @ move == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=2e-4, abs=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "trainer"),
+    [
+        (fl.Minkowski.hypersimplices(3), "auto"),
+        (fl.Scaled(fl.Simplex(3)), "auto"),
+        (fl.Affine(fl.Simplex(3)), fl.trainers.GradientDescent(max_iter=10)),
+    ],
+    ids=["minkowski", "scaled", "affine"],
+)
+def test_containment_holds_for_whole_regions(hypothesis: Any, trainer: Any) -> None:
+    known = fl.Known(bounds=(0.0, 3.5), balance=BALANCE, inequalities="contain")
+    model = fitted(hypothesis, known, trainer=trainer)
+    for signal in TRAIN.signals[::6]:
+        lower, upper = model.region(signal).image.bounding_box()
+        assert lower.min() >= -1e-6
+        assert upper.max() <= 3.5 + 1e-6
+
+
+def test_containment_refuses_what_it_cannot_do() -> None:
+    known = fl.Known(bounds=(0.0, 3.5), inequalities="contain")
+    with pytest.raises(UnsupportedError, match="vertices"):
+        fitted(fl.Affine(fl.L2Ball(2)), known, trainer=fl.trainers.GradientDescent(max_iter=1))
+    with pytest.raises(UnsupportedError, match="squared predictability"):
+        fitted(fl.Scaled(fl.Simplex(3)), known, loss="suboptimality")
+    # The upper bound is a signal that jumps up and down, and the region is affine in the demands.
+    tight = fl.Known(
+        bounds=(None, lambda s: np.round(s[:, :3], 1) + 10.0 * (s[:, 3:4] > 0.8) - 5.0),
+        inequalities="contain",
+        contradictions="keep",
+        balance=(np.ones(3), 6.0),
+    )
+    with pytest.raises(DataError, match=r"no (region|decision)"):
+        fitted(fl.Scaled(fl.Simplex(3)), tight)
+
+
+def test_facets_do_not_learn_what_is_known() -> None:
+    rng = np.random.default_rng(0)
+    prices, signals = rng.uniform(1, 2, (80, 3)), rng.uniform(1.0, 2.0, (80, 2))
+    decisions = np.empty((80, 3))
+    truth = fl.Polytope(np.vstack([np.eye(3), -np.eye(3), [[-1.0, -1.0, 0.0]]]), np.zeros(7))
+    for i in range(80):
+        h = np.array([0.0, 0.0, 0.0, -2.0, -2.0, -2.0, -signals[i, 0]])
+        at = fl.Polytope(truth.H, h, np.ones((1, 3)), [signals[i, 0] + signals[i, 1]])
+        decisions[i] = at.argmin(prices[i])
+    known = fl.Known(
+        G=[[-1.0, -1.0, 0.0]], g=lambda s: -s[:, 3], balance=(np.ones(3), lambda s: s[:, 3:].sum(1))
+    )
+    table = np.hstack([prices, signals])
+    options: dict[str, Any] = {"cost": [0, 1, 2], "random_state": 0}
+    blind = fl.RegionRegressor(fl.Facets(), **options).fit(table, decisions)
+    model = fl.RegionRegressor(fl.Facets(), known=known, **options).fit(table, decisions)
+    assert len(blind.facets_.facets) > len(model.facets_.facets) == 0
+    assert model.result_.returned_loss < 1e-12
+    assert not model.parameters_["E"].any()
+
+
+def test_noise_is_read_from_a_known_balance() -> None:
+    noisy = fl.datasets.make_power5(100, noise=0.1, random_state=0)
+    known = fl.Known(bounds=(0.0, 3.5), balance=BALANCE, contradictions="keep")
+    model = fl.RegionRegressor(fl.Facets(), cost=DATA.cost, known=known, random_state=0)
+    model.fit(noisy.signals, noisy.decisions)
+    assert loss(model) < 0.15
+    x = model.predict(TEST.signals)
+    assert np.abs(x.sum(axis=1) - TEST.signals[:, 3:].sum(axis=1)).max() <= 1e-9
+
+
+def test_availability_of_each_sample_is_a_bound() -> None:
+    rng = np.random.default_rng(0)
+    table = np.column_stack(
+        [rng.uniform(1, 2, (60, 2)), rng.uniform(0.5, 1.5, 60), np.full(60, 2.0)]
+    )
+    cheap = table[:, 0] < table[:, 1]
+    first = np.where(cheap, table[:, 2], 2.0 - np.minimum(2.0, 1.8))
+    decisions = np.column_stack([first, 2.0 - first])
+    known = fl.Known(bounds=(0.0, [2, None]), balance=(np.ones(2), [3]))
+    for hypothesis in (fl.Facets(), fl.Minkowski("auto"), fl.Scaled(fl.Simplex(2))):
+        model = fl.RegionRegressor(hypothesis, cost=[0, 1], known=known, random_state=0)
+        x = model.fit(table, decisions).predict(table)
+        assert (x[:, 0] <= table[:, 2] + 1e-9).all()
+        assert np.abs(x.sum(axis=1) - 2.0).max() <= 1e-9
+
+
+def test_the_automatic_choice_keeps_what_is_known() -> None:
+    model = fl.RegionRegressor(None, cost=DATA.cost, known=KNOWN, random_state=0)
+    model.fit(TRAIN.signals[:30], TRAIN.decisions[:30])
+    unseen = fl.datasets.make_power5(500, random_state=5).signals
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
+        x = model.predict(unseen)
+    assert np.abs(x.sum(axis=1) - unseen[:, 3:].sum(axis=1)).max() <= 1e-9
+    assert x.min() >= -1e-9
+    assert x.max() <= 3.5 + 1e-9
+    assert loss(model) < 0.3
+
+
+def test_maximising_is_minimising_the_negative() -> None:
+    cost = fl.FunctionCost(lambda s: -s[:, :3], columns=[0, 1, 2])
+    other = fitted(fl.Minkowski.hypersimplices(3), cost=cost, sense="max")
+    same = fitted(fl.Minkowski.hypersimplices(3))
+    np.testing.assert_allclose(other.predict(TEST.signals), same.predict(TEST.signals), atol=1e-6)
+    report = fl.evaluate(same, TEST)
+    assert report.returned.mean == pytest.approx(loss(same))
+    assert report.suboptimality is not None
+    assert report.predictability is not None
+    assert report.predictability.mean <= report.returned.mean + 1e-9
+
+
+def test_known_constraints_are_parameters_like_others() -> None:
+    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=DATA.cost, known=KNOWN)
+    assert clone(model).get_params()["known__bounds"] == (0.0, 3.5)
+    search = GridSearchCV(model, {"known": [None, KNOWN]}, cv=2)
+    search.fit(TRAIN.signals, TRAIN.decisions)
+    assert search.best_params_["known"] is not None
+
+
+def test_nothing_priced_is_still_within_what_is_known() -> None:
+    with pytest.warns(fl.exceptions.FeaslearnWarning, match="linear policy"):
+        model = fl.RegionRegressor(known=KNOWN).fit(TRAIN.signals, TRAIN.decisions)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
+        x = model.predict(TEST.signals)
+    assert x.min() >= 0.0
+    assert np.abs(x.sum(axis=1) - TEST.signals[:, 3:].sum(axis=1)).max() <= 1e-9
+
+
+def test_a_balance_that_no_region_of_the_class_satisfies_is_refused() -> None:
+    with pytest.raises(DataError, match=r"no region with the bounds .* at row 0; row 1;"):
+        fitted(fl.Facets(bounds=(0.0, 0.1)))
+
+
+def test_samples_without_a_known_decision_in_the_region_are_counted() -> None:
+    model = fitted(fl.Affine(fl.Simplex(1)))
+    told = [text for text in model.result_.warnings if "training samples" in text]
+    count = int(told[0].split(" at ")[1].split(" of ")[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
+        free = model.hypothesis_.predict(
+            model.theta_, model.features_.transform(TRAIN.signals), TRAIN.cost_matrix.copy()
+        )
+    outside = (free < -1e-9).any(axis=1) | (free > 3.5 + 1e-9).any(axis=1)
+    assert count == outside.sum() > 0
