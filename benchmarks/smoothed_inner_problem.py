@@ -4,9 +4,8 @@ Claim: with 100 samples, 3 decisions and a simplex of 9 vertices, value and grad
 smoothed losses come at least 50 times as fast as from the CVXPY program that is compiled once and
 solved again with new parameters, and the values agree to 1e-6. Every solve of both sides sees maps
 that moved a little from the last, as in training; compilation is timed on neither side, and seconds
-are those of the processor. Clarabel
-has its usual tolerances where it is timed; the values are compared with those it reaches with
-tolerances of 1e-12.
+are those of the processor. Clarabel has its usual tolerances where it is timed; the values are
+compared with those it reaches with tolerances of 1e-12.
 
 For a polytope of 9 entries and 19 rows, which is never listed by its vertices, every sample is a
 small dense quadratic program: at least 3 times as fast as CVXPY, to the same 1e-6.
