@@ -44,7 +44,10 @@ def test_reproduces_the_published_objective(name: str) -> None:
     assert f"{value + grid.fixed_cost:.4e}" == PUBLISHED[name]
 
 
-@pytest.mark.parametrize("name", ["case5_pjm__sad", "case14_ieee__sad", "case118_ieee__sad"])
+# Of the last, the dual simplex method does not find out.
+@pytest.mark.parametrize(
+    "name", ["case5_pjm__sad", "case14_ieee__sad", "case118_ieee__sad", "case588_sdet__sad"]
+)
 def test_is_infeasible_where_published_as_such(name: str) -> None:
     grid = DcGrid(name)
     assert PUBLISHED[name] == "inf."

@@ -21,11 +21,15 @@ TOLERANCE = 1e-9
 BELIEVED = 1e-7
 """Largest violated bound, relative to the size of the bound, that an answer may have."""
 
+DUAL, PRIMAL = 1, 4
+"""What HiGHS calls the two simplex methods."""
+
 OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
     # Presolve would throw away the basis that makes the next solve cheap.
     "presolve": "off",
     "solver": "simplex",
+    "simplex_strategy": DUAL,
     "threads": 1,
     "primal_feasibility_tolerance": TOLERANCE,
     "dual_feasibility_tolerance": TOLERANCE,
@@ -64,7 +68,9 @@ class WarmProgram:
         import highspy
 
         self._matrix = matrix = sparse.csc_array(matrix)
-        self._optimal = highspy.HighsModelStatus.kOptimal
+        status = highspy.HighsModelStatus
+        self._optimal = status.kOptimal
+        self._verdicts = (status.kOptimal, status.kInfeasible, status.kUnbounded)
         m, v = matrix.shape
         model: Any = highspy.HighsLp()
         model.num_row_, model.num_col_ = m, v
@@ -167,6 +173,12 @@ class WarmProgram:
             # A warm basis can mislead: nothing but a cold start may say that there is no answer.
             self._solver.clearSolver()
             self._solver.run()
+        if self._solver.getModelStatus() not in self._verdicts:
+            # The dual method can lose its way where the primal one does not.
+            self._solver.setOptionValue("simplex_strategy", PRIMAL)
+            self._solver.clearSolver()
+            self._solver.run()
+            self._solver.setOptionValue("simplex_strategy", DUAL)
         return self._solver.getModelStatus()
 
 
