@@ -9,6 +9,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError
+from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.regressor import Explanation, Limit, Outside
 from feaslearn.regressor.explanation.exposure import exposure
 
@@ -231,3 +232,17 @@ def test_a_limit_that_is_known_need_not_be_seen() -> None:
         assert "upper limit of unit 3 is known" in str(explained)
         with pytest.raises(fl.exceptions.FeaslearnError, match="bootstrap"):
             model.sandwich()
+
+
+@pytest.mark.parametrize("hypothesis", [fl.Facets(), fl.Minkowski.hypersimplices(3)], ids=repr)
+def test_what_is_known_counts_where_limits_are_looked_for(hypothesis: Hypothesis) -> None:
+    data = fl.datasets.make_power5(100, random_state=0)
+    demand = fl.AffineCost([0.0], [[0, 0, 0, 1, 1, 1, 1, 1]])
+    known = fl.Known(bounds=(0.0, 3.5), balance=(np.ones(3), demand))
+    model = fl.RegionRegressor(hypothesis, cost=data.cost, known=known, random_state=0)
+    explained = model.fit(data.signals, data.decisions).explain(data.signals[0])
+    pinned = {(limit.decision, limit.side) for limit in explained.limits if limit.pinned}
+    # The second plant is the cheapest, the third the most expensive.
+    assert {("x1", "upper"), ("x2", "lower")} <= pinned
+    assert not {("x1", "lower"), ("x2", "upper")} & pinned
+    assert "lower limit of x1 is known, and no sample shows it" in str(explained)

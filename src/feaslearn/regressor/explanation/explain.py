@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError
+from feaslearn.hypotheses.constrained import constrained
 from feaslearn.regressor.explanation.carriers import carriers
 from feaslearn.regressor.explanation.explanation import Explanation, Limit, Outside
 from feaslearn.regressor.explanation.exposure import exposure
@@ -73,6 +74,8 @@ def _read(
         raise DataError(f"explain: {len(signals)} signals were given; give one")
     reader = vars(model)["_reader"]
     features = model.features_.transform(signals)
+    if model.known_ is not None:
+        features = np.hstack([features, model.known_.at(signals).columns()])
     if costs is None and model.cost_ is None:
         return signals, features, None
     rows = None if costs is None else np.atleast_2d(np.asarray(costs))
@@ -92,7 +95,10 @@ def _unseen_here(
     model: LearnedRegion, features: Array, prices: Array, limits: tuple[Limit, ...]
 ) -> list[str]:
     """Name the limits that decide here although the data say nothing about them."""
-    shown = exposure(model.hypothesis_, model.theta_, features, prices)
+    regions = model.hypothesis_
+    if model.known_ is not None:
+        regions = constrained(regions, model.known_.shape)
+    shown = exposure(regions, model.theta_, features, prices)
     here = np.column_stack([shown.upper[0], shown.lower[0]]).ravel()
     return [
         f"the decision here is at the {limit.side} limit of {limit.decision}, about which the data "

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard
 from feaslearn.hypotheses import MapHypothesis, Minkowski
+from feaslearn.hypotheses.constrained import constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Predictability
 from feaslearn.regressor.explanation.exposure import exposure, is_curved
@@ -65,12 +66,17 @@ class Seen:
 def look(hypothesis: Hypothesis, theta: Array, data: FitData, maximises: bool) -> Seen:
     """Return what is to be remembered of a fit."""
     rows = data.rows._replace(costs=-data.rows.costs) if maximises else data.rows
-    if data.known is not None:
-        rows = rows._replace(features=data.known.shape.split(rows.features)[0])
     count, n = rows.decisions.shape
     step = -(-count // _most(hypothesis, n))
     some = Shard(*(np.ascontiguousarray(part[::step]) for part in rows))
-    shown = exposure(hypothesis, theta, some.features, some.costs)
+    if data.known is None:
+        shown = exposure(hypothesis, theta, some.features, some.costs)
+    else:
+        shape = data.known.shape
+        shown = exposure(constrained(hypothesis, shape), theta, some.features, some.costs)
+        rows, some = (
+            part._replace(features=shape.split(part.features)[0]) for part in (rows, some)
+        )
     return Seen(
         count,
         len(some.weights),
