@@ -69,7 +69,7 @@ def test_predictions_minimise_over_the_region() -> None:
 
 
 def test_programs_that_the_kernel_leaves_go_to_highs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from feaslearn.hypotheses import facet_rows
+    from feaslearn.hypotheses import small_programs
 
     hypothesis, rows, theta, features, costs = random_case(1)
     rows = rows._replace(e=rows.e + 0.0)
@@ -82,7 +82,7 @@ def test_programs_that_the_kernel_leaves_go_to_highs(monkeypatch: pytest.MonkeyP
         small_lp.solve_rows(*arguments)
         arguments[-2][:] = UNSOLVED
 
-    monkeypatch.setattr(facet_rows, "solve_rows", give_up)
+    monkeypatch.setattr(small_programs, "solve_rows", give_up)
     found = rows.solve(features, costs)
     assert (found.status[:-1] == OPTIMAL).all()
     assert found.status[-1] == INFEASIBLE

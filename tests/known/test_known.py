@@ -191,3 +191,16 @@ def test_constraints_that_contradict_each_other_are_named_at_fit_and_at_predict(
     fitted = model(bounds=(0.0, 2.0)).fit(frame, decisions)
     with pytest.warns(FeaslearnWarning, match=r"contradict each other at row 3: .* up to 5"):
         fitted.predict(impossible)
+
+
+@pytest.mark.parametrize("hypothesis", [fl.Facets(), fl.Scaled(fl.Simplex(2))], ids=repr)
+def test_balances_that_contradict_each_other_at_a_new_signal_are_named(hypothesis: Any) -> None:
+    frame, decisions = frame_and_decisions()
+    balance = (np.ones((2, 2)), lambda s: np.column_stack([s[:, 2], np.minimum(s[:, 2], 5.0)]))
+    options: dict[str, Any] = {"cost": ["price_*"], "random_state": 0}
+    fitted = fl.RegionRegressor(hypothesis, known=fl.Known(balance=balance), **options)
+    fitted.fit(frame, decisions)
+    impossible = frame.copy()
+    impossible.loc[3, "demand"] = 9.0
+    with pytest.warns(FeaslearnWarning, match="contradict each other at row 3: no decision"):
+        fitted.predict(impossible)

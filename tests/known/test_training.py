@@ -176,7 +176,7 @@ def test_availability_of_each_sample_is_a_bound() -> None:
 
 def test_the_automatic_choice_keeps_what_is_known() -> None:
     model = fl.RegionRegressor(None, cost=DATA.cost, known=KNOWN, random_state=0)
-    model.fit(TRAIN.signals[:30], TRAIN.decisions[:30])
+    model.fit(TRAIN.signals[:20], TRAIN.decisions[:20])
     unseen = fl.datasets.make_power5(500, random_state=5).signals
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
@@ -184,7 +184,7 @@ def test_the_automatic_choice_keeps_what_is_known() -> None:
     assert np.abs(x.sum(axis=1) - unseen[:, 3:].sum(axis=1)).max() <= 1e-9
     assert x.min() >= -1e-9
     assert x.max() <= 3.5 + 1e-9
-    assert loss(model) < 0.3
+    assert loss(model) < 0.5
 
 
 def test_maximising_is_minimising_the_negative() -> None:

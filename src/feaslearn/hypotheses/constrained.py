@@ -28,6 +28,8 @@ Mask = NDArray[np.bool_]
 
 #: Rows that a minimiser breaks by less than this share of their size are rounding.
 ROUNDING = 1e-11
+#: A decision that breaks a known row by more than this share of its size is no answer.
+BROKEN = 1e-8
 #: Prices are moved by this share to see whether another decision costs the same.
 NUDGE = 1e-7
 
@@ -134,8 +136,7 @@ class Constrained(Hypothesis):
             else:
                 found = _minimize_lifted(lifted.on_flat(part), part, inner[rows])
             decisions[rows], empty[rows], tied[rows], contradictory[rows] = found
-        fine = ~contradictory
-        decisions[fine] = known.rows(fine).settled(decisions[fine])
+        _settle(decisions, empty, contradictory, known)
         return decisions, empty, tied
 
     def _one_by_one(self, theta: Array, features: Array, costs: Array) -> _Found:
@@ -164,8 +165,7 @@ class Constrained(Hypothesis):
             near = nearest_known(soft, known.rows(none), costs[none])
             found.decisions[none], _, contradictory[none] = near
             empty[none] = near.away()
-        fine = ~contradictory
-        found.decisions[fine] = known.rows(fine).settled(found.decisions[fine])
+        _settle(found.decisions, empty, contradictory, known)
         return found.decisions, empty, found.tied
 
 
@@ -181,6 +181,15 @@ class _Found(NamedTuple):
     def room(cls, shape: tuple[int, ...]) -> _Found:
         """Return room for so many decisions."""
         return cls(np.empty(shape), *np.zeros((3, shape[0]), dtype=bool))
+
+
+def _settle(decisions: Array, empty: Mask, contradictory: Mask, known: KnownLimits) -> None:
+    """Remove what solvers leave of violations; where that fails, nothing satisfies all rows."""
+    fine = ~contradictory
+    decisions[fine] = known.rows(fine).settled(decisions[fine])
+    for i in np.flatnonzero(fine & known.broken(decisions, BROKEN)):
+        decisions[i] = least_broken(known.rows(slice(i, i + 1)))
+        empty[i] = True
 
 
 def half_spaces_of(known: KnownLimits) -> HalfSpaces:
