@@ -73,16 +73,15 @@ def rows(settings: Settings) -> list[Row]:
     found.append(Row(LINEAR, linear, printed(QUADRATIC), seconds=0.2))
     ours = {key: OURS[key] for key in ("Minkowski", "Facets")} if settings.quick else OURS
     found += [Row(f"Ours: {key}", {**DATA, **options}) for key, options in ours.items()]
-    means = {"k-means, p=9": {"method": "k-means", "p": 9}}
-    found += [Row(key, {**DATA, **options}) for key, options in means.items()]
-    if not settings.quick:
-        found += [Row(f"scikit-learn, tuned: {key}", {**DATA, "method": key}) for key in REGRESSORS]
-    return found + ([] if settings.quick else _global_rows(settings))
+    found.append(Row("k-means, p=9", {**DATA, "method": "k-means", "p": 9}))
+    if settings.quick:
+        return found + _global_rows(3.0)[:1]
+    found += [Row(f"scikit-learn, tuned: {key}", {**DATA, "method": key}) for key in REGRESSORS]
+    return found + _global_rows(settings.solver_seconds)
 
 
-def _global_rows(settings: Settings) -> list[Row]:
+def _global_rows(seconds: float) -> list[Row]:
     """Return the rows of the global solver, which take the whole time limit."""
-    seconds = settings.solver_seconds
     return [
         Row(
             name("Global (SCIP)", loss, convention, p),

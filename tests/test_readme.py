@@ -65,6 +65,7 @@ def test_shell_lines(lines: list[str], tmp_path: Path) -> None:
         "docs/model_files.md",
         "docs/export.md",
         "docs/pictures.md",
+        "docs/trust.md",
     ],
 )
 def test_python_blocks_of_a_page_run_one_after_another(page: str, tmp_path: Path) -> None:
@@ -79,7 +80,7 @@ def test_the_readme_has_what_these_tests_look_for() -> None:
     lines = [line for block in shell_blocks() for line in block]
     assert {"make demo", "make test"} <= set(lines)
     assert sum(line.startswith("feaslearn ") for line in lines) > 4
-    assert len(blocks("README.md", "python")) == 2
+    assert len(blocks("README.md", "python")) == 3
     assert not blocks("README.md", ""), "a block without a language is not checked"
 
 

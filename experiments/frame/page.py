@@ -37,10 +37,8 @@ Ren, Mohajerin Esfahani and Georghiou, *Inverse Optimization via Learning Feasib
 """
 
 
-def write_experiment(
-    experiment: Experiment, settings: Settings, store: Store, figures: bool = True
-) -> str:
-    """Write the files of one experiment and return its section of the page."""
+def write_experiment(experiment: Experiment, settings: Settings, store: Store) -> None:
+    """Write table, figures and section of one experiment."""
     rows = experiment.rows(settings)
     found = store.found(experiment, rows)
     folder = store.folder
@@ -48,7 +46,7 @@ def write_experiment(
     table = markdown(experiment, rows, found)
     section = [f"## {experiment.title}", "", experiment.about, "", table, ""]
     section += [f"{note}\n" for note in _notes(experiment, found)]
-    if figures and experiment.draw is not None:
+    if experiment.draw is not None:
         try:
             names = experiment.draw(found, folder)
         except MissingCellsError as missing:
@@ -58,7 +56,6 @@ def write_experiment(
     text = "\n".join(section)
     write_bytes(folder / f"{experiment.name}.csv", as_csv(experiment, rows, found).encode())
     write_bytes(folder / f"{experiment.name}.md", f"{text}\n".encode())
-    return text
 
 
 def write_page(experiments: list[Experiment], settings: Settings, store: Store) -> Path:
@@ -129,7 +126,7 @@ def _versions(experiments: list[Experiment], settings: Settings, store: Store) -
     pairs = [(e, row) for e in experiments for row in e.rows(settings)]
     cells = [store.finished(experiment, row) for experiment, row in pairs]
     days = sorted({cell["date"] for row in cells for cell in row.values()})
-    commits = sorted({cell.get("commit", "") for row in cells for cell in row.values()} - {""})
+    commits = sorted({cell.get("commit") or "-" for row in cells for cell in row.values()})
     wanted = [set(row.seeds(settings)) for _, row in pairs]
     total = sum(map(len, wanted))
     done = sum(len(seeds & set(row)) for seeds, row in zip(wanted, cells, strict=True))
@@ -139,7 +136,7 @@ def _versions(experiments: list[Experiment], settings: Settings, store: Store) -
     )
     when = " to ".join(dict.fromkeys([days[0], days[-1]])) if days else "never"
     rest = "" if done == total else " (`feaslearn reproduce all` runs the others)"
-    when += f" at {', '.join(commits)}" if commits else ""
+    when += f" (commits {', '.join(commits)}; - where not recorded)" if commits else ""
     return f"Run: {when}; {done} of {total} cells are finished{rest}. Written with {told}.\n"
 
 

@@ -38,6 +38,9 @@ def test_what_a_tool_cannot_hold_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "feaslearn[pyomo]" in found["pyomo"].skipped
     assert "curved" in found["mps"].skipped
     assert "curved" in found["vertices"].skipped
+    lines = str(fl.export.Verification(tuple(found.values()), 1e-6)).splitlines()
+    assert len(lines) == 1 + len(found)
+    assert max(map(len, lines)) < 140
     with pytest.raises(MissingExtraError, match=r"feaslearn\[pyomo\]"):
         fl.export.verify(mapped("l2-ball-3"), "pyomo")
     with pytest.raises(UnsupportedError, match="curved"):

@@ -42,7 +42,8 @@ def _parts(a: Any, b: Any, where: str) -> str | None:
             return f"{where}: {sorted(map(str, a.keys() ^ b.keys()))}"
         pairs = [(f"{where}[{key!r}]", a[key], b[key]) for key in a]
     elif hasattr(a, "__dict__") and not callable(a):
-        pairs = [(where, vars(a), vars(b))]
+        # What an object keeps of itself: a model leaves its samples out.
+        pairs = [(where, a.__getstate__(), b.__getstate__())]
     else:
         return None if a == b else f"{where}: {a!r} is not {b!r}"
     return next((found for w, x, y in pairs if (found := difference(x, y, w)) is not None), None)

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples import fit
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 import feaslearn as fl
+from examples import fit
 from feaslearn.exceptions import FeaslearnError, FileError, ModelFileError
 from feaslearn.io.arrays import encode_array
 from feaslearn.io.model_file import _checksum

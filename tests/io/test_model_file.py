@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples import fit, table
 from same import difference
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 import feaslearn as fl
+from examples import fit, table
 from feaslearn.exceptions import (
     DataError,
     FileError,
@@ -216,7 +216,7 @@ def test_classes_of_the_users_own(path: Path) -> None:
     with pytest.raises(ModelFileError, match="the class 'Interval' is not one that files may name"):
         fl.load(path)
     loaded = fl.load(path, classes=[Interval])
-    assert difference(vars(model), vars(loaded)) is None
+    assert difference(model, loaded) is None
 
 
 @pytest.mark.parametrize("kind", [Path, print, "Interval", 3])

@@ -9,6 +9,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from same import difference
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
+
+import feaslearn as fl
 from examples import (
     HYPOTHESES,
     OF_A_SET,
@@ -20,13 +27,6 @@ from examples import (
     quick,
     table,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays
-from same import difference
-from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
-
-import feaslearn as fl
 from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.io.arrays import DTYPES
 from feaslearn.io.decoder import Decoder
@@ -49,7 +49,7 @@ def check(model: fl.RegionRegressor, folder: Path, **given_again: Any) -> fl.Reg
     path = folder / "model.json"
     fl.save(model, path)
     loaded = fl.load(path, **given_again)
-    assert difference(vars(model), vars(loaded)) is None
+    assert difference(model, loaded) is None
     check_use(model, loaded)
     return loaded
 
@@ -212,7 +212,7 @@ def test_names_of_frames(library: Any, tmp_path: Path) -> None:
     model = fl.RegionRegressor(fl.Facets(), cost=["price*"], trainer=trainer, random_state=0)
     fl.save(model.fit(X, y), tmp_path / "model.json")
     loaded = fl.load(tmp_path / "model.json")
-    assert difference(vars(model), vars(loaded)) is None
+    assert difference(model, loaded) is None
     assert list(loaded.feature_names_in_) == ["price a", "price b", "demand"]
     assert loaded.predict(X).equals(model.predict(X))
     assert list(loaded.predict(X).columns) == ["power ä", "power b"]
@@ -226,7 +226,7 @@ def test_labels_that_are_no_texts(labels: list[Any], tmp_path: Path) -> None:
     y.columns = labels
     model = fl.RegionRegressor(fl.Scaled(fl.Box(2)), cost=[0, 1]).fit(signals, y)
     fl.save(model, tmp_path / "model.json")
-    assert difference(vars(model), vars(fl.load(tmp_path / "model.json"))) is None
+    assert difference(model, fl.load(tmp_path / "model.json")) is None
 
 
 def test_one_decision_in_a_vector(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_one_decision_in_a_vector(tmp_path: Path) -> None:
     fl.save(model, tmp_path / "model.json")
     loaded = fl.load(tmp_path / "model.json")
     assert loaded.predict(signals).shape == (len(signals),)
-    assert difference(vars(model), vars(loaded)) is None
+    assert difference(model, loaded) is None
 
 
 def test_a_loaded_model_can_be_fitted_evaluated_and_saved_again(tmp_path: Path) -> None:

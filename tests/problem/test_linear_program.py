@@ -16,6 +16,7 @@ from feaslearn.exceptions import (
     UnboundedProblemError,
 )
 from feaslearn.problem import AffineRows, ForwardProblem, LinearProgram
+from feaslearn.sets.warm_program import Answers, WarmProgram
 
 
 def random_program(seed: int) -> tuple[LinearProgram, np.ndarray, np.ndarray]:
@@ -159,6 +160,27 @@ def test_infeasible_samples_may_be_left_open() -> None:
     )
     with pytest.raises(UnboundedProblemError, match="no minimum at sample 1"):
         box().solve_where_feasible([[1.0], [1.0]], [[1.0, 1.0], [1.0, -1.0]])
+
+
+def test_an_answer_that_breaks_a_bound_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer, asked = WarmProgram._answer, []
+
+    def wrong_at_first(self: WarmProgram, i: int, answers: Answers) -> str:
+        status = answer(self, i, answers)
+        asked.append(i)
+        if (asked.count(i) == 1 and i == 1) or i == stubborn:
+            answers.points[i] += 1e-3
+        return status
+
+    monkeypatch.setattr(WarmProgram, "_answer", wrong_at_first)
+    rows = AffineRows([0.0], [[1.0]])
+    program = LinearProgram([[1.0, 1.0]], rows, rows, [0.0, 0.0], [1.0, 1.0], 2)
+    signals, costs, stubborn = [[1.5], [0.5], [1.0]], [[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]], None
+    np.testing.assert_allclose(program.solve(signals, costs), [[1.0, 0.5], [0.0, 0.5], [1.0, 0.0]])
+    assert asked == [0, 1, 2, 1]
+    stubborn = 2
+    with pytest.raises(SolverError, match=r"breaks a bound by 0\.002 at sample 2"):
+        program.solve(signals, costs)
 
 
 def test_crossed_row_bounds_are_infeasible() -> None:

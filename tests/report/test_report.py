@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, FileError, MissingExtraError, NotFittedError
-from feaslearn.report import write_report
+from feaslearn.report import comparison, write_report
 from feaslearn.report.chart import Chart, nice_steps
 from feaslearn.report.comparison import compare
 from feaslearn.report.findings import find_problems
@@ -93,6 +94,22 @@ def test_without_a_training_file_parts_are_held_out(
     assert kept.fair is None
     assert "not asked for" in kept.held_out
     assert "is not known" in kept.held_out
+
+
+def test_of_many_rows_some_are_drawn(
+    model: fl.RegionRegressor, power: fl.Decisions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "MOST_ROWS", 20)
+    monkeypatch.setattr(comparison, "MOST_TRAINING_ROWS", 10)
+    found = compare(samples_of(model, power), None, False)
+    assert found.held_out.startswith("20 of 80 rows were drawn at random. The 20 rows were cut")
+    found = compare(samples_of(model, power[:40]), samples_of(model, power[40:]), None)
+    assert "the same 40 rows and measured on the 40 other rows" in found.held_out
+    assert "the fits saw 10 of them" in found.held_out
+    assert "Measured were 20, drawn at random." in found.held_out
+    some = samples_of(model, power).drawn(7)
+    places = [int(some.place(i).removeprefix("row ")) for i in range(7)]
+    assert np.array_equal(some.observed, power.decisions[places])
 
 
 def test_few_rows_are_not_compared(model: fl.RegionRegressor, power: fl.Decisions) -> None:
@@ -204,8 +221,35 @@ def test_proved_optima_say_so() -> None:
     data = fl.datasets.make_l1_ball(30, n=2, low=-1.0, random_state=0)
     model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost)
     page = render_report(model.fit(data.signals, data.decisions), data)
-    assert "that was proved" in page
+    assert "that was proved" in page or ": a proof." in page
     assert "Every observed decision is predicted." in page
+
+
+def test_bands_and_what_the_data_show(
+    model: fl.RegionRegressor, power: fl.Decisions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def refuse(_: Any) -> None:
+        raise DataError("no closed form")
+
+    def refits(_: Any, n: int, X: Any, *__: Any) -> Any:
+        seen.extend((n, len(X)))
+        ends = {name: np.full((1, 3), k / 8) for k, name in enumerate(("lower", "center", "upper"))}
+        return SimpleNamespace(predict=lambda *_, level: SimpleNamespace(**ends, level=level))
+
+    told = SimpleNamespace(sections=lambda: [("head", []), ("not seen", ["the <b> limit"] * 9)])
+    monkeypatch.setattr(fl.RegionRegressor, "explain", lambda _: told, raising=False)
+    monkeypatch.setattr(fl.RegionRegressor, "sandwich", refuse, raising=False)
+    monkeypatch.setattr(fl.RegionRegressor, "bootstrap", refits, raising=False)
+    monkeypatch.setattr(model.result_, "seconds", 0.1)
+    page = render_report(model, power[:9], train=power[9:])
+    assert seen == [50, len(power) - 9]
+    assert "<td>0.125</td><td>0</td><td>0.25</td>" in page
+    assert "<h3>Not seen</h3>" in page
+    assert page.count("<li>the &lt;b&gt; limit</li>") == 9
+    monkeypatch.setattr(model.result_, "seconds", 100.0)
+    assert "Bands at" not in render_report(model, power[:9], train=power[9:])
 
 
 # ---- charts ---------------------------------------------------------------------------------
@@ -221,6 +265,12 @@ def test_charts() -> None:
     assert flat.xs[0] < 2.0 < flat.xs[1]
     assert nice_steps(-1e-7, 1e-7) == pytest.approx([-1e-7, -5e-8, 0.0, 5e-8, 1e-7])
     assert len(nice_steps(3.1e8, 3.2e8)) > 2
+    # Losses that are rounding errors stay within their frame, as do all.
+    for size in (1e-30, 1.0, 1e12):
+        tiny = Chart.around("t", "x", "y", np.arange(3.0), np.full(3, size))
+        _, _, top, bottom = tiny.box
+        assert len(tiny.y_ticks) > 2
+        assert all(top <= tick.at <= bottom for tick in tiny.y_ticks)
 
 
 # ---- what is refused ------------------------------------------------------------------------

@@ -250,11 +250,10 @@ def test_dead_columns_of_a_start_come_back_to_life() -> None:
     model = fl.RegionRegressor(
         fl.Affine(fl.Simplex(5)),
         cost=data.cost,
-        trainer=Annealing(n_starts=1, ridge=1e-3, start=start.ravel(), warmest=0.01),
+        trainer=Annealing(n_starts=1, ridge=0.0, start=start.ravel()),
         random_state=0,
     ).fit(data.signals, data.decisions)
-    problem_rows = model.predict(data.signals)
-    assert len(np.unique(problem_rows.round(6), axis=0)) >= 3
+    assert model.result_.objective <= 1e-16
 
 
 def test_an_exact_fit_ends_the_search() -> None:

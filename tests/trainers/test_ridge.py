@@ -47,11 +47,15 @@ def by_floor(data: fl.Decisions, floor: float | str) -> fl.RegionRegressor:
 
 
 def total_of_many(slopes: np.ndarray) -> fl.Decisions:
-    """Two plants share a demand that is the total of six; the cheaper one serves twice as much."""
+    """Two plants share a demand that is the total of six; the cheaper one serves twice as much.
+
+    With noise, without which every ridge ends at the exact fit.
+    """
     random = np.random.default_rng(3)
     costs, demands = random.uniform(size=(260, 2)), random.uniform(size=(260, 6))
     total = (demands @ slopes)[:, None]
     decisions = np.where(costs == costs.min(axis=1, keepdims=True), 2.0, 1.0) * total
+    decisions += 0.3 * random.normal(size=decisions.shape)
     return fl.Decisions.from_arrays(np.hstack([costs, demands]), decisions, cost=[0, 1])
 
 

@@ -49,3 +49,4 @@ def test_more_parameters_than_values_are_mentioned() -> None:
     problem = objective(hypothesis=fl.Affine(fl.Simplex(3)))
     result = fl.trainers.GradientDescent(1).train(problem, np.random.default_rng(0)).result
     assert not any("parameters were fitted" in text for text in result.warnings)
+    assert any("minimisers tie in 40 %" in text for text in result.warnings)

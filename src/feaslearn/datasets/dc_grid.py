@@ -49,11 +49,19 @@ class DcGrid:
         The name of the case.
     buses : ndarray of int, shape (B,)
         The numbers of the buses in service.
+    areas, zones : ndarray of int, shape (B,)
+        The area and the zone of each bus in the file.
     loads : ndarray of shape (B,)
         The load of each bus in the file.
+    ends : ndarray of int, shape (L, 2)
+        The positions of the two buses of each line in service.
+    susceptances, flow_lower, flow_upper : ndarray of shape (L,)
+        The susceptance of each line in parts of baseMVA, and the limits of its flow.
     generators : tuple of int
         The generators that can be dispatched, by their row in the file, counted from 1. Those out
         of service are left out; those whose limits are equal are fixed injections.
+    generator_buses : ndarray of int, shape (G,)
+        The numbers of their buses.
     lower, upper : ndarray of shape (G,)
         Their limits.
     costs : GeneratorCosts or None
@@ -177,14 +185,17 @@ class DcGrid:
         flows = sparse.diags_array(self.susceptances) @ ends
         units = (np.ones(n_generators), (self._at(self.generator_buses), range(n_generators)))
         delivered = sparse.csr_array(units, shape=(n_buses, n_generators))
-        # Angles are in radians times baseMVA: susceptances of about one, flows in MW.
         limited = np.flatnonzero(np.isfinite(self.flow_lower) | np.isfinite(self.flow_upper))
         matrix = sparse.block_array(
-            [[delivered, -(ends.T @ flows)], [None, sparse.csr_array(flows)[limited]]]
+            [[delivered / self._base, -(ends.T @ flows)], [None, sparse.csr_array(flows)[limited]]]
         )
         still = np.zeros((len(limited), n_signals))
+        # Rows are in parts of baseMVA, as susceptances are: in MW their rounding would seem large.
         rows = [
-            AffineRows(np.append(constant, limits[limited]), np.vstack([slope, still]))
+            AffineRows(
+                np.append(constant, limits[limited]) / self._base,
+                np.vstack([slope, still]) / self._base,
+            )
             for limits in (self.flow_lower, self.flow_upper)
         ]
         angles = np.full(n_buses, np.inf)

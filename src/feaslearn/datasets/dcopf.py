@@ -98,6 +98,7 @@ def make_dcopf(
     Decisions
         Signals ``cost_g1``, ... (generators by their row in the file), then ``load_1``, ... (bus
         numbers) or ``load_z1``, ... (zones); decisions ``p_g1``, ...; the grid as ``forward``.
+        Generators that cost the same, such as nothing, are tied: which of them runs is arbitrary.
 
     Warns
     -----
@@ -115,8 +116,10 @@ def make_dcopf(
     >>> bool(abs(served).max() < 1e-6)
     True
     """
-    grid = case if isinstance(case, DcGrid) else DcGrid(case, variant)
     problems = Problems()
+    grid = case if isinstance(case, DcGrid) else DcGrid(case, variant)
+    if grid is case and variant is not None:
+        problems.add(f"variant is {variant!r}, but the grid has been read: say so to DcGrid")
     places = resolve_zones(problems, grid, zones)
     given_costs = _given(problems, "costs", costs, tuple(_cost_names(grid)))
     given_loads = _given(problems, "loads", loads, places.names if places else None)

@@ -65,6 +65,14 @@ class Description:
         """Whether a cone is not linear."""
         return any(cone.kind in ("second-order", "semidefinite") for cone in self.cones)
 
+    @property
+    def moving(self) -> NDArray[np.bool_]:
+        """Which rows have a coefficient besides the constant one."""
+        found = (self.r[1:] != 0.0).any(axis=0)
+        for Z in self.Z[1:]:
+            found |= np.diff(Z.indptr) > 0
+        return np.asarray(found)
+
     def at(self, weights: Array) -> Description:
         """Return the region where the coefficients have these values."""
         Z = sum(

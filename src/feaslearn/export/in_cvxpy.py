@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import DataError
@@ -88,14 +89,19 @@ def _latent(cp: Any, rows: Description) -> Any:
 
 def _moving_part(cp: Any, rows: Description, latent: Any, phi: Any) -> Any:
     """Return ``sum_k phi_k (Z_k z - r_k)``: one product with the parameter, free of it inside."""
-    m, k = len(rows.r[0]), len(rows.coefficients)
+    still = rows.Z[0] @ latent - rows.r[0] if rows.p else -rows.r[0]
     if phi is None:
-        return -rows.r[0] if latent is None else rows.Z[0] @ latent - rows.r[0]
-    if latent is None:
-        return -rows.r.T @ phi
-    # All Z_k z below one another, then one column for each coefficient.
-    table = cp.reshape(below(rows.Z) @ latent, (m, k), order="F") - rows.r.T
-    return table @ phi
+        return still
+    # Rows that move have a column for each coefficient; with all rows, compiling would take long.
+    # Where none moves, the parameter is still part of the problem.
+    moves = rows.moving if rows.moving.any() else np.ones(len(rows.moving), dtype=bool)
+    moving = np.flatnonzero(moves)
+    table: Any = -rows.r[:, moving].T
+    if rows.p:
+        stacked = below([Z[moving] for Z in rows.Z]) @ latent
+        table = table + cp.reshape(stacked, table.shape, order="F")
+    places = sp.eye_array(len(moves), format="csc")[:, moving]
+    return sp.diags_array((~moves).astype(float)) @ still + places @ (table @ phi)
 
 
 def _expression(cp: Any, x: Any, names: tuple[str, ...]) -> Any:

@@ -109,10 +109,7 @@ def _bounded(linear: Description, norms: tuple[Places, ...], decisions: bool) ->
     matrix = beside([linear.X, linear.Z[0]])
     matrix.eliminate_zeros()
     counts = np.diff(matrix.indptr)
-    moving = np.zeros(len(equal), dtype=bool)
-    for Z, r in zip(linear.Z[1:], linear.r[1:], strict=True):
-        moving |= (np.diff(Z.indptr) > 0) | (r != 0.0)
-    lone = np.flatnonzero((counts == 1) & ~equal & ~moving)
+    lone = np.flatnonzero((counts == 1) & ~equal & ~linear.moving)
     columns = matrix.indices[matrix.indptr[lone]]
     if not decisions:
         lone, columns = lone[columns >= linear.n], columns[columns >= linear.n]

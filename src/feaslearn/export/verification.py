@@ -70,8 +70,15 @@ class Verification:
         lines = [f"{'tool':12}{'problems':>10}{'largest difference':>21}{'seconds':>10}"]
         for check in self.checks:
             found = f"{check.problems:>10}{check.largest_difference:>21.1e}{check.seconds:>10.2f}"
-            lines.append(f"{check.tool:12}" + (f"  {check.skipped}" if check.skipped else found))
+            said = f"  {_short(check.skipped)}" if check.skipped else found
+            lines.append(f"{check.tool:12}{said}")
         return "\n".join(lines)
+
+
+def _short(text: str) -> str:
+    """Return the beginning and the end of a long reason, in one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= 120 else f"{line[:50]} ... {line[-65:]}"
 
 
 def verify(

@@ -46,6 +46,11 @@ def solve_programs(
     other up to rounding can mislead the kernel.
     """
     count = len(costs)
+    if not G.shape[1]:
+        # Rows without variables hold or do not: one variable that is zero asks the same.
+        zero = np.zeros((count, 1))
+        found = solve_programs(np.zeros((len(G), 1)), Limits(limits[0], zero, zero), zero, slack)
+        return found._replace(decisions=found.decisions[:, :0])
     solutions = FacetSolutions(
         np.full((count, G.shape[1]), np.nan),
         np.empty((count, len(G))),

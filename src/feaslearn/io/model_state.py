@@ -39,8 +39,8 @@ PLACES = {
     "features": ("features_", "parameters", "transformer"),
     "known": ("known_",),
 }
-#: Settings of scikit-learn for pipelines around a model.
-NOT_STATE = ("_metadata_request", "_sklearn_output_config")
+#: Settings of scikit-learn for pipelines around a model, and the samples, which are the user's.
+NOT_STATE = ("_metadata_request", "_sklearn_output_config", "_samples")
 
 
 def encode_model(model: RegionRegressor, encoder: Encoder) -> dict[str, Any]:

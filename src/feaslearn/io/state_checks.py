@@ -135,7 +135,8 @@ def _check_result(given: object) -> None:
 def _check_seen(given: object, n_signals: int, n: int) -> None:
     where = "_seen"
     seen = _the(Seen, given, where, "not what a fit remembers of its data")
-    _require(type(seen.n_samples) is int and seen.n_samples > 0, where, "no number of samples")
+    for count in (seen.n_samples, seen.looked_at):
+        _require(type(count) is int and count > 0, where, "no number of samples")
     names = ("signals", "decisions", "directions", "upper", "lower", "parts", "covariance")
     for name in names:
         table = _the(np.ndarray, getattr(seen, name), where, f"{name} is not an array")

@@ -11,12 +11,10 @@ from numpy.typing import ArrayLike
 from feaslearn.exceptions import DataError
 from feaslearn.metrics import neg_returned_loss
 from feaslearn.plots.canvas import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, pyplot
-from feaslearn.plots.loss_curve import Curve, draw_curves, quietly
+from feaslearn.plots.loss_curve import Curve, draw_curves, quietly, recorded_losses
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import check_fitted
 
-#: What the quantities that every trainer records are called.
-LABELS = {"objective": "training loss", "returned_loss": "loss of returned decisions"}
 COLORS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE)
 
 
@@ -141,8 +139,8 @@ class LearningCurveDisplay:
         LearningCurveDisplay
             This display.
         """
-        recorded = {name: list(values) for name, values in self.history.items() if len(values)}
-        if not recorded and not self.curves:
+        losses = recorded_losses(self.history)
+        if not losses and not self.curves:
             raise DataError("nothing was recorded: the trainer found its answer in one step")
         if ax is None:
             ax = pyplot().subplots(figsize=(6.5, 4.0), layout="constrained")[1]
@@ -150,15 +148,12 @@ class LearningCurveDisplay:
         if self.curves:
             draw_curves(ax, self.curves, "number of samples")
             return self
-        # Losses share an axis; a temperature or a step does not belong on it.
-        said = {LABELS.get(name, name.replace("_", " ")): each for name, each in recorded.items()}
-        losses = {name: each for name, each in said.items() if "loss" in name} or said
         for name, color in zip(losses, COLORS * len(losses), strict=False):
             values = losses[name]
             ax.plot(values, color=color, marker="o" if len(values) < 2 else "", label=name)
         if self.lower_bound is not None:
             ax.axhline(self.lower_bound, color=GREY, ls="--", label="lower bound")
-        everything = np.concatenate([np.asarray(values, dtype=float) for values in losses.values()])
+        everything = np.concatenate(list(losses.values()))
         if everything.min() > 0.0 and everything.max() > 20.0 * everything.min():
             ax.set_yscale("log")
         ax.set_xlabel("iterate")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -14,6 +14,9 @@ from feaslearn.exceptions import FeaslearnWarning
 
 Array = NDArray[np.float64]
 
+#: What the quantities that every trainer records are called.
+LABELS = {"objective": "training loss", "returned_loss": "loss of returned decisions"}
+
 
 class Curve(NamedTuple):
     """A loss (m, folds) at m places, with a name and a colour."""
@@ -22,6 +25,19 @@ class Curve(NamedTuple):
     places: NDArray[Any]
     losses: Array
     color: str
+
+
+def recorded_losses(history: Mapping[str, Sequence[float]]) -> dict[str, Array]:
+    """Return what was recorded while training under names for readers: losses, if there are some.
+
+    Losses share an axis; a temperature or a step does not belong on it.
+    """
+    said = {
+        LABELS.get(name, name.replace("_", " ")): np.asarray(values, dtype=float)
+        for name, values in history.items()
+        if len(values)
+    }
+    return {name: values for name, values in said.items() if "loss" in name} or said
 
 
 @contextmanager

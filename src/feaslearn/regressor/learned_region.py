@@ -48,6 +48,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
     features_: FeatureMap
     _reader: Reader
     _facets: FacetTable | None
+    _samples: tuple[Any, Any, Any, Any]
     _seen: Seen
 
     def predict(self, X: ArrayLike, costs: ArrayLike | None = None) -> Any:
@@ -146,9 +147,9 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def bootstrap(
         self,
-        n: int,
-        X: ArrayLike,
-        y: ArrayLike,
+        n: int = 200,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
         costs: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
@@ -157,14 +158,13 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ) -> Bootstrap:
         """Fit the same class to samples drawn with replacement, to see what depends on them.
 
-        A model does not keep its data: pass those of the fit again.
-
         Parameters
         ----------
-        n : int
-            Number of refits; 200 is usual.
-        X, y : array-like
-            Signals and decisions.
+        n : int, default=200
+            Number of refits.
+        X, y : array-like, default=None
+            Signals and decisions. None takes those of the fit, to which a model refers until it
+            is pickled or saved; one that was loaded is given them again.
         costs : array-like of shape (N, n), default=None
             Costs to use instead of those read from the signals.
         sample_weight : array-like of shape (N,), default=None
@@ -181,7 +181,9 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             fit chose, the hypothesis and the strengths of `Convex`, is held; refits that fail are
             counted, and a warning says so.
         """
-        return resample(self, n, X, y, costs, sample_weight, random_state, n_jobs)
+        check_fitted(self)
+        samples = self._given_or_kept(X, y, costs, sample_weight)
+        return resample(self, n, *samples, random_state, n_jobs)
 
     def sandwich(
         self,
@@ -247,6 +249,21 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if self._facets is None:
             raise AttributeError(f"{self.hypothesis_!r} has no facets; Facets() has")
         return self._facets
+
+    def _given_or_kept(self, *given: Any) -> tuple[Any, Any, Any, Any]:
+        """Return the samples that were given, or else those of the fit."""
+        X, y, costs, weights = given
+        if X is not None and y is not None:
+            return X, y, costs, weights
+        if any(part is not None for part in given):
+            raise DataError("pass X and y together, or neither for the samples of the fit")
+        if not hasattr(self, "_samples"):
+            raise DataError("a model that was loaded does not have its samples; pass X and y")
+        return self._samples
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Samples are the user's: files and copies in other processes do without them.
+        return {key: value for key, value in super().__getstate__().items() if key != "_samples"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

@@ -170,4 +170,5 @@ class RegionRegressor(LearnedRegion):
         self._reader = Reader(Outputs.of(y), n, priced, self.sense == "max")
         self._facets = summarize(hypothesis, trained, data, self._reader)
         self._seen = look(hypothesis, trained.theta, data, self._reader.maximises)
+        self._samples = (X, y, costs, sample_weight)
         return self

@@ -9,12 +9,17 @@ import numpy as np
 from feaslearn.report.comparison import Comparison
 from feaslearn.report.samples import Samples
 from feaslearn.report.words import facet_table
+from feaslearn.results import TrainingResult
 
 #: Held-out losses above so many training losses are a sign of too much freedom.
 OVERFIT = 3.0
+#: Unless held-out rows are predicted as well as this (R²) all the same.
+GOOD = 0.95
 #: Ties in a larger share of the rows than this are worth a warning.
 OFTEN = 0.2
 
+#: Details of a result that are penalties.
+PENALTIES = ("ridge", "sparsity")
 STATUS = {
     "optimal": "No region of this class fits the training rows better; that was proved.",
     "converged": "Training reached an optimum among nearby regions; a better one elsewhere is "
@@ -34,6 +39,14 @@ class Doubt(NamedTuple):
     worrying: bool = False
 
 
+def _status(result: TrainingResult) -> str:
+    """Say how training ended; a proof is one for the loss with its penalties."""
+    held = [name for name in PENALTIES if result.details.get(name, 0.0) > 0.0]
+    if result.status == "optimal" and held:
+        return f"No region of this class is better by the loss with {' and '.join(held)}: a proof."
+    return STATUS[result.status]
+
+
 def doubts(samples: Samples, comparison: Comparison) -> list[Doubt]:
     """Say how far the learned region can be trusted.
 
@@ -50,7 +63,7 @@ def doubts(samples: Samples, comparison: Comparison) -> list[Doubt]:
         Statements.
     """
     result = samples.model.result_
-    said = [Doubt(STATUS[result.status], result.status not in ("optimal", "converged"))]
+    said = [Doubt(_status(result), result.status not in ("optimal", "converged"))]
     if result.gap is not None:
         said.append(
             Doubt(
@@ -65,7 +78,7 @@ def doubts(samples: Samples, comparison: Comparison) -> list[Doubt]:
             f"On rows that were held out the mean squared distance is {fair.loss.mean:.4g}, on the "
             f"training rows {train:.4g}."
         )
-        over = fair.loss.mean > OVERFIT * train and fair.loss.mean - train > 1e-9
+        over = fair.loss.mean > OVERFIT * train and fair.r2 < GOOD
         said.append(Doubt(text + (" The fit leans on its own rows." if over else ""), over))
     if samples.reader.priced:
         share = float(np.mean(samples.tied))

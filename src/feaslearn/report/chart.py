@@ -128,7 +128,8 @@ def nice_steps(low: float, high: float, count: int = 5) -> list[float]:
     step = 10.0 ** math.floor(math.log10((high - low) / count))
     step *= next(f for f in (1.0, 2.0, 5.0, 10.0) if (high - low) / (f * step) <= count + 0.5)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round(i * step, 12) + 0.0 if step < 1e9 else i * step for i in range(first, last + 1)]
+    # Written with ten digits and read again, 0.6000000000000001 is 0.6.
+    return [float(f"{i * step:.10g}") for i in range(first, last + 1)]
 
 
 def _decades(low: float, high: float) -> list[float]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.plots.learning_curve_display import LABELS
+from feaslearn.plots.loss_curve import recorded_losses
 from feaslearn.report.chart import Chart
 from feaslearn.report.samples import Samples
 
@@ -57,13 +57,11 @@ def charts(samples: Samples, labels: Sequence[str]) -> Charts:
 
 def _history(samples: Samples) -> Chart | None:
     result = samples.model.result_
-    recorded = {
-        LABELS.get(name, name.replace("_", " ")): np.array(values, dtype=float)
-        for name, values in result.history.items()
-        if len(values) > 1
+    losses = {
+        name: values
+        for name, values in recorded_losses(result.history).items()
+        if len(values) > 1 and "loss" in name
     }
-    # Losses share an axis; a temperature or a step does not belong on it.
-    losses = {name: values for name, values in recorded.items() if "loss" in name}
     if not losses:
         return None
     steps = max(len(values) for values in losses.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,8 @@ Rows = NDArray[np.intp]
 NEIGHBOURS = 5
 #: Parts that rows are cut into; one after the other is held out.
 FOLDS = 5
+#: More rows than this are not compared, nor others fitted to more than that: it would take long.
+MOST_ROWS, MOST_TRAINING_ROWS = 5000, 20_000
 #: A model is fitted once more for each part if that takes no longer than this.
 REFIT_SECONDS = 60.0
 #: Training losses closer than this, relatively, are of the same rows.
@@ -90,22 +92,33 @@ def compare(samples: Samples, train: Samples | None, refit: bool | None) -> Comp
     Comparison
         One line for each.
     """
+    count = len(samples)
+    samples = samples.drawn(MOST_ROWS)
     own = _line("this model", samples, samples.predicted, ours=True)
     if train is not None:
+        fitted, train = len(train), train.drawn(MOST_TRAINING_ROWS)
         predict = {
             name: _fitted(make, train, samples, np.arange(len(train)), np.arange(len(samples)))
             for name, make in OTHERS.items()
         }
         lines = [_line(name, samples, predicted) for name, predicted in predict.items()]
         text = (
-            f"All were fitted to the same {len(train)} rows and measured on the {len(samples)} "
-            "other rows of this report."
+            f"All were fitted to the same {fitted} rows and measured on the {count} other rows of "
+            "this report."
         )
+        if len(train) < fitted:
+            text += f" But for this model, the fits saw {len(train)} of them, drawn at random."
+        if len(samples) < count:
+            text += f" Measured were {len(samples)}, drawn at random."
         return Comparison([own, *lines], text, own)
     if len(samples) < 2 * FOLDS:
         text = f"{len(samples)} rows are too few to hold some out; nothing is compared."
         return Comparison([own], text, None)
-    return _cross_validated(samples, own, refit)
+    found = _cross_validated(samples, own, refit)
+    if len(samples) < count:
+        drawn = f"{len(samples)} of {count} rows were drawn at random. {found.held_out}"
+        return replace(found, held_out=drawn)
+    return found
 
 
 def _cross_validated(samples: Samples, own: Line, refit: bool | None) -> Comparison:

@@ -11,6 +11,8 @@ from typing import Any
 
 from feaslearn.exceptions import MissingExtraError
 
+#: Parts of the script, in their order.
+SCRIPTS = ("solve.js", "tools.js", "view.js")
 #: Characters that could end a script element, or a line of a script, inside a JSON text.
 UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
@@ -43,7 +45,7 @@ def render_page(content: Mapping[str, Any], scene: Mapping[str, Any]) -> str:
     from markupsafe import Markup
 
     style = _file("style.css")
-    script = f'"use strict";\n{_file("solve.js")}\n{_file("view.js")}'
+    script = "\n".join(['"use strict";', *map(_file, SCRIPTS)])
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     return environment.from_string(_file("page.html")).render(
         **content,

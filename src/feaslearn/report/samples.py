@@ -43,6 +43,13 @@ class Samples:
     def __len__(self) -> int:
         return len(self.data)
 
+    def drawn(self, most: int) -> Samples:
+        """Return so many rows drawn at random, or all where there are no more."""
+        if len(self) <= most:
+            return self
+        rows = np.sort(np.random.default_rng(0).choice(len(self), most, replace=False))
+        return Samples(self.model, self.data[rows], lambda i: self.place(int(rows[i])))
+
     @property
     def observed(self) -> Array:
         """Decisions (N, n), NaN where not observed."""

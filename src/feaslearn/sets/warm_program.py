@@ -21,11 +21,15 @@ TOLERANCE = 1e-9
 BELIEVED = 1e-7
 """Largest violated bound, relative to the size of the bound, that an answer may have."""
 
+DUAL, PRIMAL = 1, 4
+"""What HiGHS calls the two simplex methods."""
+
 OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
     # Presolve would throw away the basis that makes the next solve cheap.
     "presolve": "off",
     "solver": "simplex",
+    "simplex_strategy": DUAL,
     "threads": 1,
     "primal_feasibility_tolerance": TOLERANCE,
     "dual_feasibility_tolerance": TOLERANCE,
@@ -64,7 +68,9 @@ class WarmProgram:
         import highspy
 
         self._matrix = matrix = sparse.csc_array(matrix)
-        self._optimal = highspy.HighsModelStatus.kOptimal
+        status = highspy.HighsModelStatus
+        self._optimal = status.kOptimal
+        self._verdicts = (status.kOptimal, status.kInfeasible, status.kUnbounded)
         m, v = matrix.shape
         model: Any = highspy.HighsLp()
         model.num_row_, model.num_col_ = m, v
@@ -123,27 +129,42 @@ class WarmProgram:
         answers = Answers(*(np.full((n_samples, width), np.nan) for width in (v, m, v)))
         statuses = np.full(n_samples, "Optimal", dtype=object)
         for i in range(n_samples):
-            self._change(i, costs, bounds)
-            status = self._run()
-            if status != self._optimal:
-                statuses[i] = self._solver.modelStatusToString(status)
-                continue
-            solution = self._solver.getSolution()
-            answers.points[i] = solution.col_value
-            answers.row_duals[i] = solution.row_dual
-            answers.column_duals[i] = solution.col_dual
+            self._change(i, costs, bounds, everything=i == 0)
+            statuses[i] = self._answer(i, answers)
+        for i in np.flatnonzero(self._broken(answers.points, bounds)).tolist():
+            # Rounding adds up from basis to basis: a cold start begins without any.
+            self._solver.clearSolver()
+            self._change(i, costs, bounds, everything=True)
+            statuses[i] = self._answer(i, answers)
         raise_violations(answers.points @ self._matrix.T, bounds.row_lower, bounds.row_upper)
         raise_violations(answers.points, bounds.lower, bounds.upper)
         return answers, statuses
 
-    def _change(self, i: int, costs: FloatArray, bounds: Bounds) -> None:
+    def _broken(self, points: FloatArray, bounds: Bounds) -> NDArray[np.bool_]:
+        """Say at which samples a point breaks a bound."""
+        rows = excess_of(points @ self._matrix.T, bounds.row_lower, bounds.row_upper)
+        columns = excess_of(points, bounds.lower, bounds.upper)
+        return np.asarray(np.maximum(rows, columns) > 0.0)
+
+    def _answer(self, i: int, answers: Answers) -> str:
+        """Solve, write down the answer to sample i if there is one, and say what came of it."""
+        status = self._run()
+        if status != self._optimal:
+            return str(self._solver.modelStatusToString(status))
+        solution = self._solver.getSolution()
+        answers.points[i] = solution.col_value
+        answers.row_duals[i] = solution.row_dual
+        answers.column_duals[i] = solution.col_dual
+        return "Optimal"
+
+    def _change(self, i: int, costs: FloatArray, bounds: Bounds, *, everything: bool) -> None:
         solver, rows, columns = self._solver, self._rows, self._columns
         # A change that changes nothing still costs HiGHS work, and many are of that kind.
-        if i == 0 or not np.array_equal(costs[i], costs[i - 1]):
+        if everything or not np.array_equal(costs[i], costs[i - 1]):
             solver.changeColsCost(len(columns), columns, costs[i])
-        if i == 0 or not _same(i, bounds.lower, bounds.upper):
+        if everything or not _same(i, bounds.lower, bounds.upper):
             solver.changeColsBounds(len(columns), columns, bounds.lower[i], bounds.upper[i])
-        if len(rows) and (i == 0 or not _same(i, bounds.row_lower, bounds.row_upper)):
+        if len(rows) and (everything or not _same(i, bounds.row_lower, bounds.row_upper)):
             solver.changeRowsBounds(len(rows), rows, bounds.row_lower[i], bounds.row_upper[i])
 
     def _run(self) -> Any:
@@ -152,6 +173,12 @@ class WarmProgram:
             # A warm basis can mislead: nothing but a cold start may say that there is no answer.
             self._solver.clearSolver()
             self._solver.run()
+        if self._solver.getModelStatus() not in self._verdicts:
+            # The dual method can lose its way where the primal one does not.
+            self._solver.setOptionValue("simplex_strategy", PRIMAL)
+            self._solver.clearSolver()
+            self._solver.run()
+            self._solver.setOptionValue("simplex_strategy", DUAL)
         return self._solver.getModelStatus()
 
 
@@ -215,13 +242,29 @@ def raise_violations(values: FloatArray, lower: FloatArray, upper: FloatArray) -
     values, lower, upper : ndarray of shape (N, m)
         What must satisfy ``lower <= values <= upper``.
     """
-    if not values.size:
-        return
-    excess = np.maximum(lower - values, values - upper)
-    size = 1.0 + np.abs(values)
-    bad = np.flatnonzero((excess > BELIEVED * size).any(axis=1))
+    excess = excess_of(values, lower, upper)
+    bad = np.flatnonzero(excess > 0.0)
     if len(bad):
         raise SolverError(
             f"the solver's answer breaks a bound by {excess[bad].max():.2g} at {name_rows(bad)}: "
             "check the scale of the data"
         )
+
+
+def excess_of(values: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return by how much each sample breaks a bound; zero where that can be rounding.
+
+    Parameters
+    ----------
+    values, lower, upper : ndarray of shape (N, m)
+        What must satisfy ``lower <= values <= upper``; NaN is no answer and breaks nothing.
+
+    Returns
+    -------
+    ndarray of shape (N,)
+        The largest excess of each sample.
+    """
+    excess = np.fmax(lower - values, values - upper)
+    believed = ~(excess > BELIEVED * (1.0 + np.abs(values)))
+    largest: FloatArray = np.where(believed, 0.0, excess).max(axis=1, initial=0.0)
+    return largest

@@ -112,9 +112,10 @@ class AnnealedObjective:
 
     def _pull(self, away: Array) -> Array:
         """Return the product of the ridge's matrix with parameters."""
-        A, b = self._blocks(away)
-        parts = (np.einsum("kl,lnp->knp", self.metric, A), np.einsum("kl,ln->kn", self.metric, b))
-        return np.concatenate([part.ravel() for part in parts])[: len(away)]
+        k, n, p = self._shape
+        parts = (away[: k * n * p], away[k * n * p :])
+        pulled = [(self.metric @ part.reshape(k, -1)).ravel() for part in parts if len(part)]
+        return np.concatenate(pulled) if len(pulled) > 1 else pulled[0]
 
     def without_ridge(self) -> AnnealedObjective:
         """Return the same objective without the ridge."""

@@ -59,9 +59,10 @@ class Annealing(IterativeTrainer):
     length one; then parameters are fitted once more by least squares with the minimisers held,
     if that helps. The ridge pulls toward the linear policy :math:`\theta_0` in standardised
     features; its strength and its shape are chosen by cross-validation. Columns that no decision
-    uses in the end are moved to the samples that are explained worst, and kept there if that fits
-    better. Of all starts, the one whose *returned* decisions fit best (with the ridge) is kept; the
-    linear policy itself takes part, and one that explains every sample ends the search.
+    uses are drawn back to the policy by the ridge; without one, they are moved to the samples that
+    are explained worst, and kept there if that fits better. Of all starts, the one whose *returned*
+    decisions fit best (with the ridge) is kept; the linear policy itself takes part, and one that
+    explains every sample ends the search.
 
     Both losses in every norm are served. Suboptimality, which is continuous, takes the place of
     the smooth loss after the last temperature. Sets: simplices, boxes, balls, hypersimplices,
@@ -217,14 +218,17 @@ class Annealing(IterativeTrainer):
         return self._iterate(replace(iterate, theta=theta, steps=steps), "converged")
 
     def _revived(self, problem: AnnealedObjective, theta: Array, share: int) -> Array:
-        """Give columns that no decision uses another chance; keep that if it fits better."""
-        if problem.explained(theta):
+        """Give columns that no decision uses another chance; keep that if it fits better.
+
+        With a ridge, columns left unused are a choice: reviving them made test losses worse.
+        """
+        if problem.metric.any() or problem.explained(theta):
             return theta
         dead = dead_columns(problem, theta)
         if not dead.any():
             return theta
         tried = revive(problem, theta, dead)
-        for stage in (TEMPERATURES - 2, TEMPERATURES - 1):
+        for stage in range(TEMPERATURES // 2, TEMPERATURES):
             tried = problem.descend(tried, self._temperature(stage), share, self.tol)[0]
         if not isinstance(problem.objective.loss, Predictability):
             tried = problem.descend(tried, None, share, self.tol)[0]

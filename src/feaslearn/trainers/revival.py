@@ -27,22 +27,31 @@ def dead_columns(problem: AnnealedObjective, theta: Array) -> NDArray[np.bool_]:
 
 
 def revive(problem: AnnealedObjective, theta: Array, dead: NDArray[np.bool_]) -> Array:
-    """Return parameters whose dead columns go through the decisions that are explained worst.
+    """Return parameters whose dead columns go through decisions that are explained worst.
 
     Such a column is the linear policy moved to meet one sample, as in `DataStart`; where the
-    hypothesis has an offset, the column leads from it to that sample.
+    hypothesis has an offset, the column leads from it to that sample. Each is chosen for what the
+    columns before it leave unexplained.
     """
     objective = problem.objective
     hypothesis, n, k = objective.maps(), objective.n_decisions, objective.n_features
     features, costs, decisions, weights = objective.whole()
-    found = hypothesis.predict(theta, features, costs)
-    worst = np.argsort(-weights * np.nansum((found - decisions) ** 2, axis=1), kind="stable")
     maps = hypothesis.maps(theta, n, k)
+    offset = "b" in hypothesis.layout(n, k).shapes
+    # The policy, or what stands for it: all columns of the centre are the same.
+    start = np.zeros((k, n)) if offset else hypothesis.maps(problem.center, n, k).A[:, :, 0]
+    around = features @ (maps.b + start)
     A = maps.A.copy()
-    center = hypothesis.maps(problem.center, n, k)
-    for column, row in zip(np.flatnonzero(dead), worst, strict=False):
-        start = center.A[:, :, column] if "b" not in hypothesis.layout(n, k).shapes else None
-        offset = features[row] @ (maps.b if start is None else start)
-        A[:, :, column] = 0.0 if start is None else start
-        A[0, :, column] += np.nan_to_num(decisions[row] - offset)
+    left = _squares(hypothesis.predict(theta, features, costs) - decisions)
+    for column in np.flatnonzero(dead):
+        worst = int(np.argmax(weights * left))
+        move = np.nan_to_num(decisions[worst] - around[worst])
+        A[:, :, column] = start
+        A[0, :, column] += move
+        left = np.minimum(left, _squares(around + move - decisions))
     return hypothesis.theta_of(Maps(A, maps.b))
+
+
+def _squares(residuals: Array) -> Array:
+    """Return the squared length of each row; what was not observed does not count."""
+    return np.asarray(np.nansum(residuals**2, axis=1))

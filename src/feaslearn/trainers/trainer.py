@@ -121,15 +121,14 @@ class Trainer(BaseEstimator, ABC):
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:
             _tell_of_empty_regions(objective, trained)
-        _complete(trained, objective)
-        objective = learned
-        observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
+        observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in learned.shards)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
-        if isinstance(objective.hypothesis, MapHypothesis) and objective.size > observed:
+        if isinstance(learned.hypothesis, MapHypothesis) and learned.size > observed:
             trained.result.warnings.append(
-                f"{objective.size} parameters were fitted to {observed} observed values, which "
+                f"{learned.size} parameters were fitted to {observed} observed values, which "
                 "cannot determine them: use fewer features or a smaller set"
             )
+        _complete(trained, objective)
         return trained
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError
+from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.regressor import Explanation, Limit, Outside
 from feaslearn.regressor.explanation.exposure import exposure
 
@@ -200,6 +201,19 @@ def test_bad_input_is_said() -> None:
         model.explain(X.iloc[0], costs=[1.0, 2.0])
 
 
+def test_where_solvers_are_slow_fewer_samples_are_looked_at_and_that_is_said() -> None:
+    H = np.vstack([np.zeros((1, 2)), np.eye(2)])
+    disc = fl.ConicSet(H, [-1.0, 0.0, 0.0], [("second-order", 3)])
+    rng = np.random.default_rng(0)
+    costs = rng.normal(size=(130, 2))
+    decisions = -costs / np.linalg.norm(costs, axis=1, keepdims=True)
+    model = fl.RegionRegressor(fl.Scaled(disc), cost=[0, 1]).fit(costs, decisions)
+    explained = model.explain()
+    assert explained.looked_at == 44
+    assert "130 samples, of which 44 were looked at" in str(explained)
+    assert all(limit.pinned for limit in explained.limits)
+
+
 def test_few_samples_are_called_few() -> None:
     assert "which is few" in str(Limit("a", "lower", 0.01))
     assert "few" not in str(Limit("a", "lower", 0.5))
@@ -218,3 +232,17 @@ def test_a_limit_that_is_known_need_not_be_seen() -> None:
         assert "upper limit of unit 3 is known" in str(explained)
         with pytest.raises(fl.exceptions.FeaslearnError, match="bootstrap"):
             model.sandwich()
+
+
+@pytest.mark.parametrize("hypothesis", [fl.Facets(), fl.Minkowski.hypersimplices(3)], ids=repr)
+def test_what_is_known_counts_where_limits_are_looked_for(hypothesis: Hypothesis) -> None:
+    data = fl.datasets.make_power5(100, random_state=0)
+    demand = fl.AffineCost([0.0], [[0, 0, 0, 1, 1, 1, 1, 1]])
+    known = fl.Known(bounds=(0.0, 3.5), balance=(np.ones(3), demand))
+    model = fl.RegionRegressor(hypothesis, cost=data.cost, known=known, random_state=0)
+    explained = model.fit(data.signals, data.decisions).explain(data.signals[0])
+    pinned = {(limit.decision, limit.side) for limit in explained.limits if limit.pinned}
+    # The second plant is the cheapest, the third the most expensive.
+    assert {("x1", "upper"), ("x2", "lower")} <= pinned
+    assert not {("x1", "lower"), ("x2", "upper")} & pinned
+    assert "lower limit of x1 is known, and no sample shows it" in str(explained)

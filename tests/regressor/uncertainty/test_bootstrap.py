@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -200,3 +202,17 @@ def test_known_constraints_go_through_refits_and_hold_in_each() -> None:
     for refit in boot.refits:
         assert refit.predict(demand).sum(axis=1) == pytest.approx(demand[:, 8], abs=1e-7)
     assert boot.predict(demand).contains(model.predict(demand)).all()
+
+
+def test_samples_of_the_fit_are_taken_until_a_model_is_copied() -> None:
+    data = ball(40)
+    model = fitted(data)
+    given = model.bootstrap(10, data.signals, data.decisions).predict(data.signals)
+    np.testing.assert_array_equal(model.bootstrap(10).predict(data.signals).width, given.width)
+    with pytest.raises(DataError, match="together"):
+        model.bootstrap(10, data.signals)
+    copied = pickle.loads(pickle.dumps(model))
+    with pytest.raises(DataError, match="loaded does not have its samples; pass X and y"):
+        copied.bootstrap(10)
+    again = copied.bootstrap(10, data.signals, data.decisions).predict(data.signals)
+    np.testing.assert_array_equal(again.width, given.width)

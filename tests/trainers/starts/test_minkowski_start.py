@@ -62,7 +62,11 @@ def test_training_refines_the_sum() -> None:
     start = MinkowskiStart(SUM)
     affine = fl.Affine(fl.Simplex(6))
     begun, refined = (
-        fitted(data, affine, Annealing(max_iter=steps, ridge=1e-3, n_starts=1, start=start))
+        fitted(
+            data,
+            affine,
+            Annealing(max_iter=steps, ridge=0.05, ridge_floor=1.0, n_starts=1, start=start),
+        )
         for steps in (0, 200)
     )
     assert refined.result_.returned_loss < 0.7 * begun.result_.returned_loss

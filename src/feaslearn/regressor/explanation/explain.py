@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError
+from feaslearn.hypotheses.constrained import constrained
 from feaslearn.regressor.explanation.carriers import carriers
 from feaslearn.regressor.explanation.explanation import Explanation, Limit, Outside
 from feaslearn.regressor.explanation.exposure import exposure
@@ -39,20 +41,18 @@ def explain(
         seen.n_samples,
         limits,
         tuple(carriers(model, seen)),
+        looked_at=seen.looked_at if seen.looked_at < seen.n_samples else None,
     )
     if signal is None:
         if costs is not None:
             raise DataError("explain: costs were given without a signal")
         return general
     signals, features, prices = _read(model, signal, costs)
-    return Explanation(
-        general.hypothesis,
-        general.n_samples,
-        limits,
-        general.carriers,
-        tuple(_outside(signals[0], seen, signal_names(model))),
-        None if prices is None else angle(prices[0], seen.directions),
-        () if prices is None else tuple(_unseen_here(model, features, prices, limits)),
+    return replace(
+        general,
+        outside=tuple(_outside(signals[0], seen, signal_names(model))),
+        price_angle=None if prices is None else angle(prices[0], seen.directions),
+        remarks=() if prices is None else tuple(_unseen_here(model, features, prices, limits)),
     )
 
 
@@ -74,6 +74,8 @@ def _read(
         raise DataError(f"explain: {len(signals)} signals were given; give one")
     reader = vars(model)["_reader"]
     features = model.features_.transform(signals)
+    if model.known_ is not None:
+        features = np.hstack([features, model.known_.at(signals).columns()])
     if costs is None and model.cost_ is None:
         return signals, features, None
     rows = None if costs is None else np.atleast_2d(np.asarray(costs))
@@ -93,7 +95,10 @@ def _unseen_here(
     model: LearnedRegion, features: Array, prices: Array, limits: tuple[Limit, ...]
 ) -> list[str]:
     """Name the limits that decide here although the data say nothing about them."""
-    shown = exposure(model.hypothesis_, model.theta_, features, prices)
+    regions = model.hypothesis_
+    if model.known_ is not None:
+        regions = constrained(regions, model.known_.shape)
+    shown = exposure(regions, model.theta_, features, prices)
     here = np.column_stack([shown.upper[0], shown.lower[0]]).ravel()
     return [
         f"the decision here is at the {limit.side} limit of {limit.decision}, about which the data "

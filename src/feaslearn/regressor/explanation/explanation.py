@@ -108,6 +108,8 @@ class Explanation:
         Angle in degrees between the prices at the signal and the nearest ones in the data.
     remarks : tuple of str
         What else the signal brings about.
+    looked_at : int or None
+        How many samples the shares are about, where that is not all of them.
     """
 
     hypothesis: str
@@ -117,6 +119,7 @@ class Explanation:
     outside: tuple[Outside, ...] | None = None
     price_angle: float | None = None
     remarks: tuple[str, ...] = ()
+    looked_at: int | None = None
 
     @property
     def unseen(self) -> tuple[Limit, ...]:
@@ -125,8 +128,9 @@ class Explanation:
 
     def sections(self) -> list[tuple[str, list[str]]]:
         """Return headings with their lines."""
+        part = f", of which {self.looked_at} were looked at" if self.looked_at else ""
         shown = [
-            (f"{self.hypothesis}, fitted to {self.n_samples} samples", []),
+            (f"{self.hypothesis}, fitted to {self.n_samples} samples{part}", []),
             ("pinned by data", [str(limit) for limit in self.limits if limit.pinned]),
             (
                 "known, not seen",

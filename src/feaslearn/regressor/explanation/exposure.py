@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from feaslearn.hypotheses import Blend, Facets, MapHypothesis, Minkowski
+from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.term import Term
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
@@ -54,6 +55,13 @@ def extent(hypothesis: Hypothesis, theta: Array, phi: Array, n: int, k: int) -> 
     if isinstance(hypothesis, Blend):
         parts = [extent(each, own, phi, n, k) for _, each, own in hypothesis.parts(theta, n, k)]
         return _basis(np.hstack(parts), FLAT)
+    if isinstance(hypothesis, Constrained):
+        own, known = hypothesis.shape.split(phi[None])
+        inside = extent(hypothesis.hypothesis, theta, own[0], n, own.shape[1])
+        if not len(known.E) or not inside.size:
+            return inside
+        flat = np.asarray(null_space(known.E))
+        return _basis(flat @ (flat.T @ inside), AT)
     if isinstance(hypothesis, Facets):
         E = hypothesis.rows(theta, n, k).E
         return np.asarray(null_space(E)) if len(E) else np.eye(n)
@@ -88,12 +96,15 @@ def _reached(hypothesis: Hypothesis, theta: Array, features: Array, costs: Array
         return Exposure(*(np.all(sides, axis=0) for sides in zip(*each, strict=True)))
     if isinstance(hypothesis, Facets):
         return _binding(hypothesis, theta, features, costs)
+    if isinstance(hypothesis, Constrained) and isinstance(hypothesis.hypothesis, Facets):
+        return _tight(hypothesis, hypothesis.hypothesis, theta, features, costs)
     if isinstance(hypothesis, Minkowski):
         ends = _ends_of_sum(hypothesis, theta, features, costs)
-        curved = any(_curved(term.primitive) for term in hypothesis.terms_at(theta, n, k))
+        curved = any(is_curved(term.primitive) for term in hypothesis.terms_at(theta, n, k))
     else:
         ends = _ends(hypothesis, theta, features, costs)
-        curved = isinstance(hypothesis, MapHypothesis) and _curved(hypothesis.latent(n))
+        learned = hypothesis.hypothesis if isinstance(hypothesis, Constrained) else hypothesis
+        curved = isinstance(learned, MapHypothesis) and is_curved(learned.latent(n))
     low, at, high = ends
     width = high - low
     slack = (NEXT_TO if curved else AT) * width
@@ -101,7 +112,8 @@ def _reached(hypothesis: Hypothesis, theta: Array, features: Array, costs: Array
     return Exposure(wide & (at >= high - slack), wide & (at <= low + slack))
 
 
-def _curved(primitive: PrimitiveSet) -> bool:
+def is_curved(primitive: PrimitiveSet) -> bool:
+    """Whether a set is described with cones that are not linear."""
     kinds = {cone.kind for cone in primitive.conic_form().cones}
     return not kinds <= {"nonnegative", "zero"}
 
@@ -160,3 +172,25 @@ def _binding(hypothesis: Facets, theta: Array, features: Array, costs: Array) ->
         for side in (rows.lower, rows.upper)
     )
     return Exposure((high & (reduced < -least)) | upward, (low & (reduced > least)) | downward)
+
+
+def _tight(
+    hypothesis: Constrained, facets: Facets, theta: Array, features: Array, costs: Array
+) -> Exposure:
+    """Return where a bound, known or learned, or a facet holds with equality."""
+    phi, known = hypothesis.shape.split(features)
+    rows = facets.rows(theta, costs.shape[1], phi.shape[1])
+    x = hypothesis.predict(theta, features, costs)
+    upper, lower = (
+        np.minimum(phi @ rows.upper.T, known.upper),
+        np.maximum(phi @ rows.lower.T, known.lower),
+    )
+    E = np.vstack([rows.E, known.E])
+    normals = rows.a - rows.a @ (np.linalg.pinv(E) @ E) if len(E) else rows.a
+    largest = np.abs(normals).max(axis=1, keepdims=True, initial=1e-300)
+    met = phi @ rows.f.T - x @ rows.a.T <= 1e-7 * (1.0 + np.abs(phi @ rows.f.T))
+    upward, downward = (
+        met.astype(float) @ (side * normals > FLAT * largest) > 0.0 for side in (1.0, -1.0)
+    )
+    rounding = 1e-7 * (1.0 + np.abs(x))
+    return Exposure((upper - x <= rounding) | upward, (x - lower <= rounding) | downward)

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard
 from feaslearn.hypotheses import MapHypothesis, Minkowski
+from feaslearn.hypotheses.constrained import constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Predictability
-from feaslearn.regressor.explanation.exposure import exposure
+from feaslearn.regressor.explanation.exposure import exposure, is_curved
 from feaslearn.regressor.uncertainty.sandwich import covariance, is_linear
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-#: Samples that are looked at, and those where each decision takes a solver.
-LOOKED_AT, BY_SOLVER = 2000, 200
+#: Samples that are looked at, and those where each decision takes a linear or a conic program.
+LOOKED_AT, BY_LINEAR, BY_CONIC = 2000, 200, 60
 #: Directions of prices that are kept.
 DIRECTIONS = 64
 #: Entries of a latent point below this are zero.
@@ -36,8 +37,8 @@ class Seen:
 
     Parameters
     ----------
-    n_samples : int
-        Their number.
+    n_samples, looked_at : int
+        Their number, and how many were looked at for the shares.
     signals, decisions : ndarray of shape (2, K) and (2, n)
         Least and greatest values.
     directions : ndarray of shape (m, n)
@@ -52,6 +53,7 @@ class Seen:
     """
 
     n_samples: int
+    looked_at: int
     signals: Array
     decisions: Array
     directions: Array
@@ -64,14 +66,20 @@ class Seen:
 def look(hypothesis: Hypothesis, theta: Array, data: FitData, maximises: bool) -> Seen:
     """Return what is to be remembered of a fit."""
     rows = data.rows._replace(costs=-data.rows.costs) if maximises else data.rows
-    if data.known is not None:
-        rows = rows._replace(features=data.known.shape.split(rows.features)[0])
     count, n = rows.decisions.shape
-    most = BY_SOLVER if _slow(hypothesis, n) else LOOKED_AT
-    some = Shard(*(np.ascontiguousarray(part[:: -(-count // most)]) for part in rows))
-    shown = exposure(hypothesis, theta, some.features, some.costs)
+    step = -(-count // _most(hypothesis, n))
+    some = Shard(*(np.ascontiguousarray(part[::step]) for part in rows))
+    if data.known is None:
+        shown = exposure(hypothesis, theta, some.features, some.costs)
+    else:
+        shape = data.known.shape
+        shown = exposure(constrained(hypothesis, shape), theta, some.features, some.costs)
+        rows, some = (
+            part._replace(features=shape.split(part.features)[0]) for part in (rows, some)
+        )
     return Seen(
         count,
+        len(some.weights),
         data.signals,
         np.array([np.nanmin(rows.decisions, axis=0), np.nanmax(rows.decisions, axis=0)]),
         _spread_out(some.costs),
@@ -90,9 +98,11 @@ def angle(cost: Array, directions: Array) -> float | None:
     return float(np.degrees(np.arccos(np.clip((directions @ cost / size).max(), -1.0, 1.0))))
 
 
-def _slow(hypothesis: Hypothesis, n: int) -> bool:
-    """Say whether a decision takes a solver."""
-    return isinstance(hypothesis, MapHypothesis) and hypothesis.latent(n).code() is None
+def _most(hypothesis: Hypothesis, n: int) -> int:
+    """Return how many samples to look at: fewer where a decision takes a solver."""
+    if not isinstance(hypothesis, MapHypothesis) or hypothesis.latent(n).code() is not None:
+        return LOOKED_AT
+    return BY_CONIC if is_curved(hypothesis.latent(n)) else BY_LINEAR
 
 
 def _spread_out(costs: Array) -> Array:

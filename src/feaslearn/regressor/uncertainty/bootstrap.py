@@ -44,7 +44,7 @@ class Bootstrap:
     >>> data = fl.datasets.make_l1_ball(100, n=2, noise=0.1, low=-1.0, random_state=0)
     >>> model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost)
     >>> model = model.fit(data.signals, data.decisions)
-    >>> boot = model.bootstrap(50, data.signals, data.decisions, random_state=0)
+    >>> boot = model.bootstrap(50, random_state=0)
     >>> bands = boot.predict([[0.3, -0.9]])
     >>> bool(bands.contains([[1.0, 2.0]]).all())
     True

@@ -2,32 +2,12 @@
 // only ever set as text, never as markup.
 (() => {
   const data = JSON.parse(document.getElementById("scene").textContent);
-  const SVG = "http://www.w3.org/2000/svg";
+  const { short, make, element, span, widen, steps } = tools;
   const n = data.decisions.length;
   const byId = (id) => document.getElementById(id);
   const svg = byId("region");
   const state = { signals: [], prices: null, row: data.first, moved: null, x: 0, y: n > 1 ? 1 : 0 };
   const limits = new Map();
-
-  const short = (value) => {
-    if (value === null || value === undefined) return "–";
-    const rounded = Math.abs(value) < 1e-9 ? 0 : Number(value.toPrecision(4));
-    return String(rounded).replace("-", "\u2212");
-  };
-
-  function make(name, attributes = {}, text = null) {
-    const node = document.createElementNS(SVG, name);
-    Object.entries(attributes).forEach(([key, value]) => node.setAttribute(key, value));
-    if (text !== null) node.textContent = text;
-    return node;
-  }
-
-  function element(name, attributes = {}, text = null) {
-    const node = document.createElement(name);
-    Object.entries(attributes).forEach(([key, value]) => node.setAttribute(key, value));
-    if (text !== null) node.textContent = text;
-    return node;
-  }
 
   // ---- the region and what is cheapest in it ------------------------------------------------
   function regionAt(signals, moved) {
@@ -152,29 +132,6 @@
       limits.set(key, [0, 1].map((k) => span(points.map((point) => point[k]))));
     }
     return limits.get(key);
-  }
-
-  function span(values) {
-    const seen = values.filter((value) => value !== null);
-    const low = Math.min(...seen), high = Math.max(...seen);
-    const margin = 0.09 * (high - low) || 0.1 * Math.abs(high) || 1;
-    return [low - margin, high + margin];
-  }
-
-  function widen(range, values) {
-    const margin = 0.03 * (range[1] - range[0]);
-    values.forEach((value) => {
-      if (value < range[0]) range[0] = value - margin;
-      if (value > range[1]) range[1] = value + margin;
-    });
-  }
-
-  function steps([low, high], count) {
-    let step = 10 ** Math.floor(Math.log10((high - low) / count));
-    step *= [1, 2, 5, 10].find((factor) => (high - low) / (factor * step) <= count + 0.5);
-    const found = [];
-    for (let i = Math.ceil(low / step); i * step <= high; i++) found.push(i * step);
-    return found;
   }
 
   function draw(corners, best, down) {
