@@ -194,9 +194,9 @@ def draw(results: dict[tuple[str, int], dict[str, Score]], path: Path) -> None:
         names = list(scores)[::-1]
         colors = ["C3" if name == OURS else "0.6" for name in names]
         accuracy, power = panels[:, column]
-        # What is worse than the mean of the data is drawn as zero.
+        # What is worse than the mean of the data is drawn as zero, and no power as very little.
         accuracy.barh(names, [max(scores[name].r2, 0.0) for name in names], color=colors)
-        power.barh(names, [scores[name].off for name in names], color=colors)
+        power.barh(names, [max(scores[name].off, 1e-3) for name in names], color=colors)
         accuracy.set(title=f"{case}\n{n_train} hours", xlabel="pooled R² on test days", xlim=(0, 1))
         power.set(xlabel="power that must move\n(% of load)", xscale="log")
     figure.savefig(path, dpi=110)
