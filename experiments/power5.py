@@ -155,7 +155,7 @@ def _beats_global(found: Found) -> tuple[bool | None, str]:
         verdict = True if wins > 0.75 * total else (False if wins < 0.5 * total else None)
     return verdict, (
         f"Algorithm 2 has the lower test loss in {wins} of {total} rows (seeds: {seeds}; "
-        f"seeds; SCIP in "
+        f"SCIP in "
         "the place of Gurobi, 60 s, with our starting heuristics)"
     )
 
