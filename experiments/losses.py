@@ -83,10 +83,12 @@ def _level(ax: Any, point: list[float], label: str) -> None:
 
 def _arrow(ax: Any, start: list[float], end: list[float], label: str, color: str) -> None:
     ax.annotate("", xy=end, xytext=start, arrowprops={"arrowstyle": "->", "color": color})
-    # At different shares of their ways, so that labels of arrows from one point do not meet.
-    share = 0.5 if color == GREEN else 0.75
-    place = share * np.array(start) + (1 - share) * np.array(end)
-    ax.text(place[0] + 0.08, place[1] - 0.05, label, color=color, fontsize=9)
+    middle = (np.array(start) + np.array(end)) / 2.0
+    # On different sides, so that labels of arrows from one point do not meet.
+    if color == GREEN:
+        ax.text(*(middle + 0.08), label, color=color, fontsize=9)
+    else:
+        ax.text(*(middle - 0.08), label, color=color, fontsize=9, ha="right", va="top")
 
 
 def draw(found: Found, folder: Path) -> list[str]:

@@ -186,7 +186,7 @@ def test_bad_parameters(parameters: dict[str, object], message: str) -> None:
 
 def fitted(n_samples: int = 30) -> tuple[fl.RegionRegressor, fl.Decisions]:
     data = fl.datasets.make_power5(n_samples, noise=0.1, random_state=2)
-    hypothesis = fl.Facets(max_facets=3)
+    hypothesis = fl.Facets(max_facets=3, balance=None)
     trainer = FacetLearning(n_starts=1)
     model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=0)
     return model.fit(data.signals, data.decisions), data

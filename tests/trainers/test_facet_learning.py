@@ -354,3 +354,18 @@ def test_units_round_trip() -> None:
         theirs * np.linalg.norm(own.a / units.scale, axis=1), ours, rtol=1e-6
     )
     np.testing.assert_allclose(back.lower @ phi, (own.lower @ own_phi) * units.scale, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_balance_is_found_under_much_noise(seed: int) -> None:
+    """Without the balance, every decision would be at its least."""
+    data = fl.datasets.make_power5(300, noise=0.2, random_state=seed)
+    truth = fl.datasets.make_power5(300, random_state=seed)
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=seed)
+    model.fit(data.signals[:100], data.decisions[:100])
+    policy = fl.baselines.LinearPolicy().fit(data.signals[:100], data.decisions[:100])
+    ours, linear = (
+        np.mean((each.predict(data.signals[100:]) - truth.decisions[100:]) ** 2)
+        for each in (model, policy)
+    )
+    assert ours < linear

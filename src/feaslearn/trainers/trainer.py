@@ -30,23 +30,21 @@ SAME_LOSS = 1e-9
 class Trained(NamedTuple):
     """Parameters, and how they were found.
 
-            Parameters
-            ----------
-            theta : ndarray
-                The parameters of the hypothesis, one flat vector.
-            result : TrainingResult
-                Status, training loss, history, warnings.
+    Parameters
+    ----------
+    theta : ndarray
+        The parameters of the hypothesis, one flat vector.
+    result : TrainingResult
+        Status, training loss, history, warnings.
 
-            Examples
-            --------
-            >>> import numpy as np
-            >>> from feaslearn.results import TrainingResult
-        from feaslearn.trainers.contained import fit_contained
-    from feaslearn.trainers.known_refit import refit_within
-            >>> from feaslearn.trainers import Trained
-            >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
-            >>> Trained(np.zeros(3), result).result.status
-            'optimal'
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.results import TrainingResult
+    >>> from feaslearn.trainers import Trained
+    >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
+    >>> Trained(np.zeros(3), result).result.status
+    'optimal'
     """
 
     theta: Array

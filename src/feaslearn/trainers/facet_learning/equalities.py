@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 SMALL = 0.1
 #: ... and this much smaller than that of the next combination.
 GAP = 2.5
+#: Under noise, combinations before the largest jump of at least this size may be equalities.
+NOISY_GAP = 1.2
 #: Residuals below this share of the largest are rounding.
 ROUNDING = 1e-6
 
@@ -27,13 +29,13 @@ class Equalities(NamedTuple):
     noise: float
 
 
-def find_equalities(samples: Samples) -> Equalities:
+def find_equalities(samples: Samples, noisy: bool = False) -> Equalities:
     r"""Return the combinations :math:`w'x` that are affine in the features.
 
     Decisions are regressed on the features; the directions in which the residuals have almost no
     variance are equalities. Their number is where the spectrum jumps (a rank test): noise lifts
     the smallest residuals, but not to those of directions that prices move. Equalities that are
-    known are not found again.
+    known are not found again. With ``noisy``, what may be equalities under much noise is returned.
     """
     across = samples.across()
     features, decisions = samples.features, samples.decisions @ across
@@ -53,8 +55,11 @@ def find_equalities(samples: Samples) -> Equalities:
         count = n
     else:
         floored = np.maximum(sizes, 0.1 * ROUNDING * largest)
-        jumps = (floored[1:] / floored[:-1] > GAP) & (sizes[:-1] < SMALL * largest)
-        count = int(np.flatnonzero(jumps).max(initial=-1)) + 1
+        jumps = floored[1:] / floored[:-1]
+        clear = np.flatnonzero((jumps > GAP) & (sizes[:-1] < SMALL * largest))
+        if noisy and not len(clear) and jumps.max(initial=0.0) > NOISY_GAP:
+            clear = np.array([jumps.argmax()])
+        count = int(clear.max(initial=-1)) + 1
     noise = float(sizes[count - 1]) if count else 0.0
     E = directions[:, :count].T
     rows = np.ascontiguousarray(E @ across.T)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -18,6 +19,7 @@ from feaslearn.losses import Objective, Suboptimality
 from feaslearn.results import TrainingResult
 from feaslearn.trainers.facet_learning.bounds import affine_bounds, bounds_from_data
 from feaslearn.trainers.facet_learning.equalities import (
+    Equalities,
     find_equalities,
     given_equalities,
     known_noise,
@@ -215,18 +217,19 @@ class FacetLearning(Trainer):
         n, k = samples.decisions.shape[1], samples.features.shape[1]
         hypothesis.check(n)
         given = hypothesis.given_balance(n)
-        if given is None:
-            equalities = find_equalities(samples)
-        else:
-            equalities = given_equalities(samples, given * units.scale)
         nothing = np.zeros((0, n)), np.zeros((0, k))
+        most = int(hypothesis.max_facets) if answers_to_prices(samples) else 0
+        options = GrowthOptions(most, 0.0, self.support, self.tries, by_cost)
 
-        def start(noise: float) -> FacetRows:
+        def begin(equalities: Equalities, noise: float) -> FacetRows:
             sides = self._bounds(hypothesis, units, samples, noise)
             return FacetRows(equalities.E, equalities.e, *sides, *nothing)
 
-        most = int(hypothesis.max_facets) if answers_to_prices(samples) else 0
-        options = GrowthOptions(most, 0.0, self.support, self.tries, by_cost)
+        if given is None:
+            equalities = self._equalities(begin, samples, options, random)
+        else:
+            equalities = given_equalities(samples, given * units.scale)
+        start = partial(begin, equalities)
         if self.noise != "auto":
             options = replace(options, noise=float(self.noise))
         elif (seen := known_noise(samples)) is not None or len(equalities.E):
@@ -234,6 +237,27 @@ class FacetLearning(Trainer):
         elif most:
             options = self._least_noisy(start, samples, options, random)
         return start(options.noise), options
+
+    def _equalities(
+        self,
+        begin: Callable[[Equalities, float], FacetRows],
+        samples: Samples,
+        options: GrowthOptions,
+        random: np.random.Generator,
+    ) -> Equalities:
+        """Return the equalities; noisy ones only if held-out rows are predicted better."""
+        clear = find_equalities(samples)
+        noisy = find_equalities(samples, noisy=True)
+        if len(clear.E) == len(noisy.E):
+            return clear
+        seed = int(random.integers(2**31))
+        losses = []
+        for each in (clear, noisy):
+            tried = replace(options, noise=each.noise)
+            rows = self._grown(begin(each, each.noise), samples, tried, np.random.default_rng(seed))
+            _, outer = self._split(samples, np.random.default_rng(seed))
+            losses.append(loss_of(rows, outer, tried))
+        return noisy if losses[1] < losses[0] else clear
 
     def _bounds(
         self, hypothesis: Facets, units: Units, samples: Samples, noise: float
