@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.hypotheses.constrained import constrained
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region
@@ -20,7 +19,7 @@ from feaslearn.regressor.explanation.explanation import Explanation
 from feaslearn.regressor.explanation.seen import Seen
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.outputs import warn_of_empty_regions
-from feaslearn.regressor.reader import Reader, check_fitted, read
+from feaslearn.regressor.reader import Reader, check_fitted, read, regions_of
 from feaslearn.regressor.region_at import region_at
 from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
 from feaslearn.regressor.uncertainty.closed_form import sandwich_of
@@ -68,7 +67,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             index of X.
         """
         features, prices = read(self, X, costs)
-        decisions, empty = self._regions.solve(self.theta_, features, prices)
+        decisions, empty = regions_of(self).solve(self.theta_, features, prices)
         known = None if self.known_ is None else self.known_.shape.split(features)[1]
         warn_of_empty_regions(empty, known, decisions)
         return self._reader.outputs.dress(decisions, X)
@@ -111,7 +110,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         features, prices = read(self, X, costs)
         decisions = self._reader.decisions(y, len(features))
         shard = Shard(features, prices, decisions, np.ones(len(features)))
-        return loss.samples(self._regions, self.theta_, shard)
+        return loss.samples(regions_of(self), self.theta_, shard)
 
     def score(
         self,
@@ -142,7 +141,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         problems = Problems()
         weights = check_weights(sample_weight, len(features), problems)
         problems.raise_if_any(DataError, "score")
-        predicted = self._regions.predict(self.theta_, features, prices)
+        predicted = regions_of(self).predict(self.theta_, features, prices)
         return pooled_r2(decisions, predicted, weights)
 
     def bootstrap(
@@ -270,10 +269,3 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if hasattr(self, "theta_"):
             # Kernels compile once more for arrays that cannot be written to, as in memory maps.
             self.theta_ = np.require(self.theta_, requirements="W")
-
-    @property
-    def _regions(self) -> Hypothesis:
-        """What was fitted, within what is known."""
-        if self.known_ is None:
-            return self.hypothesis_
-        return constrained(self.hypothesis_, self.known_.shape)

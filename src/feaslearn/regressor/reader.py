@@ -14,6 +14,8 @@ from sklearn.utils.validation import validate_data
 from feaslearn.costs import ResolvedCost
 from feaslearn.data import as_matrix, column_names
 from feaslearn.exceptions import DataError, NotFittedError, Problems
+from feaslearn.hypotheses.constrained import constrained
+from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.regressor.checks import check_costs
 from feaslearn.regressor.outputs import Outputs, is_frame
 
@@ -113,16 +115,24 @@ def check_signals(model: BaseEstimator, X: Any) -> Array:
 
 
 def read(model: Any, X: Any, costs: ArrayLike | None) -> tuple[Array, Array]:
-    """Return features and costs of new signals, checked against those of the fit.
-
-    Known right-hand sides stand behind the features.
-    """
+    """Return features and costs of new signals, checked against those of the fit."""
     signals = check_signals(model, X)
     reader: Reader = vars(model)["_reader"]
-    features = model.features_.transform(signals)
-    if model.known_ is not None:
-        features = np.hstack([features, model.known_.at(signals).columns()])
-    return features, reader.prices(signals, model.cost_, costs)
+    return features_of(model, signals), reader.prices(signals, model.cost_, costs)
+
+
+def features_of(model: Any, signals: Array) -> Array:
+    """Return the features of signals; known right-hand sides stand behind them."""
+    features: Array = model.features_.transform(signals)
+    if model.known_ is None:
+        return features
+    return np.hstack([features, model.known_.at(signals).columns()])
+
+
+def regions_of(model: Any) -> Hypothesis:
+    """Return what was fitted, within what is known."""
+    hypothesis: Hypothesis = model.hypothesis_
+    return hypothesis if model.known_ is None else constrained(hypothesis, model.known_.shape)
 
 
 def check_columns(model: BaseEstimator, X: Any, reset: bool) -> None:

@@ -9,12 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError
-from feaslearn.hypotheses.constrained import constrained
 from feaslearn.regressor.explanation.carriers import carriers
 from feaslearn.regressor.explanation.explanation import Explanation, Limit, Outside
 from feaslearn.regressor.explanation.exposure import exposure
 from feaslearn.regressor.explanation.seen import Seen, angle
-from feaslearn.regressor.reader import check_signals, decision_names, one_row, signal_names
+from feaslearn.regressor.reader import (
+    check_signals,
+    decision_names,
+    features_of,
+    one_row,
+    regions_of,
+    signal_names,
+)
 
 if TYPE_CHECKING:
     from feaslearn.regressor.learned_region import LearnedRegion
@@ -73,9 +79,7 @@ def _read(
     if len(signals) != 1:
         raise DataError(f"explain: {len(signals)} signals were given; give one")
     reader = vars(model)["_reader"]
-    features = model.features_.transform(signals)
-    if model.known_ is not None:
-        features = np.hstack([features, model.known_.at(signals).columns()])
+    features = features_of(model, signals)
     if costs is None and model.cost_ is None:
         return signals, features, None
     rows = None if costs is None else np.atleast_2d(np.asarray(costs))
@@ -95,10 +99,7 @@ def _unseen_here(
     model: LearnedRegion, features: Array, prices: Array, limits: tuple[Limit, ...]
 ) -> list[str]:
     """Name the limits that decide here although the data say nothing about them."""
-    regions = model.hypothesis_
-    if model.known_ is not None:
-        regions = constrained(regions, model.known_.shape)
-    shown = exposure(regions, model.theta_, features, prices)
+    shown = exposure(regions_of(model), model.theta_, features, prices)
     here = np.column_stack([shown.upper[0], shown.lower[0]]).ravel()
     return [
         f"the decision here is at the {limit.side} limit of {limit.decision}, about which the data "

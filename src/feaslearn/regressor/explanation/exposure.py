@@ -157,16 +157,9 @@ def _binding(hypothesis: Facets, theta: Array, features: Array, costs: Array) ->
     """Return where a bound, or a facet that limits a decision, has a price."""
     rows = hypothesis.rows(theta, costs.shape[1], features.shape[1])
     solutions = rows.solve(features, costs)
-    q = len(rows.E)
-    across = np.linalg.pinv(rows.E) @ rows.E if q else np.zeros((costs.shape[1],) * 2)
-    normals = rows.a - rows.a @ across
-    paid = solutions.prices[:, q:] > NO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
-    reduced = costs + solutions.prices @ np.vstack([rows.E, rows.a])
     least = NO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
-    largest = np.abs(normals).max(axis=1, keepdims=True, initial=1e-300)
-    upward, downward = (
-        paid.astype(float) @ (side * normals > FLAT * largest) > 0.0 for side in (1.0, -1.0)
-    )
+    upward, downward = _limited(rows.a, rows.E, solutions.prices[:, len(rows.E) :] > least)
+    reduced = costs + solutions.prices @ np.vstack([rows.E, rows.a])
     low, high = (
         np.abs(solutions.decisions - features @ side.T) <= 1e-7 * (1.0 + np.abs(side[:, 0]))
         for side in (rows.lower, rows.upper)
@@ -185,12 +178,15 @@ def _tight(
         np.minimum(phi @ rows.upper.T, known.upper),
         np.maximum(phi @ rows.lower.T, known.lower),
     )
-    E = np.vstack([rows.E, known.E])
-    normals = rows.a - rows.a @ (np.linalg.pinv(E) @ E) if len(E) else rows.a
-    largest = np.abs(normals).max(axis=1, keepdims=True, initial=1e-300)
     met = phi @ rows.f.T - x @ rows.a.T <= 1e-7 * (1.0 + np.abs(phi @ rows.f.T))
-    upward, downward = (
-        met.astype(float) @ (side * normals > FLAT * largest) > 0.0 for side in (1.0, -1.0)
-    )
+    upward, downward = _limited(rows.a, np.vstack([rows.E, known.E]), met)
     rounding = 1e-7 * (1.0 + np.abs(x))
     return Exposure((upper - x <= rounding) | upward, (x - lower <= rounding) | downward)
+
+
+def _limited(a: Array, E: Array, counting: Truth) -> Exposure:
+    """Return which decisions the facets that count limit, along the equalities ``E``."""
+    normals = a - a @ (np.linalg.pinv(E) @ E) if len(E) else a
+    largest = np.abs(normals).max(axis=1, keepdims=True, initial=1e-300)
+    sides = (counting.astype(float) @ (side * normals > FLAT * largest) for side in (1.0, -1.0))
+    return Exposure(*(side > 0.0 for side in sides))

@@ -184,7 +184,7 @@ class FacetLearning(Trainer):
         random: np.random.Generator,
     ) -> FacetRows:
         """Grow, reconsider what has grown, and go on growing while that helps."""
-        inner, outer = self._split(samples, random)
+        inner, outer = samples.split(self.held_out, random)
         if min(len(inner.weights), len(samples.weights) - self.support) < self.support:
             return start
         rows, loss = start, loss_of(start, inner, options)
@@ -199,11 +199,13 @@ class FacetLearning(Trainer):
             return better_of(polish(rows, inner, POLISH), rows, outer, options)
         return rows if loss <= NEGLIGIBLE else completed(rows, samples, options, random)
 
-    def _split(self, samples: Samples, random: np.random.Generator) -> tuple[Samples, Samples]:
-        """Return rows to grow on and rows to accept facets by."""
-        order = random.permutation(len(samples.weights))
-        count = max(1, round(self.held_out * len(order)))
-        return samples.rows(order[count:]), samples.rows(order[:count])
+    def _held_out(
+        self, start: FacetRows, samples: Samples, options: GrowthOptions, seed: int
+    ) -> tuple[FacetRows, float]:
+        """Grow a region; return it with its loss on the rows that its growth held out."""
+        rows = self._grown(start, samples, options, np.random.default_rng(seed))
+        _, outer = samples.split(self.held_out, np.random.default_rng(seed))  # the same split
+        return rows, loss_of(rows, outer, options)
 
     def _start(
         self,
@@ -251,13 +253,11 @@ class FacetLearning(Trainer):
         if len(clear.E) == len(noisy.E):
             return clear
         seed = int(random.integers(2**31))
-        losses = []
-        for each in (clear, noisy):
-            tried = replace(options, noise=each.noise)
-            rows = self._grown(begin(each, each.noise), samples, tried, np.random.default_rng(seed))
-            _, outer = self._split(samples, np.random.default_rng(seed))
-            losses.append(loss_of(rows, outer, tried))
-        return noisy if losses[1] < losses[0] else clear
+        without, within = (
+            self._held_out(begin(e, e.noise), samples, replace(options, noise=e.noise), seed)[1]
+            for e in (clear, noisy)
+        )
+        return noisy if within < without else clear
 
     def _bounds(
         self, hypothesis: Facets, units: Units, samples: Samples, noise: float
@@ -289,12 +289,10 @@ class FacetLearning(Trainer):
         for noise in NOISES:
             tried, region, loss = replace(options, noise=noise), start(noise), 0.0
             for seed in seeds:
-                rows = self._grown(region, samples, tried, np.random.default_rng(seed))
+                rows, part = self._held_out(region, samples, tried, seed)
                 if not noise and are_exact(rows, samples):
                     return tried
-                # The same seed again: the rows that this growth held out.
-                _, outer = self._split(samples, np.random.default_rng(seed))
-                loss += loss_of(rows, outer, tried)
+                loss += part
             if loss < (1.0 - CLEARLY_BETTER) * least:
                 best, least = tried, loss
         return best

@@ -62,6 +62,12 @@ class Samples(NamedTuple):
             None if self.known is None else self.known.rows(chosen),
         )
 
+    def split(self, held_out: float, random: np.random.Generator) -> tuple[Samples, Samples]:
+        """Return rows to grow on, and a share of rows to accept facets by."""
+        order = random.permutation(len(self.weights))
+        count = max(1, round(held_out * len(order)))
+        return self.rows(order[count:]), self.rows(order[:count])
+
     def loss(self, decisions: Array, solved: NDArray[np.bool_]) -> float:
         """Return the squared error of decisions, relative to the spread of the data.
 
