@@ -285,8 +285,7 @@ class Annealing(IterativeTrainer):
         standard = Standardization.of(objective).apply(objective)
         # Parameters that were fitted before have seen the rows of all folds.
         start = self._strategy() if self._strategy().standardized else DataStart()
-        ridges = [[Ridge(strength, floor) for strength in strengths] for floor in floors]
-        return choose_ridge(standard, start, random, ridges, deadline).ridge
+        return choose_ridge(standard, start, random, strengths, floors, deadline).ridge
 
     @staticmethod
     def _run(run: Annealing, objective: Objective, random: np.random.Generator) -> Trained:

@@ -62,7 +62,8 @@ def choose_ridge(
     objective: Objective,
     start: Start,
     random: np.random.Generator,
-    paths: Sequence[Sequence[Ridge]] | None = None,
+    strengths: Sequence[float] = RIDGES,
+    floors: Sequence[float] = FLOORS,
     deadline: float = np.inf,
 ) -> Choice:
     """Choose strength and shape of the ridge by the left-out loss of returned decisions.
@@ -78,8 +79,8 @@ def choose_ridge(
         Where the path of each fold begins.
     random : numpy.random.Generator
         Draws the folds and the starts.
-    paths : sequence of sequences of Ridge, default=None
-        For each shape, the ridges that are tried; None for the common ones.
+    strengths, floors : sequence of float
+        What is tried: strengths from the strongest on, for each shape.
     deadline : float, default=inf
         Monotonic time at which paths end early.
 
@@ -88,10 +89,9 @@ def choose_ridge(
     Choice
         The ridge and its losses; too few samples for the folds get a common one.
     """
-    if paths is None:
-        paths = [[Ridge(strength, floor) for strength in RIDGES] for floor in FLOORS]
     if objective.n_features <= 2:
-        paths = paths[:1]  # one direction has one shape
+        floors = floors[:1]  # one direction has one shape
+    paths = [[Ridge(strength, floor) for strength in strengths] for floor in floors]
     folds = _folds(objective, start, random)
     if folds is None:
         return Choice(min(paths[0], key=lambda r: abs(r.strength - COMMON_RIDGE)), np.zeros(1))
