@@ -20,6 +20,7 @@ from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer import MixedInteger
 from feaslearn.trainers.out_of_fold import out_of_fold
+from feaslearn.trainers.sample_order import ordered
 from feaslearn.trainers.trainer import Trainer, loss_of_decisions
 
 Array = NDArray[np.float64]
@@ -77,6 +78,7 @@ def choose_hypothesis(
     ``objective`` itself does not count, nor do those that the trainer does not serve. With too few
     samples for the folds, the simplest is taken.
     """
+    objective = ordered(objective)
     k = objective.learned().n_features
     tried = [objective.of(hypothesis) for hypothesis in candidates(objective.n_decisions, k)]
     served = [

@@ -20,6 +20,7 @@ from feaslearn.kernels.small_lp import workspace
 from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective, Predictability
 from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.sample_order import in_order
 
 Array = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ def refit_within(
     squared = isinstance(loss, Predictability) and loss.norm_code() == Predictability().norm_code()
     if not squared or not isinstance(known, Constrained) or not _is_served(known.hypothesis):
         return theta
-    whole = objective.whole()
+    whole = in_order(objective.whole())
     problem = _Refit(known.hypothesis, known)
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)

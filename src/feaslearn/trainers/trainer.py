@@ -16,6 +16,7 @@ from feaslearn.losses import Objective, Predictability
 from feaslearn.results import TrainingResult
 from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within
+from feaslearn.trainers.sample_order import ordered
 
 Array = NDArray[np.float64]
 
@@ -59,6 +60,8 @@ class Trainer(BaseEstimator, ABC):
 
     #: Whether `search` takes known constraints into account itself.
     uses_known: bool = False
+    #: Whether `search` names rows in what it says, and so puts samples in order itself.
+    names_rows: bool = False
 
     @abstractmethod
     def mismatches(self, objective: Objective) -> list[str]:
@@ -114,7 +117,8 @@ class Trainer(BaseEstimator, ABC):
         problems.raise_if_any(DataError, type(self).__name__)
         learned = objective.learned()
         self.refuse(learned)
-        trained = self.search(objective if self.uses_known else learned, random)
+        searched = objective if self.uses_known else learned
+        trained = self.search(searched if self.names_rows else ordered(searched), random)
         if learned is not objective and not self.uses_known:
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:

@@ -30,8 +30,9 @@ from feaslearn.trainers.facet_learning.polish import polish
 from feaslearn.trainers.facet_learning.refine import better_of, completed, prune, refit
 from feaslearn.trainers.facet_learning.remarks import contradictions, refuse_empty
 from feaslearn.trainers.facet_learning.response import answers_to_prices, are_exact
-from feaslearn.trainers.facet_learning.samples import Samples, Units
+from feaslearn.trainers.facet_learning.samples import Samples, Units, rows_of
 from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.sample_order import ordered
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
 
 Array = NDArray[np.float64]
@@ -85,6 +86,7 @@ class FacetLearning(Trainer):
     """
 
     uses_known = True
+    names_rows = True
 
     def __init__(
         self,
@@ -126,12 +128,11 @@ class FacetLearning(Trainer):
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Grow regions on several splits, and keep the one that fits best."""
         began = time.monotonic()
-        hypothesis, whole, known = without_known(objective.hypothesis), objective.whole(), None
+        hypothesis = without_known(objective.hypothesis)
         if not isinstance(hypothesis, Facets):
             raise TypeError("refused by mismatches")
-        if objective.known is not None:
-            features, known = objective.known.split(whole.features)
-            whole = whole._replace(features=features)
+        came = rows_of(objective)
+        whole, known = rows_of(ordered(objective))
         if np.isnan(whole.decisions).any(axis=1).all():
             raise DataError(
                 "FacetLearning: there is no complete row; facets are learned from those"
@@ -141,7 +142,7 @@ class FacetLearning(Trainer):
         by_cost = isinstance(objective.loss, Suboptimality)
         start, options = self._start(hypothesis, units, samples, by_cost, random)
         if known is not None:
-            refuse_empty(hypothesis, start, samples, whole)
+            refuse_empty(hypothesis, start, units.apply(*came), came[0])
         best, best_loss = start, loss_of(start, samples, options)
         history = [best_loss]
         regions: list[FacetRows] = []
@@ -169,7 +170,7 @@ class FacetLearning(Trainer):
             seconds=time.monotonic() - began,
             tied_share=tied_share(objective, theta),
             history={"relative loss": history},
-            warnings=contradictions(whole, samples, options.noise),
+            warnings=contradictions(came[0], units.apply(*came), options.noise),
             others=[
                 hypothesis.theta_of_rows(units.revert(rows)) for rows in regions if rows is not best
             ],
