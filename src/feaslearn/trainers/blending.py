@@ -22,6 +22,7 @@ from feaslearn.results import Status, TrainingResult
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.out_of_fold import out_of_fold
 from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.sample_order import folds_of
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
 
 Array = NDArray[np.float64]
@@ -55,6 +56,7 @@ class Blending(Trainer):
     """
 
     uses_known = True
+    names_rows = True
 
     def __init__(
         self, n_folds: int = 5, choose: Callable[[Objective], Trainer] | None = None
@@ -87,7 +89,7 @@ class Blending(Trainer):
             raise TypeError("refused by mismatches")
         whole = objective.whole()
         members = [replace(objective, hypothesis=member) for member in blend.members()]
-        fold = random.permutation(len(whole.weights)) % max(self.n_folds, 1)
+        fold = folds_of(objective.shards, max(self.n_folds, 1), random)
         kinds = [repr(without_known(member.hypothesis)) for member in members]
         weighed = len(set(kinds)) > 1 and 1 < self.n_folds <= len(fold)
         first = [weighed and kinds.index(kind) == t for t, kind in enumerate(kinds)]
