@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
+from feaslearn.results import remark
 from feaslearn.sets.conic_form import ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.triangle import side, spread
@@ -214,11 +215,14 @@ def solve(problem: Any, name: str, attempts: Attempts) -> None:
         If none finds an optimum that satisfies the rows; the message says what each of them said.
     """
     cp = load_cvxpy()
-    said = []
+    said: list[str] = []
     for accepted in ((cp.OPTIMAL,), (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)):
         for solver, options in attempts:
             answer = _attempt(problem, solver, options, accepted)
             if answer == "":
+                if solver != attempts[0][0]:
+                    told = "; ".join(dict.fromkeys(said))
+                    remark(f"the {name} program was solved by {solver}, after {told}")
                 return
             said.append(f"{solver}: {answer}")
     raise SolverError(
