@@ -35,7 +35,7 @@ reproduce: $(VENV)/.test ## run every experiment: the tables and figures of the 
 	$(BIN)/feaslearn reproduce all
 
 docs: $(VENV)/.docs ## build the documentation; a warning is an error
-	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -j $(JOBS) -b html docs docs/_build/html
 
 soak: soak-examples soak-oldest soak-newest soak-package ## long: many examples, oldest and newest dependencies, packages
 

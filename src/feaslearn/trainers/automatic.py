@@ -49,7 +49,16 @@ def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
         *(Annealing(), GradientDescent()),
     )
     learned = objective.learned()
-    return next(each for each in served if not each.mismatches(learned))
+    refusals = []
+    for each in served:
+        mismatches = each.mismatches(learned)
+        if not mismatches:
+            return each
+        refusals.append(f"{type(each).__name__}: {'; '.join(mismatches)}")
+    raise UnsupportedError(
+        f"no trainer serves {learned.hypothesis!r} with {learned.loss!r}\n    "
+        + "\n    ".join(refusals)
+    )
 
 
 def linear_policy() -> Hypothesis:
@@ -79,9 +88,7 @@ def choose_hypothesis(
     """
     k = objective.learned().n_features
     tried = [objective.of(hypothesis) for hypothesis in candidates(objective.n_decisions, k)]
-    served = [
-        each for each in tried if not choose_trainer(trainer, each).mismatches(each.learned())
-    ]
+    served = [each for each in tried if _is_served(trainer, each)]
     whole = objective.whole()
     n_samples = len(whole.weights)
     if n_samples < 2 * FOLDS or len(served) < 2:
@@ -106,6 +113,14 @@ def choose_hypothesis(
     ):
         return Blend([*facets, minkowski(objective.n_decisions, k)])
     return Blend(facets) if isinstance(chosen, Facets) else chosen
+
+
+def _is_served(trainer: Trainer | str, objective: Objective) -> bool:
+    """Say whether the trainer, or for "auto" any, can train an objective."""
+    try:
+        return not choose_trainer(trainer, objective).mismatches(objective.learned())
+    except UnsupportedError:
+        return False
 
 
 def _left_out(

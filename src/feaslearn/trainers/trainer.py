@@ -13,7 +13,7 @@ from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import Hypothesis, MapHypothesis
 from feaslearn.losses import Objective, Predictability
-from feaslearn.results import TrainingResult
+from feaslearn.results import Status, TrainingResult
 from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within
 
@@ -40,7 +40,7 @@ class Trained(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> from feaslearn.results import TrainingResult
+    >>> from feaslearn.results import Status, TrainingResult
     >>> from feaslearn.trainers import Trained
     >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
     >>> Trained(np.zeros(3), result).result.status
@@ -54,7 +54,13 @@ class Trained(NamedTuple):
 class Trainer(BaseEstimator, ABC):
     """Finds the parameters of a hypothesis that minimise a training objective.
 
-    A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`).
+    A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`). One that
+    walks from starts, step by step, derives from `IterativeTrainer` and says how to take a step.
+
+    See Also
+    --------
+    IterativeTrainer : Starts, limits, history, callback and the best iterate are taken care of.
+    feaslearn.checks.check_trainer : Whether a trainer of your own is right.
     """
 
     #: Whether `search` takes known constraints into account itself.
@@ -81,6 +87,39 @@ class Trainer(BaseEstimator, ABC):
         if mismatches:
             name = type(self).__name__
             raise UnsupportedError(f"{name} cannot train this: {'; '.join(mismatches)}")
+
+    def result_of(
+        self, objective: Objective, theta: Array, status: Status, *, n_iter: int, seconds: float
+    ) -> TrainingResult:
+        """Measure parameters that a search found, and return what to say about them.
+
+        Parameters
+        ----------
+        objective : Objective
+            What was minimised.
+        theta : ndarray
+            The parameters.
+        status : str
+            How the search ended, as in `TrainingResult`.
+        n_iter : int
+            Iterations over all starts.
+        seconds : float
+            How long it took.
+
+        Returns
+        -------
+        TrainingResult
+            With the training loss, that of the returned decisions, and ties.
+        """
+        return TrainingResult(
+            status=status,
+            trainer=repr(self),
+            objective=objective.value(theta),
+            returned_loss=returned_loss(objective, theta),
+            n_iter=n_iter,
+            seconds=seconds,
+            tied_share=tied_share(objective, theta),
+        )
 
     def train(
         self, objective: Objective, random: np.random.Generator, thorough: bool = True
@@ -203,9 +242,9 @@ def returned_loss(objective: Objective, theta: Array) -> float:
 
 
 def loss_of_decisions(objective: Objective, decisions: Array, shard: Shard) -> float:
-    """Return how far decisions are from those of a shard, in the norm of the training loss."""
-    measure = Predictability(objective.loss.norm, objective.loss.squared)  # type: ignore[arg-type]
-    return float(shard.weights @ measure.lengths(np.nan_to_num(decisions - shard.decisions)))
+    """Return how far decisions are from those of a shard, as the training loss measures it."""
+    lengths = objective.loss.lengths(np.nan_to_num(decisions - shard.decisions))
+    return float(shard.weights @ lengths)
 
 
 def tied_share(objective: Objective, theta: Array) -> float:
