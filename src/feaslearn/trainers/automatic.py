@@ -34,6 +34,10 @@ AS_GOOD = 0.01
 MANY_SCALES = 40
 #: A blend of facets and Minkowski sums must be this much better than either.
 WORTH_BLENDING = 0.03
+#: A learned polytope is tried where the best region keeps this share of the linear policy's loss.
+UNEXPLAINED = 0.1
+#: Fewest and most vertices of that polytope; between them, two for each decision.
+VERTICES = (4, 12)
 
 
 def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
@@ -62,6 +66,11 @@ def candidates(n: int, k: int) -> list[Hypothesis]:
     return [linear_policy(), Scaled(Simplex(n)), Scaled(Box(n)), minkowski(n, k), Facets()]
 
 
+def polytope(n: int) -> Affine:
+    """Return the polytopes that "auto" tries where noise hides the facets."""
+    return Affine(Simplex(int(np.clip(2 * n, *VERTICES))))
+
+
 def minkowski(n: int, k: int) -> Minkowski:
     """Return the sums that "auto" tries: where affine scales would take long, constant ones."""
     return Minkowski("auto", scale="affine" if n * k <= MANY_SCALES else "constant")
@@ -73,39 +82,77 @@ def choose_hypothesis(
     """Choose a hypothesis by the cross-validated loss of the returned decisions.
 
     Of those about as good as the best, the simplest; facets of several splits where facets are
-    best, and with them Minkowski sums where a blend of both is clearly better. The hypothesis of
+    best, and with them Minkowski sums where a blend of both is clearly better. Where all of them
+    leave much unexplained, polytopes of a few learned vertices are tried too. The hypothesis of
     ``objective`` itself does not count, nor do those that the trainer does not serve. With too few
     samples for the folds, the simplest is taken.
     """
-    k = objective.learned().n_features
-    tried = [objective.of(hypothesis) for hypothesis in candidates(objective.n_decisions, k)]
-    served = [
-        each for each in tried if not choose_trainer(trainer, each).mismatches(each.learned())
-    ]
-    whole = objective.whole()
-    n_samples = len(whole.weights)
+    n, k = objective.n_decisions, objective.learned().n_features
+    tried = [objective.of(hypothesis) for hypothesis in candidates(n, k)]
+    served = [each for each in tried if _serves(trainer, each)]
+    n_samples = len(objective.whole().weights)
     if n_samples < 2 * FOLDS or len(served) < 2:
         return without_known((served or tried)[0].hypothesis)
-    fold = random.permutation(n_samples) % FOLDS
-    guesses = [_left_out(each, fold, random, trainer) for each in served]
-    losses = np.array([loss_of_decisions(objective, guess, whole) for guess in guesses])
-    for each, loss in zip(served, losses, strict=True):
-        logger.info("%r: cross-validated loss %.6g", without_known(each.hypothesis), loss)
-    rounding = 1e-12 * float(whole.weights @ np.nan_to_num(whole.decisions**2).sum(axis=1))
-    good = np.flatnonzero(losses <= (1.0 + AS_GOOD) * losses.min() + rounding)
-    chosen = without_known(served[int(good[0])].hypothesis)
+    contest = _Contest(objective, trainer, random)
+    for each in served:
+        contest.add(each)
+    learned = objective.of(polytope(n))
+    if contest.unexplained() > UNEXPLAINED and n * k <= MANY_SCALES and _serves(trainer, learned):
+        contest.add(learned)
+    chosen = contest.simplest()
     if trainer != "auto" or not isinstance(chosen, Facets | Minkowski):
         return chosen
     # Facets grown on several splits, blended, are steadier than any one of them.
     facets: list[Hypothesis] = [Facets() for _ in range(MEMBERS)]
-    pair = np.array(guesses[-2:])
-    blended = np.einsum("t,tij->ij", best_weights(pair, whole), pair)
-    if (
-        loss_of_decisions(objective, blended, whole)
-        < (1.0 - WORTH_BLENDING) * losses.min() - rounding
-    ):
-        return Blend([*facets, minkowski(objective.n_decisions, k)])
+    if contest.worth_blending():
+        return Blend([*facets, minkowski(n, k)])
     return Blend(facets) if isinstance(chosen, Facets) else chosen
+
+
+def _serves(trainer: Trainer | str, objective: Objective) -> bool:
+    return not choose_trainer(trainer, objective).mismatches(objective.learned())
+
+
+class _Contest:
+    """Cross-validated guesses of hypotheses on the same folds, and their losses."""
+
+    def __init__(
+        self, objective: Objective, trainer: Trainer | str, random: np.random.Generator
+    ) -> None:
+        self._objective = objective
+        self._trainer = trainer
+        self._random = random
+        self._whole = whole = objective.whole()
+        self._fold = random.permutation(len(whole.weights)) % FOLDS
+        self._rounding = 1e-12 * float(whole.weights @ np.nan_to_num(whole.decisions**2).sum(1))
+        self._guesses: dict[Hypothesis, Array] = {}
+        self._losses: dict[Hypothesis, float] = {}
+
+    def add(self, objective: Objective) -> None:
+        """Let one more hypothesis guess the decisions of each fold."""
+        hypothesis = without_known(objective.hypothesis)
+        guess = _left_out(objective, self._fold, self._random, self._trainer)
+        self._guesses[hypothesis] = guess
+        self._losses[hypothesis] = loss_of_decisions(self._objective, guess, self._whole)
+        logger.info("%r: cross-validated loss %.6g", hypothesis, self._losses[hypothesis])
+
+    def unexplained(self) -> float:
+        """Return the least loss as a share of that of the first hypothesis."""
+        return min(self._losses.values()) / max(next(iter(self._losses.values())), self._rounding)
+
+    def simplest(self) -> Hypothesis:
+        """Return the first hypothesis that is about as good as the best."""
+        most = (1.0 + AS_GOOD) * min(self._losses.values()) + self._rounding
+        return next(each for each, loss in self._losses.items() if loss <= most)
+
+    def worth_blending(self) -> bool:
+        """Tell whether facets and Minkowski sums together are clearly better than all others."""
+        pair = np.array(
+            [self._guesses[each] for each in self._guesses if isinstance(each, Facets | Minkowski)]
+        )
+        blended = np.einsum("t,tij->ij", best_weights(pair, self._whole), pair)
+        loss = loss_of_decisions(self._objective, blended, self._whole)
+        return loss < (1.0 - WORTH_BLENDING) * min(self._losses.values()) - self._rounding
 
 
 def _left_out(
