@@ -232,7 +232,10 @@ def test_columns_and_sizes_are_those_of_the_first_chunk() -> None:
     with pytest.raises(DataError, match="every weight is zero"):
         model.partial_fit(frame[50:], y[50:], sample_weight=np.zeros(50))
     np.testing.assert_array_equal(model.theta_, before)
-    model.partial_fit(frame[50:], np.full((50, 3), np.nan))
+    with pytest.raises(DataError, match="nothing was observed"):
+        model.partial_fit(frame[50:], np.full((50, 3), np.nan))
+    unseen = np.where(np.arange(50)[:, None] < 1, y[50:], np.nan)
+    model.partial_fit(frame[50:], unseen, sample_weight=np.arange(50) % 50)
     np.testing.assert_array_equal(model.theta_, before)
     model.partial_fit(frame[50:], y[50:])
     assert model.n_features_in_ == 4
@@ -262,10 +265,6 @@ def test_features_costs_and_sense_are_those_of_the_first_chunk() -> None:
         (fl.RegionRegressor(fl.GrownMinkowski("segments"), cost=COST), "cannot go on"),
         (fl.RegionRegressor(cost=COST), "name one that can go on"),
         (
-            fl.RegionRegressor(fl.Minkowski("auto"), cost=COST, trainer=fl.trainers.Convex()),
-            "keeps nothing to go on from",
-        ),
-        (
             fl.RegionRegressor(fl.Minkowski("auto"), cost=COST, loss="suboptimality"),
             "not the squared predictability",
         ),
@@ -274,12 +273,20 @@ def test_features_costs_and_sense_are_those_of_the_first_chunk() -> None:
             "known",
         ),
     ],
-    ids=["facets", "grown", "auto", "convex", "suboptimality", "known"],
+    ids=["facets", "grown", "auto", "suboptimality", "known"],
 )
 def test_what_cannot_go_on_says_who_can(model: fl.RegionRegressor, message: str) -> None:
     X, y = plant(60, BEFORE, np.random.default_rng(11))
     with pytest.raises(UnsupportedError, match=message):
         model.partial_fit(X, y)
+
+
+def test_other_trainers_have_no_partial_fit() -> None:
+    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=COST, trainer=fl.trainers.Convex())
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError) as caught:
+        model.partial_fit([[0.0]], [[0.0]])
+    assert "keeps nothing to go on from" in str(caught.value.__cause__)
 
 
 def test_a_model_without_its_samples_says_why_it_cannot_go_on(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
 
 def _check_forgetting(value: object) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < value <= 1.0:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < float(value) <= 1.0:
         raise DataError(f"LinearPolicy: forgetting={value!r} is not a number above 0 and at most 1")
 
 

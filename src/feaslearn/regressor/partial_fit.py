@@ -16,7 +16,7 @@ from feaslearn.regressor.explanation.seen import Seen, look_on
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.parameters import check_parameters
 from feaslearn.regressor.reader import Reader, check_signals, read
-from feaslearn.trainers import Streaming, Trained
+from feaslearn.trainers import Streaming, Trained, Trainer
 from feaslearn.trainers.streaming import told_of_drift
 
 if TYPE_CHECKING:
@@ -26,16 +26,20 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-def streaming_trainer(model: RegionRegressor) -> Streaming:
-    """Return what goes on with more samples; say who can where the model cannot."""
+def can_go_on(model: RegionRegressor) -> bool:
+    """Refuse a trainer that cannot go on; others than trainers are refused with the data."""
     trainer = model.trainer
-    if trainer == "auto":
-        trainer = Streaming()
-    if not isinstance(trainer, Streaming):
+    if isinstance(trainer, Trainer) and not isinstance(trainer, Streaming):
         raise UnsupportedError(
             f"partial_fit: {trainer!r} keeps nothing to go on from; use trainer='auto' or "
             "trainer=Streaming(...)"
         )
+    return True
+
+
+def streaming_trainer(model: RegionRegressor) -> Streaming:
+    """Return what goes on with more samples; say who can where the model cannot."""
+    trainer = model.trainer if isinstance(model.trainer, Streaming) else Streaming()
     if model.hypothesis is None and model.cost is not None:
         raise UnsupportedError(
             "partial_fit: hypothesis=None is chosen by cross-validation of all samples; name one "

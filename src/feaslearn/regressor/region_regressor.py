@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
 
 from feaslearn.costs import CostSpecification
 from feaslearn.exceptions import FeaslearnWarning
@@ -19,7 +20,7 @@ from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.logs import spoken
 from feaslearn.regressor.outputs import Outputs
-from feaslearn.regressor.partial_fit import begun, follow, streaming_trainer
+from feaslearn.regressor.partial_fit import begun, can_go_on, follow, streaming_trainer
 from feaslearn.regressor.reader import Reader, check_columns
 from feaslearn.regressor.training import train
 from feaslearn.trainers import Trainer
@@ -159,6 +160,7 @@ class RegionRegressor(LearnedRegion):
         """
         return self._learn(X, y, costs, sample_weight, self.trainer)
 
+    @available_if(can_go_on)  # type: ignore[untyped-decorator]
     def partial_fit(
         self,
         X: ArrayLike,

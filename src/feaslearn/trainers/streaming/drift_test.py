@@ -55,7 +55,7 @@ class DriftTest:
     >>> test.alarms
     ()
     >>> test.after(losses[500:]).alarms
-    (515,)
+    (522,)
     """
 
     rate: float
