@@ -14,7 +14,7 @@ from feaslearn.hypotheses.constrained import constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Validation
 from feaslearn.regressor.checks import FitData
-from feaslearn.trainers import Trained
+from feaslearn.trainers import Trained, Trainer
 from feaslearn.trainers.automatic import (
     FOLDS,
     choose_hypothesis,
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
 
 
-def train(model: RegionRegressor, data: FitData, priced: bool) -> tuple[Hypothesis, Trained]:
+def train(
+    model: RegionRegressor, data: FitData, priced: bool, trainer: Trainer | str
+) -> tuple[Hypothesis, Trained]:
     """Choose what "auto" leaves open, and train; without costs, only the linear policy.
 
     Returns
@@ -48,10 +50,10 @@ def train(model: RegionRegressor, data: FitData, priced: bool) -> tuple[Hypothes
         hypothesis = constrained(hypothesis, data.known.shape)
     objective = Objective(data.loss, hypothesis, list(shards(rows)), threads, watched)
     if priced and not given:
-        chosen = choose_hypothesis(objective, data.random, model.trainer)
+        chosen = choose_hypothesis(objective, data.random, trainer)
         objective = objective.of(chosen)
     objective = objective.of(choose_size(objective.learned(), data.random).hypothesis)
-    trained = choose_trainer(model.trainer, objective).train(objective, data.random)
+    trained = choose_trainer(trainer, objective).train(objective, data.random)
     if priced and not given and len(rows.weights) < 2 * FOLDS:
         trained.result.warnings.append(
             f"a hypothesis is chosen from {2 * FOLDS} samples on; these are {len(rows.weights)}, "

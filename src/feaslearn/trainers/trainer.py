@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ class Trained(NamedTuple):
         The parameters of the hypothesis, one flat vector.
     result : TrainingResult
         Status, training loss, history, warnings.
+    stream : Stream or None, default=None
+        What a trainer needs to go on with more samples, where it can.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Trained(NamedTuple):
 
     theta: Array
     result: TrainingResult
+    stream: Any = None
 
 
 class Trainer(BaseEstimator, ABC):
