@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from feaslearn.atomic import check_writable
 from feaslearn.cli.choices import parse_features, parse_loss, parse_trainer
 from feaslearn.cli.columns import FitColumns
 from feaslearn.cli.hypothesis_text import parse_hypothesis
 from feaslearn.cli.known_text import parse_known
 from feaslearn.cli.talk import Talk, complain
-from feaslearn.io.atomic import check_writable
 from feaslearn.io.model_file import save
 from feaslearn.io.table import Table
 from feaslearn.regressor import RegionRegressor
