@@ -9,7 +9,8 @@ from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.losses.suboptimality import Suboptimality
 from feaslearn.network.flow_program import FlowProgram
 from feaslearn.network.integer_program import FloatArray, IntegerAnswer, Rows, all_but
-from feaslearn.network.search import Clock, Found, Limits, Network
+from feaslearn.network.search import Found, Limits, Network
+from feaslearn.runs import Clock
 
 #: Samples that are added at once, at the least and as a share of those already there.
 FEWEST_ADDED, SHARE_ADDED = 4, 0.5

@@ -14,10 +14,11 @@ from feaslearn.network.enumeration_search import EnumerationSearch
 from feaslearn.network.flow_program import price_levels
 from feaslearn.network.flow_search import FlowSearch
 from feaslearn.network.integer_program import Outcome
-from feaslearn.network.search import Clock, LineSearch, Network, Search, no_limits
+from feaslearn.network.search import LineSearch, Network, Search, no_limits
 from feaslearn.network.tight_cuts import find_tight_cuts
 from feaslearn.problem.network_samples import dispatch_of
 from feaslearn.results import TrainingResult
+from feaslearn.runs import Clock
 
 Solver = Literal["auto", "milp", "enumeration"]
 

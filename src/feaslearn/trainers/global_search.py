@@ -13,11 +13,12 @@ from feaslearn.exceptions import Problems, TooManyVerticesError
 from feaslearn.hypotheses import Affine
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.results import Status
+from feaslearn.runs import Clock
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.trainers.bilinear_program import BilinearProgram
 from feaslearn.trainers.bilinear_solvers import SOLVERS, Ended, make_solver
 from feaslearn.trainers.gradient_descent import GradientDescent
-from feaslearn.trainers.mixed_integer.found import Clock, Found
+from feaslearn.trainers.mixed_integer.found import Found
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.mixed_integer import bounded_result, check_limits
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram

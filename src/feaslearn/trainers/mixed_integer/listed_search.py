@@ -9,8 +9,9 @@ import numpy as np
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.results import Status
+from feaslearn.runs import Clock
 from feaslearn.trainers.mixed_integer.branch_and_bound import BranchAndBound
-from feaslearn.trainers.mixed_integer.found import Clock, Found, Watch
+from feaslearn.trainers.mixed_integer.found import Found, Watch
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.starts import starts
 from feaslearn.trainers.progress import ProgressBar

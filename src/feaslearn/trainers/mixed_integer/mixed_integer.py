@@ -12,8 +12,9 @@ from feaslearn.hypotheses import Affine, Ternary
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.results import TrainingResult
+from feaslearn.runs import Clock
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.trainers.mixed_integer.found import Callback, Clock, Found, Watch
+from feaslearn.trainers.mixed_integer.found import Callback, Found, Watch
 from feaslearn.trainers.mixed_integer.listed_search import search_listed
 from feaslearn.trainers.mixed_integer.ternary_search import TernarySearch
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share

@@ -11,8 +11,9 @@ from scipy.optimize import minimize
 from feaslearn.data import Shard
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status
+from feaslearn.runs import Clock
 from feaslearn.trainers.least_squares import least_squares
-from feaslearn.trainers.mixed_integer.found import Clock, Found, Watch
+from feaslearn.trainers.mixed_integer.found import Found, Watch
 from feaslearn.trainers.mixed_integer.ternary_program import TANGENTS, TernaryProgram
 from feaslearn.trainers.progress import ProgressBar
 
