@@ -91,7 +91,8 @@ class Journal:
                 for name in [name for name in self._entries if name.startswith(f"{covers}/")]:
                     del self._entries[name]
                 self._finished += 1
-            self._entries[key] = value
+            # A copy: loops go on to change what they have kept.
+            self._entries[key] = deepcopy(value)
             self._dirty = True
             steps = self._checkpoint.steps
             counted = steps is not None and max(self._steps[key], self._finished) >= steps

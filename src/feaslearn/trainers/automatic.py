@@ -7,6 +7,7 @@ import logging
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.data import Shard
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski, Scaled
 from feaslearn.hypotheses.constrained import without_known
@@ -14,12 +15,15 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
 from feaslearn.sets import Box, Simplex
 from feaslearn.trainers.annealing import Annealing
+from feaslearn.trainers.auto import Auto
 from feaslearn.trainers.blending import Blending, best_weights
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer import MixedInteger
 from feaslearn.trainers.out_of_fold import out_of_fold
+from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.running import train_once
 from feaslearn.trainers.trainer import Trainer, loss_of_decisions
 
 Array = NDArray[np.float64]
@@ -36,8 +40,18 @@ MANY_SCALES = 40
 WORTH_BLENDING = 0.03
 
 
+class ChoiceInterrupted(KeyboardInterrupt):
+    """The user ended the choice of a hypothesis; the best so far has parameters already."""
+
+    def __init__(self, hypothesis: Hypothesis, theta: Array) -> None:
+        super().__init__("the choice of a hypothesis was interrupted")
+        self.hypothesis, self.theta = hypothesis, theta
+
+
 def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
     """Return the trainer itself, or for "auto" the first that serves the objective."""
+    if isinstance(trainer, Auto):
+        trainer = "auto"
     if isinstance(trainer, Trainer):
         return trainer
     if trainer != "auto":
@@ -75,8 +89,15 @@ def choose_hypothesis(
     Of those about as good as the best, the simplest; facets of several splits where facets are
     best, and with them Minkowski sums where a blend of both is clearly better. The hypothesis of
     ``objective`` itself does not count, nor do those that the trainer does not serve. With too few
-    samples for the folds, the simplest is taken.
+    samples for the folds, the simplest is taken. Those that the time of the objective's run was too
+    short for do not count either.
+
+    Raises
+    ------
+    ChoiceInterrupted
+        If the user presses Ctrl-C when a hypothesis has been tried.
     """
+    trainer = "auto" if isinstance(trainer, Auto) else trainer
     k = objective.learned().n_features
     tried = [objective.of(hypothesis) for hypothesis in candidates(objective.n_decisions, k)]
     served = [
@@ -87,10 +108,7 @@ def choose_hypothesis(
     if n_samples < 2 * FOLDS or len(served) < 2:
         return without_known((served or tried)[0].hypothesis)
     fold = random.permutation(n_samples) % FOLDS
-    guesses = [_left_out(each, fold, random, trainer) for each in served]
-    losses = np.array([loss_of_decisions(objective, guess, whole) for guess in guesses])
-    for each, loss in zip(served, losses, strict=True):
-        logger.info("%r: cross-validated loss %.6g", without_known(each.hypothesis), loss)
+    guesses, losses = _compared(served, fold, random, trainer, whole)
     rounding = 1e-12 * float(whole.weights @ np.nan_to_num(whole.decisions**2).sum(axis=1))
     good = np.flatnonzero(losses <= (1.0 + AS_GOOD) * losses.min() + rounding)
     chosen = without_known(served[int(good[0])].hypothesis)
@@ -98,6 +116,8 @@ def choose_hypothesis(
         return chosen
     # Facets grown on several splits, blended, are steadier than any one of them.
     facets: list[Hypothesis] = [Facets() for _ in range(MEMBERS)]
+    if len(guesses) < len(served):
+        return Blend(facets) if isinstance(chosen, Facets) else chosen
     pair = np.array(guesses[-2:])
     blended = np.einsum("t,tij->ij", best_weights(pair, whole), pair)
     if (
@@ -108,22 +128,55 @@ def choose_hypothesis(
     return Blend(facets) if isinstance(chosen, Facets) else chosen
 
 
+def _compared(
+    served: list[Objective],
+    fold: NDArray[np.intp],
+    random: np.random.Generator,
+    trainer: Trainer | str,
+    whole: Shard,
+) -> tuple[list[Array], Array]:
+    """Return the left-out decisions of each hypothesis and their losses, as far as time allows."""
+    guesses: list[Array] = []
+    losses: list[float] = []
+    best: tuple[Hypothesis, Array] | None = None
+    with ProgressBar("Choice of a hypothesis", len(served)) as bar:
+        for index, each in enumerate(served):
+            hypothesis = without_known(each.hypothesis)
+            try:
+                guess, theta = _left_out(each.within(f"{index}"), fold, random, trainer)
+            except KeyboardInterrupt:
+                if best is None:
+                    raise
+                raise ChoiceInterrupted(*best) from None
+            if each.run.late() and guesses:
+                break  # what was cut short says nothing about the hypothesis
+            guesses.append(guess)
+            losses.append(loss_of_decisions(each, guess, whole))
+            logger.info("%r: cross-validated loss %.6g", hypothesis, losses[-1])
+            bar.update(len(losses), repr(hypothesis))
+            if losses[-1] == min(losses):
+                best = hypothesis, theta
+    return guesses, np.array(losses)
+
+
 def _left_out(
     objective: Objective,
     fold: NDArray[np.intp],
     random: np.random.Generator,
     trainer: Trainer | str,
-) -> Array:
-    """Return decisions for each fold, by a model trained on all others."""
+) -> tuple[Array, Array]:
+    """Return decisions for each fold, by a model trained on all others, and the last such model."""
+    last = np.zeros(0)
 
     def fit(inner: Objective) -> Array:
-        trained = _quick_trainer(trainer, inner).train(inner, random, thorough=False)
+        nonlocal last
+        trained = train_once(_quick_trainer(trainer, inner), inner, random, thorough=False)
         if trained.result.status == "interrupted":
-            # There is no model yet that could be returned.
             raise KeyboardInterrupt
-        return trained.theta
+        last = trained.theta
+        return last
 
-    return out_of_fold(objective, fold, fit)
+    return out_of_fold(objective, fold, fit), last
 
 
 def _quick_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
