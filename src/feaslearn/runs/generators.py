@@ -9,6 +9,8 @@ import numpy as np
 from feaslearn.exceptions import CheckpointError
 
 #: Sources of random bits that can be written down.
+#: The largest positions in their buffers.
+LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "uinteger": 2**32 - 1}
 KINDS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 
@@ -65,7 +67,20 @@ def _plain(state: Any) -> Any:
     return str(state) if isinstance(state, int) else state
 
 
-def _native(state: Any, like: Any) -> Any:
-    if isinstance(state, dict):
-        return {key: _native(value, like[key]) for key, value in state.items()}
-    return int(state) if isinstance(like, int) else state
+def _native(state: Any, like: Any, name: str = "") -> Any:
+    """Return a state for NumPy, which reads beyond its memory where it is not like one of its own.
+
+    ``like`` is a state of the same source.
+    """
+    if isinstance(like, dict) and isinstance(state, dict) and state.keys() == like.keys():
+        return {key: _native(value, like[key], key) for key, value in state.items()}
+    if isinstance(like, int) and isinstance(state, str) and state.isdecimal():
+        number = int(state)
+        if number <= LARGEST.get(name, 2**128):
+            return number
+    if isinstance(like, str) and state == like:
+        return state
+    if isinstance(like, np.ndarray) and isinstance(state, np.ndarray):
+        if state.shape == like.shape and state.dtype == like.dtype:
+            return state
+    raise CheckpointError("a checkpoint holds no state of a random generator where it should")

@@ -14,10 +14,9 @@ from feaslearn.runs.generators import restore_state, state_of
 from feaslearn.runs.journal import Journal
 
 Array = NDArray[np.float64]
-Answer = TypeVar("Answer")
 #: What the state of a loop is called among the work of its part.
 AT = "at"
-Evaluate = Callable[[Array], tuple[float, Array]]
+Point = TypeVar("Point")
 
 
 class OutOfTime(Exception):
@@ -120,7 +119,9 @@ class Run:
         if self.journal is not None and (self.journal.wanted(key) or always):
             self.journal.put(key, state(), covers=self.name)
 
-    def recorded(self, name: object, evaluate: Evaluate) -> Evaluate:
+    def recorded(
+        self, name: object, evaluate: Callable[[Point], tuple[float, Array]]
+    ) -> Callable[[Point], tuple[float, Array]]:
         """Return a function whose values are written down, in the order in which it is called.
 
         A method that is run again asks for the same values in the same order: it gets those that
@@ -132,7 +133,7 @@ class Run:
         known: list[Any] = journal.get(key) or []
         asked = 0
 
-        def answer(point: Array) -> tuple[float, Array]:
+        def answer(point: Point) -> tuple[float, Array]:
             nonlocal asked
             asked += 1
             if asked <= len(known):

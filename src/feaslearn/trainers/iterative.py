@@ -154,7 +154,7 @@ class IterativeTrainer(Trainer):
 
     def _walk_once(self, objective: Objective, theta: Array, walk: Walk, hike: _Hike) -> None:
         """Walk from one start, unless a checkpoint says where that led."""
-        name = f"start {hike.walks.index(walk)}"
+        name = f"start {hike.walks.index(walk) + 1}"
 
         def work() -> dict[str, Any]:
             self._walk(objective.within(name), theta, walk, hike)
