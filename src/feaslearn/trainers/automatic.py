@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,26 +12,23 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
 from feaslearn.sets import Box, Simplex
 from feaslearn.trainers.annealing import Annealing
-from feaslearn.trainers.blending import Blending, best_weights
+from feaslearn.trainers.auto import Auto
+from feaslearn.trainers.blending import Blending
+from feaslearn.trainers.contest import FOLDS, Contest
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer import MixedInteger
-from feaslearn.trainers.out_of_fold import out_of_fold
-from feaslearn.trainers.trainer import Trainer, loss_of_decisions
+from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.running import train_once
+from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
-logger = logging.getLogger("feaslearn")
 
-FOLDS = 5
 #: Facet regions, grown on different splits, in the blend that "auto" takes where facets win.
 MEMBERS = 8
-#: Of hypotheses that are this much worse than the best, the simplest is taken.
-AS_GOOD = 0.01
 #: Decisions times features from which on Minkowski sums have constant scales.
 MANY_SCALES = 40
-#: A blend of facets and Minkowski sums must be this much better than either.
-WORTH_BLENDING = 0.03
 #: A learned polytope is tried where the best region keeps this share of the linear policy's loss.
 UNEXPLAINED = 0.1
 #: Fewest and most vertices of that polytope; between them, two for each decision.
@@ -42,6 +37,8 @@ VERTICES = (4, 12)
 
 def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
     """Return the trainer itself, or for "auto" the first that serves the objective."""
+    if isinstance(trainer, Auto):
+        trainer = "auto"
     if isinstance(trainer, Trainer):
         return trainer
     if trainer != "auto":
@@ -85,20 +82,34 @@ def choose_hypothesis(
     best, and with them Minkowski sums where a blend of both is clearly better. Where all of them
     leave much unexplained, polytopes of a few learned vertices are tried too. The hypothesis of
     ``objective`` itself does not count, nor do those that the trainer does not serve. With too few
-    samples for the folds, the simplest is taken.
+    samples for the folds, the simplest is taken. Those that the time of the objective's run was too
+    short for do not count either.
+
+    Raises
+    ------
+    ChoiceInterrupted
+        If the user presses Ctrl-C when a hypothesis has been tried.
     """
+    trainer = "auto" if isinstance(trainer, Auto) else trainer
     n, k = objective.n_decisions, objective.learned().n_features
     tried = [objective.of(hypothesis) for hypothesis in candidates(n, k)]
     served = [each for each in tried if _serves(trainer, each)]
     n_samples = len(objective.whole().weights)
     if n_samples < 2 * FOLDS or len(served) < 2:
         return without_known((served or tried)[0].hypothesis)
-    contest = _Contest(objective, trainer, random)
-    for each in served:
-        contest.add(each)
-    learned = objective.of(polytope(n))
-    if contest.unexplained() > UNEXPLAINED and n * k <= MANY_SCALES and _serves(trainer, learned):
-        contest.add(learned)
+
+    def fit(inner: Objective) -> Trained:
+        return train_once(_quick_trainer(trainer, inner), inner, random, thorough=False)
+
+    contest = Contest(objective, random, fit)
+    with ProgressBar("Choice of a hypothesis", len(served)) as bar:
+        for done, each in enumerate(served):
+            bar.update(done, repr(without_known(each.hypothesis)))
+            contest.add(each)
+        learned = objective.of(polytope(n))
+        affordable = n * k <= MANY_SCALES and _serves(trainer, learned)
+        if affordable and contest.unexplained() > UNEXPLAINED:
+            contest.add(learned)
     chosen = contest.simplest()
     if trainer != "auto" or not isinstance(chosen, Facets | Minkowski):
         return chosen
@@ -111,66 +122,6 @@ def choose_hypothesis(
 
 def _serves(trainer: Trainer | str, objective: Objective) -> bool:
     return not choose_trainer(trainer, objective).mismatches(objective.learned())
-
-
-class _Contest:
-    """Cross-validated guesses of hypotheses on the same folds, and their losses."""
-
-    def __init__(
-        self, objective: Objective, trainer: Trainer | str, random: np.random.Generator
-    ) -> None:
-        self._objective = objective
-        self._trainer = trainer
-        self._random = random
-        self._whole = whole = objective.whole()
-        self._fold = random.permutation(len(whole.weights)) % FOLDS
-        self._rounding = 1e-12 * float(whole.weights @ np.nan_to_num(whole.decisions**2).sum(1))
-        self._guesses: dict[Hypothesis, Array] = {}
-        self._losses: dict[Hypothesis, float] = {}
-
-    def add(self, objective: Objective) -> None:
-        """Let one more hypothesis guess the decisions of each fold."""
-        hypothesis = without_known(objective.hypothesis)
-        guess = _left_out(objective, self._fold, self._random, self._trainer)
-        self._guesses[hypothesis] = guess
-        self._losses[hypothesis] = loss_of_decisions(self._objective, guess, self._whole)
-        logger.info("%r: cross-validated loss %.6g", hypothesis, self._losses[hypothesis])
-
-    def unexplained(self) -> float:
-        """Return the least loss as a share of that of the first hypothesis."""
-        return min(self._losses.values()) / max(next(iter(self._losses.values())), self._rounding)
-
-    def simplest(self) -> Hypothesis:
-        """Return the first hypothesis that is about as good as the best."""
-        most = (1.0 + AS_GOOD) * min(self._losses.values()) + self._rounding
-        return next(each for each, loss in self._losses.items() if loss <= most)
-
-    def worth_blending(self) -> bool:
-        """Tell whether facets and Minkowski sums together are clearly better than all others."""
-        pair = np.array(
-            [self._guesses[each] for each in self._guesses if isinstance(each, Facets | Minkowski)]
-        )
-        blended = np.einsum("t,tij->ij", best_weights(pair, self._whole), pair)
-        loss = loss_of_decisions(self._objective, blended, self._whole)
-        return loss < (1.0 - WORTH_BLENDING) * min(self._losses.values()) - self._rounding
-
-
-def _left_out(
-    objective: Objective,
-    fold: NDArray[np.intp],
-    random: np.random.Generator,
-    trainer: Trainer | str,
-) -> Array:
-    """Return decisions for each fold, by a model trained on all others."""
-
-    def fit(inner: Objective) -> Array:
-        trained = _quick_trainer(trainer, inner).train(inner, random, thorough=False)
-        if trained.result.status == "interrupted":
-            # There is no model yet that could be returned.
-            raise KeyboardInterrupt
-        return trained.theta
-
-    return out_of_fold(objective, fold, fit)
 
 
 def _quick_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
