@@ -36,6 +36,7 @@ reproduce: $(VENV)/.test ## run every experiment: the tables and figures of the 
 
 docs: $(VENV)/.docs ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -j $(JOBS) -b html docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
 
 soak: soak-examples soak-oldest soak-newest soak-package ## long: many examples, oldest and newest dependencies, packages
 

@@ -87,7 +87,7 @@ def _section(name: str, docstring: str, record: dict[str, Any] | None) -> Iterat
     if record is None:
         yield f"*{NOT_RUN.capitalize()}: `feaslearn bench {name} --save` runs it.*\n"
         return
-    yield "```text\n" + "\n".join(record["output"]) + "\n```\n"
+    yield "```none\n" + "\n".join(record["output"]) + "\n```\n"
     machine, versions = record["machine"], record["versions"]
     told = [f"`feaslearn bench {name}`", record["date"], f"{record['seconds']:.0f} s"]
     told.append(f"{machine['processors']} processors ({machine.get('processor')})")

@@ -140,8 +140,9 @@ def test_right_trainers_pass(trainer, hypothesis, loss) -> None:
 
 class Boast(trainers.GradientDescent):
     def search(self, objective, random):
-        theta, result = super().search(objective, random)
-        return Trained(theta, replace(result, objective=0.5 * result.objective, status="great"))
+        found = super().search(objective, random)
+        told = replace(found.result, objective=0.5 * found.result.objective, status="great")
+        return found._replace(result=told)
 
 
 class Moody(trainers.GradientDescent):
@@ -158,16 +159,16 @@ class Rough(trainers.GradientDescent):
 
 class Lazy(trainers.GradientDescent):
     def search(self, objective, random):
-        theta, result = super().search(objective, random)
-        far = np.full_like(theta, 50.0)
+        found = super().search(objective, random)
+        far = np.full_like(found.theta, 50.0)
         value = objective.value(far)
-        return Trained(far, replace(result, objective=value, returned_loss=value))
+        return Trained(far, replace(found.result, objective=value, returned_loss=value))
 
 
 class Short(trainers.GradientDescent):
     def search(self, objective, random):
-        theta, result = super().search(objective, random)
-        return Trained(theta[1:], result)
+        found = super().search(objective, random)
+        return found._replace(theta=found.theta[1:])
 
 
 @pytest.mark.parametrize(

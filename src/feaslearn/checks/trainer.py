@@ -146,7 +146,7 @@ def fitting(cases: TrainerCases) -> Iterator[str]:
 
 def honest(cases: TrainerCases) -> Iterator[str]:
     """Yield what the result says and the parameters do not."""
-    theta, result = cases.trained
+    theta, result = cases.trained.theta, cases.trained.result
     if result.status not in get_args(Status):
         yield f"status={result.status!r} is none of {', '.join(map(repr, get_args(Status)))}"
     told = {"objective": result.objective, "returned_loss": result.returned_loss}

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from feaslearn import __version__
-from feaslearn.io.atomic import write_bytes
+from feaslearn.atomic import write_bytes
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "cvxpy", "clarabel", "highspy")
 
