@@ -42,7 +42,7 @@ docs: $(VENV)/.docs ## build the documentation; a warning is an error
 soak: soak-examples soak-oldest soak-newest soak-package ## long: many examples, oldest and newest dependencies, packages
 
 clean: ## remove everything that make made
-	rm -rf $(VENV) build dist docs/_build docs/generated demo_report.html
+	rm -rf $(VENV) build dist docs/_build docs/generated docs/auto_examples demo_report.html
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -27,6 +27,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
 myst_enable_extensions = ["attrs_block", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
@@ -65,5 +66,17 @@ autosummary_ignore_module_all = False  # a module's page lists what it offers, n
 numpydoc_show_class_members = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": ".",
+    "ignore_pattern": r"/(example_tools|cold_store)\.py",
+    "reset_argv": "gallery_arguments.quick",
+    "download_all_examples": False,
+    "min_reported_time": 1_000_000,  # the time of a quick run on a busy machine says nothing
+    "show_signature": False,
+    "write_computation_times": False,
+}
 
 write_page(HERE.parent / "benchmarks", HERE / "generated" / "benchmarks.md")
