@@ -33,6 +33,7 @@ def write_page(folder: Path, page: Path) -> None:
     scripts = sorted(folder.glob("*.py"))
     parts = [HEAD, "| benchmark | question | answer | measured |", "|---|---|---|---|"]
     read = [(script.stem, _docstring(script), _record(script)) for script in scripts]
+    read.sort(key=lambda each: each[2] is None)  # those that were run come first
     parts += [_row(*each) for each in read]
     for each in read:
         parts += _section(*each)
