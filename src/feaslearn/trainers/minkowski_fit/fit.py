@@ -17,6 +17,7 @@ from feaslearn.trainers.minkowski_fit.moments import Moments
 from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Strengths
 from feaslearn.trainers.minkowski_fit.samples import Samples
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
+from feaslearn.trainers.sample_order import folds_of
 
 Array = NDArray[np.float64]
 
@@ -75,7 +76,7 @@ class MinkowskiFit:
     ) -> None:
         _check_size(hypothesis, shards, n_folds)
         self.samples = Samples(hypothesis, shards)
-        self._folds = _divide([len(shard.weights) for shard in shards], n_folds, random)
+        self._folds = _divide(shards, n_folds, random)
         basis = self.samples.basis
         cone = ScaleCone(self.samples.parts, self.samples.shape[0], basis.nonnegative)
         one = np.zeros(basis.size)
@@ -214,11 +215,11 @@ def _close(one: Answer, other: Answer) -> bool:
 
 
 def _divide(
-    sizes: Sequence[int], n_folds: int, random: np.random.Generator
+    shards: Sequence[Shard], n_folds: int, random: np.random.Generator
 ) -> list[NDArray[np.intp]]:
     """Return the fold of every row of every shard."""
+    sizes = [len(shard.weights) for shard in shards]
     if n_folds == 1 or len(sizes) >= SHARDS_AS_FOLDS:
         return [np.full(size, i % n_folds, dtype=np.intp) for i, size in enumerate(sizes)]
-    total = sum(sizes)
-    fold = random.permutation(total) % min(n_folds, total)
+    fold = folds_of(shards, n_folds, random)
     return [np.asarray(part, dtype=np.intp) for part in np.split(fold, np.cumsum(sizes)[:-1])]
