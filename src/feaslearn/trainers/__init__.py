@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from feaslearn.runs import Checkpoint
 from feaslearn.trainers import starts
 from feaslearn.trainers.adaptive_smoothing import AdaptiveSmoothing
 from feaslearn.trainers.annealing import Annealing
+from feaslearn.trainers.auto import Auto
 from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
@@ -19,7 +21,9 @@ from feaslearn.trainers.walk import Iterate
 __all__ = [
     "AdaptiveSmoothing",
     "Annealing",
+    "Auto",
     "Blending",
+    "Checkpoint",
     "Convex",
     "FacetLearning",
     "Global",
