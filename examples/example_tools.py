@@ -70,12 +70,14 @@ def regressors(n_signals: int, quick: bool, *before: Any) -> dict[str, Any]:
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table whose first column is text and whose others are numbers."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD)
     for number, column in enumerate(columns):
         table.add_column(column, justify="right" if number else "left", no_wrap=True)
     for row in rows:
         table.add_row(*row)
-    Console(width=110, highlight=False).print(table)
+    console = Console(width=110, highlight=False)
+    console.print(title, style="bold")
+    console.print(table)
 
 
 def steps(items: Sequence[Item], text: str) -> Iterable[Item]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+import os
 from pathlib import Path
 
 import pytest
@@ -25,10 +25,6 @@ def test_damaged_files_are_refused_with_our_own_errors(name: str, tmp_path: Path
     assert sum(run.outcomes.values()) == run.cases
 
 
-def damage(data: bytes, rng: random.Random, others: object) -> bytes:
-    return bytes([rng.randrange(4)])
-
-
 def broken(path: Path) -> object:
     """Do wrong in every way, each brought about by another byte."""
     data = path.read_bytes()
@@ -38,6 +34,8 @@ def broken(path: Path) -> object:
         raise DataError("refused")
     while data == b"\x02":
         pass
+    if data == b"\x04":
+        os.system("true")
     return bytearray(2**26 if data == b"\x03" else 1)
 
 
@@ -46,9 +44,12 @@ def test_the_fuzzer_finds_what_it_looks_for(
 ) -> None:
     monkeypatch.setattr(campaign, "SECONDS", 0.05)
     monkeypatch.setattr(campaign, "KILOBYTES", 2**15)
-    run = Campaign(Loader(lambda: [b"x"], damage, broken, ".bin"), 0, tmp_path)
-    run.run(lambda count: count < 12)
-    assert {finding.split()[0] for finding in run.findings} == {"KeyError", "slow", "memory"}
-    assert run.outcomes["DataError"] > 0
+    bytes_ = iter(range(5))
+    loader = Loader(lambda: [b"x"], lambda *_: bytes([next(bytes_)]), broken, ".bin")
+    run = Campaign(loader, 0, tmp_path)
+    run.run(lambda count: count < 5)
+    found = [finding.split()[0] for finding in run.findings]
+    assert found == ["KeyError", "slow", "memory", "event"]
+    assert run.outcomes["DataError"] == 1
     kept = {file.read_bytes() for file in tmp_path.glob("*-0-*.bin")}
-    assert kept == {b"\x00", b"\x02", b"\x03"}
+    assert kept == {b"\x00", b"\x02", b"\x03", b"\x04"}

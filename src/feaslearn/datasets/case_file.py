@@ -115,6 +115,8 @@ def find_case(case: str | os.PathLike[str], variant: str | None) -> Path:
             raise FileError(f"there is no case file {text}")
         return Path(text)
     name, _, named = text.removeprefix(PREFIX).partition("__")
+    if named and named not in VARIANTS:
+        raise DataError(f"case {text!r}: {named!r} is no variant; {did_you_mean(named, VARIANTS)}")
     if named and variant not in (None, named):
         raise DataError(f"case {text!r} is of variant {named!r}, not {variant!r}")
     return _find_pglib(name, variant or named)

@@ -21,6 +21,7 @@ from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer import MixedInteger
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import train_once
+from feaslearn.trainers.sample_order import ordered
 from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
@@ -99,6 +100,7 @@ def choose_hypothesis(
     ChoiceInterrupted
         If the user presses Ctrl-C when a hypothesis has been tried.
     """
+    objective = ordered(objective)
     trainer = "auto" if isinstance(trainer, Auto) else trainer
     n, k = objective.n_decisions, objective.learned().n_features
     tried = [objective.of(hypothesis) for hypothesis in candidates(n, k)]

@@ -17,6 +17,7 @@ from feaslearn.results import Status, TrainingResult
 from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.running import Given, carried_out, check_checkpoint
+from feaslearn.trainers.sample_order import ordered
 
 Array = NDArray[np.float64]
 
@@ -72,6 +73,8 @@ class Trainer(BaseEstimator, ABC):
     #: Limit on the wall time, and where the run is written down; a parameter where it is served.
     max_seconds: float | None = None
     checkpoint: Given = None
+    #: Whether `search` names rows in what it says, and so puts samples in order itself.
+    names_rows: bool = False
 
     @abstractmethod
     def mismatches(self, objective: Objective) -> list[str]:
@@ -171,7 +174,8 @@ class Trainer(BaseEstimator, ABC):
         """Search, take what is known into account, and complete the result."""
         learned = objective.learned()
         self.refuse(learned)
-        trained = self.search(objective if self.uses_known else learned, random)
+        searched = objective if self.uses_known else learned
+        trained = self.search(searched if self.names_rows else ordered(searched), random)
         if learned is not objective and not self.uses_known:
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:

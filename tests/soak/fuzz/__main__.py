@@ -20,8 +20,8 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-#: Seconds without a new case after which a process hangs, and memory that it may take.
-HANGS, BYTES = 120.0, 8 * 2**30
+#: Seconds without a new case after which a process hangs (compiling takes some), and its memory.
+HANGS, BYTES = 600.0, 8 * 2**30
 
 
 def work(loader: str, seconds: float, seed: int, folder: Path) -> None:

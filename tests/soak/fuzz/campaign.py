@@ -6,6 +6,7 @@ import random
 import re
 import resource
 import signal
+import sys
 import time
 import traceback
 from collections import Counter
@@ -20,6 +21,11 @@ from soak.fuzz.loaders import Loader
 
 #: What one case may take: seconds of the processor, and memory beyond what was there before.
 SECONDS, KILOBYTES = 10.0, 400_000
+#: What no loader does, as Python's audit events name it: run or reach something.
+FORBIDDEN = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen")
+FORBIDDEN += ("socket.connect", "os.remove", "os.rmdir", "shutil.rmtree", "os.symlink")
+#: Parts of the paths that damage puts into files.
+ELSEWHERE = ("etc/passwd", "../../x")
 #: Files that are kept to be damaged further.
 KEPT = 3000
 
@@ -59,6 +65,7 @@ class Campaign:
         kept, kinds = list(seeds), set()
         path = self.folder / f"case{self.loader.suffix}"
         self._read_all(seeds, path)
+        _listen()
         while go_on(self.cases):
             damaged = self.loader.damage(rng.choice(kept), rng, seeds)
             path.write_bytes(damaged)
@@ -85,6 +92,7 @@ class Campaign:
     def _try(self, path: Path) -> tuple[str, str]:
         """Return the class of what came of a case, and its kind more narrowly."""
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        _heard.clear()
         try:
             with _limited(SECONDS):
                 result = self.loader.read(path)
@@ -98,6 +106,8 @@ class Campaign:
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         if grown > KILOBYTES:
             outcome = self._keep("memory", path)
+        if _heard:
+            outcome = self._keep(f"event {_heard[0]}", path)
         return outcome, kind
 
     def _keep(self, what: str, path: Path) -> str:
@@ -106,7 +116,7 @@ class Campaign:
         lines = [line.strip() for line in place.splitlines() if line.startswith("  File")]
         kind = f"{what} in {lines[-1] if lines else 'memory'}"
         if kind not in self.outcomes:
-            name = f"{what}-{self.seed}-{self.cases}"
+            name = f"{what.replace(' ', '-')}-{self.seed}-{self.cases}"
             (self.folder / f"{name}{path.suffix}").write_bytes(path.read_bytes())
             (self.folder / f"{name}.log").write_text(place, "utf-8")
             self.findings.append(f"{kind}: {name}{path.suffix}")
@@ -117,6 +127,23 @@ def _kind(error: Exception) -> str:
     """Return what a message says without the values that it names."""
     text = re.sub(r"'[^']*'|\"[^\"]*\"|[\d.]+|/\S+", "_", str(error)[:300])
     return f"{type(error).__name__} {text[:120]}"
+
+
+#: The events since the current case began, and whether anyone listens: hooks stay for good.
+_heard: list[str] = []
+_listening: list[bool] = []
+
+
+def _listen() -> None:
+    if not _listening:
+        _listening.append(True)
+        sys.addaudithook(_hear)
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    reached = event == "open" and any(part in str(arguments[0]) for part in ELSEWHERE)
+    if reached or event in FORBIDDEN:
+        _heard.append(event)
 
 
 @contextmanager
