@@ -260,6 +260,8 @@ class Annealing(IterativeTrainer):
         began = time.monotonic()
         limit = np.inf if self.max_seconds is None else float(self.max_seconds)
         some = some_samples(objective, random)
+        if some.n_samples == objective.n_samples:
+            objective = some
         run = copy(self)
         run.deadline = began + limit
         run.chosen = self._choose(some, random, began + CHOICE_SHARE * limit)

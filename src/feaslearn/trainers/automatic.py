@@ -88,7 +88,7 @@ def choose_hypothesis(
         return without_known((served or tried)[0].hypothesis)
     fold = random.permutation(n_samples) % FOLDS
     guesses = [_left_out(each, fold, random, trainer) for each in served]
-    losses = np.array([loss_of_decisions(objective, guess, whole) for guess in guesses])
+    losses = np.array([loss_of_decisions(objective.loss, guess, whole) for guess in guesses])
     for each, loss in zip(served, losses, strict=True):
         logger.info("%r: cross-validated loss %.6g", without_known(each.hypothesis), loss)
     rounding = 1e-12 * float(whole.weights @ np.nan_to_num(whole.decisions**2).sum(axis=1))
@@ -101,7 +101,7 @@ def choose_hypothesis(
     pair = np.array(guesses[-2:])
     blended = np.einsum("t,tij->ij", best_weights(pair, whole), pair)
     if (
-        loss_of_decisions(objective, blended, whole)
+        loss_of_decisions(objective.loss, blended, whole)
         < (1.0 - WORTH_BLENDING) * losses.min() - rounding
     ):
         return Blend([*facets, minkowski(objective.n_decisions, k)])
