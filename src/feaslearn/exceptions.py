@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 __all__ = [
     "CheckError",
+    "CheckpointError",
     "DataError",
     "DataTypeError",
     "EmptySetError",
@@ -20,6 +21,7 @@ __all__ = [
     "FeaslearnWarning",
     "FileError",
     "InfeasibleProblemError",
+    "MemoryLimitError",
     "MissingExtraError",
     "ModelFileError",
     "NotFittedError",
@@ -86,6 +88,14 @@ class FileError(FeaslearnError, OSError):
 
 class ModelFileError(FeaslearnError, ValueError):
     """A file is not a model file, or not one that this version can trust."""
+
+
+class CheckpointError(FeaslearnError, ValueError):
+    """A checkpoint is damaged, or belongs to another problem."""
+
+
+class MemoryLimitError(FeaslearnError, MemoryError):
+    """The problem would not fit into memory; nothing of that size was allocated."""
 
 
 class NotFittedError(FeaslearnError, _SklearnNotFittedError):

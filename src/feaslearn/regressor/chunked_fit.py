@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from feaslearn.costs import ResolvedCost, resolve_cost
-from feaslearn.data import SHARD_ROWS, ChunkSource, ShardSource
+from feaslearn.data import SHARD_ROWS, ChunkSource, ShardSource, shards
 from feaslearn.data.survey import Survey
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.features import FeatureMap, fit_features
@@ -22,6 +23,7 @@ from feaslearn.regressor.parameters import check_combination, check_parameters
 from feaslearn.regressor.training import validation_of
 from feaslearn.trainers import Trained
 from feaslearn.trainers.automatic import choose_trainer, linear_policy
+from feaslearn.trainers.sample_order import MOST_SORTED
 from feaslearn.trainers.size_choice import choose_size
 from feaslearn.trainers.some_samples import MOST_SAMPLES
 
@@ -62,6 +64,9 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
         raise UnsupportedError(f"RegionRegressor: {'; '.join(reasons)}")
     if trainer.chunks == "sums":
         objective = objective.normalized()
+        if objective.n_samples <= MOST_SORTED:
+            # So few are read into memory: what is done to them there does not fit chunks.
+            objective = replace(objective, shards=list(shards(objective.whole())))
     trained = trainer.train(objective, checked.random)
     survey = source.survey()
     _check_observed(survey, chunks)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from copy import copy
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
@@ -17,14 +14,16 @@ from feaslearn.kernels.annealed_columns import annealed_columns
 from feaslearn.kernels.norms import SQUARED_L2
 from feaslearn.kernels.set_code import is_simplex
 from feaslearn.losses import Objective, Predictability
+from feaslearn.trainers.quasi_newton import quasi_newton
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.starts.start import Policy
 from feaslearn.trainers.trainer import returned_loss
 
 Array = NDArray[np.float64]
 
-#: A policy with smaller residuals than this, relative to the decisions, is exact.
-EXACT = 1e-10
+#: A policy with smaller residuals than this, relative to the decisions, is exact. The numbers of a
+#: search are rounded to about a hundredth of it.
+EXACT = 1e-8
 
 
 class AnnealedObjective:
@@ -43,18 +42,13 @@ class AnnealedObjective:
         The linear policy of these samples, or of some of them.
     ridge : Ridge
         The strength :math:`\lambda` and the shape of the penalty.
-    deadline : float, default=inf
-        Monotonic time at which descents end.
     """
 
-    def __init__(
-        self, objective: Objective, policy: Policy, ridge: Ridge, deadline: float = np.inf
-    ) -> None:
+    def __init__(self, objective: Objective, policy: Policy, ridge: Ridge) -> None:
         code = objective.maps().latent(objective.n_decisions).code()
         if code is None:
             raise AssertionError("a set without a smooth minimiser")
         self.objective, self._code = objective, code
-        self._deadline = deadline
         #: Root mean square of the policy's residuals; zero where there are only rounding errors.
         self.scale = float(np.sqrt((policy.spread**2).sum()))
         self._determined = objective.size < objective.n_observed
@@ -138,9 +132,11 @@ class AnnealedObjective:
         return loss + self.penalty(theta)
 
     def descend(
-        self, theta: Array, temperature: float | None, max_iter: int, tol: float
+        self, theta: Array, temperature: float | None, max_iter: int, tol: float, name: str
     ) -> tuple[Array, float, Array, int]:
         """Take quasi-Newton steps at one temperature, or None for the loss itself.
+
+        A descent has a name, by which a run that is resumed knows the values it has seen.
 
         Returns
         -------
@@ -148,23 +144,26 @@ class AnnealedObjective:
             Parameters, value, gradient, and the number of steps.
         """
 
+        # Its first step and its tolerance are absolute: both get the size of the residuals.
+        unit = self.scale or 1.0
+        loss_unit = unit**2 if self.squared else unit
+
         def evaluate(point: Array) -> tuple[float, Array]:
-            return self.exact(point) if temperature is None else self.evaluate(point, temperature)
+            theta = unit * point
+            found = self.exact(theta) if temperature is None else self.evaluate(theta, temperature)
+            return found[0] / loss_unit, found[1] * (unit / loss_unit)
 
-        def late(_: Array) -> None:
-            if time.monotonic() > self._deadline:
-                raise StopIteration
-
-        options: Any = {"maxiter": max_iter, "ftol": float(tol), "gtol": 0.0}
-        found = minimize(  # type: ignore[call-overload]
+        found = quasi_newton(
             evaluate,
-            theta,
-            jac=True,
-            method="L-BFGS-B",
-            callback=late,
-            options=options,
+            theta / unit,
+            self.objective.run,
+            name,
+            maxiter=max_iter,
+            ftol=float(tol),
+            gtol=0.0,
         )
-        return found.x, float(found.fun), np.asarray(found.jac), int(found.nit)
+        slope = np.asarray(found.jac) * (loss_unit / unit)
+        return unit * found.x, loss_unit * float(found.fun), slope, int(found.nit)
 
 
 def _blocks(theta: Array, shape: tuple[int, int, int]) -> tuple[Array, Array]:

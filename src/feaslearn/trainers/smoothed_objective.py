@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +113,8 @@ class SmoothedObjective:
         hypothesis = objective.maps()
         maps = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
         shards = objective.shards
+        if self.compiled:
+            objective.run.check_time()
         if not self.compiled:
             parts = [self._by_program(maps, shard, epsilon) for shard in shards]
         elif isinstance(shards, ShardSource):
@@ -140,6 +142,14 @@ class SmoothedObjective:
         primal, dual = self._scales
         moved = abs(after.slack_primal - before.slack_primal) / primal
         return moved + abs(after.slack_dual - before.slack_dual) / dual
+
+    def memories(self) -> list[list[Any]]:
+        """Return where the search of each sample begins, for each shard."""
+        return [list(memory) for memory in self._memories]
+
+    def remember(self, memories: list[list[Any]]) -> None:
+        """Let the searches begin where those of another object would."""
+        self._memories = [SmoothedMemory(*memory) for memory in memories]
 
     def _new_memory(self, count: int) -> SmoothedMemory:
         """Return where the searches of a shard begin; for large data, only the multipliers."""
@@ -186,6 +196,7 @@ class SmoothedObjective:
         """Solve the rows through CVXPY, some at a time."""
         total = _Part(0.0, no_gradient(maps), np.zeros(2))
         for start in range(0, len(shard.weights), PROGRAM_ROWS):
+            self._objective.run.check_time()
             rows = Shard(*(array[start : start + PROGRAM_ROWS] for array in shard))
             solution = self._solve(maps, rows, epsilon)
             gradient = Maps(*solution.gradient(rows.features, rows.costs, rows.weights))

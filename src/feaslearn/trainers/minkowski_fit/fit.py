@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard, ShardSource
 from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.runs import Clock
+from feaslearn.runs.memory import check_memory
 from feaslearn.trainers.minkowski_fit.folds import Folds, Numbers
 from feaslearn.trainers.minkowski_fit.moments import Moments
 from feaslearn.trainers.minkowski_fit.negative_scales import NegativeScales
@@ -77,7 +79,8 @@ class MinkowskiFit:
         n_jobs: int = 1,
     ) -> None:
         self.samples = Samples(hypothesis, shards, n_jobs)
-        self._folds = Folds.draw(n_folds, self.samples.shards.n_rows, random)
+        _check_size(self.samples, n_folds)
+        self._folds = Folds.draw(self.samples.shards, n_folds, random)
 
     @cached_property
     def _sums(self) -> Sums:
@@ -91,12 +94,8 @@ class MinkowskiFit:
     @cached_property
     def problem(self) -> Penalized:
         """The problem in the moments."""
-        basis, gram = self.samples.basis, self.moments.gram
-        split = self.samples.of.split
-        one = np.zeros(basis.size)
-        one[: basis.knots_shape[0] if basis.knotted else 1] = 1.0
-        mean = gram[split.constant].sum(axis=0)[split.psi] / self.moments.weight
-        return Penalized(ScaleCone(self.samples.shape, self._lookout), one, mean)
+        of = self.samples.of
+        return Penalized.over(ScaleCone(of.shape, self._lookout), self.moments, of.basis, of.split)
 
     @cached_property
     def _lookout(self) -> NegativeScales | None:
@@ -108,13 +107,20 @@ class MinkowskiFit:
         """Number of samples for which a term has several minimisers."""
         return int(self.moments.tied)
 
-    def solve(self, ridge: float | str, sparsity: float | str, robust: bool = False) -> Fitted:
+    def solve(
+        self,
+        ridge: float | str,
+        sparsity: float | str,
+        robust: bool = False,
+        clock: Clock | None = None,
+    ) -> Fitted:
         """Return the optimum, for strengths given or chosen ("auto")."""
+        self._clock = Clock() if clock is None else clock
         reduced = self.moments.reduced()
         plain = self.problem.solve(reduced, Strengths(0.0, 0.0))
         bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
         if not self._determined(bound, ridge, sparsity):
-            strengths = self.problem.choose(self._sums.folds, ridge, sparsity)
+            strengths = self.problem.choose(self._sums.folds, ridge, sparsity, self._clock)
         answer = self.problem.solve(reduced, strengths) if max(strengths) > 0.0 else plain
         if robust:
             strengths, answer, anomalous = self._reweighted(ridge, sparsity, strengths, answer)
@@ -172,11 +178,11 @@ class MinkowskiFit:
         for again in (False, True):
             folds = self.samples.sums(self._folds, weigh).folds
             if again:
-                strengths = self.problem.choose(folds, ridge, sparsity)
+                strengths = self.problem.choose(folds, ridge, sparsity, self._clock)
             for _ in range(MAX_REWEIGHTED):
                 last, answer = answer, self.problem.solve(Moments.total(folds).reduced(), strengths)
                 weigh = self._weights(answer)
-                if _close(last, answer):
+                if _close(last, answer) or self._clock.out():
                     break
                 folds = self.samples.sums(self._folds, weigh).folds
         return strengths, answer, weigh.halved
@@ -220,6 +226,17 @@ class _Lengths:
 
     def __call__(self, shard: Shard, _: Numbers) -> Array:
         return np.concatenate([self.weigh.errors(piece) for piece in self.of.pieces(shard)])
+
+
+def _check_size(samples: Samples, n_folds: int) -> None:
+    """Refuse terms whose moments would not fit into memory."""
+    terms, (groups, functions) = samples.minimizers.count, samples.shape
+    check_memory(
+        (n_folds + 4.0) * (groups * functions) ** 2,
+        f"the moments of {terms} terms with {functions} coefficients each, in {n_folds} folds,",
+        "use fewer terms or features, Minkowski(..., scale='constant'), or strengths that are "
+        "given: Convex(ridge=..., sparsity=...)",
+    )
 
 
 def _close(one: Answer, other: Answer) -> bool:
