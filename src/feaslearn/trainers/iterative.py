@@ -145,7 +145,7 @@ class IterativeTrainer(Trainer):
                         break
                 return
             alone = replace(objective, n_jobs=1)
-            if is_elsewhere():
+            if is_elsewhere() and not isinstance(objective.shards, ShardSource):
                 self._walk_elsewhere(alone, thetas, hike, threads)
                 return
             with ThreadPoolExecutor(threads) as pool:
