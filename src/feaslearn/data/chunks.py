@@ -48,7 +48,8 @@ class Chunks(ChunkSource):
         Parquet files (a path, a folder, a pattern such as ``"data/*.parquet"``, a list of those);
         a pair ``(X, y)`` of arrays, memory maps, frames or dask arrays; a pyarrow dataset or
         table; a polars lazy frame; a dask frame; or a function that returns an iterator of pairs
-        ``(X, y)`` or of frames and is called once for each pass.
+        ``(X, y)`` or of frames and is called once for each pass. An iterator itself is written to
+        a temporary file.
     signals, decisions : sequence of str, default=None
         Names of columns, or patterns such as ``"demand_*"``, in the order of the source. Not for
         pairs, which say it themselves.
@@ -92,7 +93,7 @@ class Chunks(ChunkSource):
             raise DataError(f"Chunks: dtype={dtype!r} is neither 'float64' nor 'float32'")
         self._dtype = np.dtype(dtype)
         self._table = open_source(source)
-        self.n_rows = self._table.n_rows
+        self.n_rows, self.named = self._table.n_rows, self._table.named
         self._signals, self._decisions, self._weights = self._choose(signals, decisions, weights)
         labels = self._table.labels
         self.names = Names(

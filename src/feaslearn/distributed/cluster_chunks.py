@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -12,8 +13,8 @@ from feaslearn.exceptions import DataError, SolverError
 
 Answer = TypeVar("Answer")
 
-#: Seconds to wait for an answer before asking whether there are workers at all.
-PATIENCE = 20.0
+#: Seconds between two looks whether there are workers at all.
+LOOK = 5.0
 
 
 class ClusterChunks(ChunkSource):
@@ -45,6 +46,8 @@ class ClusterChunks(ChunkSource):
         How the workers hold the numbers. Sums are always in double precision.
     persist : bool, default=True
         Whether workers keep the chunks in memory; otherwise each pass computes them again.
+    patience : float, default=120.0
+        Seconds to wait for a worker while there is none at all.
 
     References
     ----------
@@ -70,13 +73,15 @@ class ClusterChunks(ChunkSource):
         weights: str | None = None,
         dtype: Literal["float64", "float32"] = "float64",
         persist: bool = True,
+        patience: float = 120.0,
     ) -> None:
         self.client = client_of(client)
-        self.persist = persist
+        self.persist, self.patience = persist, patience
         columns = {"signals": signals, "decisions": decisions, "weights": weights}
         if isinstance(source, Chunks) and any(part is not None for part in columns.values()):
             raise DataError("ClusterChunks: Chunks say themselves which columns are what")
         self.names, self._pieces = pieces_of(source, dtype, columns)
+        self.named = not _is_pair(source)
         self._kept: list[Any] | None = None
         counted = [self.client.submit(_count, piece, pure=False) for piece in self._computed()]
         self._firsts = [0]
@@ -131,27 +136,35 @@ class ClusterChunks(ChunkSource):
 
     def _result(self, future: Any) -> Any:
         """Wait for an answer, unless there is nobody left who could give it."""
+        nobody_since = None
         while True:
             try:
-                return future.result(timeout=PATIENCE)
+                return future.result(timeout=LOOK)
             except TimeoutError:
                 if future.done():
                     raise
-                if not self.client.nthreads():
-                    raise SolverError(
-                        "the cluster has no workers left: start some, and fit again"
-                    ) from None
             except killed_worker() as error:
                 raise SolverError(
-                    f"a chunk ended every worker that took it, which is mostly a lack of memory: "
+                    "a chunk ended every worker that took it, which is mostly a lack of memory: "
                     f"make smaller chunks, or give workers more ({error})"
                 ) from error
+            now = time.monotonic()
+            nobody_since = None if self.client.nthreads() else nobody_since or now
+            if nobody_since is not None and now - nobody_since > self.patience:
+                raise SolverError(
+                    f"the cluster has had no workers for {self.patience:g} s: start some, and fit "
+                    "again"
+                )
 
     def __repr__(self) -> str:
         return (
             f"ClusterChunks({self.n_rows} rows in {len(self._pieces)} pieces, "
             f"{len(self.names.signals)} signals, {len(self.names.decisions)} decisions)"
         )
+
+
+def _is_pair(source: Any) -> bool:
+    return isinstance(source, tuple) or (isinstance(source, Chunks) and not source.named)
 
 
 def _itself(function: Any) -> Any:
