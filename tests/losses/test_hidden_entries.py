@@ -54,5 +54,5 @@ def test_the_hidden_entry_and_the_point_are_chosen_together(norm: str) -> None:
 def test_only_images_of_a_set_have_a_gradient() -> None:
     _, _, shard = drawn()
     objective = Objective(fl.Predictability(), fl.Facets(2), [shard])
-    with pytest.raises(UnsupportedError, match="Facets.* has no gradient"):
+    with pytest.raises(UnsupportedError, match=r"Facets.* has no gradient"):
         objective.value_and_gradient(np.zeros(3))

@@ -11,7 +11,7 @@ from feaslearn.hypotheses.small_programs import Limits, solve_programs
 from feaslearn.kernels.small_lp import OPTIMAL
 
 
-@given(st.integers(0, 2**32 - 1), st.floats(-12.0, -8.0), st.integers(0, 3))
+@given(st.integers(0, 2**32 - 1), st.floats(-15.0, -11.0), st.integers(0, 3))
 def test_repeated_equalities(seed: int, digits: float, repeated: int) -> None:
     """Equalities that are combinations of others up to rounding count as those combinations."""
     random = np.random.default_rng(seed)

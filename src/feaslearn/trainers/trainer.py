@@ -13,7 +13,7 @@ from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import Hypothesis, MapHypothesis
 from feaslearn.losses import Loss, Objective, Predictability
-from feaslearn.results import Status, TrainingResult
+from feaslearn.results import Status, TrainingResult, remarks_heard
 from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.running import Given, carried_out, check_checkpoint
@@ -190,7 +190,9 @@ class Trainer(BaseEstimator, ABC):
         learned = objective.learned()
         self.refuse(learned)
         searched = objective if self.uses_known else learned
-        trained = self.search(searched if self.names_rows else ordered(searched), random)
+        with remarks_heard() as said:
+            trained = self.search(searched if self.names_rows else ordered(searched), random)
+        trained.result.warnings.extend(said)
         if learned is not objective and not self.uses_known:
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:
