@@ -104,7 +104,7 @@ class Blending(Trainer):
             replace(objective.within(f"member {t}"), hypothesis=member)
             for t, member in enumerate(blend.members())
         ]
-        fold = folds_of(objective.shards, max(self.n_folds, 1), random)
+        fold = folds_of([whole], max(self.n_folds, 1), random)
         kinds = [repr(without_known(member.hypothesis)) for member in members]
         weighed = len(set(kinds)) > 1 and 1 < self.n_folds <= len(fold)
         first = [weighed and kinds.index(kind) == t for t, kind in enumerate(kinds)]
