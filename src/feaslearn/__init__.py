@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         baselines,
         checks,
         datasets,
+        distributed,
         exceptions,
         export,
         hypotheses,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
         trainers,
     )
     from feaslearn.costs import AffineCost, FunctionCost
-    from feaslearn.data import Decisions
+    from feaslearn.data import Chunks, Decisions
     from feaslearn.hypotheses import (
         Affine,
         Blend,
@@ -72,6 +73,7 @@ __all__ = [
     "AffineCost",
     "Blend",
     "Box",
+    "Chunks",
     "ConicSet",
     "Decisions",
     "Facets",
@@ -97,6 +99,7 @@ __all__ = [
     "checks",
     "consistency",
     "datasets",
+    "distributed",
     "evaluate",
     "exceptions",
     "export",
@@ -120,6 +123,7 @@ _HOMES = {
     "Blend": "hypotheses",
     "Box": "sets",
     "ConicSet": "sets",
+    "Chunks": "data",
     "Decisions": "data",
     "Facets": "hypotheses",
     "FunctionCost": "costs",

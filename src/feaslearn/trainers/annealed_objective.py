@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from copy import copy
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
@@ -17,6 +14,7 @@ from feaslearn.kernels.annealed_columns import annealed_columns
 from feaslearn.kernels.norms import SQUARED_L2
 from feaslearn.kernels.set_code import is_simplex
 from feaslearn.losses import Objective, Predictability
+from feaslearn.trainers.quasi_newton import quasi_newton
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.starts.start import Policy
 from feaslearn.trainers.trainer import returned_loss
@@ -44,25 +42,17 @@ class AnnealedObjective:
         The linear policy of these samples, or of some of them.
     ridge : Ridge
         The strength :math:`\lambda` and the shape of the penalty.
-    deadline : float, default=inf
-        Monotonic time at which descents end.
     """
 
-    def __init__(
-        self, objective: Objective, policy: Policy, ridge: Ridge, deadline: float = np.inf
-    ) -> None:
+    def __init__(self, objective: Objective, policy: Policy, ridge: Ridge) -> None:
         code = objective.maps().latent(objective.n_decisions).code()
         if code is None:
             raise AssertionError("a set without a smooth minimiser")
         self.objective, self._code = objective, code
-        self._deadline = deadline
         #: Root mean square of the policy's residuals; zero where there are only rounding errors.
         self.scale = float(np.sqrt((policy.spread**2).sum()))
-        seen = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
-        self._determined = objective.size < seen
-        size = np.sqrt(
-            sum(float(s.weights @ np.nansum(s.decisions**2, axis=1)) for s in objective.shards)
-        )
+        self._determined = objective.size < objective.n_observed
+        size = np.sqrt(sum(objective.each_shard(_square)))
         if self.scale <= EXACT * size:
             self.scale = 0.0
         k, n = policy.beta.shape
@@ -78,29 +68,22 @@ class AnnealedObjective:
 
     def evaluate(self, theta: Array, temperature: float) -> tuple[float, Array]:
         """Return value and gradient at one temperature, relative to the residuals' size."""
-        tau, norm = temperature * self.scale, self._norm
-        A, b = self._blocks(theta)
+        tau, norm, code, shape = temperature * self.scale, self._norm, self._code, self._shape
+        A, b = _blocks(theta, shape)
 
         def one(shard: Shard) -> tuple[float, Array]:
             slope = np.zeros(len(theta))
-            dA, db = self._blocks(slope)
-            if is_simplex(self._code):  # whose columns hold the offset
+            dA, db = _blocks(slope, shape)
+            if is_simplex(code):  # whose columns hold the offset
                 return annealed_columns(A, *shard, tau, norm, dA), slope
-            return annealed_rows(self._code, A, b, *shard, tau, norm, dA, db), slope
+            return annealed_rows(code, A, b, *shard, tau, norm, dA, db), slope
 
-        parts = self.objective.each(one, self.objective.shards)
+        parts = self.objective.each_shard(one)
         value, slope = parts[0]
         for part, gradient in parts[1:]:
             value += part
             slope += gradient
         return self._with_ridge(theta, value, slope)
-
-    def _blocks(self, theta: Array) -> tuple[Array, Array]:
-        """Return the maps as views of theta; an offset that the columns absorb is none of them."""
-        size = self._shape[0] * self._shape[1] * self._shape[2]
-        A = theta[:size].reshape(self._shape)
-        k, n, _ = self._shape
-        return A, theta[size:].reshape(k, n) if len(theta) > size else np.zeros((k, n))
 
     def exact(self, theta: Array) -> tuple[float, Array]:
         """Return value and gradient with the loss itself."""
@@ -149,9 +132,11 @@ class AnnealedObjective:
         return loss + self.penalty(theta)
 
     def descend(
-        self, theta: Array, temperature: float | None, max_iter: int, tol: float
+        self, theta: Array, temperature: float | None, max_iter: int, tol: float, name: str
     ) -> tuple[Array, float, Array, int]:
         """Take quasi-Newton steps at one temperature, or None for the loss itself.
+
+        A descent has a name, by which a run that is resumed knows the values it has seen.
 
         Returns
         -------
@@ -168,18 +153,26 @@ class AnnealedObjective:
             found = self.exact(theta) if temperature is None else self.evaluate(theta, temperature)
             return found[0] / loss_unit, found[1] * (unit / loss_unit)
 
-        def late(_: Array) -> None:
-            if time.monotonic() > self._deadline:
-                raise StopIteration
-
-        options: Any = {"maxiter": max_iter, "ftol": float(tol), "gtol": 0.0}
-        found = minimize(  # type: ignore[call-overload]
+        found = quasi_newton(
             evaluate,
             theta / unit,
-            jac=True,
-            method="L-BFGS-B",
-            callback=late,
-            options=options,
+            self.objective.run,
+            name,
+            maxiter=max_iter,
+            ftol=float(tol),
+            gtol=0.0,
         )
         slope = np.asarray(found.jac) * (loss_unit / unit)
         return unit * found.x, loss_unit * float(found.fun), slope, int(found.nit)
+
+
+def _blocks(theta: Array, shape: tuple[int, int, int]) -> tuple[Array, Array]:
+    """Return the maps as views of theta; an offset that the columns absorb is none of them."""
+    k, n, p = shape
+    A = theta[: k * n * p].reshape(shape)
+    return A, theta[k * n * p :].reshape(k, n) if len(theta) > k * n * p else np.zeros((k, n))
+
+
+def _square(shard: Shard) -> float:
+    """Return the weighted sum of squared decisions."""
+    return float(shard.weights @ np.nansum(shard.decisions**2, axis=1))

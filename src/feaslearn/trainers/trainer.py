@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,11 @@ from sklearn.base import BaseEstimator
 from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import Hypothesis, MapHypothesis
-from feaslearn.losses import Objective, Predictability
-from feaslearn.results import TrainingResult, remarks_heard
+from feaslearn.losses import Loss, Objective, Predictability
+from feaslearn.results import Status, TrainingResult, remarks_heard
 from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within
+from feaslearn.trainers.running import Given, carried_out, check_checkpoint
 from feaslearn.trainers.sample_order import ordered
 
 Array = NDArray[np.float64]
@@ -37,11 +38,13 @@ class Trained(NamedTuple):
         The parameters of the hypothesis, one flat vector.
     result : TrainingResult
         Status, training loss, history, warnings.
+    stream : Stream or None, default=None
+        What a trainer needs to go on with more samples, where it can.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from feaslearn.results import TrainingResult
+    >>> from feaslearn.results import Status, TrainingResult
     >>> from feaslearn.trainers import Trained
     >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
     >>> Trained(np.zeros(3), result).result.status
@@ -50,18 +53,32 @@ class Trained(NamedTuple):
 
     theta: Array
     result: TrainingResult
+    stream: Any = None
 
 
 class Trainer(BaseEstimator, ABC):
     """Finds the parameters of a hypothesis that minimise a training objective.
 
-    A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`).
+    A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`). One that
+    walks from starts, step by step, derives from `IterativeTrainer` and says how to take a step.
+
+    See Also
+    --------
+    IterativeTrainer : Starts, limits, history, callback and the best iterate are taken care of.
+    feaslearn.checks.check_trainer : Whether a trainer of your own is right.
     """
 
     #: Whether `search` takes known constraints into account itself.
     uses_known: bool = False
+    #: Limit on the wall time, and where the run is written down; a parameter where it is served.
+    max_seconds: float | None = None
+    checkpoint: Given = None
     #: Whether `search` names rows in what it says, and so puts samples in order itself.
     names_rows: bool = False
+
+    #: How samples can come in chunks: "sums" reads them again for each sum over all samples,
+    #: "moments" goes through them a few times in all, None needs all of them in memory.
+    chunks: ClassVar[Literal["sums", "moments"] | None] = None
 
     @abstractmethod
     def mismatches(self, objective: Objective) -> list[str]:
@@ -71,12 +88,24 @@ class Trainer(BaseEstimator, ABC):
         may not be there yet.
         """
 
+    def chunk_mismatches(self, objective: Objective) -> list[str]:
+        """Say why this trainer cannot serve an objective whose samples come in chunks."""
+        if self.chunks is not None:
+            return []
+        return [
+            f"{type(self).__name__} needs all samples in memory. From chunks, Convex fits "
+            "Minkowski, Scaled and the linear policy (squared predictability), Annealing, "
+            "AdaptiveSmoothing and GradientDescent fit Affine; or pass a part of the samples as "
+            "arrays"
+        ]
+
     @abstractmethod
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Find parameters for an objective that this trainer serves."""
 
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with the parameters of the trainer itself."""
+        check_checkpoint(self.checkpoint, problems)
 
     def refuse(self, objective: Objective) -> None:
         """Raise an `UnsupportedError` that names every mismatch, if there is one."""
@@ -84,6 +113,39 @@ class Trainer(BaseEstimator, ABC):
         if mismatches:
             name = type(self).__name__
             raise UnsupportedError(f"{name} cannot train this: {'; '.join(mismatches)}")
+
+    def result_of(
+        self, objective: Objective, theta: Array, status: Status, *, n_iter: int, seconds: float
+    ) -> TrainingResult:
+        """Measure parameters that a search found, and return what to say about them.
+
+        Parameters
+        ----------
+        objective : Objective
+            What was minimised.
+        theta : ndarray
+            The parameters.
+        status : str
+            How the search ended, as in `TrainingResult`.
+        n_iter : int
+            Iterations over all starts.
+        seconds : float
+            How long it took.
+
+        Returns
+        -------
+        TrainingResult
+            With the training loss, that of the returned decisions, and ties.
+        """
+        return TrainingResult(
+            status=status,
+            trainer=repr(self),
+            objective=objective.value(theta),
+            returned_loss=returned_loss(objective, theta),
+            n_iter=n_iter,
+            seconds=seconds,
+            tied_share=tied_share(objective, theta),
+        )
 
     def train(
         self, objective: Objective, random: np.random.Generator, thorough: bool = True
@@ -115,6 +177,16 @@ class Trainer(BaseEstimator, ABC):
         problems = Problems()
         self.check(problems)
         problems.raise_if_any(DataError, type(self).__name__)
+
+        def work(limited: Objective, draws: np.random.Generator) -> Trained:
+            return self._trained(limited, draws, thorough)
+
+        return carried_out(self, objective, random, work)
+
+    def _trained(
+        self, objective: Objective, random: np.random.Generator, thorough: bool
+    ) -> Trained:
+        """Search, take what is known into account, and complete the result."""
         learned = objective.learned()
         self.refuse(learned)
         searched = objective if self.uses_known else learned
@@ -125,9 +197,9 @@ class Trainer(BaseEstimator, ABC):
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:
             _tell_of_empty_regions(objective, trained)
-        observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in learned.shards)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
-        if isinstance(learned.hypothesis, MapHypothesis) and learned.size > observed:
+        observed = learned.n_observed if isinstance(learned.hypothesis, MapHypothesis) else np.inf
+        if learned.size > observed:
             trained.result.warnings.append(
                 f"{learned.size} parameters were fitted to {observed} observed values, which "
                 "cannot determine them: use fewer features or a smaller set"
@@ -183,15 +255,24 @@ def _within(
 
 def _tell_of_empty_regions(objective: Objective, trained: Trained) -> None:
     """Warn of training samples at which the region has no decision that is known to be allowed."""
-    empty = count = 0
-    for shard in objective.shards:
-        solved = objective.hypothesis.solve(trained.theta, shard.features, shard.costs)
-        empty, count = empty + int(solved.empty.sum()), count + len(solved.empty)
+    hypothesis, theta = objective.hypothesis, trained.theta
+
+    def one(shard: Shard) -> tuple[int, int]:
+        found = hypothesis.solve(theta, shard.features, shard.costs).empty
+        return int(found.sum()), len(found)
+
+    empty, count = np.sum(objective.each_shard(one), axis=0)
     if empty:
         trained.result.warnings.append(
             f"the learned region has no decision that satisfies the known constraints at {empty} "
             f"of {count} training samples: the nearest that does counts there"
         )
+
+
+def measured(trainer: Trainer, objective: Objective, theta: Array, status: Status) -> Trained:
+    """Return parameters with what can be said of any: their losses, and how the run ended."""
+    seconds = objective.run.clock.seconds
+    return Trained(theta, trainer.result_of(objective, theta, status, n_iter=1, seconds=seconds))
 
 
 def returned_loss(objective: Objective, theta: Array) -> float:
@@ -201,17 +282,18 @@ def returned_loss(objective: Objective, theta: Array) -> float:
     minimiser: fits are compared by that one.
     """
 
+    hypothesis, loss = objective.hypothesis, objective.loss
+
     def one(shard: Shard) -> float:
-        predicted = objective.hypothesis.predict(theta, shard.features, shard.costs)
-        return loss_of_decisions(objective, predicted, shard)
+        predicted = hypothesis.predict(theta, shard.features, shard.costs)
+        return loss_of_decisions(loss, predicted, shard)
 
-    return sum(objective.each(one, objective.shards))
+    return sum(objective.each_shard(one))
 
 
-def loss_of_decisions(objective: Objective, decisions: Array, shard: Shard) -> float:
-    """Return how far decisions are from those of a shard, in the norm of the training loss."""
-    measure = Predictability(objective.loss.norm, objective.loss.squared)  # type: ignore[arg-type]
-    return float(shard.weights @ measure.lengths(np.nan_to_num(decisions - shard.decisions)))
+def loss_of_decisions(loss: Loss, decisions: Array, shard: Shard) -> float:
+    """Return how far decisions are from those of a shard, as the training loss measures it."""
+    return float(shard.weights @ loss.lengths(np.nan_to_num(decisions - shard.decisions)))
 
 
 def tied_share(objective: Objective, theta: Array) -> float:
@@ -220,24 +302,32 @@ def tied_share(objective: Objective, theta: Array) -> float:
     Minimisers of Z that the map sends to one decision are one minimiser. To find those takes a
     face for each sample, so in a shard with many ties some are looked at for all.
     """
-    tied = weight = 0.0
-    for shard in objective.shards:
-        rows = np.flatnonzero(_tied(objective.hypothesis, theta, shard))
+    hypothesis = objective.hypothesis
+
+    def one(shard: Shard) -> tuple[float, float]:
+        rows = np.flatnonzero(_tied(hypothesis, theta, shard))
         some = rows[:: 1 + len(rows) // TIES_LOOKED_AT]
         features, costs = (np.ascontiguousarray(a[some]) for a in (shard.features, shard.costs))
-        first = objective.hypothesis.predict(theta, features, costs, ties="first")
-        center = objective.hypothesis.predict(theta, features, costs, ties="center")
+        first = hypothesis.predict(theta, features, costs, ties="first")
+        center = hypothesis.predict(theta, features, costs, ties="center")
         apart = np.abs(first - center) > 1e-9 * np.maximum(np.abs(first), np.abs(center))
-        if len(some):
-            share = np.average(apart.any(axis=1), weights=shard.weights[some])
-            tied += float(share * shard.weights[rows].sum())
-        weight += float(shard.weights.sum())
-    return tied / weight
+        if not len(some):
+            return 0.0, float(shard.weights.sum())
+        share = np.average(apart.any(axis=1), weights=shard.weights[some])
+        return float(share * shard.weights[rows].sum()), float(shard.weights.sum())
+
+    tied, weight = np.sum(objective.each_shard(one), axis=0)
+    return float(tied / weight)
 
 
 def ties_met(objective: Objective, theta: Array) -> int:
     """Return the number of samples at whose cost minimisers tie."""
-    return sum(int(_tied(objective.hypothesis, theta, part).sum()) for part in objective.shards)
+    hypothesis = objective.hypothesis
+
+    def one(shard: Shard) -> int:
+        return int(_tied(hypothesis, theta, shard).sum())
+
+    return sum(objective.each_shard(one))
 
 
 def _tied(hypothesis: Hypothesis, theta: Array, shard: Shard) -> NDArray[np.bool_]:

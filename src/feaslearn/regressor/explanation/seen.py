@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard
+from feaslearn.data.survey import Survey
 from feaslearn.hypotheses import MapHypothesis, Minkowski
 from feaslearn.hypotheses.constrained import constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -87,6 +88,44 @@ def look(hypothesis: Hypothesis, theta: Array, data: FitData, maximises: bool) -
         shown.lower.mean(axis=0),
         _parts(hypothesis, theta, some),
         np.zeros((0, 0)) if data.known else _covariance(hypothesis, theta, rows, data.loss),
+    )
+
+
+def look_at_part(
+    hypothesis: Hypothesis, theta: Array, data: FitData, survey: Survey, maximises: bool
+) -> Seen:
+    """Return what is to be remembered of a fit to chunks, of which ``data`` hold some rows."""
+    seen = look(hypothesis, theta, data, maximises)
+    nothing = np.zeros((0, 0))  # the covariance of a part is not that of all
+    return replace(seen, n_samples=survey.n_samples, decisions=survey.decisions, covariance=nothing)
+
+
+def look_on(seen: Seen, hypothesis: Hypothesis, theta: Array, rows: Shard, signals: Array) -> Seen:
+    """Return what is remembered after some more rows, whose costs are to be minimised.
+
+    Shares count every row alike. The covariance would need all of them, so it is dropped.
+    """
+    count, n = rows.decisions.shape
+    step = -(-count // _most(hypothesis, n))
+    some = Shard(*(np.ascontiguousarray(part[::step]) for part in rows))
+    shown = exposure(hypothesis, theta, some.features, some.costs)
+    share = len(some.weights) / (seen.looked_at + len(some.weights))
+
+    def mixed(before: Array, now: Array) -> Array:
+        return np.asarray((1.0 - share) * before + share * now)
+
+    ends = np.vstack([seen.decisions, rows.decisions])
+    reach = np.vstack([seen.signals, signals])
+    return Seen(
+        seen.n_samples + count,
+        seen.looked_at + len(some.weights),
+        np.array([reach.min(axis=0), reach.max(axis=0)]),
+        np.array([np.nanmin(ends, axis=0), np.nanmax(ends, axis=0)]),
+        _spread_out(np.vstack([seen.directions, some.costs])),
+        mixed(seen.upper, shown.upper.mean(axis=0)),
+        mixed(seen.lower, shown.lower.mean(axis=0)),
+        mixed(seen.parts, _parts(hypothesis, theta, some)),
+        np.zeros((0, 0)),
     )
 
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Shard, ShardSource
 from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
+from feaslearn.runs import Clock
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
 from feaslearn.trainers.minkowski_fit.pricing import Priced, best_segment, best_simplex
 from feaslearn.trainers.progress import ProgressBar
@@ -21,10 +22,11 @@ NO_RATE = 1e-7
 
 def grow(
     model: GrownMinkowski,
-    shards: Sequence[Shard],
+    shards: Sequence[Shard] | ShardSource,
     strengths: tuple[float | str, float | str],
     n_folds: int,
     random: np.random.Generator,
+    clock: Clock,
 ) -> Fitted:
     """Add the term of the highest rate until none has one; then choose the strengths."""
     shapes: list[Array] = []
@@ -42,11 +44,11 @@ def grow(
             size = np.sqrt(fit.moments.xx)
             known = any(np.allclose(priced.shape, shape) for shape in shapes)
             ended = priced.rate <= NO_RATE * size or known
-            if ended or len(shapes) == model.max_terms:
+            if ended or len(shapes) == model.max_terms or clock.out():
                 break
             shapes.append(priced.shape)
             bar.update(len(shapes), f"loss {plain.loss:.4g}")
-    final = fit.solve(*strengths)
+    final = fit.solve(*strengths, clock=clock)
     proved = ended and priced.exact
     details = {"rate of the best term left out": priced.rate / max(size, 1e-300)}
     return final._replace(
@@ -61,13 +63,18 @@ def _best(model: GrownMinkowski, fit: MinkowskiFit, fitted: Fitted) -> Priced:
     """Return the term of the highest rate, given the errors of a fit."""
     samples = fit.samples
     errors, costs = [], []
-    for shard, psi in zip(samples.shards, samples.parts, strict=True):
+    for shard in samples.each(_whole):
+        psi = samples.of.psi(shard.features)
         guess = samples.hypothesis.predict(fitted.theta, shard.features, shard.costs)
         weighted = shard.weights[:, None] * np.nan_to_num(shard.decisions - guess)
         errors.append(psi.T[:, :, None] * weighted)
         costs.append(shard.costs)
     search = best_simplex if model.family == "simplices" else best_segment
     return search(np.concatenate(errors, axis=1), np.concatenate(costs))
+
+
+def _whole(shard: Shard, _: NDArray[np.intp]) -> Shard:
+    return shard
 
 
 def _theta(model: GrownMinkowski, fit: MinkowskiFit, theta: Array, shapes: list[Array]) -> Array:
