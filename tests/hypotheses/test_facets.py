@@ -236,3 +236,17 @@ def test_tied_predictability_is_the_distance_to_the_face() -> None:
     assert fl.Predictability().samples(hypothesis, theta, shard)[0] == pytest.approx(
         0.005, abs=1e-7
     )
+
+
+def test_rows_are_there_unless_all_their_entries_are_zero() -> None:
+    hypothesis = fl.Facets(max_facets=3)
+    layout = hypothesis.layout(2, 1)
+    theta = np.zeros(layout.size)
+    blocks = layout.unpack(theta)
+    blocks["E"][1], blocks["a"][0], blocks["a"][2] = [0.0, 3.0], [2.0, 0.0], [1.0, 1.0]
+    blocks["e"][:], blocks["f"][:] = [[7.0], [8.0]], [[4.0], [5.0], [6.0]]
+    rows = hypothesis.rows(theta, 2, 1)
+    assert rows.E.tolist() == [[0.0, 3.0]]
+    assert rows.e.tolist() == [[8.0]]
+    assert rows.a.tolist() == [[2.0, 0.0], [1.0, 1.0]]
+    assert rows.f.tolist() == [[4.0], [6.0]]

@@ -56,3 +56,9 @@ def test_only_images_of_a_set_have_a_gradient() -> None:
     objective = Objective(fl.Predictability(), fl.Facets(2), [shard])
     with pytest.raises(UnsupportedError, match=r"Facets.* has no gradient"):
         objective.value_and_gradient(np.zeros(3))
+
+
+def test_a_loss_of_nothing_has_no_slope() -> None:
+    """Where distance and excess are both exactly 0, their length has no direction."""
+    slope = fl.Suboptimality("l2")._joined(np.zeros(2), np.zeros(2), 0.0)
+    assert slope.tolist() == [0.0, 0.0, 0.0]

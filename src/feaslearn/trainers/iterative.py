@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.data import Decisions, ShardSource
-from feaslearn.exceptions import Problems
+from feaslearn.exceptions import CheckpointError, Problems
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import OutOfTime, Run
@@ -111,6 +111,9 @@ class IterativeTrainer(Trainer):
             self._walk_all(standardization.apply(objective), thetas, hike)
         best = best_walk(walks)
         if best is None or best.theta is None:
+            journal = objective.run.journal
+            if journal is not None and journal.resumed:
+                raise CheckpointError("the checkpoint holds no iterate; delete it to begin anew")
             raise KeyboardInterrupt
         ended = [walk.status for walk in walks if walk.status in ENDS_ALL]
         best.status = ended[0] if ended else best.status

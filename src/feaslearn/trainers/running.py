@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from feaslearn.data import ShardSource
-from feaslearn.exceptions import Problems
+from feaslearn.exceptions import CheckpointError, FeaslearnError, Problems
 from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import Checkpoint, Journal, as_checkpoint
@@ -91,9 +92,10 @@ def carried_out(
         return work(limited, random)
     parts = _parts(trainer, objective, described(random) if seeded else None)
     journal = Journal(checkpoint, parts, {"random": described(random)})
-    own = rebuilt(journal.begun["random"]) if journal.resumed else random
     try:
-        trained = work(replace(limited, run=replace(limited.run, journal=journal)), own)
+        with _doubted(journal, checkpoint):
+            own = rebuilt(journal.begun["random"]) if journal.resumed else random
+            trained = work(replace(limited, run=replace(limited.run, journal=journal)), own)
     except BaseException:
         journal.write()
         raise
@@ -103,6 +105,25 @@ def carried_out(
     else:
         journal.remove()
     return trained
+
+
+@contextmanager
+def _doubted(journal: Journal, checkpoint: Checkpoint) -> Iterator[None]:
+    """Say that the file may be at fault where a run that goes on from one stumbles.
+
+    The checksum of a file shows damage, not forgery: its entries may be anything.
+    """
+    try:
+        yield
+    except FeaslearnError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if not journal.resumed:
+            raise
+        raise CheckpointError(
+            f"the run that went on from {checkpoint.file()} failed ({type(error).__name__}: "
+            f"{str(error)[:200]}). If this fit did not write the file, delete it to begin anew"
+        ) from error
 
 
 def train_once(

@@ -41,7 +41,7 @@ FOLDERS = ("losses", "sets", "hypotheses")
 HEAVY = ("numpy", "scipy.optimize", "scipy.sparse.linalg", "scipy.stats", "sklearn.linear_model")
 HEAVY += ("sklearn.utils.estimator_checks", "numba", "cvxpy", "highspy", "hypothesis", "pandas")
 #: Seconds of tests (as traced) that a mutant meets at most, and memory that it may take.
-SECONDS, BYTES = 60.0, 6 * 2**30
+SECONDS, BYTES = 30.0, 6 * 2**30
 
 
 @dataclass(frozen=True)
