@@ -76,7 +76,7 @@ def rows_of(model: fl.RegionRegressor) -> Array:
     equalities = model.parameters_["E"]
     equalities = equalities[equalities.any(axis=1)]
     normals = np.array([facet.normal for facet in model.facets_])
-    shifts = cp.Variable((len(normals), len(equalities)))
+    shifts = cp.Variable((len(normals), len(equalities)), bounds=[-100.0, 100.0])
     rows = normals - shifts @ equalities
     cp.Problem(cp.Minimize(cp.sum(cp.abs(rows)))).solve(solver=cp.HIGHS)
     return rows.value / np.quantile(np.abs(rows.value), 0.9, axis=1, keepdims=True)
@@ -146,7 +146,7 @@ def compare(
     others = regressors(2 * HOURS + 1, quick, FunctionTransformer(relative))
     fits = {
         OURS: lambda: learn_store(train),
-        ROWS: lambda: learn_rows(train, 10 if quick else 46),
+        ROWS: lambda: learn_rows(train, 16 if quick else 46),
         **{
             name: lambda model=model: model.fit(train.signals, train.decisions)
             for name, model in others.items()
@@ -194,7 +194,7 @@ def days(
     """Return days of training and test days."""
     dates, data = cold_store.observe(seed, ramp)
     before, after = np.flatnonzero(dates < SPLIT), np.flatnonzero(dates >= SPLIT)
-    return (data[before[-150:]], data[after[::9]]) if quick else (data[before], data[after])
+    return (data[before[-250:]], data[after[::9]]) if quick else (data[before], data[after])
 
 
 def run(quick: bool = False, seed: int = 0) -> Results:
