@@ -180,7 +180,7 @@ def test_a_stream_of_another_model_is_refused(tmp_path: Path) -> None:
     for name, change in (
         ("rows", {"rows": np.zeros((60, 9))}),
         ("mean", {"mean": np.full(2, np.nan)}),
-        ("features", {"features": np.zeros((2, 2))}),
+        ("scale", {"scale": np.zeros(2)}),
         ("moments", {"sums": None}),
     ):
         broken = clone(model).partial_fit(X, y)

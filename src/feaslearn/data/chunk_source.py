@@ -40,6 +40,8 @@ class ChunkSource(ABC):
 
     #: Names of the signals and of the decisions.
     names: Names
+    #: Whether the names of the signals are those of the user, and not just s0, s1, ...
+    named: bool = True
     #: The number of all rows, where it is known without reading them.
     n_rows: int | None = None
 

@@ -54,16 +54,34 @@ def solve_programs(G: Array, limits: Limits, costs: Array, slack: Array) -> Face
         np.full(count, INFEASIBLE, dtype=np.int8),
         np.empty(count, dtype=bool),
     )
-    work = workspace(*G.shape)
-    right, lower, upper = limits
-    solve_rows(work, G, right, costs, lower, upper, slack, *solutions)
+    rows, columns = _units(G, limits)
+    right, lower, upper = limits.right * rows, limits.lower / columns, limits.upper / columns
+    G, costs, slack = rows[:, None] * G * columns, costs * columns, slack * rows
+    solve_rows(workspace(*G.shape), G, right, costs, lower, upper, slack, *solutions)
     unsolved = np.flatnonzero(solutions.status == UNSOLVED)
     if len(unsolved):
         logger.info("%d of %d small programs were given to HiGHS", len(unsolved), count)
         program, bounds = WarmProgram(G), Bounds(right - slack, right, lower, upper)
         for i in unsolved:
             _solve_again(i, program, costs, bounds, solutions)
-    return solutions
+    return solutions._replace(
+        decisions=solutions.decisions * columns, prices=solutions.prices * rows
+    )
+
+
+def _units(G: Array, limits: Limits) -> tuple[Array, Array]:
+    """Return factors of rows and columns that make the numbers of size one.
+
+    They are powers of two, which change no digit: tolerances then mean the same in any unit.
+    """
+    span = (limits.upper - limits.lower).max(axis=0, initial=0.0)
+    columns = _power(np.where(np.isfinite(span) & (span > 0.0), span, 1.0))
+    largest = np.abs(G * columns).max(axis=1, initial=0.0)
+    return 1.0 / _power(np.where(largest > 0.0, largest, 1.0)), columns
+
+
+def _power(sizes: Array) -> Array:
+    return np.asarray(np.exp2(np.round(np.log2(sizes))))
 
 
 def _solve_again(

@@ -22,6 +22,7 @@ from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.out_of_fold import out_of_fold
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import Given, check_max_seconds, train_once
+from feaslearn.trainers.sample_order import folds_of
 from feaslearn.trainers.trainer import Trained, Trainer, measured
 
 Array = NDArray[np.float64]
@@ -59,6 +60,7 @@ class Blending(Trainer):
     """
 
     uses_known = True
+    names_rows = True
 
     def __init__(
         self,
@@ -102,7 +104,7 @@ class Blending(Trainer):
             replace(objective.within(f"member {t}"), hypothesis=member)
             for t, member in enumerate(blend.members())
         ]
-        fold = random.permutation(len(whole.weights)) % max(self.n_folds, 1)
+        fold = folds_of(objective.shards, max(self.n_folds, 1), random)
         kinds = [repr(without_known(member.hypothesis)) for member in members]
         weighed = len(set(kinds)) > 1 and 1 < self.n_folds <= len(fold)
         first = [weighed and kinds.index(kind) == t for t, kind in enumerate(kinds)]

@@ -93,6 +93,8 @@ class Convex(Trainer):
         self.max_seconds = max_seconds
         self.checkpoint = checkpoint
 
+    chunks = "moments"
+
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` strengths that are no strengths, folds and limits that are none."""
         super().check(problems)
@@ -125,10 +127,23 @@ class Convex(Trainer):
             problems.append(f"robust=True reweighs squared predictability, not {loss!r}")
         return problems
 
+    def chunk_mismatches(self, objective: Objective) -> list[str]:
+        """Name what needs all samples at a time: other losses, robust fits, terms to be found."""
+        if not _squared(objective):
+            return [
+                f"{objective.loss!r} is one program over all samples, which must be in memory; "
+                "from chunks, Convex minimises squared predictability"
+            ]
+        if self.robust or isinstance(objective.hypothesis, GrownMinkowski):
+            return [
+                "robust=True and GrownMinkowski look at all samples together, which must be in "
+                "memory; from chunks, Convex fits a Minkowski with a list of terms"
+            ]
+        return []
+
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Solve the problem in the moments where that is possible, otherwise the program."""
-        began = time.monotonic()
-        objective = objective.limited(self.max_seconds)
+        began, objective = time.monotonic(), objective.limited(self.max_seconds)
         clock = objective.run.clock
         model = as_minkowski(objective.hypothesis, objective.n_decisions)
         if model is None:
@@ -141,8 +156,9 @@ class Convex(Trainer):
         if isinstance(model, GrownMinkowski):
             grown = grow(model, objective.shards, (ridge, sparsity), folds, random, clock)
             return self._grown(objective, grown, began)
-        warnings, tied, vacuous = remarks(model, objective), 0, False
-        fit = MinkowskiFit(model, objective.shards, folds, random)
+        fit = MinkowskiFit(model, objective.shards, folds, random, objective.n_jobs)
+        warnings = remarks(model, objective, fit.moments.observed)
+        objective, tied, vacuous = objective.normalized(), 0, False
         if _squared(objective):
             fitted, tied = fit.solve(ridge, sparsity, self.robust, clock), fit.n_tied
             if tied and (self.robust or too_large(model, objective, tied)):

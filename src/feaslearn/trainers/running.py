@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from feaslearn.data import ShardSource
 from feaslearn.exceptions import Problems
 from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult
@@ -121,10 +122,17 @@ def train_once(
     return Trained(found["theta"], TrainingResult(**found["result"]))
 
 
+def _data_of(objective: Objective) -> object:
+    """Return the samples; of those that are not in memory, what a survey says of them."""
+    if isinstance(objective.shards, ShardSource):
+        return list(objective.shards.survey())
+    return list(objective.shards)
+
+
 def _parts(trainer: Trainer, objective: Objective, random: object) -> dict[str, str]:
     """Return what a checkpoint belongs to, by name."""
     return {
-        "data": fingerprint(list(objective.shards)),
+        "data": fingerprint(_data_of(objective)),
         "hypothesis": fingerprint(objective.hypothesis),
         "loss": fingerprint(objective.loss),
         "trainer": fingerprint(trainer, leave_out=OF_NO_CONSEQUENCE),

@@ -51,6 +51,8 @@ class TableSource(ABC):
     labels: tuple[str, ...]
     #: How many of them, from the first on, are signals, where the source says so itself.
     n_signals: int | None = None
+    #: Whether the names of the signals are those of the user.
+    named: bool = True
     #: Number of all rows, where it is known without reading.
     n_rows: int | None = None
 
