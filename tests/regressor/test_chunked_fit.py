@@ -235,3 +235,22 @@ def test_without_a_cost_it_is_the_linear_policy() -> None:
         model = fl.RegionRegressor(features="all").fit(chunked(X, y))
     policy = fl.baselines.LinearPolicy().fit(X, y)
     np.testing.assert_allclose(model.predict(X), policy.predict(X), atol=1e-9)
+
+
+def test_the_linear_policy_takes_one_pass() -> None:
+    X, y = samples(300, gaps=True)
+    whole = fl.baselines.LinearPolicy().fit(X, y).predict(X)
+    calls = []
+
+    def parts() -> Any:
+        calls.append(1)
+        tables = (np.array_split(table, 4) for table in (X, y))
+        return zip(*tables, strict=True)
+
+    chunks = fl.Chunks(parts)
+    before = len(calls)
+    policy = fl.baselines.LinearPolicy().fit(chunks)
+    assert len(calls) - before == 2  # the first chunk for the units, then all
+    np.testing.assert_allclose(policy.predict(X), whole, rtol=1e-9, atol=1e-9)
+    with pytest.raises(DataError, match="pass neither y"):
+        fl.baselines.LinearPolicy().fit(chunks, y)
