@@ -63,6 +63,8 @@ class ClusterChunks(ChunkSource):
     >>> model.fit(data)  # doctest: +SKIP
     """
 
+    adds = True
+
     def __init__(
         self,
         source: Any,
