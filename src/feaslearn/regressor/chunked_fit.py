@@ -21,11 +21,11 @@ from feaslearn.regressor.chunk_reader import ChunkReader
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.parameters import check_combination, check_parameters
 from feaslearn.regressor.training import validation_of
-from feaslearn.trainers import Trained
-from feaslearn.trainers.automatic import choose_trainer, linear_policy
+from feaslearn.trainers import Convex, Trained
+from feaslearn.trainers.automatic import choose_hypothesis, choose_trainer, linear_policy
 from feaslearn.trainers.sample_order import MOST_SORTED
 from feaslearn.trainers.size_choice import choose_size
-from feaslearn.trainers.some_samples import MOST_SAMPLES
+from feaslearn.trainers.some_samples import MOST_SAMPLES, some_samples
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -57,6 +57,12 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
     data = FitData(source.first, checked.features, checked.cost, *checked[:2], np.zeros((2, 0)))
     watched = validation_of(model, data)
     objective = Objective(checked.loss, hypothesis, source, threads, watched)
+    chosen_from = 0
+    if model.hypothesis is None and model.cost is not None:
+        some = some_samples(objective, checked.random)
+        # Those that Convex trains can be fitted from chunks.
+        objective = objective.of(choose_hypothesis(some, checked.random, Convex()))
+        chosen_from = some.n_samples
     objective = objective.of(choose_size(objective, checked.random).hypothesis)
     trainer = choose_trainer(model.trainer, objective)
     reasons = trainer.chunk_mismatches(objective)
@@ -70,6 +76,11 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
     trained = trainer.train(objective, checked.random)
     survey = source.survey()
     _check_observed(survey, chunks)
+    if chosen_from:
+        trained.result.warnings.append(
+            f"the hypothesis was chosen on {chosen_from} of {survey.n_samples} samples, among "
+            "those that can be fitted from chunks"
+        )
     trained.result.details["passes over the data"] = float(source.passes)
     rows = survey.rows._replace(
         costs=sign * survey.rows.costs, weights=survey.rows.weights / survey.rows.weights.sum()
@@ -87,11 +98,6 @@ def _check(model: RegionRegressor, chunks: ChunkSource, others: tuple[Any, ...])
             problems.add(f"{name} is not for Chunks, which hold decisions and weights themselves")
     if model.known is not None:
         problems.add("known= needs all samples in memory; fit from chunks without it")
-    if model.cost is not None and model.hypothesis is None:
-        problems.add(
-            "hypothesis=None compares hypotheses on all samples, which must be in memory; name "
-            "one, such as Minkowski('auto'), or fit to a part of the samples"
-        )
     n, names = len(chunks.names.decisions), chunks.names.signals
     cost = None
     if model.cost is not None:
