@@ -42,6 +42,8 @@ class ChunkSource(ABC):
     names: Names
     #: Whether the names of the signals are those of the user, and not just s0, s1, ...
     named: bool = True
+    #: Whether answers that are to be added up are added where a chunk is, because they travel far.
+    adds: bool = False
     #: The number of all rows, where it is known without reading them.
     n_rows: int | None = None
 

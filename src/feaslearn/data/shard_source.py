@@ -83,6 +83,7 @@ class ShardSource:
         n_jobs: int = 1,
         features_only: bool = False,
         rows: int = SHARD_ROWS,
+        added: bool = False,
     ) -> Iterator[Answer]:
         """Yield what ``function`` makes of each shard, in order.
 
@@ -96,6 +97,9 @@ class ShardSource:
             Whether ``function`` looks at features alone: costs and decisions may be zeros.
         rows : int
             No shard has more rows than this.
+        added : bool, default=False
+            Whether answers, numbers or arrays or tuples of them, are only to be added up: those
+            of a chunk may come as one.
 
         Yields
         ------
@@ -108,7 +112,7 @@ class ShardSource:
         # Rows without any decision do not count; where there are some, they must be read to know.
         spared = features_only and seen is not None and seen.n_samples == seen.n_rows
         step = None if seen is not None else 1 if whole is None else -(-whole // KEPT)
-        work = _OfChunk(self.read, function, rows, step)
+        work = _OfChunk(self.read, function, rows, step, added and self.chunks.adds)
         found: Survey | None = None
         for answers, part in self.chunks.map(work, n_jobs, self.features if spared else None):
             if part is not None:
@@ -147,6 +151,7 @@ class _OfChunk:
     function: Callable[[Shard, Rows], Any]
     rows: int
     step: int | None
+    added: bool
 
     def __call__(self, chunk: Chunk) -> tuple[list[Any], Survey | None]:
         answers, survey = [], None
@@ -158,6 +163,8 @@ class _OfChunk:
                 survey = found if survey is None else survey.plus(found)
             if len(kept):
                 answers.append(self.function(shard, part.first + kept))
+            if self.added and len(answers) == 2:
+                answers = [_plus(*answers)]
         return answers, survey
 
 
@@ -171,6 +178,12 @@ class _Then:
     def __call__(self, chunk: Chunk) -> tuple[Shard, Rows]:
         shard, kept = self.read(chunk)
         return self.function(shard), kept
+
+
+def _plus(one: Any, other: Any) -> Any:
+    if isinstance(one, tuple):
+        return tuple(_plus(*pair) for pair in zip(one, other, strict=True))
+    return one + other
 
 
 def _shard(shard: Shard, _: Rows) -> Shard:

@@ -63,6 +63,8 @@ class ClusterChunks(ChunkSource):
     >>> model.fit(data)  # doctest: +SKIP
     """
 
+    adds = True
+
     def __init__(
         self,
         source: Any,
@@ -83,7 +85,7 @@ class ClusterChunks(ChunkSource):
         self.names, self._pieces = pieces_of(source, dtype, columns)
         self.named = not _is_pair(source)
         self._kept: list[Any] | None = None
-        counted = [self.client.submit(_count, piece, pure=False) for piece in self._computed()]
+        counted = self.client.map(_count, self._computed(), pure=False)
         self._firsts = [0]
         for count in counted:
             self._firsts.append(self._firsts[-1] + self._result(count))
@@ -116,10 +118,9 @@ class ClusterChunks(ChunkSource):
         client = self.client
         # A task of its own: it is sent once, workers hand it on, and it is not lost with one.
         sent = client.submit(_itself, function, pure=False)
-        answers = [
-            client.submit(_answers, sent, piece, first, pure=False)
-            for piece, first in zip(self._computed(), self._firsts, strict=False)
-        ]
+        pieces = self._computed()
+        # One message to the scheduler for all of them.
+        answers = client.map(_answers, [sent] * len(pieces), pieces, self._firsts[:-1], pure=False)
         for place, answer in enumerate(answers):
             # What has been fetched need not stay on its worker.
             answers[place] = None

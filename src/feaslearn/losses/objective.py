@@ -154,16 +154,19 @@ class Objective:
         def one(shard: Shard) -> float:
             return float(shard.weights @ loss.samples(hypothesis, theta, shard))
 
-        return sum(self.each_shard(one))
+        return sum(self.each_shard(one, added=True))
 
     def each(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """Return what ``function`` makes of each item, in order, on as many threads as allowed."""
         return list(in_order(function, items, 1 if len(items) == 1 else self.n_jobs))
 
-    def each_shard(self, function: Callable[[Shard], Answer]) -> list[Answer]:
-        """Return what ``function`` makes of each shard, in order: one pass over the samples."""
+    def each_shard(self, function: Callable[[Shard], Answer], added: bool = False) -> list[Answer]:
+        """Return what ``function`` makes of each shard, in order: one pass over the samples.
+
+        Answers that are only to be ``added`` up may come as one for each chunk.
+        """
         if isinstance(self.shards, ShardSource):
-            return list(self.shards.map(_OfShard(function), self.n_jobs))
+            return list(self.shards.map(_OfShard(function), self.n_jobs, added=added))
         return self.each(function, self.shards)
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
@@ -173,7 +176,7 @@ class Objective:
         def one(shard: Shard) -> tuple[float, Array]:
             return loss.value_and_gradient(hypothesis, theta, shard)
 
-        parts = self.each_shard(one)
+        parts = self.each_shard(one, added=True)
         gradient = np.zeros(self.size)
         value = 0.0
         for part, slope in parts:

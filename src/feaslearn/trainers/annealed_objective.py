@@ -78,7 +78,7 @@ class AnnealedObjective:
                 return annealed_columns(A, *shard, tau, norm, dA), slope
             return annealed_rows(code, A, b, *shard, tau, norm, dA, db), slope
 
-        parts = self.objective.each_shard(one)
+        parts = self.objective.each_shard(one, added=True)
         value, slope = parts[0]
         for part, gradient in parts[1:]:
             value += part
