@@ -10,7 +10,7 @@ PYTEST := python -m pytest -n $(JOBS)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test check bench reproduce docs soak clean \
-	soak-examples soak-oldest soak-newest soak-package
+	soak-examples soak-oldest soak-newest soak-package soak-kill soak-limits
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -37,7 +37,7 @@ reproduce: $(VENV)/.test ## run every experiment: the tables and figures of the 
 docs: $(VENV)/.docs ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
-soak: soak-examples soak-oldest soak-newest soak-package ## long: many examples, oldest and newest dependencies, packages
+soak: soak-examples soak-kill soak-limits soak-oldest soak-newest soak-package ## long: many examples, oldest and newest dependencies, packages
 
 clean: ## remove everything that make made
 	rm -rf $(VENV) build dist docs/_build docs/generated demo_report.html
@@ -72,6 +72,12 @@ endef
 
 soak-examples: $(VENV)/.test
 	HYPOTHESIS_PROFILE=soak $(BIN)/$(PYTEST)
+
+soak-kill: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/kill.py
+
+soak-limits: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/limits.py
 
 soak-oldest:
 	$(call in-temporary-venv,install -c constraints-oldest.txt -e ".[test]"; $(PYTEST))

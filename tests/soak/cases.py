@@ -52,8 +52,8 @@ def annealing_by_suboptimality(checkpoint: Any) -> np.ndarray:
 
 
 def annealing_of_many_samples(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.Annealing(n_starts=1, ridge=0.1, checkpoint=checkpoint)
-    return _fit(_ball(25_000), fl.Affine(fl.L1Ball(3)), trainer)
+    trainer = fl.trainers.Annealing(40, n_starts=1, ridge=0.1, checkpoint=checkpoint)
+    return _fit(_ball(21_000), fl.Affine(fl.L1Ball(3)), trainer)
 
 
 def open_number_of_columns(checkpoint: Any) -> np.ndarray:

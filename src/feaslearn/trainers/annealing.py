@@ -26,7 +26,7 @@ from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, GivenStart, Start
 from feaslearn.trainers.starts.start import linear_policy_of
-from feaslearn.trainers.trainer import Trained
+from feaslearn.trainers.trainer import Trained, measure
 from feaslearn.trainers.walk import Callback, Iterate
 
 Array = NDArray[np.float64]
@@ -280,7 +280,9 @@ class Annealing(IterativeTrainer):
         run.max_seconds = None  # the clock of the objective counts for all parts together
         run.chosen = self._choose(some.within("ridge").limited(CHOICE_SHARE * clock.left), random)
         trained = IterativeTrainer.search(run, some.within("some"), random)
-        if some is not objective and trained.result.status != "stopped by callback":
+        if some is not objective and objective.run.late():
+            measure(objective, trained)
+        elif some is not objective and trained.result.status != "stopped by callback":
             run.start, run.n_starts = GivenStart(trained.theta), 1
             run.warmest = min(self.warmest, COOL)
             before = trained.result.n_iter

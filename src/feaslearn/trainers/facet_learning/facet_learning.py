@@ -142,6 +142,8 @@ class FacetLearning(Trainer):
         by_cost = isinstance(objective.loss, Suboptimality)
         choice = run.within("choice").limited(CHOICE_SHARE * run.clock.left)
         start, options = self._start(hypothesis, units, samples, by_cost, choice, random)
+        if choice.clock.interrupted:
+            run.clock.interrupt()
         options = replace(options, run=run)
         if known is not None:
             refuse_empty(hypothesis, start, samples, whole)
@@ -180,7 +182,7 @@ class FacetLearning(Trainer):
                     regions.append(rows)
                     bar.update(i + 1, f"{len(rows.a)} facets")
                     if options.run.late():
-                        return regions, "time limit"
+                        return regions, options.run.ended()
             except KeyboardInterrupt:
                 return regions, "interrupted"
         return regions, "converged"

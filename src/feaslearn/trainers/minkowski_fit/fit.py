@@ -110,7 +110,10 @@ class MinkowskiFit:
         plain = self.problem.solve(reduced, Strengths(0.0, 0.0))
         bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
         if not self._determined(bound, ridge, sparsity):
-            strengths = self.problem.choose(self._moments, ridge, sparsity, self._clock)
+            try:
+                strengths = self.problem.choose(self._moments, ridge, sparsity, self._clock)
+            except KeyboardInterrupt:
+                self._clock.interrupt()
         answer = self.problem.solve(reduced, strengths) if max(strengths) > 0.0 else plain
         if robust:
             strengths, answer, anomalous = self._reweighted(ridge, sparsity, strengths, answer)
