@@ -70,9 +70,13 @@ class FeatureMap:
             raise DataError(
                 f"features: the signals have shape {signals.shape}, expected (N, {self.n_signals})"
             )
-        if self.transformer is None:
+        if self.transformer is None and signals.flags.c_contiguous:
             # Column 0 holds the place of the constant: one pass over the signals, one new array.
             features = signals.take((0, *self.columns), axis=1)
+        elif self.transformer is None:
+            features = np.empty((len(signals), self.n_features), order="F")
+            for place, j in enumerate(self.columns):
+                features[:, place + 1] = signals[:, j]
         else:
             output = _transformed(self.transformer, signals)
             if output.shape[1] != self.n_features - 1:

@@ -257,7 +257,10 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if any(part is not None for part in given):
             raise DataError("pass X and y together, or neither for the samples of the fit")
         if not hasattr(self, "_samples"):
-            raise DataError("a model that was loaded does not have its samples; pass X and y")
+            raise DataError(
+                "a model that was fitted to chunks or loaded does not have its samples; pass X "
+                "and y"
+            )
         return self._samples
 
     def __getstate__(self) -> dict[str, Any]:

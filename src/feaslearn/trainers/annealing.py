@@ -276,6 +276,8 @@ class Annealing(IterativeTrainer):
         objective = objective.limited(self.max_seconds)
         clock = objective.run.clock
         some = some_samples(objective, random)
+        if some.n_samples == objective.n_samples:
+            objective = some
         run = copy(self)
         run.max_seconds = None  # the clock of the objective counts for all parts together
         run.chosen = self._choose(some.within("ridge").limited(CHOICE_SHARE * clock.left), random)

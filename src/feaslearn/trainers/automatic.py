@@ -121,7 +121,7 @@ def choose_hypothesis(
     pair = np.array(guesses[-2:])
     blended = np.einsum("t,tij->ij", best_weights(pair, whole), pair)
     if (
-        loss_of_decisions(objective, blended, whole)
+        loss_of_decisions(objective.loss, blended, whole)
         < (1.0 - WORTH_BLENDING) * losses.min() - rounding
     ):
         return Blend([*facets, minkowski(objective.n_decisions, k)])
@@ -151,7 +151,7 @@ def _compared(
             if each.run.late() and guesses:
                 break  # what was cut short says nothing about the hypothesis
             guesses.append(guess)
-            losses.append(loss_of_decisions(each, guess, whole))
+            losses.append(loss_of_decisions(each.loss, guess, whole))
             logger.info("%r: cross-validated loss %.6g", hypothesis, losses[-1])
             bar.update(len(losses), repr(hypothesis))
             if losses[-1] == min(losses):

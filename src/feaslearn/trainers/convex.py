@@ -94,6 +94,8 @@ class Convex(Trainer):
         self.max_seconds = max_seconds
         self.checkpoint = checkpoint
 
+    chunks = "moments"
+
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` strengths that are no strengths, folds and limits that are none."""
         super().check(problems)
@@ -126,6 +128,20 @@ class Convex(Trainer):
             problems.append(f"robust=True reweighs squared predictability, not {loss!r}")
         return problems
 
+    def chunk_mismatches(self, objective: Objective) -> list[str]:
+        """Name what needs all samples at a time: other losses, robust fits, terms to be found."""
+        if not _squared(objective):
+            return [
+                f"{objective.loss!r} is one program over all samples, which must be in memory; "
+                "from chunks, Convex minimises squared predictability"
+            ]
+        if self.robust or isinstance(objective.hypothesis, GrownMinkowski):
+            return [
+                "robust=True and GrownMinkowski look at all samples together, which must be in "
+                "memory; from chunks, Convex fits a Minkowski with a list of terms"
+            ]
+        return []
+
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Solve the problem in the moments where that is possible, otherwise the program."""
         began = time.monotonic()
@@ -143,11 +159,11 @@ class Convex(Trainer):
                 model, objective.shards, (ridge, sparsity), folds, random, objective.run.clock
             )
             return self._grown(objective, grown, began)
-        warnings, tied, vacuous = remarks(model, objective), 0, False
-        fit = MinkowskiFit(model, objective.shards, folds, random)
+        fit = MinkowskiFit(model, objective.shards, folds, random, objective.n_jobs, objective.run)
+        warnings, tied, vacuous = remarks(model, objective, fit.moments.observed), 0, False
+        objective = objective.normalized()
         if _squared(objective):
-            fitted = fit.solve(ridge, sparsity, self.robust, objective.run.clock)
-            tied = fit.n_tied
+            fitted, tied = fit.solve(ridge, sparsity, self.robust, objective.run.clock), fit.n_tied
             if tied and (self.robust or too_large(model, objective, tied)):
                 why = "which robust fits cannot use" if self.robust else "too many for a program"
                 warnings.append(

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.data import Decisions
+from feaslearn.data import Decisions, ShardSource
 from feaslearn.exceptions import Problems
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import OutOfTime
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import ENDS_ALL
+from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import GivenStart, LinearStart, Start
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
@@ -55,6 +56,8 @@ class IterativeTrainer(Trainer):
     @abstractmethod
     def step(self, objective: Objective, iterate: Iterate) -> Iterate:
         """Return the next iterate; its ``finished`` says whether it is the last."""
+
+    chunks = "sums"
 
     def state_of(self, iterate: Iterate) -> dict[str, Any]:
         """Return what a checkpoint keeps of an iterate: arrays, numbers and texts."""
@@ -119,6 +122,9 @@ class IterativeTrainer(Trainer):
     ) -> Array:
         """Return the parameters of one start, for standardised features."""
         strategy = self._strategy()
+        if isinstance(objective.shards, ShardSource):
+            # Not in memory: a part of the samples, the same for all starts, says where to begin.
+            objective = some_samples(objective, np.random.default_rng(0))
         if strategy.standardized:
             return strategy.parameters(into.apply(objective), random, index)
         return into.convert(objective, strategy.parameters(objective, random, index))

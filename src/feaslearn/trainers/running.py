@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from feaslearn.data import ShardSource
+from feaslearn.data.survey import Survey
 from feaslearn.exceptions import Problems
 from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult
@@ -90,9 +92,10 @@ def carried_out(
         return work(limited, random)
     parts = _parts(trainer, objective, described(random) if seeded else None)
     journal = Journal(checkpoint, parts, {"random": described(random)})
+    limited = replace(limited, run=replace(limited.run, journal=journal))
     own = rebuilt(journal.begun["random"]) if journal.resumed else random
     try:
-        trained = work(replace(limited, run=replace(limited.run, journal=journal)), own)
+        trained = work(limited, own)
     except BaseException:
         journal.write()
         raise
@@ -121,10 +124,26 @@ def train_once(
     return Trained(found["theta"], TrainingResult(**found["result"]))
 
 
+def _identity(objective: Objective) -> object:
+    """Return what tells the data of an objective from others; those in chunks are not read."""
+    shards = objective.shards
+    if isinstance(shards, ShardSource):
+        return [shards.chunks.identity(), shards.first]
+    return list(shards)
+
+
+def survey_once(objective: Objective) -> None:
+    """Let a source of chunks be gone through, unless the run has done that before."""
+    shards = objective.shards
+    if isinstance(shards, ShardSource):
+        state = objective.run.once("survey", lambda: shards.survey().state())
+        shards.resume(Survey.of_state(state), whole=True)
+
+
 def _parts(trainer: Trainer, objective: Objective, random: object) -> dict[str, str]:
     """Return what a checkpoint belongs to, by name."""
     return {
-        "data": fingerprint(list(objective.shards)),
+        "data": fingerprint(_identity(objective)),
         "hypothesis": fingerprint(objective.hypothesis),
         "loss": fingerprint(objective.loss),
         "trainer": fingerprint(trainer, leave_out=OF_NO_CONSEQUENCE),

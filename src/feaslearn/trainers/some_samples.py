@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from feaslearn.data import Shard, shards
+from feaslearn.data import Shard, ShardSource, shards
 from feaslearn.losses import Objective
 
 #: Samples on which the ridge is chosen and starts are compared, where there are more.
@@ -14,7 +14,14 @@ MOST_SAMPLES = 20_000
 
 
 def some_samples(objective: Objective, random: np.random.Generator) -> Objective:
-    """Return the objective itself, or with so many samples that a part will do, that part."""
+    """Return the objective itself, or with so many samples that a part will do, that part.
+
+    Of samples that are not in memory, the part is; few of them are taken whole.
+    """
+    if isinstance(objective.shards, ShardSource):
+        rows = objective.shards.sample(MOST_SAMPLES, random)
+        rows = rows._replace(weights=rows.weights / rows.weights.sum())
+        return replace(objective, shards=list(shards(rows)))
     sizes = [len(shard.weights) for shard in objective.shards]
     if sum(sizes) <= MOST_SAMPLES:
         return objective
