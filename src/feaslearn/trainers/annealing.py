@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.results import Status
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.iterative import IterativeTrainer
+from feaslearn.trainers.measuring import with_time_to_measure
 from feaslearn.trainers.refit import polish
 from feaslearn.trainers.revival import dead_columns, revive
 from feaslearn.trainers.ridge import Ridge
@@ -80,9 +81,8 @@ class Annealing(IterativeTrainer):
     n_starts : int, default=4
         How many starts; ``n_jobs`` of the estimator walks several at a time, with the same result.
     start : Start or array-like, default=None
-        Where searches begin: a strategy of ``feaslearn.trainers.starts``, or parameters such as
-        ``theta_`` of another model. By default the linear policy moved to observed decisions;
-        `MinkowskiStart` refines a Minkowski sum.
+        A strategy of ``feaslearn.trainers.starts``, or parameters such as ``theta_`` of another
+        model. By default the linear policy moved to observed decisions.
     ridge : "auto" or float, default="auto"
         Strength of the ridge, relative to the mean squared loss; 0 for none.
     ridge_floor : "auto" or float, default="auto"
@@ -203,11 +203,6 @@ class Annealing(IterativeTrainer):
         policy = linear_policy_of(some_samples(objective, np.random.default_rng(0)))
         return AnnealedObjective(objective, policy, self.chosen)
 
-    def state_of(self, iterate: Iterate) -> dict[str, Any]:
-        """Return what a checkpoint keeps: all but the smooth objective."""
-        names = [each.name for each in fields(iterate) if each.name != "problem"]
-        return {name: getattr(iterate, name) for name in names}
-
     def from_state(self, objective: Objective, state: dict[str, Any]) -> AnnealedIterate:
         """Return the iterate of a checkpoint."""
         return AnnealedIterate(**state, problem=self._problem(objective))
@@ -275,12 +270,14 @@ class Annealing(IterativeTrainer):
         """Choose the ridge, walk from every start, and end on all samples."""
         objective = objective.limited(self.max_seconds)
         clock = objective.run.clock
+        objective = with_time_to_measure(objective, np.zeros(objective.size))
         some = some_samples(objective, random)
         if some.n_samples == objective.n_samples:
             objective = some
         run = copy(self)
         run.max_seconds = None  # the clock of the objective counts for all parts together
-        run.chosen = self._choose(some.within("ridge").limited(CHOICE_SHARE * clock.left), random)
+        share = CHOICE_SHARE * objective.run.clock.left
+        run.chosen = self._choose(some.within("ridge").limited(share), random)
         trained = IterativeTrainer.search(run, some.within("some"), random)
         if some is not objective and objective.run.late():
             measure(objective, trained)

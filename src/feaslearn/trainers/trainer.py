@@ -13,7 +13,7 @@ from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import Hypothesis, MapHypothesis
 from feaslearn.losses import Loss, Objective, Predictability
-from feaslearn.results import Status, TrainingResult
+from feaslearn.results import TrainingResult
 from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.running import Given, carried_out, check_checkpoint
@@ -41,7 +41,7 @@ class Trained(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> from feaslearn.results import Status, TrainingResult
+    >>> from feaslearn.results import TrainingResult
     >>> from feaslearn.trainers import Trained
     >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
     >>> Trained(np.zeros(3), result).result.status
@@ -220,14 +220,6 @@ def _tell_of_empty_regions(objective: Objective, trained: Trained) -> None:
             f"the learned region has no decision that satisfies the known constraints at {empty} "
             f"of {count} training samples: the nearest that does counts there"
         )
-
-
-def measured(trainer: Trainer, objective: Objective, theta: Array, status: Status) -> Trained:
-    """Return parameters with what can be said of any: their losses, and how the run ended."""
-    seconds = objective.run.clock.seconds
-    trained = Trained(theta, TrainingResult(status, repr(trainer), np.nan, np.nan, 1, seconds))
-    measure(objective, trained)
-    return trained
 
 
 def measure(objective: Objective, trained: Trained) -> None:

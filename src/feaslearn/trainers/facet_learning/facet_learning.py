@@ -31,9 +31,10 @@ from feaslearn.trainers.facet_learning.region_once import region_once
 from feaslearn.trainers.facet_learning.remarks import contradictions, refuse_empty
 from feaslearn.trainers.facet_learning.response import answers_to_prices, are_exact
 from feaslearn.trainers.facet_learning.samples import Samples, Units
+from feaslearn.trainers.measuring import measured, with_time_to_measure
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import Given, check_max_seconds
-from feaslearn.trainers.trainer import Trained, Trainer, measured
+from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
 
@@ -144,7 +145,8 @@ class FacetLearning(Trainer):
         start, options = self._start(hypothesis, units, samples, by_cost, choice, random)
         if choice.clock.interrupted:
             run.clock.interrupt()
-        options = replace(options, run=run)
+        theta = hypothesis.theta_of_rows(units.revert(start))
+        options = replace(options, run=with_time_to_measure(objective, theta).run)
         if known is not None:
             refuse_empty(hypothesis, start, samples, whole)
         history = [loss_of(start, samples, options)]
