@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.preprocessing import PolynomialFeatures
 
 import feaslearn as fl
@@ -83,8 +84,8 @@ def test_strengths_are_chosen_from_the_same_folds() -> None:
 
 def test_threads_and_chunks_do_not_matter() -> None:
     X, y = samples(2000)
-    one = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2])
-    two = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2], n_jobs=2)
+    one = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2], random_state=0)
+    two = clone(one).set_params(n_jobs=2)
     chunks = chunked(X, y, 7)
     np.testing.assert_array_equal(one.fit(chunks).theta_, two.fit(chunks).theta_)
     other = two.fit(chunked(X, y, 3)).predict(X)
@@ -106,7 +107,9 @@ def test_negative_scales_are_found_in_a_few_passes() -> None:
 def test_one_pass_is_enough_where_no_scale_can_be_negative() -> None:
     X, y = samples(2000)
     fitted = fl.RegionRegressor(
-        fl.Minkowski.hypersimplices(3, scale="constant"), cost=[0, 1, 2]
+        fl.Minkowski.hypersimplices(3, scale="constant"),
+        cost=[0, 1, 2],
+        trainer=Convex(ridge=0.0, sparsity=0.0),
     ).fit(chunked(X, y))
     assert fitted.result_.details["passes over the data"] == 1
 
@@ -124,9 +127,10 @@ def test_files_fit_like_frames(tmp_path: Path) -> None:
     np.testing.assert_allclose(found.to_numpy(), same.to_numpy(), rtol=1e-9, atol=1e-9)
 
 
-def test_single_precision_arrays_are_not_copied_as_a_whole() -> None:
+def test_arrays_of_single_precision_fit_as_they_are() -> None:
     X, y = samples(2000)
-    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2])
+    trainer = Convex(ridge=0.0, sparsity=0.0)
+    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2], trainer=trainer)
     exact = model.fit(X, y).predict(X)
     single = model.fit(fl.Chunks((X.astype("float32"), y.astype("float32")))).predict(X)
     np.testing.assert_allclose(single, exact, atol=1e-4)
@@ -160,6 +164,9 @@ def test_sums_over_chunks_train_like_sums_over_arrays(
     trainer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = samples(400)
+    for module in ("sample_order", "canonical_view"):
+        monkeypatch.setattr(f"feaslearn.trainers.{module}.MOST_SORTED", 0)
+    monkeypatch.setattr("feaslearn.regressor.chunked_fit.MOST_SORTED", 0)
     if isinstance(trainer, Annealing):
         monkeypatch.setattr("feaslearn.trainers.some_samples.MOST_SAMPLES", 200)
     model = fl.RegionRegressor(
@@ -184,7 +191,6 @@ def test_a_transformer_is_fitted_to_some_rows() -> None:
     ("parameters", "error", "said"),
     [
         ({"hypothesis": fl.Facets()}, UnsupportedError, "FacetLearning needs all samples"),
-        ({"hypothesis": None}, DataError, "name one, such as Minkowski"),
         ({"known": fl.Known(bounds=(0, 1))}, DataError, "known= needs all samples"),
         ({"loss": "suboptimality"}, UnsupportedError, "one program over all samples"),
         ({"trainer": Convex(robust=True)}, UnsupportedError, "robust=True"),
@@ -198,6 +204,13 @@ def test_what_needs_all_samples_is_refused(
     given = {"hypothesis": fl.Minkowski.hypersimplices(3), "cost": [0, 1, 2]} | parameters
     with pytest.raises(error, match=said):
         fl.RegionRegressor(**given).fit(chunked(*samples(50)))
+
+
+def test_a_hypothesis_is_chosen_on_some_of_the_samples() -> None:
+    X, y = samples(200)
+    model = fl.RegionRegressor(cost=[0, 1, 2], random_state=0).fit(chunked(X, y))
+    assert isinstance(model.hypothesis_, fl.Minkowski)
+    assert "chosen on 200 of 200 samples" in model.result_.warnings[-1]
 
 
 def test_what_chunks_hold_is_not_given_again() -> None:

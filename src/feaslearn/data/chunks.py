@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from feaslearn.data.matrix import as_matrix
 from feaslearn.data.memory_size import bytes_of
 from feaslearn.data.shard import SHARD_ROWS
 from feaslearn.data.sources.open_source import open_source
-from feaslearn.data.sources.table_source import Block, Task
+from feaslearn.data.sources.table_source import Block, TableSource, Task
 from feaslearn.exceptions import DataError, Problems, find_columns
 
 Answer = TypeVar("Answer")
@@ -174,6 +175,23 @@ class Chunks(ChunkSource):
         columns = [self._signals, self._decisions, self._weights]
         return [self._table.identity(), columns, str(self._dtype)]
 
+    def parts(self) -> Iterator[Callable[[], list[Chunk]]]:
+        """Yield functions that read a part of the data each, in order, wherever they are called.
+
+        They can be sent to other machines; those of files read them there.
+        """
+        columns = [*self._signals, *self._decisions, *self._weights]
+        reader = copy(self)
+        # The names are all that is needed of the source, which may hold the data themselves.
+        vars(reader)["_table"] = _Named(self._table.labels)
+        for task in self._table.tasks(columns, self.chunk_rows()):
+            yield partial(reader.read, task)
+
+    def read(self, task: Task) -> list[Chunk]:
+        """Return the chunks that one task of a source makes."""
+        wanted = tuple(range(len(self._signals)))
+        return [self._chunk(block, wanted, True) for block in task()]
+
     def _chunk(self, block: Block, wanted: tuple[int, ...], whole: bool) -> Chunk:
         """Return a block as matrices, checked."""
         problems, ends = Problems(), (len(wanted), len(wanted) + len(self._decisions))
@@ -227,3 +245,14 @@ class Chunks(ChunkSource):
         if self.n_rows is not None:
             parts.insert(0, f"{self.n_rows} rows")
         return f"Chunks({', '.join(parts)})"
+
+
+class _Named(TableSource):
+    """Names of columns without rows."""
+
+    def __init__(self, labels: tuple[str, ...]) -> None:
+        self.labels = labels
+
+    def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
+        """Yield nothing."""
+        return iter(())

@@ -150,11 +150,12 @@ class ShardSource:
         """Return the same samples with weights that add up to one, row by row in memory."""
         return self.apply(partial(_weighted, 1.0 / self.survey().weight))
 
-    def sample(self, size: int, random: np.random.Generator) -> Shard:
-        """Return so many samples, drawn at random, or all of them: one pass."""
+    def sample(self, size: int, random: np.random.Generator, drawn: Rows | None = None) -> Shard:
+        """Return so many samples, those given or drawn at random, or all of them: one pass."""
         total = self.survey().n_rows
-        drawn = np.arange(total)
-        if total > size:
+        if drawn is None and total <= size:
+            drawn = np.arange(total)
+        elif drawn is None:
             drawn = np.sort(random.choice(total, size, replace=False))
         parts = list(self.map(partial(_taken, drawn), self.n_jobs))
         return Shard(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from feaslearn.costs import ResolvedCost, resolve_cost
-from feaslearn.data import SHARD_ROWS, ChunkSource, ShardSource
+from feaslearn.data import SHARD_ROWS, ChunkSource, ShardSource, shards
 from feaslearn.data.survey import Survey
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.features import FeatureMap, fit_features
@@ -20,11 +21,12 @@ from feaslearn.regressor.chunk_reader import ChunkReader
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.parameters import check_combination, check_parameters
 from feaslearn.regressor.training import validation_of
-from feaslearn.trainers import Auto, Trained, Trainer
-from feaslearn.trainers.automatic import choose_trainer, linear_policy
+from feaslearn.trainers import Auto, Convex, Trained, Trainer
+from feaslearn.trainers.automatic import choose_hypothesis, choose_trainer, linear_policy
 from feaslearn.trainers.running import carried_out, survey_once
+from feaslearn.trainers.sample_order import MOST_SORTED
 from feaslearn.trainers.size_choice import choose_size
-from feaslearn.trainers.some_samples import MOST_SAMPLES
+from feaslearn.trainers.some_samples import MOST_SAMPLES, some_samples
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -56,11 +58,17 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
     data = FitData(source.first, checked.features, checked.cost, *checked[:2], np.zeros((2, 0)))
     watched = validation_of(model, data)
     objective = Objective(checked.loss, hypothesis, source, threads, watched)
-    fit = _Fit(model.trainer)
+    fit = _Fit(model.trainer, choose=model.hypothesis is None and model.cost is not None)
     seeded = model.random_state is not None
     trained = carried_out(fit.outer, objective, checked.random, fit.train, seeded)
+    chosen_from = fit.chosen_from
     survey = source.survey()
     _check_observed(survey, chunks)
+    if chosen_from:
+        trained.result.warnings.append(
+            f"the hypothesis was chosen on {chosen_from} of {survey.n_samples} samples, among "
+            "those that can be fitted from chunks"
+        )
     trained.result.details["passes over the data"] = float(source.passes)
     rows = survey.rows._replace(
         costs=sign * survey.rows.costs, weights=survey.rows.weights / survey.rows.weights.sum()
@@ -70,16 +78,23 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
 
 
 class _Fit:
-    """Chooses a size that is open and trains, all within one run."""
+    """Chooses what is open and trains, all within one run."""
 
-    def __init__(self, trainer: Trainer | str) -> None:
-        self._trainer = trainer
+    def __init__(self, trainer: Trainer | str, choose: bool) -> None:
+        self._trainer, self._choose = trainer, choose
         #: Whose limits hold for all of it.
         self.outer = trainer if isinstance(trainer, Trainer) else Auto()
         self.hypothesis: Hypothesis = linear_policy()
+        self.chosen_from = 0
 
     def train(self, objective: Objective, random: np.random.Generator) -> Trained:
-        """Choose the number of columns, then train."""
+        """Choose the hypothesis on some samples and its number of columns; then train."""
+        if self._choose:
+            survey_once(objective)
+            some = some_samples(objective, random).within("hypothesis")
+            # Those that Convex trains can be fitted from chunks.
+            objective = objective.of(choose_hypothesis(some, random, Convex()))
+            self.chosen_from = some.n_samples
         self.hypothesis = choose_size(objective.within("size"), random).hypothesis
         objective = objective.of(self.hypothesis)
         trainer = choose_trainer(self._trainer, objective)
@@ -89,6 +104,9 @@ class _Fit:
         if trainer.chunks == "sums":
             survey_once(objective)
             objective = objective.normalized()
+            if objective.n_samples <= MOST_SORTED:
+                # So few are read into memory: what is done to them there does not fit chunks.
+                objective = replace(objective, shards=list(shards(objective.whole())))
         return trainer.train(objective.within("training"), random)
 
 
@@ -101,11 +119,6 @@ def _check(model: RegionRegressor, chunks: ChunkSource, others: tuple[Any, ...])
             problems.add(f"{name} is not for Chunks, which hold decisions and weights themselves")
     if model.known is not None:
         problems.add("known= needs all samples in memory; fit from chunks without it")
-    if model.cost is not None and model.hypothesis is None:
-        problems.add(
-            "hypothesis=None compares hypotheses on all samples, which must be in memory; name "
-            "one, such as Minkowski('auto'), or fit to a part of the samples"
-        )
     n, names = len(chunks.names.decisions), chunks.names.signals
     cost = None
     if model.cost is not None:

@@ -16,12 +16,11 @@ from feaslearn.losses import Objective, Validation
 from feaslearn.regressor.checks import FitData
 from feaslearn.trainers import Auto, Trained, Trainer
 from feaslearn.trainers.automatic import (
-    FOLDS,
-    ChoiceInterrupted,
     choose_hypothesis,
     choose_trainer,
     linear_policy,
 )
+from feaslearn.trainers.contest import FOLDS, ChoiceInterrupted
 from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.running import carried_out
 from feaslearn.trainers.size_choice import choose_size
@@ -30,7 +29,9 @@ if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
 
 
-def train(model: RegionRegressor, data: FitData, priced: bool) -> tuple[Hypothesis, Trained]:
+def train(
+    model: RegionRegressor, data: FitData, priced: bool, trainer: Trainer | str
+) -> tuple[Hypothesis, Trained]:
     """Choose what "auto" leaves open, and train; without costs, only the linear policy.
 
     Returns
@@ -50,7 +51,7 @@ def train(model: RegionRegressor, data: FitData, priced: bool) -> tuple[Hypothes
     if data.known is not None:
         hypothesis = constrained(hypothesis, data.known.shape)
     objective = Objective(data.loss, hypothesis, list(shards(rows)), threads, watched)
-    fit = _Fit(model.trainer, choose=priced and not given)
+    fit = _Fit(trainer, choose=priced and not given)
     seeded = model.random_state is not None
     trained = carried_out(fit.outer, objective, data.random, fit.train, seeded)
     if fit.choose and len(rows.weights) < 2 * FOLDS:

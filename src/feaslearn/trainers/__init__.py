@@ -14,6 +14,7 @@ from feaslearn.trainers.global_search import Global
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.iterative import IterativeTrainer
 from feaslearn.trainers.mixed_integer import MixedInteger
+from feaslearn.trainers.streaming import Streaming
 from feaslearn.trainers.trainer import Trained, Trainer
 from feaslearn.trainers.walk import Iterate
 
@@ -30,6 +31,7 @@ __all__ = [
     "Iterate",
     "IterativeTrainer",
     "MixedInteger",
+    "Streaming",
     "Trained",
     "Trainer",
     "starts",

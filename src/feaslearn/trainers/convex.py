@@ -144,8 +144,7 @@ class Convex(Trainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Solve the problem in the moments where that is possible, otherwise the program."""
-        began = time.monotonic()
-        objective = objective.limited(self.max_seconds)
+        began, objective = time.monotonic(), objective.limited(self.max_seconds)
         model = as_minkowski(objective.hypothesis, objective.n_decisions)
         if model is None:
             raise TypeError("refused by mismatches")
@@ -160,8 +159,8 @@ class Convex(Trainer):
             )
             return self._grown(objective, grown, began)
         fit = MinkowskiFit(model, objective.shards, folds, random, objective.n_jobs, objective.run)
-        warnings, tied, vacuous = remarks(model, objective, fit.moments.observed), 0, False
-        objective = objective.normalized()
+        warnings = remarks(model, objective, fit.moments.observed)
+        objective, tied, vacuous = objective.normalized(), 0, False
         if _squared(objective):
             fitted, tied = fit.solve(ridge, sparsity, self.robust, objective.run.clock), fit.n_tied
             if tied and (self.robust or too_large(model, objective, tied)):

@@ -12,20 +12,22 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.data import Decisions, ShardSource
 from feaslearn.exceptions import Problems
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult
-from feaslearn.runs import OutOfTime
+from feaslearn.runs import OutOfTime, Run
+from feaslearn.trainers.elsewhere import is_elsewhere
 from feaslearn.trainers.measuring import with_time_to_measure
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import ENDS_ALL
 from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import GivenStart, LinearStart, Start
-from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
+from feaslearn.trainers.trainer import Trained, Trainer, returned_loss
 from feaslearn.trainers.walk import Callback, Iterate, Walk, best_walk
 from feaslearn.trainers.watch import validation_losses
 
@@ -146,6 +148,9 @@ class IterativeTrainer(Trainer):
                         break
                 return
             alone = replace(objective, n_jobs=1)
+            if is_elsewhere():
+                self._walk_elsewhere(alone, thetas, hike, threads)
+                return
             with ThreadPoolExecutor(threads) as pool:
                 try:
                     jobs = [
@@ -160,6 +165,25 @@ class IterativeTrainer(Trainer):
             if best_walk(hike.walks) is None:
                 raise
             hike.walks[0].status = "interrupted"
+
+    def _walk_elsewhere(
+        self, objective: Objective, thetas: list[Array], hike: _Hike, n_jobs: int
+    ) -> None:
+        """Walk from each start in other processes, which write no checkpoint."""
+        left = objective.run.clock.left if objective.run.clock.limited else None
+        bare = replace(objective, run=Run())
+        work = Parallel(n_jobs, return_as="generator")
+        walked = work(delayed(self._walk_alone)(bare, theta, left) for theta in thetas)
+        for walk, ended in zip(hike.walks, walked, strict=True):
+            vars(walk).update(ended)
+            hike.show()
+
+    def _walk_alone(self, objective: Objective, theta: Array, left: float | None) -> dict[str, Any]:
+        """Return how a walk ended that went on in another process, whose clock is its own."""
+        walk = Walk()
+        with ProgressBar(type(self).__name__, self.max_iter) as bar:
+            self._walk_once(objective.limited(left), theta, walk, _Hike([walk], bar))
+        return vars(walk)
 
     def _walk_once(self, objective: Objective, theta: Array, walk: Walk, hike: _Hike) -> None:
         """Walk from one start, unless a checkpoint says where that led."""
@@ -246,21 +270,13 @@ class IterativeTrainer(Trainer):
     def _result(
         self, objective: Objective, theta: Array, best: Walk, steps: int, seconds: float
     ) -> TrainingResult:
-        value = objective.value(theta)
-        status = best.status
-        if value == 0.0 and status not in ENDS_ALL:
-            status = "optimal"  # no loss is below zero
-        return TrainingResult(
-            status=status,
-            trainer=repr(self),
-            objective=value,
-            returned_loss=returned_loss(objective, theta),
-            n_iter=steps,
-            seconds=seconds,
-            lower_bound=0.0 if value == 0.0 else None,
-            tied_share=tied_share(objective, theta),
-            history=best.history,
-        )
+        result = self.result_of(objective, theta, best.status, n_iter=steps, seconds=seconds)
+        result.history = best.history
+        if result.objective == 0.0:
+            result.lower_bound = 0.0  # no loss is below zero
+            if result.status not in ENDS_ALL:
+                result.status = "optimal"
+        return result
 
 
 class _Hike:

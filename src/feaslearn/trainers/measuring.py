@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.losses import Objective
-from feaslearn.results import Status, TrainingResult
-from feaslearn.trainers.trainer import Trained, Trainer, measure, returned_loss
+from feaslearn.results import Status
+from feaslearn.trainers.trainer import Trained, Trainer, returned_loss
 
 Array = NDArray[np.float64]
 
@@ -18,9 +18,7 @@ PASSES = 5.0
 def measured(trainer: Trainer, objective: Objective, theta: Array, status: Status) -> Trained:
     """Return parameters with what can be said of any: their losses, and how the run ended."""
     seconds = objective.run.clock.seconds
-    trained = Trained(theta, TrainingResult(status, repr(trainer), np.nan, np.nan, 1, seconds))
-    measure(objective, trained)
-    return trained
+    return Trained(theta, trainer.result_of(objective, theta, status, n_iter=1, seconds=seconds))
 
 
 def with_time_to_measure(objective: Objective, theta: Array) -> Objective:

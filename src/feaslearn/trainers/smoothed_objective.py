@@ -113,6 +113,8 @@ class SmoothedObjective:
         hypothesis = objective.maps()
         maps = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
         shards = objective.shards
+        if self.compiled:
+            objective.run.check_time()
         if not self.compiled:
             parts = [self._by_program(maps, shard, epsilon) for shard in shards]
         elif isinstance(shards, ShardSource):

@@ -18,22 +18,26 @@ Array = NDArray[np.float64]
 CONSTANT = 1e-12
 
 
-def moments(features: Sequence[Array], weights: Sequence[Array]) -> tuple[Array, Array]:
+def moments(
+    features: Sequence[Array], weights: Sequence[Array], constant_first: bool = True
+) -> tuple[Array, Array]:
     """Return mean and standard deviation of each feature over all parts.
 
-    The first feature is the constant and keeps mean 0 and deviation 1. A feature that never
-    changes has an infinite deviation: divided by it, the feature vanishes.
+    The first feature is the constant and keeps mean 0 and deviation 1, unless it is said to be one
+    like the others. A feature that never changes has an infinite deviation: divided by it, the
+    feature vanishes.
     """
     pairs = list(zip(features, weights, strict=True))
     total = sum(float(part.sum()) for part in weights)
     mean = np.sum([weighted_sum(part, weight) for part, weight in pairs], axis=0) / total
     squares = [weighted_sum((part - mean) ** 2, weight) for part, weight in pairs]
-    return _units(mean, np.sqrt(np.sum(squares, axis=0) / total))
+    return _units(mean, np.sqrt(np.sum(squares, axis=0) / total), constant_first)
 
 
-def _units(mean: Array, scale: Array) -> tuple[Array, Array]:
+def _units(mean: Array, scale: Array, constant_first: bool = True) -> tuple[Array, Array]:
     scale = np.where(scale <= CONSTANT * np.abs(mean), np.inf, scale)
-    mean[0], scale[0] = 0.0, 1.0
+    if constant_first:
+        mean[0], scale[0] = 0.0, 1.0
     return mean, scale
 
 

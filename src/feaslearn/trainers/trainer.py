@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,11 @@ from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import Hypothesis, MapHypothesis
 from feaslearn.losses import Loss, Objective, Predictability
-from feaslearn.results import TrainingResult
+from feaslearn.results import Status, TrainingResult
 from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.running import Given, carried_out, check_checkpoint
+from feaslearn.trainers.sample_order import ordered
 
 Array = NDArray[np.float64]
 
@@ -37,11 +38,13 @@ class Trained(NamedTuple):
         The parameters of the hypothesis, one flat vector.
     result : TrainingResult
         Status, training loss, history, warnings.
+    stream : Stream or None, default=None
+        What a trainer needs to go on with more samples, where it can.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from feaslearn.results import TrainingResult
+    >>> from feaslearn.results import Status, TrainingResult
     >>> from feaslearn.trainers import Trained
     >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
     >>> Trained(np.zeros(3), result).result.status
@@ -50,12 +53,19 @@ class Trained(NamedTuple):
 
     theta: Array
     result: TrainingResult
+    stream: Any = None
 
 
 class Trainer(BaseEstimator, ABC):
     """Finds the parameters of a hypothesis that minimise a training objective.
 
-    A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`).
+    A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`). One that
+    walks from starts, step by step, derives from `IterativeTrainer` and says how to take a step.
+
+    See Also
+    --------
+    IterativeTrainer : Starts, limits, history, callback and the best iterate are taken care of.
+    feaslearn.checks.check_trainer : Whether a trainer of your own is right.
     """
 
     #: Whether `search` takes known constraints into account itself.
@@ -63,6 +73,8 @@ class Trainer(BaseEstimator, ABC):
     #: Limit on the wall time, and where the run is written down; a parameter where it is served.
     max_seconds: float | None = None
     checkpoint: Given = None
+    #: Whether `search` names rows in what it says, and so puts samples in order itself.
+    names_rows: bool = False
 
     #: How samples can come in chunks: "sums" reads them again for each sum over all samples,
     #: "moments" goes through them a few times in all, None needs all of them in memory.
@@ -101,6 +113,39 @@ class Trainer(BaseEstimator, ABC):
         if mismatches:
             name = type(self).__name__
             raise UnsupportedError(f"{name} cannot train this: {'; '.join(mismatches)}")
+
+    def result_of(
+        self, objective: Objective, theta: Array, status: Status, *, n_iter: int, seconds: float
+    ) -> TrainingResult:
+        """Measure parameters that a search found, and return what to say about them.
+
+        Parameters
+        ----------
+        objective : Objective
+            What was minimised.
+        theta : ndarray
+            The parameters.
+        status : str
+            How the search ended, as in `TrainingResult`.
+        n_iter : int
+            Iterations over all starts.
+        seconds : float
+            How long it took.
+
+        Returns
+        -------
+        TrainingResult
+            With the training loss, that of the returned decisions, and ties.
+        """
+        return TrainingResult(
+            status=status,
+            trainer=repr(self),
+            objective=objective.value(theta),
+            returned_loss=returned_loss(objective, theta),
+            n_iter=n_iter,
+            seconds=seconds,
+            tied_share=tied_share(objective, theta),
+        )
 
     def train(
         self, objective: Objective, random: np.random.Generator, thorough: bool = True
@@ -144,7 +189,8 @@ class Trainer(BaseEstimator, ABC):
         """Search, take what is known into account, and complete the result."""
         learned = objective.learned()
         self.refuse(learned)
-        trained = self.search(objective if self.uses_known else learned, random)
+        searched = objective if self.uses_known else learned
+        trained = self.search(searched if self.names_rows else ordered(searched), random)
         if learned is not objective and not self.uses_known:
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:
@@ -224,7 +270,7 @@ def _tell_of_empty_regions(objective: Objective, trained: Trained) -> None:
 
 def measure(objective: Objective, trained: Trained) -> None:
     """Write the losses of parameters on the samples of an objective into their result."""
-    theta, result = trained
+    theta, result = trained.theta, trained.result
     result.objective = objective.value(theta)
     result.returned_loss = returned_loss(objective, theta)
     result.tied_share = tied_share(objective, theta)
@@ -247,9 +293,8 @@ def returned_loss(objective: Objective, theta: Array) -> float:
 
 
 def loss_of_decisions(loss: Loss, decisions: Array, shard: Shard) -> float:
-    """Return how far decisions are from those of a shard, in the norm of the training loss."""
-    measure = Predictability(loss.norm, loss.squared)  # type: ignore[arg-type]
-    return float(shard.weights @ measure.lengths(np.nan_to_num(decisions - shard.decisions)))
+    """Return how far decisions are from those of a shard, as the training loss measures it."""
+    return float(shard.weights @ loss.lengths(np.nan_to_num(decisions - shard.decisions)))
 
 
 def tied_share(objective: Objective, theta: Array) -> float:

@@ -49,6 +49,17 @@ class ParquetSource(TableSource):
         if not first:
             raise DataError(f"Chunks: there are no rows in {list_first(self._files[:3], 0)}")
 
+    @property
+    def files(self) -> list[str]:
+        """The files, in their order."""
+        return self._files
+
+    @property
+    def name(self) -> str:
+        """What messages call all of them."""
+        more = len(self._files) - 1
+        return self._files[0] + (f" and {more} more" if more else "")
+
     def _check(self, file: str, labels: tuple[str, ...]) -> None:
         if not self.labels:
             self.labels = labels

@@ -85,7 +85,7 @@ class MinkowskiFit:
         self._run = Run() if run is None else run
         self.samples = Samples(hypothesis, shards, n_jobs, self._run)
         _check_size(self.samples, n_folds)
-        self._folds = Folds.draw(n_folds, self.samples.shards.n_rows, random)
+        self._folds = Folds.draw(self.samples.shards, n_folds, random)
 
     @cached_property
     def _sums(self) -> Sums:
@@ -109,12 +109,8 @@ class MinkowskiFit:
     @cached_property
     def problem(self) -> Penalized:
         """The problem in the moments."""
-        basis, gram = self.samples.basis, self.moments.gram
-        split = self.samples.of.split
-        one = np.zeros(basis.size)
-        one[: basis.knots_shape[0] if basis.knotted else 1] = 1.0
-        mean = gram[split.constant].sum(axis=0)[split.psi] / self.moments.weight
-        return Penalized(ScaleCone(self.samples.shape, self._lookout), one, mean)
+        of = self.samples.of
+        return Penalized.over(ScaleCone(of.shape, self._lookout), self.moments, of.basis, of.split)
 
     @cached_property
     def _lookout(self) -> NegativeScales | None:
@@ -252,7 +248,7 @@ class _Lengths:
 
 def _check_size(samples: Samples, n_folds: int) -> None:
     """Refuse terms whose moments would not fit into memory."""
-    (groups, functions), terms = samples.shape, samples.minimizers.count
+    terms, (groups, functions) = samples.minimizers.count, samples.shape
     check_memory(
         (n_folds + 4.0) * (groups * functions) ** 2,
         f"the moments of {terms} terms with {functions} coefficients each, in {n_folds} folds,",

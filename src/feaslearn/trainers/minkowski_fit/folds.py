@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import SHARD_ROWS
+from feaslearn.data import SHARD_ROWS, Shard, Shards, ShardSource
+from feaslearn.trainers.sample_order import folds_of
 
 #: Of more samples than this, blocks of rows are folds: to choose from each shard takes longer.
 MOST_DRAWN, BLOCK = 40 * SHARD_ROWS, 8 * SHARD_ROWS
@@ -33,14 +34,29 @@ class Folds(NamedTuple):
     block: int
 
     @classmethod
-    def draw(cls, count: int, n_samples: int | None, random: np.random.Generator) -> Folds:
-        """Divide samples into folds at random, or many of them by turns."""
-        if count == 1 or n_samples is None or n_samples >= MOST_DRAWN:
-            return cls(count, None, 1 if n_samples is None else BLOCK)
-        return cls(count, random.permutation(n_samples) % min(count, n_samples), 1)
+    def draw(cls, shards: Shards, n_folds: int, random: np.random.Generator) -> Folds:
+        """Divide samples into folds at random, equal ones together, or many of them by turns.
+
+        Few samples that are not in memory are read for that.
+        """
+        if n_folds > 1 and shards.n_rows is None and isinstance(shards, ShardSource):
+            shards.survey()
+        total = shards.n_rows
+        if n_folds == 1 or total is None or total >= MOST_DRAWN:
+            return cls(n_folds, None, BLOCK)
+        parts = list(shards.map(_with_numbers))
+        drawn = np.zeros(total, dtype=np.intp)
+        drawn[np.concatenate([rows for _, rows in parts])] = folds_of(
+            [part for part, _ in parts], n_folds, random
+        )
+        return cls(n_folds, drawn, BLOCK)
 
     def of(self, rows: Numbers) -> Numbers:
         """Return the fold of each of some samples."""
         if self.drawn is not None:
             return np.asarray(self.drawn[rows])
         return np.asarray((rows // self.block) % self.n_folds)
+
+
+def _with_numbers(shard: Shard, rows: Numbers) -> tuple[Shard, Numbers]:
+    return shard, rows

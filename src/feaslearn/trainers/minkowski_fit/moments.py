@@ -179,6 +179,16 @@ class Moments(NamedTuple):
         weighted = (value * factor for value in self[:-2])
         return Moments(*weighted, self.observed, self.tied)  # type: ignore[call-arg, arg-type]
 
+    def own_units(self, before: Units, split: Split) -> Units:
+        """Return the units of these samples, which are measured in others."""
+        ones = self.gram[split.constant].sum(axis=0)
+        start = split.n_psi if split.knotted else 0
+        level = np.zeros(len(before.center))
+        if split.offset:
+            seen = self.bb[0, 0]
+            level = self.rb[0] / np.where(seen > 0.0, seen, 1.0)
+        return before.refined(ones[start:], np.diag(self.gram)[start:], self.weight, level)
+
     def in_units(self, before: Units, after: Units, split: Split) -> Moments:
         """Return the moments of the same samples measured in other units."""
         B = split.n_functions

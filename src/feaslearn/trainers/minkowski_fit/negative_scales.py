@@ -64,7 +64,7 @@ class NegativeScales:
     def find(self, a: Array, known: Mapping[Row, Array]) -> dict[Row, Array]:
         """Return rows where the scales of coefficients ``a`` (G, M) are negative, but for known."""
         if len(self._kept):
-            rows = self._chosen(_found(self._kept, a), known)
+            rows = _chosen(_found(self._kept, a), known)
             if rows:
                 return rows
         low, high = (end[: a.shape[1]] for end in self._ends)
@@ -80,24 +80,27 @@ class NegativeScales:
             sum(part.negative for part in parts),
         )
         self.clipped = found.negative
-        rows = self._chosen(found, known)
+        rows = _chosen(found, known)
         if len(self._kept) and rows:
             self._kept = np.vstack([self._kept, *rows.values()])
         return rows
 
-    def _chosen(self, found: Found, known: Mapping[Row, Array]) -> dict[Row, Array]:
-        """Return the rows that are broken by more than rounding, not too many of each term."""
-        limit = VIOLATED * float(max(np.abs(found.least).max(), np.abs(found.greatest).max()))
-        rows: dict[Row, Array] = {}
-        for t in range(len(found.least)):
-            own = [row[1:] for row in found.lowest if row[0] == t and row[1] < -limit]
-            own.sort(key=lambda pair: pair[0])
-            # Some of all sizes: the most negative ones alone are all from one corner.
-            for _, psi in own[:: -(-len(own) // AT_ONCE) or 1]:
-                key = (t, psi.tobytes())
-                if key not in known:
-                    rows[key] = psi
-        return rows
+
+class NegativeRows:
+    """Looks at rows that are at hand, and at no others.
+
+    Parameters
+    ----------
+    psi : ndarray of shape (R, M)
+        The functions of the scales at these rows.
+    """
+
+    def __init__(self, psi: Array) -> None:
+        self._psi = psi
+
+    def find(self, a: Array, known: Mapping[Row, Array]) -> dict[Row, Array]:
+        """Return rows where the scales of coefficients ``a`` (G, M) are negative, but for known."""
+        return _chosen(_found(self._psi, a), known) if len(self._psi) else {}
 
 
 @dataclass(frozen=True)
@@ -122,3 +125,18 @@ def _found(psi: Array, a: Array) -> Found:
         lowest += [(int(t), float(scales[t, i]), np.ascontiguousarray(psi[i])) for i in rows]
     negative = int(np.count_nonzero(scales < 0.0)) if lowest else 0
     return Found(least, scales.max(axis=1), lowest, negative)
+
+
+def _chosen(found: Found, known: Mapping[Row, Array]) -> dict[Row, Array]:
+    """Return the rows that are broken by more than rounding, not too many of each term."""
+    limit = VIOLATED * float(max(np.abs(found.least).max(), np.abs(found.greatest).max()))
+    rows: dict[Row, Array] = {}
+    for t in range(len(found.least)):
+        own = [row[1:] for row in found.lowest if row[0] == t and row[1] < -limit]
+        own.sort(key=lambda pair: pair[0])
+        # Some of all sizes: the most negative ones alone are all from one corner.
+        for _, psi in own[:: -(-len(own) // AT_ONCE) or 1]:
+            key = (t, psi.tobytes())
+            if key not in known:
+                rows[key] = psi
+    return rows

@@ -107,13 +107,7 @@ class Samples:
             self._share = 1.0 / total.weight
         folds = [fold.scaled(self._share) for fold in sums.folds]
         if not self.exact:
-            ones = total.gram[split.constant].sum(axis=0)
-            start = split.n_psi if split.knotted else 0
-            level = np.zeros(self.n)
-            if split.offset:
-                seen = total.bb[0, 0]
-                level = total.rb[0] / np.where(seen > 0.0, seen, 1.0)
-            after = before.refined(ones[start:], np.diag(total.gram)[start:], total.weight, level)
+            after = total.own_units(before, split)
             folds = [fold.in_units(before, after, split) for fold in folds]
             self.of = self.of.in_units(after)
         units = self.of.units
@@ -146,23 +140,7 @@ class Samples:
 
     def theta(self, a: Array, b: Array) -> Array:
         """Return the parameters for features and decisions as they were."""
-        blocks: dict[str, Array] = {}
-        knots, units = self.of.knots, self.of.units
-        if self.shape[0]:
-            blocks["alpha"] = a if knots is not None else self._restored(a.T).T
-        if self.hypothesis.offset:
-            blocks["b"] = self._restored(b)
-            blocks["b"][0] += units.center
-        if self.shape[0] and knots is not None:
-            blocks["knots"] = knots
-        return self.hypothesis.layout(self.n, self.k).pack(blocks)
-
-    def _restored(self, table: Array) -> Array:
-        """Return coefficients of the features themselves, given those of standardised ones."""
-        m, units = len(table), self.of.units
-        table = table / units.scale[:m, None]
-        table[0] -= units.mean[:m] @ table
-        return table
+        return self.of.theta(a, b)
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ class ShardMoments:
         """Yield all rows with their minimisers, in pieces that can be written out."""
         numbers = max(1, self.shape[0] ** 2, self.minimizers.count * self.n)
         size = max(1, AT_ONCE // numbers)
-        for start in range(0, len(shard.weights), size):
+        for start in range(0, max(1, len(shard.weights)), size):
             place = slice(start, start + size)
             features = shard.features[place]
             phi = np.ascontiguousarray(self.units.apply(features))
@@ -137,3 +137,22 @@ class ShardMoments:
             if not self.hypothesis.offset:
                 phi = phi[:, :0]
             yield Piece(place, Rows(points, psi, phi, decisions, shard.weights[place]), tied)
+
+    def theta(self, a: Array, b: Array) -> Array:
+        """Return the parameters for features and decisions as they were."""
+        blocks: dict[str, Array] = {}
+        if self.shape[0]:
+            blocks["alpha"] = a if self.knots is not None else self._restored(a.T).T
+        if self.hypothesis.offset:
+            blocks["b"] = self._restored(b)
+            blocks["b"][0] += self.units.center
+        if self.shape[0] and self.knots is not None:
+            blocks["knots"] = self.knots
+        return self.hypothesis.layout(self.n, self.split.n_features).pack(blocks)
+
+    def _restored(self, table: Array) -> Array:
+        """Return coefficients of the features themselves, given those of standardised ones."""
+        m, units = len(table), self.units
+        table = table / units.scale[:m, None]
+        table[0] -= units.mean[:m] @ table
+        return table

@@ -56,6 +56,8 @@ class Units(NamedTuple):
         mean[part] += self.scale[part] * away
         scale[part] *= spread
         still = scale[part] <= CONSTANT * np.abs(mean[part])
+        # A variance that is the difference of larger numbers carries their rounding.
+        still |= spread <= np.sqrt(CONSTANT) * np.abs(away)
         scale[part] = np.where(still, np.inf, scale[part])
         return Units(mean, scale, self.center + level)
 
