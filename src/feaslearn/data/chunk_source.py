@@ -72,6 +72,14 @@ class ChunkSource(ABC):
             The answer for each chunk. Not more of them are kept than ``n_jobs`` chunks need.
         """
 
+    def from_row(self, row: int) -> ChunkSource:
+        """Return the source without chunks that end before a row, as far as they can be spared."""
+        return self
+
+    def identity(self) -> object:
+        """Return what tells these data from others without reading them."""
+        return [type(self).__qualname__, self.names, self.n_rows]
+
     def head(self) -> Chunk:
         """Return the first chunk."""
         return next(iter(self.map(_itself)))

@@ -66,6 +66,15 @@ class Survey(NamedTuple):
             shard.rows(chosen),
         )
 
+    def state(self) -> list[Any]:
+        """Return plain values and arrays that say everything."""
+        return [*self[:-1], list(self.rows)]
+
+    @classmethod
+    def of_state(cls, state: list[Any]) -> Survey:
+        """Return the survey of a state."""
+        return cls._make([*state[:-1], Shard(*state[-1])])
+
     def plus(self, other: Survey) -> Survey:
         """Return the survey of both parts."""
         step = max(self.step, other.step)

@@ -21,8 +21,9 @@ from feaslearn.regressor.chunk_reader import ChunkReader
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.parameters import check_combination, check_parameters
 from feaslearn.regressor.training import validation_of
-from feaslearn.trainers import Convex, Trained
+from feaslearn.trainers import Auto, Convex, Trained, Trainer
 from feaslearn.trainers.automatic import choose_hypothesis, choose_trainer, linear_policy
+from feaslearn.trainers.running import carried_out, survey_once
 from feaslearn.trainers.sample_order import MOST_SORTED
 from feaslearn.trainers.size_choice import choose_size
 from feaslearn.trainers.some_samples import MOST_SAMPLES, some_samples
@@ -57,23 +58,10 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
     data = FitData(source.first, checked.features, checked.cost, *checked[:2], np.zeros((2, 0)))
     watched = validation_of(model, data)
     objective = Objective(checked.loss, hypothesis, source, threads, watched)
-    chosen_from = 0
-    if model.hypothesis is None and model.cost is not None:
-        some = some_samples(objective, checked.random)
-        # Those that Convex trains can be fitted from chunks.
-        objective = objective.of(choose_hypothesis(some, checked.random, Convex()))
-        chosen_from = some.n_samples
-    objective = objective.of(choose_size(objective, checked.random).hypothesis)
-    trainer = choose_trainer(model.trainer, objective)
-    reasons = trainer.chunk_mismatches(objective)
-    if reasons:
-        raise UnsupportedError(f"RegionRegressor: {'; '.join(reasons)}")
-    if trainer.chunks == "sums":
-        objective = objective.normalized()
-        if objective.n_samples <= MOST_SORTED:
-            # So few are read into memory: what is done to them there does not fit chunks.
-            objective = replace(objective, shards=list(shards(objective.whole())))
-    trained = trainer.train(objective, checked.random)
+    fit = _Fit(model.trainer, choose=model.hypothesis is None and model.cost is not None)
+    seeded = model.random_state is not None
+    trained = carried_out(fit.outer, objective, checked.random, fit.train, seeded)
+    chosen_from = fit.chosen_from
     survey = source.survey()
     _check_observed(survey, chunks)
     if chosen_from:
@@ -86,7 +74,40 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
         costs=sign * survey.rows.costs, weights=survey.rows.weights / survey.rows.weights.sum()
     )
     data = data._replace(rows=rows, signals=survey.signals)
-    return ChunkedFit(objective.hypothesis, trained, data, survey)
+    return ChunkedFit(fit.hypothesis, trained, data, survey)
+
+
+class _Fit:
+    """Chooses what is open and trains, all within one run."""
+
+    def __init__(self, trainer: Trainer | str, choose: bool) -> None:
+        self._trainer, self._choose = trainer, choose
+        #: Whose limits hold for all of it.
+        self.outer = trainer if isinstance(trainer, Trainer) else Auto()
+        self.hypothesis: Hypothesis = linear_policy()
+        self.chosen_from = 0
+
+    def train(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Choose the hypothesis on some samples and its number of columns; then train."""
+        if self._choose:
+            survey_once(objective)
+            some = some_samples(objective, random).within("hypothesis")
+            # Those that Convex trains can be fitted from chunks.
+            objective = objective.of(choose_hypothesis(some, random, Convex()))
+            self.chosen_from = some.n_samples
+        self.hypothesis = choose_size(objective.within("size"), random).hypothesis
+        objective = objective.of(self.hypothesis)
+        trainer = choose_trainer(self._trainer, objective)
+        reasons = trainer.chunk_mismatches(objective)
+        if reasons:
+            raise UnsupportedError(f"RegionRegressor: {'; '.join(reasons)}")
+        if trainer.chunks == "sums":
+            survey_once(objective)
+            objective = objective.normalized()
+            if objective.n_samples <= MOST_SORTED:
+                # So few are read into memory: what is done to them there does not fit chunks.
+                objective = replace(objective, shards=list(shards(objective.whole())))
+        return trainer.train(objective.within("training"), random)
 
 
 def _check(model: RegionRegressor, chunks: ChunkSource, others: tuple[Any, ...]) -> _Checked:

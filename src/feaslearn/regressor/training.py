@@ -21,9 +21,9 @@ from feaslearn.trainers.automatic import (
     linear_policy,
 )
 from feaslearn.trainers.contest import FOLDS, ChoiceInterrupted
+from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.running import carried_out
 from feaslearn.trainers.size_choice import choose_size
-from feaslearn.trainers.trainer import measured
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor

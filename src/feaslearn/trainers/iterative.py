@@ -21,6 +21,7 @@ from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import OutOfTime, Run
 from feaslearn.trainers.elsewhere import is_elsewhere
+from feaslearn.trainers.measuring import with_time_to_measure
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import ENDS_ALL
 from feaslearn.trainers.some_samples import some_samples
@@ -62,8 +63,9 @@ class IterativeTrainer(Trainer):
     chunks = "sums"
 
     def state_of(self, iterate: Iterate) -> dict[str, Any]:
-        """Return what a checkpoint keeps of an iterate: arrays, numbers and texts."""
-        return {each.name: getattr(iterate, each.name) for each in fields(Iterate)}
+        """Return what a checkpoint keeps of an iterate: all but the problem that it is about."""
+        names = [each.name for each in fields(iterate) if each.name != "problem"]
+        return {name: getattr(iterate, name) for name in names}
 
     def from_state(self, objective: Objective, state: dict[str, Any]) -> Iterate:
         """Return the iterate of a checkpoint."""
@@ -99,6 +101,7 @@ class IterativeTrainer(Trainer):
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Walk from every start, and keep the best iterate of all."""
         objective = objective.limited(self.max_seconds)
+        objective = with_time_to_measure(objective, np.zeros(objective.size))
         standardization = Standardization.of(objective)
         seeds = random.integers(2**63, size=self.n_starts)
         thetas = [

@@ -38,6 +38,8 @@ def refit(problem: AnnealedObjective, theta: Array) -> Array:
         return theta
     best = problem.merit(theta)
     for _ in range(ROUNDS):
+        if objective.run.late():
+            break
         tried = _solved(problem, theta)
         reached = problem.merit(tried)
         if not reached < best:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from feaslearn.data import ShardSource
+from feaslearn.data.survey import Survey
 from feaslearn.exceptions import CheckpointError, FeaslearnError, Problems
 from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult
@@ -92,10 +93,11 @@ def carried_out(
         return work(limited, random)
     parts = _parts(trainer, objective, described(random) if seeded else None)
     journal = Journal(checkpoint, parts, {"random": described(random)})
+    limited = replace(limited, run=replace(limited.run, journal=journal))
     try:
         with _doubted(journal, checkpoint):
             own = rebuilt(journal.begun["random"]) if journal.resumed else random
-            trained = work(replace(limited, run=replace(limited.run, journal=journal)), own)
+            trained = work(limited, own)
     except BaseException:
         journal.write()
         raise
@@ -143,17 +145,26 @@ def train_once(
     return Trained(found["theta"], TrainingResult(**found["result"]))
 
 
-def _data_of(objective: Objective) -> object:
-    """Return the samples; of those that are not in memory, what a survey says of them."""
-    if isinstance(objective.shards, ShardSource):
-        return list(objective.shards.survey())
-    return list(objective.shards)
+def _identity(objective: Objective) -> object:
+    """Return what tells the data of an objective from others; those in chunks are not read."""
+    shards = objective.shards
+    if isinstance(shards, ShardSource):
+        return [shards.chunks.identity(), shards.first]
+    return list(shards)
+
+
+def survey_once(objective: Objective) -> None:
+    """Let a source of chunks be gone through, unless the run has done that before."""
+    shards = objective.shards
+    if isinstance(shards, ShardSource):
+        state = objective.run.once("survey", lambda: shards.survey().state())
+        shards.resume(Survey.of_state(state), whole=True)
 
 
 def _parts(trainer: Trainer, objective: Objective, random: object) -> dict[str, str]:
     """Return what a checkpoint belongs to, by name."""
     return {
-        "data": fingerprint(_data_of(objective)),
+        "data": fingerprint(_identity(objective)),
         "hypothesis": fingerprint(objective.hypothesis),
         "loss": fingerprint(objective.loss),
         "trainer": fingerprint(trainer, leave_out=OF_NO_CONSEQUENCE),

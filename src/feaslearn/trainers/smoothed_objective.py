@@ -123,6 +123,7 @@ class SmoothedObjective:
                 lambda shard: self._by_kernel(maps, shard, self._forgotten(shard), epsilon)
             )
         else:
+            objective.run.check_time()
             pairs = list(zip(shards, self._memories, strict=True))
             parts = objective.each(lambda pair: self._by_kernel(maps, *pair, epsilon), pairs)
         total, gradient, slacks = 0.0, no_gradient(maps), np.zeros(2)

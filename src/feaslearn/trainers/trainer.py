@@ -239,12 +239,13 @@ def _within(
     if objective.known is not None and objective.known.contain:
         theta = fit_contained(objective, trained.theta)
     else:
-        theta = refit_within(objective, trained.theta, random, thorough)
+        try:
+            theta = refit_within(objective, trained.theta, random, thorough)
+        except KeyboardInterrupt:
+            theta, result.status = trained.theta, "interrupted"
         if not returned_loss(objective, theta) < returned_loss(objective, trained.theta):
             theta = trained.theta
-    result.objective = objective.value(theta)
-    result.returned_loss = returned_loss(objective, theta)
-    result.tied_share = tied_share(objective, theta)
+    measure(objective, Trained(theta, result))
     result.details["training loss of the region alone"] = before
     if abs(result.objective - before) > SAME_LOSS * max(abs(before), SAME_LOSS):
         # A minimum of the loss of the region alone proves nothing about the intersection.
@@ -269,10 +270,12 @@ def _tell_of_empty_regions(objective: Objective, trained: Trained) -> None:
         )
 
 
-def measured(trainer: Trainer, objective: Objective, theta: Array, status: Status) -> Trained:
-    """Return parameters with what can be said of any: their losses, and how the run ended."""
-    seconds = objective.run.clock.seconds
-    return Trained(theta, trainer.result_of(objective, theta, status, n_iter=1, seconds=seconds))
+def measure(objective: Objective, trained: Trained) -> None:
+    """Write the losses of parameters on the samples of an objective into their result."""
+    theta, result = trained.theta, trained.result
+    result.objective = objective.value(theta)
+    result.returned_loss = returned_loss(objective, theta)
+    result.tied_share = tied_share(objective, theta)
 
 
 def returned_loss(objective: Objective, theta: Array) -> float:

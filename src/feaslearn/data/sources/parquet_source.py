@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -68,6 +69,20 @@ class ParquetSource(TableSource):
                 f"{file}: has no column {list_first(list(map(repr, missing[:5])), len(missing))}, "
                 f"unlike {self._files[0]}"
             )
+
+    def from_row(self, row: int) -> Self:
+        """Return the row groups that hold this row and those after it."""
+        rest = copy(self)
+        # A group ends where the next one begins.
+        ends = [*(first for _, _, first, _ in self._groups[1:]), self.n_rows or 0]
+        left = [g for g, end in zip(self._groups, ends, strict=True) if end > row]
+        vars(rest)["_groups"] = left
+        return rest
+
+    def identity(self) -> object:
+        """Return sizes and times of the files."""
+        known = [Path(file).stat() for file in self._files]
+        return [self.labels, self._files, [(each.st_size, each.st_mtime_ns) for each in known]]
 
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
         """Yield one task for each row group."""

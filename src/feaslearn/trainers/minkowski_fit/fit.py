@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard, ShardSource
+from feaslearn.data.survey import Survey
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.runs import Clock
+from feaslearn.runs import Clock, Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.trainers.minkowski_fit.folds import Folds, Numbers
 from feaslearn.trainers.minkowski_fit.moments import Moments
@@ -68,6 +69,8 @@ class MinkowskiFit:
         Divides the samples into folds.
     n_jobs : int, default=1
         Threads.
+    run : Run, optional
+        Keeps how far the first pass is.
     """
 
     def __init__(
@@ -77,14 +80,26 @@ class MinkowskiFit:
         n_folds: int,
         random: np.random.Generator,
         n_jobs: int = 1,
+        run: Run | None = None,
     ) -> None:
-        self.samples = Samples(hypothesis, shards, n_jobs)
+        self._run = Run() if run is None else run
+        self.samples = Samples(hypothesis, shards, n_jobs, self._run)
         _check_size(self.samples, n_folds)
         self._folds = Folds.draw(self.samples.shards, n_folds, random)
 
     @cached_property
     def _sums(self) -> Sums:
-        return self.samples.settle(self.samples.sums(self._folds))
+        shards = self.samples.shards
+        if not isinstance(shards, ShardSource):
+            return self.samples.settle(self.samples.sums(self._folds))
+
+        def work() -> list[object]:
+            folds, low, high = self.samples.sums(self._folds)
+            return [[list(fold) for fold in folds], low, high, shards.survey().state()]
+
+        folds, low, high, survey = self._run.once("moments", work)
+        shards.resume(Survey.of_state(survey), whole=True)
+        return self.samples.settle(Sums([Moments(*fold) for fold in folds], low, high))
 
     @cached_property
     def moments(self) -> Moments:
@@ -120,7 +135,10 @@ class MinkowskiFit:
         plain = self.problem.solve(reduced, Strengths(0.0, 0.0))
         bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
         if not self._determined(bound, ridge, sparsity):
-            strengths = self.problem.choose(self._sums.folds, ridge, sparsity, self._clock)
+            try:
+                strengths = self.problem.choose(self._sums.folds, ridge, sparsity, self._clock)
+            except KeyboardInterrupt:
+                self._clock.interrupt()
         answer = self.problem.solve(reduced, strengths) if max(strengths) > 0.0 else plain
         if robust:
             strengths, answer, anomalous = self._reweighted(ridge, sparsity, strengths, answer)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard, ShardSource, shards_of
 from feaslearn.formulations import ProgramRows
 from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.runs import Run
+from feaslearn.trainers.minkowski_fit.first_pass import FirstPass
 from feaslearn.trainers.minkowski_fit.folds import BLOCK, Folds, Numbers
 from feaslearn.trainers.minkowski_fit.moments import Moments
 from feaslearn.trainers.minkowski_fit.shard_moments import Piece, ShardMoments
@@ -46,6 +48,8 @@ class Samples:
         The samples.
     n_jobs : int, default=1
         Threads.
+    run : Run, optional
+        Keeps how far the first pass is.
 
     Attributes
     ----------
@@ -54,8 +58,13 @@ class Samples:
     """
 
     def __init__(
-        self, hypothesis: Minkowski, shards: Sequence[Shard] | ShardSource, n_jobs: int = 1
+        self,
+        hypothesis: Minkowski,
+        shards: Sequence[Shard] | ShardSource,
+        n_jobs: int = 1,
+        run: Run | None = None,
     ) -> None:
+        self._run = Run() if run is None else run
         self.hypothesis, self.shards, self._n_jobs = hypothesis, shards_of(shards), n_jobs
         self._share = 1.0
         first = self.shards.first
@@ -76,19 +85,18 @@ class Samples:
 
     def sums(self, folds: Folds, reweigh: Reweigh | None = None) -> Sums:
         """Go through all samples once."""
-        parts: dict[int, Moments] = {}
-        low, high = np.full(self.k, np.inf), np.full(self.k, -np.inf)
+        at = FirstPass(self.shards, self._run, self.k)
         work = _Work(self.of, folds, reweigh)
         with ProgressBar("Minkowski: moments", self.shards.n_rows or 0) as bar:
-            done = 0
             for found, least, greatest, count in self.shards.map(work, self._n_jobs, rows=BLOCK):
+                at.save()
                 for fold, moments in found:
-                    before = parts.get(fold)
-                    parts[fold] = moments if before is None else Moments.total([before, moments])
-                low, high = np.minimum(low, least), np.maximum(high, greatest)
-                done += count
-                bar.update(done)
-        return Sums([parts[fold] for fold in sorted(parts)], low, high)
+                    before = at.parts.get(fold)
+                    at.parts[fold] = moments if before is None else Moments.total([before, moments])
+                at.low, at.high = np.minimum(at.low, least), np.maximum(at.high, greatest)
+                at.done += count
+                bar.update(at.done)
+        return Sums([at.parts[fold] for fold in sorted(at.parts)], at.low, at.high)
 
     def settle(self, sums: Sums) -> Sums:
         """Return sums in the units of all samples, and keep those units; chunks weigh one then."""
