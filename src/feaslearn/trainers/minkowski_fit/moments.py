@@ -271,7 +271,7 @@ def _sums(basis: Array, rows: Rows, values: int) -> tuple[Array, Array, Array, f
     """
     y = np.ascontiguousarray(rows.points.transpose(1, 2, 0))
     G, n, count = y.shape
-    functions, x = np.ascontiguousarray(basis.T), np.ascontiguousarray(rows.decisions.T)
+    functions, x = np.ascontiguousarray(basis.T), np.array(rows.decisions.T, order="C")
     table = np.empty((values, count))
     between, wy, w = np.split(table, [values - G * n - n, values - n])
     wy = wy.reshape(G, n, count)
