@@ -96,5 +96,5 @@ def test_the_best_map_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
         return solve(*arguments)._replace(finished=False, interrupted=True)
 
     monkeypatch.setattr(LinearModel, "solve", ended)
-    cut = fitted(BALL, fl.Ternary(fl.Box(2)), fl.trainers.MixedInteger(n_starts=0))
+    cut = fitted(BALL, fl.Ternary(fl.Box(2)), fl.trainers.MixedInteger(None, n_starts=0))
     assert cut.result_.status == "interrupted"
