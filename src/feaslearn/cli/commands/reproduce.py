@@ -43,7 +43,7 @@ def reproduce(
         typer.Option(
             "--scheduler",
             metavar="ADDRESS",
-            help="A Dask scheduler whose workers run the cells, such as tcp://10.0.0.1:8786.",
+            help="A Dask scheduler whose workers run the cells, such as tcp://scheduler:8786.",
         ),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Run finished cells once more.")] = False,
