@@ -9,6 +9,7 @@ import numpy as np
 from joblib import parallel_config
 from rich.console import Console
 from sklearn.model_selection import cross_val_score
+from threadpoolctl import threadpool_limits
 
 import feaslearn as fl
 from experiments.frame.cluster import cluster
@@ -39,7 +40,8 @@ def test_starts_are_walked_on_the_cluster(client: Any) -> None:
 
 def test_cross_validation_on_the_cluster(client: Any) -> None:
     model = fl.RegionRegressor(fl.Minkowski("auto"), cost=DATA.cost, random_state=0)
-    here = cross_val_score(model, *PAIR, cv=3)
+    with threadpool_limits(1):  # as on the workers: products of other threads round otherwise
+        here = cross_val_score(model, *PAIR, cv=3)
     with parallel_config(backend="dask"):
         there = cross_val_score(model, *PAIR, cv=3, n_jobs=-1)
     np.testing.assert_array_equal(there, here)
@@ -48,7 +50,8 @@ def test_cross_validation_on_the_cluster(client: Any) -> None:
 def test_bootstrap_on_the_cluster(client: Any) -> None:
     for model in (fl.RegionRegressor(fl.Minkowski("auto"), cost=DATA.cost), affine(1)):
         model.fit(*PAIR)
-        here = model.bootstrap(10, random_state=0)
+        with threadpool_limits(1):
+            here = model.bootstrap(10, random_state=0)
         with parallel_config(backend="dask"):
             there = model.bootstrap(10, random_state=0, n_jobs=-1)
         for one, other in zip(here.refits, there.refits, strict=True):

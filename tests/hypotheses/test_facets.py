@@ -11,6 +11,7 @@ from scipy.optimize import linprog, minimize
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning, SetError, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.hypotheses.small_programs import Limits, solve_programs
 from feaslearn.kernels import small_lp
 from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED
 from feaslearn.trainers import FacetLearning
@@ -250,3 +251,12 @@ def test_rows_are_there_unless_all_their_entries_are_zero() -> None:
     assert rows.e.tolist() == [[8.0]]
     assert rows.a.tolist() == [[2.0, 0.0], [1.0, 1.0]]
     assert rows.f.tolist() == [[4.0], [6.0]]
+
+
+def test_bounds_that_rounding_keeps_apart_are_no_unit() -> None:
+    """A unit that never changes, such as a plant that always runs, must not loosen the balance."""
+    G, slack = np.ones((1, 3)), np.zeros(1)
+    lower, upper = np.array([[8.0, 0.0, 0.0]]), np.array([[8.0 + 1e-13, 900.0, 900.0]])
+    limits = Limits(np.array([[1208.0]]), lower, upper)
+    found = solve_programs(G, limits, np.array([[3.0, 1.0, 2.0]]), slack)
+    np.testing.assert_allclose(found.decisions, [[8.0, 900.0, 300.0]], rtol=1e-9)

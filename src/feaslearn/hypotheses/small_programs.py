@@ -15,6 +15,9 @@ from feaslearn.sets.warm_program import Bounds, WarmProgram
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
+#: Bounds that are closer than this, relative to their size, leave no room.
+FIXED = 1e-6
+
 
 class FacetSolutions(NamedTuple):
     """Optimal decisions, the prices of the rows, and what each program ended with.
@@ -74,7 +77,11 @@ def _units(G: Array, limits: Limits) -> tuple[Array, Array]:
 
     They are powers of two, which change no digit: tolerances then mean the same in any unit.
     """
-    span = (limits.upper - limits.lower).max(axis=0, initial=0.0)
+    lower, upper = limits.lower, limits.upper
+    span = (upper - lower).max(axis=0, initial=0.0)
+    size = np.maximum(np.abs(lower), np.abs(upper)).max(axis=0, initial=0.0)
+    # Bounds that only rounding keeps apart say nothing about the unit, but what they are near does.
+    span = np.where(span > FIXED * size, span, size)
     columns = _power(np.where(np.isfinite(span) & (span > 0.0), span, 1.0))
     largest = np.abs(G * columns).max(axis=1, initial=0.0)
     return 1.0 / _power(np.where(largest > 0.0, largest, 1.0)), columns

@@ -267,8 +267,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if not hasattr(self, "_samples"):
             raise DataError(
                 "a model that was loaded, fitted to chunks or learned in parts does not have its "
-                "samples; pass X "
-                "and y"
+                "samples; pass X and y"
             )
         return self._samples
 

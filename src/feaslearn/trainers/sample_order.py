@@ -130,8 +130,11 @@ def column_ranks(table: Array, weights: Array) -> Indices:
     What is drawn for columns in the order of their ranks moves with them when they are exchanged.
     """
     mean, scale = moments([_numbers(table)], [weights], constant_first=False)
-    z = _places(table, mean, 1.0 / scale)
+    shrink = 1.0 / scale
+    z = _places(table, mean, shrink)
     marks = weighted_sum(z**3 + 0.1 * z**4, weights) / weights.sum()
+    # Columns that do not change come last, so that what is drawn for the others is the same.
+    marks = np.where(shrink > 0.0, marks, np.inf)
     return np.argsort(np.argsort(marks, kind="stable"), kind="stable")
 
 

@@ -133,6 +133,8 @@ def _found(path: str) -> list[str]:
         root = Path(Path(path).anchor)
         pattern = str(Path(path).relative_to(root))
         files = sorted(str(file) for file in root.glob(pattern)) if pattern != "." else []
+    if not files and Path(path).is_dir():
+        raise FileError(f"Chunks: there is no Parquet file in the directory {path!r}")
     if not files:
         raise FileError(f"Chunks: there is no file {path!r}, nor one that matches")
     return files
