@@ -13,7 +13,7 @@ from experiments.frame.found import Found, MissingCellsError
 from experiments.frame.store import Store
 from experiments.frame.table import as_csv, markdown
 from feaslearn import __version__
-from feaslearn.io.atomic import write_bytes
+from feaslearn.atomic import write_bytes
 
 VERDICTS = {True: "holds", False: "**does not hold**", None: "cannot be decided"}
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "cvxpy", "clarabel", "highspy", "pyscipopt")

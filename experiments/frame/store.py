@@ -21,7 +21,7 @@ import numpy as np
 from experiments.frame.experiment import Experiment, Row, Values
 from experiments.frame.found import Found
 from feaslearn import __version__
-from feaslearn.io.atomic import write_bytes
+from feaslearn.atomic import write_bytes
 
 #: Digits that are kept of a number.
 DIGITS = 10

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         trainers,
     )
     from feaslearn.costs import AffineCost, FunctionCost
-    from feaslearn.data import Decisions
+    from feaslearn.data import Chunks, Decisions
     from feaslearn.hypotheses import (
         Affine,
         Blend,
@@ -72,6 +72,7 @@ __all__ = [
     "AffineCost",
     "Blend",
     "Box",
+    "Chunks",
     "ConicSet",
     "Decisions",
     "Facets",
@@ -120,6 +121,7 @@ _HOMES = {
     "Blend": "hypotheses",
     "Box": "sets",
     "ConicSet": "sets",
+    "Chunks": "data",
     "Decisions": "data",
     "Facets": "hypotheses",
     "FunctionCost": "costs",

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 __all__ = [
     "CheckError",
+    "CheckpointError",
     "DataError",
     "DataTypeError",
     "EmptySetError",
@@ -20,6 +21,7 @@ __all__ = [
     "FeaslearnWarning",
     "FileError",
     "InfeasibleProblemError",
+    "MemoryLimitError",
     "MissingExtraError",
     "ModelFileError",
     "NotFittedError",
@@ -86,6 +88,14 @@ class FileError(FeaslearnError, OSError):
 
 class ModelFileError(FeaslearnError, ValueError):
     """A file is not a model file, or not one that this version can trust."""
+
+
+class CheckpointError(FeaslearnError, ValueError):
+    """A checkpoint is damaged, or belongs to another problem."""
+
+
+class MemoryLimitError(FeaslearnError, MemoryError):
+    """The problem would not fit into memory; nothing of that size was allocated."""
 
 
 class NotFittedError(FeaslearnError, _SklearnNotFittedError):
@@ -286,17 +296,21 @@ def column_label(position: int, names: Sequence[str] | None) -> str:
 
 
 def describe_non_finite(
-    values: NDArray[np.float64], names: Sequence[str] | None = None, *, allow_nan: bool = False
+    values: NDArray[np.float64],
+    names: Sequence[str] | None = None,
+    *,
+    allow_nan: bool = False,
+    first_row: int = 0,
 ) -> str | None:
     """Say which values of a matrix are not finite, the first five and the count; None if none."""
     bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
     total = int(np.count_nonzero(bad))
     if total == 0:
         return None
-    places = [
-        f"row {i}, column {column_label(j, names)} is {'NaN' if np.isnan(value) else value}"
-        for i, j, value in ((i, j, values[i, j]) for i, j in np.argwhere(bad)[:5])
-    ]
+    places = []
+    for i, j in np.argwhere(bad)[:5]:
+        value = "NaN" if np.isnan(values[i, j]) else values[i, j]
+        places.append(f"row {first_row + i}, column {column_label(j, names)} is {value}")
     kind = "infinite" if allow_nan else "NaN or infinite"
     count = "1 value is" if total == 1 else f"{total} values are"
     return f"{count} {kind}: {list_first(places, total)}"

@@ -102,3 +102,42 @@ def test_wrong_values_are_named_together() -> None:
     policy = LinearPolicy().fit(*draw())
     with pytest.raises(DataError, match="row 3, column 1"):
         policy.predict(signals)
+
+
+def test_chunks_equal_the_whole() -> None:
+    signals, decisions = draw()
+    signals[:, 0] = 1e4 + signals[:, 0]
+    decisions[::5, 1] = np.nan
+    weights = np.random.default_rng(1).uniform(0.0, 2.0, 60)
+    whole = LinearPolicy().fit(signals, decisions, weights)
+    parts = LinearPolicy()
+    for rows in (slice(0, 20), slice(20, 21), slice(21, 60)):
+        parts.partial_fit(signals[rows], decisions[rows], weights[rows])
+    expected = whole.predict(signals)
+    np.testing.assert_allclose(
+        parts.predict(signals), expected, rtol=0, atol=1e-9 * np.abs(expected).max()
+    )
+
+
+def test_it_forgets_as_weights_fade() -> None:
+    signals, decisions = draw()
+    ages = np.arange(59.0, -1.0, -1.0)
+    whole = LinearPolicy().fit(signals, decisions[:, 0], 0.9**ages)
+    parts = LinearPolicy(forgetting=0.9).fit(signals[:30], decisions[:30, 0])
+    parts.partial_fit(signals[30:], decisions[30:, 0])
+    np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-8)
+    assert parts.predict(signals).shape == (60,)
+    np.testing.assert_allclose(
+        LinearPolicy(forgetting=0.9).fit(signals, decisions[:, 0]).coef_, whole.coef_
+    )
+
+
+def test_chunks_of_another_form_are_refused() -> None:
+    signals, decisions = draw()
+    policy = LinearPolicy().partial_fit(signals, decisions)
+    with pytest.raises(DataError, match="2 columns, those before had 3"):
+        policy.partial_fit(signals, decisions[:, :2])
+    with pytest.raises(ValueError, match="3 features"):
+        policy.partial_fit(signals[:, :3], decisions)
+    with pytest.raises(DataError, match="forgetting=0"):
+        LinearPolicy(forgetting=0).partial_fit(signals, decisions)

@@ -19,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 
 import feaslearn as fl
 from examples import fit, table
+from feaslearn import atomic
 from feaslearn.exceptions import (
     DataError,
     FileError,
@@ -26,7 +27,6 @@ from feaslearn.exceptions import (
     NotFittedError,
     UnsupportedError,
 )
-from feaslearn.io import atomic
 from feaslearn.trainers import GradientDescent
 
 

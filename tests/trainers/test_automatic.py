@@ -47,6 +47,11 @@ def test_the_class_that_predicts_best_is_chosen() -> None:
     assert repr(choose(policy_data())) == repr(fl.Affine(fl.Simplex(1)))
 
 
+def test_noise_that_hides_facets_leaves_a_polytope_of_learned_vertices() -> None:
+    data = fl.datasets.make_l1_ball(60, n=2, noise=0.2, low=-1.0, high=1.0, random_state=101)
+    assert repr(choose(data)) == repr(fl.Affine(fl.Simplex(4)))
+
+
 def test_too_few_samples_leave_the_linear_policy() -> None:
     assert repr(choose(box_data()[:9])) == repr(fl.Affine(fl.Simplex(1)))
     assert repr(choose(box_data()[:10])) == repr(fl.Scaled(fl.Box(2)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import validate_data
 
+from feaslearn.baselines.regression_moments import RegressionMoments
 from feaslearn.baselines.samples import check_samples, signals_to_predict
 from feaslearn.exceptions import DataError
 
@@ -25,12 +27,20 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
     neither the cost nor the region. Entries of the decisions that are NaN were not observed and do
     not count.
 
+    Parameters
+    ----------
+    forgetting : float, default=1.0
+        What a sample counts after the next one; below one, for `partial_fit` on a plant that
+        drifts.
+
     Attributes
     ----------
     coef_ : ndarray of shape (n, K), or (K,) for decisions given as one column
         The matrix B.
     intercept_ : ndarray of shape (n,), or float
         The constant a.
+    moments_ : RegressionMoments
+        What the policy goes on from.
     n_features_in_ : int
         The number K of signals.
     feature_names_in_ : ndarray of shape (K,)
@@ -51,6 +61,9 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
     array([[6., 5.]])
     """
 
+    def __init__(self, forgetting: float = 1.0) -> None:
+        self.forgetting = forgetting
+
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the policy.
 
@@ -69,9 +82,51 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
             The policy itself.
         """
         signals, decisions, weights = check_samples(X, y, sample_weight, "LinearPolicy")
+        _check_forgetting(self.forgetting)
         validate_data(self, X, skip_check_array=True)
-        coef, intercept = _least_squares(signals, decisions, weights)
+        ages = np.arange(len(weights) - 1.0, -1.0, -1.0)
+        coef, intercept = _least_squares(signals, decisions, weights * self.forgetting**ages)
         one_column = np.asarray(y).ndim == 1
+        self.coef_ = coef[0] if one_column else coef
+        self.intercept_ = float(intercept[0]) if one_column else intercept
+        blank = RegressionMoments.begun(signals, decisions.shape[1])
+        self.moments_ = blank.after(signals, decisions, weights, self.forgetting)
+        return self
+
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Go on with more samples; with ``forgetting`` below one, older ones count less.
+
+        Without, the policy is that of a fit to all samples.
+
+        Parameters
+        ----------
+        X : array_like of shape (N, K)
+            The signals.
+        y : array_like of shape (N, n) or (N,)
+            The decisions; NaN where not observed.
+        sample_weight : array_like of shape (N,), optional
+            The weight of each sample, not negative.
+
+        Returns
+        -------
+        LinearPolicy
+            The policy itself.
+        """
+        if not hasattr(self, "moments_"):
+            return self.fit(X, y, sample_weight)
+        signals, decisions, weights = check_samples(X, y, sample_weight, "LinearPolicy")
+        _check_forgetting(self.forgetting)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        if decisions.shape[1] != len(self.moments_.right):
+            raise DataError(
+                f"LinearPolicy: y has {decisions.shape[1]} columns, those before had "
+                f"{len(self.moments_.right)}"
+            )
+        self.moments_ = self.moments_.after(signals, decisions, weights, self.forgetting)
+        coef, intercept = self.moments_.solve()
+        one_column = np.ndim(self.intercept_) == 0
         self.coef_ = coef[0] if one_column else coef
         self.intercept_ = float(intercept[0]) if one_column else intercept
         return self
@@ -91,6 +146,11 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         signals = signals_to_predict(self, X, "coef_")
         return np.asarray(signals @ self.coef_.T + self.intercept_)
+
+
+def _check_forgetting(value: object) -> None:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < float(value) <= 1.0:
+        raise DataError(f"LinearPolicy: forgetting={value!r} is not a number above 0 and at most 1")
 
 
 def _least_squares(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
@@ -64,6 +65,21 @@ def parse_trainer(text: str) -> Trainer | str:
             f"--trainer: {text!r} is not known; {did_you_mean(text, ['auto', *sorted(made)])}"
         )
     return made[text]
+
+
+def with_limits(
+    trainer: Trainer | str, max_seconds: float | None, checkpoint: Path | None
+) -> Trainer | str:
+    """Return the trainer with a limit on its time, and a file that the run is written to."""
+    if max_seconds is None and checkpoint is None:
+        return trainer
+    limited = trainers.Auto() if isinstance(trainer, str) else trainer
+    if max_seconds is not None:
+        limited.set_params(max_seconds=max_seconds)
+    if checkpoint is not None:
+        # The file stays until the model is written.
+        limited.set_params(checkpoint=trainers.Checkpoint(str(checkpoint), remove=False))
+    return limited
 
 
 def whole_numbers(option: str, text: str, parts: list[str], *counts: int) -> list[int]:

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 import feaslearn as fl
+from feaslearn.atomic import check_writable
 from feaslearn.cli.talk import Talk
-from feaslearn.io.atomic import check_writable
 from feaslearn.io.frame import Frame
 from feaslearn.io.table_file import write_table
 from feaslearn.metrics import LABELS, Evaluation

@@ -10,13 +10,13 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.cli.columns import signals_for
 from feaslearn.cli.talk import Talk
 from feaslearn.exceptions import DataError, Problems, did_you_mean
 from feaslearn.export.files import program_text
 from feaslearn.export.tables import table_text
 from feaslearn.export.verification import verify
-from feaslearn.io.atomic import check_writable, write_bytes
 from feaslearn.io.table import Table
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor

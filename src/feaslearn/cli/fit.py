@@ -11,15 +11,16 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from feaslearn.cli.choices import parse_features, parse_loss, parse_trainer
+from feaslearn.atomic import check_writable
+from feaslearn.cli.choices import parse_features, parse_loss, parse_trainer, with_limits
 from feaslearn.cli.columns import FitColumns
 from feaslearn.cli.hypothesis_text import parse_hypothesis
 from feaslearn.cli.known_text import parse_known
 from feaslearn.cli.talk import Talk, complain
-from feaslearn.io.atomic import check_writable
 from feaslearn.io.model_file import save
 from feaslearn.io.table import Table
 from feaslearn.regressor import RegionRegressor
+from feaslearn.trainers.running import ENDS_ALL
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,10 @@ class Fit:
         Whether decisions minimise or maximise the cost.
     seed, jobs : int
         Seed and number of threads.
+    max_seconds : float, optional
+        Limit on the time.
+    checkpoint : Path, optional
+        Where the run is written down.
     """
 
     signals: Sequence[str]
@@ -56,6 +61,8 @@ class Fit:
     sense: Literal["min", "max"]
     seed: int
     jobs: int
+    max_seconds: float | None = None
+    checkpoint: Path | None = None
 
     def run(self, table: Table, output: Path, talk: Talk) -> bool:
         """Fit a model and write it; say whether the training ran to its end."""
@@ -67,7 +74,7 @@ class Fit:
             cost=columns.cost,
             features=parse_features(self.features),
             loss=parse_loss(self.loss),
-            trainer=parse_trainer(self.trainer),
+            trainer=with_limits(parse_trainer(self.trainer), self.max_seconds, self.checkpoint),
             known=parse_known(self.lower, self.upper, self.balance, columns),
             sense=self.sense,
             random_state=self.seed,
@@ -75,6 +82,8 @@ class Fit:
         )
         model.fit(columns.signals, columns.decisions, sample_weight=columns.weights)
         save(model, output)
+        if self.checkpoint is not None and model.result_.status not in ENDS_ALL:
+            self.checkpoint.unlink(missing_ok=True)
         facts = _facts(model, columns, output)
         talk.tell(facts, lambda console: _show(model, facts, console))
         if model.result_.status == "interrupted":

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import typer
 
+from feaslearn.atomic import check_writable
 from feaslearn.cli.columns import costs_for, signals_for
 from feaslearn.cli.talk import Talk
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.io.atomic import check_writable
 from feaslearn.io.csv_file import csv_text
 from feaslearn.io.table import Table
 from feaslearn.io.table_file import check_suffix, write_table

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from feaslearn.atomic import check_writable
 from feaslearn.cli.columns import decisions_for
 from feaslearn.cli.talk import Talk
 from feaslearn.exceptions import DataError, Problems, find_columns
-from feaslearn.io.atomic import check_writable
 from feaslearn.io.table import Table
 from feaslearn.plots.canvas import Units
 from feaslearn.regressor import RegionRegressor

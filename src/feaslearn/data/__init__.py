@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 from feaslearn.data.checks import Names
+from feaslearn.data.chunk import Chunk
+from feaslearn.data.chunk_source import ChunkSource
+from feaslearn.data.chunks import Chunks
 from feaslearn.data.decisions import Decisions, Solves
 from feaslearn.data.matrix import as_matrix, column_names
-from feaslearn.data.shard import Shard, shards
+from feaslearn.data.shard import SHARD_ROWS, Shard, shards
+from feaslearn.data.shard_source import ShardSource
 
-__all__ = ["Decisions", "Names", "Shard", "Solves", "as_matrix", "column_names", "shards"]
+__all__ = [
+    "SHARD_ROWS",
+    "Chunk",
+    "ChunkSource",
+    "Chunks",
+    "Decisions",
+    "Names",
+    "Shard",
+    "ShardSource",
+    "Solves",
+    "as_matrix",
+    "column_names",
+    "shards",
+]

@@ -28,6 +28,7 @@ def as_matrix(
     allow_nan: bool = False,
     allow_1d: bool = False,
     columns: Sequence[str] | None = None,
+    first_row: int = 0,
 ) -> FloatArray | None:
     """Turn an array, nested lists or a pandas or polars frame into a float64 matrix.
 
@@ -45,6 +46,8 @@ def as_matrix(
         Whether a vector is taken as one column.
     columns : sequence of str, optional
         The names of the columns for the messages; by default those of the frame.
+    first_row : int, default=0
+        What messages call the first row, where the values are a part of something larger.
 
     Returns
     -------
@@ -74,14 +77,14 @@ def as_matrix(
             ".reshape(-1, 1) makes one column of it, .reshape(1, -1) one sample"
         )
         return None
-    matrix = _as_float(array, name, names, problems)
+    matrix = _as_float(array, name, names, problems, first_row)
     if matrix is None:
         return None
     if matrix.size == 0:
         _say_empty(matrix.shape, name, problems)
     elif allow_nan and np.isnan(matrix).all():
         problems.add(f"{name}: every value is NaN, so nothing was observed")
-    wrong = describe_non_finite(matrix, names, allow_nan=allow_nan)
+    wrong = describe_non_finite(matrix, names, allow_nan=allow_nan, first_row=first_row)
     if wrong is not None:
         advice = "NaN stands for a value not observed" if allow_nan else "fill in or drop the rows"
         problems.add(f"{name}: {wrong}; {advice}")
@@ -133,13 +136,17 @@ def _as_array(values: object, name: str, problems: Problems) -> NDArray[np.gener
 
 
 def _as_float(
-    array: NDArray[np.generic], name: str, names: Sequence[str] | None, problems: Problems
+    array: NDArray[np.generic],
+    name: str,
+    names: Sequence[str] | None,
+    problems: Problems,
+    first_row: int,
 ) -> FloatArray | None:
     kind = array.dtype.kind
     if kind in "biuf":
         return np.ascontiguousarray(array, dtype=np.float64)
     if kind == "O":
-        return _from_objects(array, name, names, problems)
+        return _from_objects(array, name, names, problems, first_row)
     if kind == "c":
         problems.add(f"{name}: Complex data not supported; pass real numbers")
     else:
@@ -149,7 +156,11 @@ def _as_float(
 
 
 def _from_objects(
-    array: NDArray[np.generic], name: str, names: Sequence[str] | None, problems: Problems
+    array: NDArray[np.generic],
+    name: str,
+    names: Sequence[str] | None,
+    problems: Problems,
+    first_row: int,
 ) -> FloatArray:
     if all(issubclass(kind, Real | np.bool_ | NoneType) for kind in set(map(type, array.flat))):
         with suppress(OverflowError):  # an integer beyond the floats; where, is found below
@@ -166,7 +177,7 @@ def _from_objects(
         if not isinstance(value, str | bytes):
             error = DataTypeError
         if total <= 5:
-            places.append(f"row {i}, column {column_label(j, names)} is {number}")
+            places.append(f"row {first_row + i}, column {column_label(j, names)} is {number}")
     if total:
         what = "1 value is not a number" if total == 1 else f"{total} values are not numbers"
         problems.add(f"{name}: {what}: {list_first(places, total)}", error=error)

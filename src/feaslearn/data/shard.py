@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from feaslearn.costs import FloatArray
 from feaslearn.exceptions import DataError
 
+#: Rows of a shard: as many as fit a processor's cache with what is made of them.
+SHARD_ROWS = 8192
+
 
 class Shard(NamedTuple):
     """What a loss reads of some samples; NaN in the decisions means unobserved."""
@@ -25,7 +28,7 @@ class Shard(NamedTuple):
         return Shard(*(np.ascontiguousarray(array[chosen]) for array in self))
 
 
-def shards(shard: Shard, size: int = 8192) -> Iterator[Shard]:
+def shards(shard: Shard, size: int = SHARD_ROWS) -> Iterator[Shard]:
     """Cut a shard into shards of at most ``size`` samples, in order; they are views.
 
     Examples

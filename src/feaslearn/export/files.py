@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.exceptions import DataError, SolverError
 from feaslearn.export.description import beside
 from feaslearn.export.exported import read_region
 from feaslearn.export.naming import free_prefix, safe_names
 from feaslearn.export.solver_form import SolverForm, solver_form
-from feaslearn.io.atomic import check_writable, write_bytes
 from feaslearn.region import Region
 
 Array = NDArray[np.float64]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
+from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.exceptions import DataError, UnsupportedError, did_you_mean
 from feaslearn.export.naming import distinct_names
-from feaslearn.io.atomic import check_writable, write_bytes
 from feaslearn.io.csv_file import csv_text
 from feaslearn.region import Region
 

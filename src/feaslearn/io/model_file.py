@@ -9,9 +9,9 @@ import sys
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from feaslearn.atomic import read_bytes, write_bytes
 from feaslearn.costs import CostSpecification
 from feaslearn.exceptions import DataError, FeaslearnError, ModelFileError, UnsupportedError
-from feaslearn.io.atomic import read_bytes, write_bytes
 from feaslearn.io.decoder import Decoder
 from feaslearn.io.encoder import Encoder
 from feaslearn.io.model_state import decode_model, encode_model

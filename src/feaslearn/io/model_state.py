@@ -30,6 +30,7 @@ STATE = (
     "_reader",
     "_facets",
     "_seen",
+    "stream_",
 )
 #: What is not stored as such: it is made again from what was given.
 READ = ("cost_", "known_")
@@ -103,8 +104,8 @@ def _parts(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     nodes, fitted = tree["parameters"], tree["fitted"]
     if not isinstance(nodes, dict) or not isinstance(fitted, dict):
         raise ModelFileError("parameters and fitted state are not objects")
-    # Files of before there were known constraints.
-    fitted = {"known_": None, **fitted}
+    # Files of before there were known constraints, and of before models went on learning.
+    fitted = {"known_": None, "stream_": None, **fitted}
     if fitted.keys() != set(STATE):
         odd = sorted(fitted.keys() ^ set(STATE))
         raise ModelFileError(f"the fitted state lacks or should not have {odd}")

@@ -23,6 +23,9 @@ from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import TrainingResult
 from feaslearn.sets.conic_form import Cone
+from feaslearn.trainers import Trainer
+from feaslearn.trainers.minkowski_fit.moments import Moments
+from feaslearn.trainers.streaming import AffineStream, DriftTest, MomentStream, Stream
 
 Registry: TypeAlias = Mapping[str, type]
 
@@ -31,14 +34,19 @@ MODULES = (hypotheses, losses, sets, trainers)
 #: Parts of a fitted model, or of a parameter, that are public nowhere.
 PARTS: tuple[type, ...] = (
     AffineCost,
+    AffineStream,
     Cone,
+    DriftTest,
     FacetTable,
     FeatureMap,
     Known,
     LearnedFacet,
+    MomentStream,
+    Moments,
     Outputs,
     Reader,
     Seen,
+    Stream,
     TrainingResult,
 )
 #: scikit-learn's transformers whose fitted state is known here.
@@ -87,13 +95,16 @@ def with_classes(classes: Iterable[type]) -> Registry:
 def parameter_names(kind: type) -> dict[str, Any]:
     """Return the parameters of a class with their defaults (``inspect.Parameter.empty`` if none).
 
-    An instance is described by the attributes of these names, and made again from them.
+    An instance is described by the attributes of these names, and made again from them. The
+    checkpoint of a trainer is not among them: what a file says must not decide where a later fit
+    writes.
     """
+    own = () if not issubclass(kind, Trainer) else ("checkpoint",)
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {
         name: parameter.default
         for name, parameter in inspect.signature(kind).parameters.items()
-        if parameter.kind in named
+        if parameter.kind in named and name not in own
     }
 
 

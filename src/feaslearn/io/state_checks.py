@@ -12,6 +12,7 @@ from feaslearn.exceptions import FeaslearnError, ModelFileError
 from feaslearn.features import FeatureMap
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.io.registry import TRANSFORMERS
+from feaslearn.io.stream_checks import check_stream
 from feaslearn.io.transformers import MOST_SIGNALS
 from feaslearn.regressor import FacetTable, LearnedFacet
 from feaslearn.regressor.explanation import Seen
@@ -35,6 +36,7 @@ def check_state(state: Mapping[str, Any], transformer_is_given: bool) -> None:
     _check_theta(state["hypothesis_"], state["theta_"], n, k)
     _check_result(state["result_"])
     _check_seen(state["_seen"], n_signals, n)
+    check_stream(state["stream_"], state["hypothesis_"], n, k)
     if state["_facets"] is not None:
         _check_facets(state["_facets"], n, k)
 

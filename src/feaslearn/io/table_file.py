@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
+from feaslearn.atomic import read_bytes, write_bytes
 from feaslearn.exceptions import DataError
-from feaslearn.io.atomic import read_bytes, write_bytes
 from feaslearn.io.csv_file import csv_text, read_csv
 from feaslearn.io.parquet_file import MAGIC, parquet_bytes, read_parquet
 from feaslearn.io.table import Table

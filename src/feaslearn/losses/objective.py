@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.known import KnownShape
 from feaslearn.losses.loss import Loss
 from feaslearn.losses.validation import Validation
+from feaslearn.runs import Run
 
 Array = NDArray[np.float64]
 Item = TypeVar("Item")
@@ -43,6 +44,8 @@ class Objective:
         Threads; kernels release the GIL.
     validation : Validation, optional
         Samples on which a search is watched; they are no part of the objective.
+    run : Run, optional
+        How long a search may take, and what of it is done already; no part of the objective either.
     """
 
     loss: Loss
@@ -50,6 +53,7 @@ class Objective:
     shards: Sequence[Shard]
     n_jobs: int = 1
     validation: Validation | None = None
+    run: Run = field(default_factory=Run, repr=False, compare=False)
 
     @property
     def n_decisions(self) -> int:
@@ -70,6 +74,14 @@ class Objective:
     def known(self) -> KnownShape | None:
         """The rows that are known, if there are any."""
         return known_shape(self.hypothesis)
+
+    def within(self, name: object) -> Objective:
+        """Return the same objective for a part of the run."""
+        return replace(self, run=self.run.within(name))
+
+    def limited(self, seconds: float | None) -> Objective:
+        """Return the same objective for a search that may take so long."""
+        return replace(self, run=self.run.limited(seconds))
 
     def of(self, hypothesis: Hypothesis) -> Objective:
         """Return the objective of another hypothesis, within the same known constraints."""

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.network.enumeration_search import EnumerationSearch
 from feaslearn.network.integer_program import FloatArray
-from feaslearn.network.search import Clock, Search
+from feaslearn.network.search import Search
 from feaslearn.network.solve import Solver, solve
+from feaslearn.runs import Clock
 from feaslearn.trainers.progress import ProgressBar
 
 

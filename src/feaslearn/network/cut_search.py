@@ -14,9 +14,10 @@ from feaslearn.network.integer_program import (
     dense_rows,
 )
 from feaslearn.network.row_builder import RowBuilder
-from feaslearn.network.search import Clock, Found, Limits
+from feaslearn.network.search import Found, Limits
 from feaslearn.network.tight_cuts import TightCuts, common_capacity
 from feaslearn.problem.candidate_lines import Networks
+from feaslearn.runs import Clock
 
 #: Rows that are there from the start, and rows that are added at once.
 FIRST_ROWS, ROWS_ADDED = 8192, 100

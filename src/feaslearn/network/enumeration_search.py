@@ -7,7 +7,8 @@ import numpy as np
 from feaslearn.baselines.enumerated_network import all_networks, equality_tolerance
 from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.network.integer_program import FloatArray
-from feaslearn.network.search import Clock, Found, Limits
+from feaslearn.network.search import Found, Limits
+from feaslearn.runs import Clock
 
 
 class EnumerationSearch:

@@ -8,8 +8,9 @@ from feaslearn.baselines.enumerated_network import equality_tolerance
 from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.losses.suboptimality import Suboptimality
 from feaslearn.network.flow_program import FlowProgram
-from feaslearn.network.integer_program import FloatArray, IntegerAnswer, Rows, all_but
-from feaslearn.network.search import Clock, Found, Limits, Network
+from feaslearn.network.integer_program import FloatArray, IntegerAnswer, Outcome, Rows, all_but
+from feaslearn.network.search import Found, Limits, Network
+from feaslearn.runs import Clock
 
 #: Samples that are added at once, at the least and as a share of those already there.
 FEWEST_ADDED, SHARE_ADDED = 4, 0.5
@@ -62,8 +63,9 @@ class FlowSearch:
                     best, value = network, float(losses.mean())
             if value - bound <= self.tolerance:
                 return Found("optimal", best, value, bound)
-            if answer.outcome == "time limit" or network is None:
-                return Found("time limit", best, value, bound)
+            if answer.outcome != "optimal" or network is None:
+                ended: Outcome = "time limit" if answer.outcome == "optimal" else answer.outcome
+                return Found(ended, best, value, bound)
             if not self._learn(answer, losses, points):
                 excluded.append(all_but(network))
 

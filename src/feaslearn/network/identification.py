@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.baselines.enumerated_network import all_networks
-from feaslearn.network.search import Clock, Limits, LineSearch, Network
+from feaslearn.network.search import Limits, LineSearch, Network
 from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks
+from feaslearn.runs import Clock
 
 #: Seconds to look for a network that differs as much as possible from those that were seen.
 PATIENCE = 10.0

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from feaslearn.exceptions import SolverError
+from feaslearn.trainers.mip_run import run_mip
 
 FloatArray = NDArray[np.float64]
-Outcome = Literal["optimal", "infeasible", "time limit"]
+Outcome = Literal["optimal", "infeasible", "time limit", "interrupted"]
 
 OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
@@ -95,8 +96,11 @@ class IntegerProgram:
         if start is not None:
             binaries = np.arange(self.n_binary, dtype=np.int32)
             solver.setSolution(self.n_binary, binaries, start.astype(np.float64))
-        solver.run()
-        return _answer(highspy, solver)
+        interrupted = run_mip(solver, "Network")
+        answer = _answer(highspy, solver)
+        if interrupted and answer.outcome == "time limit":
+            return answer._replace(outcome="interrupted")
+        return answer
 
     def _model(
         self, highspy: Any, cost: FloatArray, fixed: NDArray[np.int8], blocks: list[Rows]
@@ -145,7 +149,7 @@ def _answer(highspy: Any, solver: Any) -> IntegerAnswer:
         value = information.objective_function_value
         bound = information.mip_dual_bound
         return IntegerAnswer("optimal", found, bound if np.isfinite(bound) else value)
-    if status == kinds.kTimeLimit:
+    if status in (kinds.kTimeLimit, kinds.kInterrupt):
         feasible = highspy.SolutionStatus.kSolutionStatusFeasible
         if information.primal_solution_status != feasible:
             return IntegerAnswer("time limit", None, information.mip_dual_bound)

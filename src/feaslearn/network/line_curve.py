@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.network.integer_program import FloatArray
-from feaslearn.network.search import Clock, Limits, Search
+from feaslearn.network.search import Limits, Search
 from feaslearn.problem.candidate_lines import Networks
+from feaslearn.runs import Clock
 
 
 class LineCurve(NamedTuple):

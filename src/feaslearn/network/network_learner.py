@@ -25,10 +25,11 @@ from feaslearn.network.cut_search import CutSearch
 from feaslearn.network.identification import Identification, identify
 from feaslearn.network.line_curve import LineCurve, line_curve
 from feaslearn.network.next_signal import NextSignal, best_signal, draw_signals
-from feaslearn.network.search import Clock, LineSearch, Search, no_limits
+from feaslearn.network.search import LineSearch, Search, no_limits
 from feaslearn.network.solve import Solver, general_search, solve, training_result
 from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks, Node
 from feaslearn.problem.forward_problem import check_count
+from feaslearn.runs import Clock
 
 Prefer = Literal["sparsest", "any"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.network.integer_program import FloatArray, Outcome, Rows, dense_rows
 from feaslearn.problem.candidate_lines import CandidateLines, Networks
+from feaslearn.runs import Clock
 
 Network = NDArray[np.bool_]
 
@@ -76,34 +76,6 @@ class Search(LineSearch, Protocol):
     def least_loss(self, limits: Limits, clock: Clock) -> Found:
         """Return the network of least mean loss within the limits."""
         ...
-
-
-class Clock:
-    """Counts down the time a fit may take.
-
-    Parameters
-    ----------
-    max_seconds : float or None
-        The time; None for no limit.
-    """
-
-    def __init__(self, max_seconds: float | None) -> None:
-        self._began = time.perf_counter()
-        self._end = np.inf if max_seconds is None else self._began + max_seconds
-
-    @property
-    def seconds(self) -> float:
-        """The time that has passed."""
-        return time.perf_counter() - self._began
-
-    @property
-    def left(self) -> float:
-        """The time that is left; zero when it is over."""
-        return max(0.0, self._end - time.perf_counter())
-
-    def part(self, seconds: float) -> Clock:
-        """Return a clock for a part of the time that is left."""
-        return Clock(min(seconds, self.left))
 
 
 def no_limits(candidates: CandidateLines) -> Limits:

@@ -14,10 +14,11 @@ from feaslearn.network.enumeration_search import EnumerationSearch
 from feaslearn.network.flow_program import price_levels
 from feaslearn.network.flow_search import FlowSearch
 from feaslearn.network.integer_program import Outcome
-from feaslearn.network.search import Clock, LineSearch, Network, Search, no_limits
+from feaslearn.network.search import LineSearch, Network, Search, no_limits
 from feaslearn.network.tight_cuts import find_tight_cuts
 from feaslearn.problem.network_samples import dispatch_of
-from feaslearn.results import TrainingResult
+from feaslearn.results import Status, TrainingResult
+from feaslearn.runs import Clock
 
 Solver = Literal["auto", "milp", "enumeration"]
 
@@ -68,13 +69,15 @@ def solve(
     limits = no_limits(losses.candidates)
     least = search.least_loss(limits, clock)
     if least.network is None:
+        if least.outcome == "interrupted":
+            raise KeyboardInterrupt
         raise SolverError(
             f"no network was found in {clock.seconds:.3g} seconds: raise max_seconds, name more "
             "known or forbidden lines, or fit fewer samples"
         )
     network, bound, outcome = least.network, least.bound, least.outcome
     lines_bound = float(losses.candidates.known.sum())
-    if sparsest:
+    if sparsest and outcome != "interrupted":
         ones = np.ones(len(network))
         fewest = search.cheapest(ones, least.value, limits, clock)
         if fewest.network is not None and fewest.value < network.sum():
@@ -159,12 +162,16 @@ def training_result(
     if isinstance(solved.search, FlowSearch):
         details["samples in the program"] = float(len(solved.search.flows.samples))
     warnings = []
-    if solved.outcome == "time limit":
-        warnings.append("the time ended before the network was proved to be the best")
+    status: Status = "time limit"
+    if solved.outcome in ("optimal", "interrupted"):
+        status = solved.outcome
+    if status != "optimal":
+        what = "the time ended" if status == "time limit" else "the fit was interrupted"
+        warnings.append(f"{what} before the network was proved to be the best")
     if losses.n_samples == 1:
         warnings.append("one sample says little about lines; see identify()")
     return TrainingResult(
-        "optimal" if solved.outcome == "optimal" else "time limit",
+        status,
         name,
         solved.loss,
         float(losses.loss.lengths(returned - decisions).mean()),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from feaslearn.hypotheses.hypothesis import Hypothesis
     from feaslearn.known import ResolvedKnown
     from feaslearn.results import TrainingResult
+    from feaslearn.trainers.streaming import DriftTest, Stream
 
 Array = NDArray[np.float64]
 
@@ -45,6 +46,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
     cost_: ResolvedCost | None
     known_: ResolvedKnown | None
     features_: FeatureMap
+    stream_: Stream | None
     _reader: Reader
     _facets: FacetTable | None
     _samples: tuple[Any, Any, Any, Any]
@@ -242,6 +244,12 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return layout.unpack(self.theta_)
 
     @property
+    def drift_(self) -> DriftTest | None:
+        """The test whether new samples still fit, of a model that goes on learning."""
+        check_fitted(self)
+        return None if self.stream_ is None else self.stream_.drift
+
+    @property
     def facets_(self) -> FacetTable:
         """The learned constraints as a table in the names of the data."""
         check_fitted(self)
@@ -257,7 +265,10 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if any(part is not None for part in given):
             raise DataError("pass X and y together, or neither for the samples of the fit")
         if not hasattr(self, "_samples"):
-            raise DataError("a model that was loaded does not have its samples; pass X and y")
+            raise DataError(
+                "a model that was loaded or learned in parts does not have its samples; pass X "
+                "and y"
+            )
         return self._samples
 
     def __getstate__(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
 
 from feaslearn.costs import CostSpecification
 from feaslearn.exceptions import FeaslearnWarning
@@ -19,6 +20,7 @@ from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.logs import spoken
 from feaslearn.regressor.outputs import Outputs
+from feaslearn.regressor.partial_fit import begun, can_go_on, follow, streaming_trainer
 from feaslearn.regressor.reader import Reader, check_columns
 from feaslearn.regressor.training import train
 from feaslearn.trainers import Trainer
@@ -78,6 +80,10 @@ class RegionRegressor(LearnedRegion):
         How features are made of signals.
     known_ : ResolvedKnown or None
         Known constraints, as functions of the signals.
+    stream_ : Stream or None
+        What the model needs to go on learning, after `partial_fit` or with a `Streaming` trainer.
+    drift_ : DriftTest or None
+        Whether new samples still fit, and after how many samples they did not.
     n_features_in_, feature_names_in_ : int, ndarray
         Number of the signals, and their names where they had some.
 
@@ -152,6 +158,57 @@ class RegionRegressor(LearnedRegion):
             One error that names everything wrong with parameters and data. A single problem of a
             set is a `SetError`, one of a combination of parts an `UnsupportedError`.
         """
+        return self._learn(X, y, costs, sample_weight, self.trainer)
+
+    @available_if(can_go_on)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        costs: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Go on learning from more samples; the first call begins, or `fit` does.
+
+        How much older samples count, which rows are retained and when drift is told are said by
+        ``trainer=Streaming(...)``; with "auto" its defaults hold. A model that was loaded goes on
+        where it was saved. `Minkowski`, `Scaled`, `Affine` and the linear policy can go on.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (N, K)
+            Signals, with the columns of the first call.
+        y : array-like or frame of shape (N, n) or (N,)
+            Decisions; NaN where a decision was not observed.
+        costs : array-like of shape (N, n), default=None
+            Costs to use instead of those read from the signals.
+        sample_weight : array-like of shape (N,), default=None
+            Weights, not negative and not all zero.
+
+        Returns
+        -------
+        RegionRegressor
+            The model itself.
+
+        Warns
+        -----
+        FeaslearnWarning
+            When new samples no longer fit (``drift_``).
+        """
+        trainer = streaming_trainer(self)
+        if not hasattr(self, "theta_"):
+            return self._learn(X, y, costs, sample_weight, trainer)
+        if self.stream_ is None:
+            self._learn(*self._samples, trainer)
+        with spoken(self.verbose):
+            trained, self._seen = follow(self, trainer, X, y, costs, sample_weight)
+        self.theta_, self.result_, self.stream_ = trained
+        self.__dict__.pop("_samples", None)
+        return self
+
+    def _learn(
+        self, X: Any, y: Any, costs: Any, sample_weight: Any, trainer: Trainer | str
+    ) -> Self:
         data = check_fit(self, X, y, costs, sample_weight)
         priced = self.cost is not None or costs is not None
         if not priced:
@@ -159,11 +216,11 @@ class RegionRegressor(LearnedRegion):
                 "no cost was given, so no region can be learned: the model is the linear policy "
                 "b(s). Pass cost=[...] with the signals that price the decisions",
                 FeaslearnWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         check_columns(self, X, reset=True)
         with spoken(self.verbose):
-            hypothesis, trained = train(self, data, priced)
+            hypothesis, trained = train(self, data, priced, trainer)
         self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
         self.theta_, self.result_, self.known_ = trained.theta, trained.result, data.known
         n = data.rows.decisions.shape[1]
@@ -171,4 +228,5 @@ class RegionRegressor(LearnedRegion):
         self._facets = summarize(hypothesis, trained, data, self._reader)
         self._seen = look(hypothesis, trained.theta, data, self._reader.maximises)
         self._samples = (X, y, costs, sample_weight)
+        self.stream_ = begun(trained, data.rows, y, sample_weight)
         return self

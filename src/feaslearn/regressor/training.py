@@ -14,20 +14,24 @@ from feaslearn.hypotheses.constrained import constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Validation
 from feaslearn.regressor.checks import FitData
-from feaslearn.trainers import Trained
+from feaslearn.trainers import Auto, Trained, Trainer
 from feaslearn.trainers.automatic import (
-    FOLDS,
     choose_hypothesis,
     choose_trainer,
     linear_policy,
 )
+from feaslearn.trainers.contest import FOLDS, ChoiceInterrupted
+from feaslearn.trainers.running import carried_out
 from feaslearn.trainers.size_choice import choose_size
+from feaslearn.trainers.trainer import measured
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
 
 
-def train(model: RegionRegressor, data: FitData, priced: bool) -> tuple[Hypothesis, Trained]:
+def train(
+    model: RegionRegressor, data: FitData, priced: bool, trainer: Trainer | str
+) -> tuple[Hypothesis, Trained]:
     """Choose what "auto" leaves open, and train; without costs, only the linear policy.
 
     Returns
@@ -47,18 +51,50 @@ def train(model: RegionRegressor, data: FitData, priced: bool) -> tuple[Hypothes
     if data.known is not None:
         hypothesis = constrained(hypothesis, data.known.shape)
     objective = Objective(data.loss, hypothesis, list(shards(rows)), threads, watched)
-    if priced and not given:
-        chosen = choose_hypothesis(objective, data.random, model.trainer)
-        objective = objective.of(chosen)
-    objective = objective.of(choose_size(objective.learned(), data.random).hypothesis)
-    trained = choose_trainer(model.trainer, objective).train(objective, data.random)
-    if priced and not given and len(rows.weights) < 2 * FOLDS:
+    fit = _Fit(trainer, choose=priced and not given)
+    seeded = model.random_state is not None
+    trained = carried_out(fit.outer, objective, data.random, fit.train, seeded)
+    if fit.choose and len(rows.weights) < 2 * FOLDS:
         trained.result.warnings.append(
             f"a hypothesis is chosen from {2 * FOLDS} samples on; these are {len(rows.weights)}, "
             "so the linear policy was fitted"
         )
     trained.result.warnings.extend(data.warnings)
-    return without_known(objective.hypothesis), trained
+    return without_known(fit.hypothesis), trained
+
+
+class _Fit:
+    """Chooses what is open and trains, all within one run."""
+
+    def __init__(self, trainer: Trainer | str, choose: bool) -> None:
+        self.trainer, self.choose = trainer, choose
+        #: Whose limits hold for all of it.
+        self.outer = trainer if isinstance(trainer, Trainer) else Auto()
+        self.hypothesis: Hypothesis = linear_policy()
+
+    def train(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Choose the hypothesis and its size, each in half of the time left; then train."""
+        try:
+            if self.choose:
+                chosen = choose_hypothesis(_half(objective, "hypothesis"), random, self.trainer)
+                objective = objective.of(chosen)
+            sized = choose_size(_half(objective, "size").learned(), random)
+            objective = objective.of(sized.hypothesis)
+        except ChoiceInterrupted as found:
+            self.hypothesis = found.hypothesis
+            last = measured(self.outer, objective.of(found.hypothesis), found.theta, "interrupted")
+            last.result.warnings.append(
+                "the choice of a hypothesis was interrupted: this is the best of those that were "
+                "tried, fitted to a part of the samples"
+            )
+            return last
+        self.hypothesis = objective.hypothesis
+        return choose_trainer(self.trainer, objective).train(objective.within("training"), random)
+
+
+def _half(objective: Objective, name: str) -> Objective:
+    """Return the objective for a choice, which may take half of the time that is left."""
+    return objective.within(name).limited(objective.run.clock.left / 2.0)
 
 
 def _validation(model: RegionRegressor, data: FitData) -> Validation | None:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn import __version__
+from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.data import Decisions
 from feaslearn.exceptions import FeaslearnWarning
-from feaslearn.io.atomic import check_writable, write_bytes
 from feaslearn.metrics import evaluate
 from feaslearn.plots.canvas import Units, labels
 from feaslearn.regressor import RegionRegressor

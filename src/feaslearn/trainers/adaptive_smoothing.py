@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,7 @@ from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.trainers.backtracking import NoStep, Step, backtrack, first_size
 from feaslearn.trainers.gradient_descent import NEGLIGIBLE, no_gradient_in
 from feaslearn.trainers.iterative import IterativeTrainer
+from feaslearn.trainers.running import Given
 from feaslearn.trainers.smoothed_objective import Smoothed, SmoothedObjective
 from feaslearn.trainers.starts import Start
 from feaslearn.trainers.walk import Callback, Iterate
@@ -87,6 +89,8 @@ class AdaptiveSmoothing(IterativeTrainer):
         which iterate is the best.
     callback : callable, default=None
         Called with the iteration and the `Iterate`; a true answer stops the search.
+    checkpoint : path-like or Checkpoint, default=None
+        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
 
     References
     ----------
@@ -118,6 +122,7 @@ class AdaptiveSmoothing(IterativeTrainer):
         patience: int | None = None,
         validation: Decisions | None = None,
         callback: Callback | None = None,
+        checkpoint: Given = None,
     ) -> None:
         self.max_iter = max_iter
         self.max_seconds = max_seconds
@@ -131,6 +136,7 @@ class AdaptiveSmoothing(IterativeTrainer):
         self.patience = patience
         self.validation = validation
         self.callback = callback
+        self.checkpoint = checkpoint
 
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with the limits or the weights of the slacks."""
@@ -173,6 +179,19 @@ class AdaptiveSmoothing(IterativeTrainer):
                 start=found.value,
             ),
         )
+
+    def state_of(self, iterate: Iterate) -> dict[str, Any]:
+        """Return what a checkpoint keeps: the loss, and where the search of each sample begins."""
+        state = {each.name: getattr(iterate, each.name) for each in fields(iterate)}
+        problem: SmoothedObjective = state.pop("problem")
+        return state | {"memories": problem.memories()}
+
+    def from_state(self, objective: Objective, state: dict[str, Any]) -> SmoothedIterate:
+        """Return the iterate of a checkpoint."""
+        problem = SmoothedObjective(objective, self.normalize_cost, self.compiled)
+        problem.remember(state.pop("memories"))
+        found = Smoothed(*state.pop("found"))
+        return SmoothedIterate(**state, problem=problem, found=found)
 
     def step(self, objective: Objective, iterate: Iterate) -> SmoothedIterate:
         """Take one backtracked step, and double epsilon where the slack has settled."""

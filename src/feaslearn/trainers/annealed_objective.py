@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from copy import copy
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
@@ -17,6 +14,7 @@ from feaslearn.kernels.annealed_columns import annealed_columns
 from feaslearn.kernels.norms import SQUARED_L2
 from feaslearn.kernels.set_code import is_simplex
 from feaslearn.losses import Objective, Predictability
+from feaslearn.trainers.quasi_newton import quasi_newton
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.starts.start import Policy
 from feaslearn.trainers.trainer import returned_loss
@@ -43,18 +41,13 @@ class AnnealedObjective:
         The linear policy of these samples, or of some of them.
     ridge : Ridge
         The strength :math:`\lambda` and the shape of the penalty.
-    deadline : float, default=inf
-        Monotonic time at which descents end.
     """
 
-    def __init__(
-        self, objective: Objective, policy: Policy, ridge: Ridge, deadline: float = np.inf
-    ) -> None:
+    def __init__(self, objective: Objective, policy: Policy, ridge: Ridge) -> None:
         code = objective.maps().latent(objective.n_decisions).code()
         if code is None:
             raise AssertionError("a set without a smooth minimiser")
         self.objective, self._code = objective, code
-        self._deadline = deadline
         #: Root mean square of the policy's residuals; zero where there are only rounding errors.
         self.scale = float(np.sqrt((policy.spread**2).sum()))
         seen = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
@@ -148,9 +141,11 @@ class AnnealedObjective:
         return loss + self.penalty(theta)
 
     def descend(
-        self, theta: Array, temperature: float | None, max_iter: int, tol: float
+        self, theta: Array, temperature: float | None, max_iter: int, tol: float, name: str
     ) -> tuple[Array, float, Array, int]:
         """Take quasi-Newton steps at one temperature, or None for the loss itself.
+
+        A descent has a name, by which a run that is resumed knows the values it has seen.
 
         Returns
         -------
@@ -161,17 +156,13 @@ class AnnealedObjective:
         def evaluate(point: Array) -> tuple[float, Array]:
             return self.exact(point) if temperature is None else self.evaluate(point, temperature)
 
-        def late(_: Array) -> None:
-            if time.monotonic() > self._deadline:
-                raise StopIteration
-
-        options: Any = {"maxiter": max_iter, "ftol": float(tol), "gtol": 0.0}
-        found = minimize(  # type: ignore[call-overload]
+        found = quasi_newton(
             evaluate,
             theta,
-            jac=True,
-            method="L-BFGS-B",
-            callback=late,
-            options=options,
+            self.objective.run,
+            name,
+            maxiter=max_iter,
+            ftol=float(tol),
+            gtol=0.0,
         )
         return found.x, float(found.fun), np.asarray(found.jac), int(found.nit)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Real
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +21,7 @@ from feaslearn.trainers.refit import polish
 from feaslearn.trainers.revival import dead_columns, revive
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.ridge_choice import FLOORS, RIDGES, choose_ridge
+from feaslearn.trainers.running import Given
 from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, GivenStart, Start
@@ -99,6 +99,8 @@ class Annealing(IterativeTrainer):
     callback : callable, default=None
         Called with the number of temperatures seen and the `Iterate`; a true answer stops the
         search.
+    checkpoint : path-like or Checkpoint, default=None
+        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
 
     References
     ----------
@@ -116,8 +118,6 @@ class Annealing(IterativeTrainer):
     True
     """
 
-    #: Monotonic time at which a search ends.
-    deadline: float = np.inf
     #: The ridge of a walk.
     chosen: Ridge = Ridge(0.0)
 
@@ -135,6 +135,7 @@ class Annealing(IterativeTrainer):
         patience: int | None = None,
         validation: Decisions | None = None,
         callback: Callback | None = None,
+        checkpoint: Given = None,
     ) -> None:
         self.max_iter = max_iter
         self.max_seconds = max_seconds
@@ -148,6 +149,7 @@ class Annealing(IterativeTrainer):
         self.patience = patience
         self.validation = validation
         self.callback = callback
+        self.checkpoint = checkpoint
 
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with limits, ridge or temperatures."""
@@ -187,8 +189,7 @@ class Annealing(IterativeTrainer):
 
     def init(self, objective: Objective, theta: Array) -> AnnealedIterate:
         """Evaluate the smooth loss at the start; where the linear policy is exact, be done."""
-        policy = linear_policy_of(some_samples(objective, np.random.default_rng(0)))
-        problem = AnnealedObjective(objective, policy, self.chosen, self.deadline)
+        problem = self._problem(objective)
         if not problem.scale > 0.0:
             nothing = np.zeros(len(theta))
             return self._iterate(
@@ -196,6 +197,20 @@ class Annealing(IterativeTrainer):
             )
         found = problem.evaluate(theta, self.warmest)
         return self._iterate(AnnealedIterate(theta, *found, problem=problem), None)
+
+    def _problem(self, objective: Objective) -> AnnealedObjective:
+        """Return the smooth objective of a walk."""
+        policy = linear_policy_of(some_samples(objective, np.random.default_rng(0)))
+        return AnnealedObjective(objective, policy, self.chosen)
+
+    def state_of(self, iterate: Iterate) -> dict[str, Any]:
+        """Return what a checkpoint keeps: all but the smooth objective."""
+        names = [each.name for each in fields(iterate) if each.name != "problem"]
+        return {name: getattr(iterate, name) for name in names}
+
+    def from_state(self, objective: Objective, state: dict[str, Any]) -> AnnealedIterate:
+        """Return the iterate of a checkpoint."""
+        return AnnealedIterate(**state, problem=self._problem(objective))
 
     def step(self, objective: Objective, iterate: Iterate) -> AnnealedIterate:
         """Go through one temperature; after the last, polish on the exact loss."""
@@ -205,13 +220,13 @@ class Annealing(IterativeTrainer):
         share = max(1, int(self.max_iter) // TEMPERATURES)
         if stage < TEMPERATURES:
             theta, value, slope, steps = problem.descend(
-                iterate.theta, self._temperature(stage), share, self.tol
+                iterate.theta, self._temperature(stage), share, self.tol, f"stage {stage}"
             )
             following = replace(iterate, theta=theta, value=value, gradient=slope, steps=steps)
             return self._iterate(replace(following, stage=stage + 1), None)
         theta, steps = iterate.theta, 1
         if not isinstance(objective.loss, Predictability):
-            theta, _, _, steps = problem.descend(theta, None, share, self.tol)
+            theta, _, _, steps = problem.descend(theta, None, share, self.tol, "exact")
         theta = self._revived(problem, polish(problem, theta), share)
         if not problem.explained(theta) and problem.merit(problem.center) <= problem.merit(theta):
             theta = problem.center
@@ -229,9 +244,10 @@ class Annealing(IterativeTrainer):
             return theta
         tried = revive(problem, theta, dead)
         for stage in range(TEMPERATURES // 2, TEMPERATURES):
-            tried = problem.descend(tried, self._temperature(stage), share, self.tol)[0]
+            heat, name = self._temperature(stage), f"revived {stage}"
+            tried = problem.descend(tried, heat, share, self.tol, name)[0]
         if not isinstance(problem.objective.loss, Predictability):
-            tried = problem.descend(tried, None, share, self.tol)[0]
+            tried = problem.descend(tried, None, share, self.tol, "revived")[0]
         tried = polish(problem, tried)
         return tried if problem.merit(tried) < problem.merit(theta) else theta
 
@@ -257,26 +273,26 @@ class Annealing(IterativeTrainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Choose the ridge, walk from every start, and end on all samples."""
-        began = time.monotonic()
-        limit = np.inf if self.max_seconds is None else float(self.max_seconds)
+        objective = objective.limited(self.max_seconds)
+        clock = objective.run.clock
         some = some_samples(objective, random)
         run = copy(self)
-        run.deadline = began + limit
-        run.chosen = self._choose(some, random, began + CHOICE_SHARE * limit)
-        trained = self._run(run, some, random)
+        run.max_seconds = None  # the clock of the objective counts for all parts together
+        run.chosen = self._choose(some.within("ridge").limited(CHOICE_SHARE * clock.left), random)
+        trained = IterativeTrainer.search(run, some.within("some"), random)
         if some is not objective and trained.result.status != "stopped by callback":
             run.start, run.n_starts = GivenStart(trained.theta), 1
             run.warmest = min(self.warmest, COOL)
             before = trained.result.n_iter
-            trained = self._run(run, objective, random)
+            trained = IterativeTrainer.search(run, objective.within("all"), random)
             trained.result.n_iter += before
         trained.result.trainer = repr(self)
-        trained.result.seconds = time.monotonic() - began
+        trained.result.seconds = clock.seconds
         trained.result.details["ridge"] = run.chosen.strength
         trained.result.details["floor of the ridge"] = run.chosen.floor
         return trained
 
-    def _choose(self, objective: Objective, random: np.random.Generator, deadline: float) -> Ridge:
+    def _choose(self, objective: Objective, random: np.random.Generator) -> Ridge:
         """Return the ridge that was asked for, what is open of it by cross-validation."""
         strengths = RIDGES if self.ridge == "auto" else (float(self.ridge),)
         floors = FLOORS if self.ridge_floor == "auto" else (float(self.ridge_floor),)
@@ -285,10 +301,4 @@ class Annealing(IterativeTrainer):
         standard = Standardization.of(objective).apply(objective)
         # Parameters that were fitted before have seen the rows of all folds.
         start = self._strategy() if self._strategy().standardized else DataStart()
-        return choose_ridge(standard, start, random, strengths, floors, deadline).ridge
-
-    @staticmethod
-    def _run(run: Annealing, objective: Objective, random: np.random.Generator) -> Trained:
-        if run.max_seconds is not None:
-            run.max_seconds = max(0.0, run.deadline - time.monotonic())
-        return IterativeTrainer.search(run, objective, random)
+        return choose_ridge(standard, start, random, strengths, floors).ridge

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,30 +12,33 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
 from feaslearn.sets import Box, Simplex
 from feaslearn.trainers.annealing import Annealing
-from feaslearn.trainers.blending import Blending, best_weights
+from feaslearn.trainers.auto import Auto
+from feaslearn.trainers.blending import Blending
+from feaslearn.trainers.contest import FOLDS, Contest
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer import MixedInteger
-from feaslearn.trainers.out_of_fold import out_of_fold
-from feaslearn.trainers.trainer import Trainer, loss_of_decisions
+from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.running import train_once
+from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
-logger = logging.getLogger("feaslearn")
 
-FOLDS = 5
 #: Facet regions, grown on different splits, in the blend that "auto" takes where facets win.
 MEMBERS = 8
-#: Of hypotheses that are this much worse than the best, the simplest is taken.
-AS_GOOD = 0.01
 #: Decisions times features from which on Minkowski sums have constant scales.
 MANY_SCALES = 40
-#: A blend of facets and Minkowski sums must be this much better than either.
-WORTH_BLENDING = 0.03
+#: A learned polytope is tried where the best region keeps this share of the linear policy's loss.
+UNEXPLAINED = 0.1
+#: Fewest and most vertices of that polytope; between them, two for each decision.
+VERTICES = (4, 12)
 
 
 def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
     """Return the trainer itself, or for "auto" the first that serves the objective."""
+    if isinstance(trainer, Auto):
+        trainer = "auto"
     if isinstance(trainer, Trainer):
         return trainer
     if trainer != "auto":
@@ -62,6 +63,11 @@ def candidates(n: int, k: int) -> list[Hypothesis]:
     return [linear_policy(), Scaled(Simplex(n)), Scaled(Box(n)), minkowski(n, k), Facets()]
 
 
+def polytope(n: int) -> Affine:
+    """Return the polytopes that "auto" tries where noise hides the facets."""
+    return Affine(Simplex(int(np.clip(2 * n, *VERTICES))))
+
+
 def minkowski(n: int, k: int) -> Minkowski:
     """Return the sums that "auto" tries: where affine scales would take long, constant ones."""
     return Minkowski("auto", scale="affine" if n * k <= MANY_SCALES else "constant")
@@ -73,57 +79,49 @@ def choose_hypothesis(
     """Choose a hypothesis by the cross-validated loss of the returned decisions.
 
     Of those about as good as the best, the simplest; facets of several splits where facets are
-    best, and with them Minkowski sums where a blend of both is clearly better. The hypothesis of
+    best, and with them Minkowski sums where a blend of both is clearly better. Where all of them
+    leave much unexplained, polytopes of a few learned vertices are tried too. The hypothesis of
     ``objective`` itself does not count, nor do those that the trainer does not serve. With too few
-    samples for the folds, the simplest is taken.
+    samples for the folds, the simplest is taken. Those that the time of the objective's run was too
+    short for do not count either.
+
+    Raises
+    ------
+    ChoiceInterrupted
+        If the user presses Ctrl-C when a hypothesis has been tried.
     """
-    k = objective.learned().n_features
-    tried = [objective.of(hypothesis) for hypothesis in candidates(objective.n_decisions, k)]
-    served = [
-        each for each in tried if not choose_trainer(trainer, each).mismatches(each.learned())
-    ]
-    whole = objective.whole()
-    n_samples = len(whole.weights)
+    trainer = "auto" if isinstance(trainer, Auto) else trainer
+    n, k = objective.n_decisions, objective.learned().n_features
+    tried = [objective.of(hypothesis) for hypothesis in candidates(n, k)]
+    served = [each for each in tried if _serves(trainer, each)]
+    n_samples = len(objective.whole().weights)
     if n_samples < 2 * FOLDS or len(served) < 2:
         return without_known((served or tried)[0].hypothesis)
-    fold = random.permutation(n_samples) % FOLDS
-    guesses = [_left_out(each, fold, random, trainer) for each in served]
-    losses = np.array([loss_of_decisions(objective, guess, whole) for guess in guesses])
-    for each, loss in zip(served, losses, strict=True):
-        logger.info("%r: cross-validated loss %.6g", without_known(each.hypothesis), loss)
-    rounding = 1e-12 * float(whole.weights @ np.nan_to_num(whole.decisions**2).sum(axis=1))
-    good = np.flatnonzero(losses <= (1.0 + AS_GOOD) * losses.min() + rounding)
-    chosen = without_known(served[int(good[0])].hypothesis)
+
+    def fit(inner: Objective) -> Trained:
+        return train_once(_quick_trainer(trainer, inner), inner, random, thorough=False)
+
+    contest = Contest(objective, random, fit)
+    with ProgressBar("Choice of a hypothesis", len(served)) as bar:
+        for done, each in enumerate(served):
+            bar.update(done, repr(without_known(each.hypothesis)))
+            contest.add(each)
+        learned = objective.of(polytope(n))
+        affordable = n * k <= MANY_SCALES and _serves(trainer, learned)
+        if affordable and contest.unexplained() > UNEXPLAINED:
+            contest.add(learned)
+    chosen = contest.simplest()
     if trainer != "auto" or not isinstance(chosen, Facets | Minkowski):
         return chosen
     # Facets grown on several splits, blended, are steadier than any one of them.
     facets: list[Hypothesis] = [Facets() for _ in range(MEMBERS)]
-    pair = np.array(guesses[-2:])
-    blended = np.einsum("t,tij->ij", best_weights(pair, whole), pair)
-    if (
-        loss_of_decisions(objective, blended, whole)
-        < (1.0 - WORTH_BLENDING) * losses.min() - rounding
-    ):
-        return Blend([*facets, minkowski(objective.n_decisions, k)])
+    if contest.worth_blending():
+        return Blend([*facets, minkowski(n, k)])
     return Blend(facets) if isinstance(chosen, Facets) else chosen
 
 
-def _left_out(
-    objective: Objective,
-    fold: NDArray[np.intp],
-    random: np.random.Generator,
-    trainer: Trainer | str,
-) -> Array:
-    """Return decisions for each fold, by a model trained on all others."""
-
-    def fit(inner: Objective) -> Array:
-        trained = _quick_trainer(trainer, inner).train(inner, random, thorough=False)
-        if trained.result.status == "interrupted":
-            # There is no model yet that could be returned.
-            raise KeyboardInterrupt
-        return trained.theta
-
-    return out_of_fold(objective, fold, fit)
+def _serves(trainer: Trainer | str, objective: Objective) -> bool:
+    return not choose_trainer(trainer, objective).mismatches(objective.learned())
 
 
 def _quick_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:

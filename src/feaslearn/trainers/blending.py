@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -18,11 +17,12 @@ from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective
-from feaslearn.results import Status, TrainingResult
+from feaslearn.results import Status
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.out_of_fold import out_of_fold
 from feaslearn.trainers.progress import ProgressBar
-from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
+from feaslearn.trainers.running import Given, check_max_seconds, train_once
+from feaslearn.trainers.trainer import Trained, Trainer, measured
 
 Array = NDArray[np.float64]
 
@@ -46,6 +46,10 @@ class Blending(Trainer):
         Folds of the out-of-fold predictions; 0 gives all members the same weight.
     choose : callable, default=None
         Returns the trainer for a member's objective. None trains each with what "auto" means.
+    max_seconds : float, default=None
+        Limit on the wall time, which members share.
+    checkpoint : path-like or Checkpoint, default=None
+        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
 
     Examples
     --------
@@ -57,13 +61,21 @@ class Blending(Trainer):
     uses_known = True
 
     def __init__(
-        self, n_folds: int = 5, choose: Callable[[Objective], Trainer] | None = None
+        self,
+        n_folds: int = 5,
+        choose: Callable[[Objective], Trainer] | None = None,
+        max_seconds: float | None = None,
+        checkpoint: Given = None,
     ) -> None:
         self.n_folds = n_folds
         self.choose = choose
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
 
     def check(self, problems: Problems) -> None:
-        """Add to ``problems`` a wrong number of folds."""
+        """Add to ``problems`` a wrong number of folds, and a limit that is none."""
+        super().check(problems)
+        check_max_seconds(self.max_seconds, problems)
         folds = self.n_folds
         whole = isinstance(folds, Integral) and not isinstance(folds, bool)
         if not whole or folds < 0 or folds == 1:
@@ -81,31 +93,44 @@ class Blending(Trainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Train every member on all rows and on all folds but one."""
-        began = time.monotonic()
+        objective = objective.limited(self.max_seconds)
         blend = objective.hypothesis
         if not isinstance(blend, Blend):
             raise TypeError("refused by mismatches")
         whole = objective.whole()
-        members = [replace(objective, hypothesis=member) for member in blend.members()]
+        members = [
+            replace(objective.within(f"member {t}"), hypothesis=member)
+            for t, member in enumerate(blend.members())
+        ]
         fold = random.permutation(len(whole.weights)) % max(self.n_folds, 1)
         kinds = [repr(without_known(member.hypothesis)) for member in members]
         weighed = len(set(kinds)) > 1 and 1 < self.n_folds <= len(fold)
         first = [weighed and kinds.index(kind) == t for t, kind in enumerate(kinds)]
         # Each member has draws of its own, so that threads do not change the result.
         streams = random.spawn(len(members))
+        trainings = [1 + self.n_folds * asked for asked in first]
+        waiting = [sum(trainings[t:]) for t in range(len(members))]
         work = Parallel(objective.n_jobs, prefer="threads", return_as="generator")
         done: list[tuple[Trained, Array | None]] = []
+        ended: Status | None = None
         with ProgressBar("Blending", len(members)) as bar:
-            for answer in work(
-                delayed(self._member)(member, fold if asked else None, stream)
-                for member, asked, stream in zip(members, first, streams, strict=True)
-            ):
-                done.append(answer)
-                bar.update(len(done))
-        thetas = [trained.theta for trained, _ in done]
+            try:
+                for answer in work(
+                    delayed(self._member)(member, fold if asked else None, stream, left)
+                    for member, asked, stream, left in zip(
+                        members, first, streams, waiting, strict=True
+                    )
+                ):
+                    done.append(answer)
+                    bar.update(len(done))
+                    if answer[0].result.status == "interrupted":
+                        break
+            except KeyboardInterrupt:
+                ended = "interrupted"
+        thetas = _completed(blend, objective, kinds, [trained.theta for trained, _ in done])
         warnings = dict.fromkeys(text for trained, _ in done for text in trained.result.warnings)
-        weights = np.full(len(members), 1.0 / len(members))
-        if weighed:
+        weights = np.repeat([1.0 / len(done), 0.0], [len(done), len(members) - len(done)])
+        if weighed and len(done) == len(members):
             names = list(dict.fromkeys(kinds))
             guesses = [guess for _, guess in done if guess is not None]
             shares = dict(zip(names, best_weights(np.array(guesses), whole), strict=True))
@@ -113,10 +138,10 @@ class Blending(Trainer):
         layout = blend.layout(objective.n_decisions, objective.n_features)
         parts = {f"member_{t}": theta for t, theta in enumerate(thetas)}
         theta = layout.pack({"weights": weights, **parts})
-        ended = [trained.result.status for trained, _ in done]
-        result = self._result(objective, theta, _worst(ended), began)
-        result.warnings += warnings
-        return Trained(theta, result)
+        status = ended or _worst([trained.result.status for trained, _ in done])
+        blended = measured(self, objective, theta, status)
+        blended.result.warnings += warnings
+        return blended
 
     def _trainer(self, objective: Objective) -> Trainer:
         if self.choose is not None:
@@ -133,29 +158,41 @@ class Blending(Trainer):
         member: Objective,
         fold: NDArray[np.intp] | None,
         random: np.random.Generator,
+        waiting: int,
     ) -> tuple[Trained, Array | None]:
-        """Train one member; where folds are given, predict each by training on the others."""
-        trained = self._trainer(member).train(member, random)
+        """Train one member; where folds are given, predict each by training on the others.
+
+        ``waiting`` trainings share the time that is left: those of this member and of the next.
+        """
+        share = member.n_jobs * member.run.clock.left / waiting
+        trained = train_once(self._trainer(member), member.limited(share), random)
         if fold is None:
             return trained, None
-        return trained, out_of_fold(
-            member,
-            fold,
-            lambda inner: self._trainer(inner).train(inner, random, thorough=False).theta,
-        )
 
-    def _result(
-        self, objective: Objective, theta: Array, status: Status, began: float
-    ) -> TrainingResult:
-        return TrainingResult(
-            status=status,
-            trainer=repr(self),
-            objective=objective.value(theta),
-            returned_loss=returned_loss(objective, theta),
-            n_iter=1,
-            seconds=time.monotonic() - began,
-            tied_share=tied_share(objective, theta),
-        )
+        def fit(inner: Objective) -> Array:
+            trainer = self._trainer(inner)
+            return train_once(trainer, inner.limited(share), random, thorough=False).theta
+
+        return trained, out_of_fold(member, fold, fit)
+
+
+def _completed(
+    blend: Blend, objective: Objective, kinds: list[str], thetas: list[Array]
+) -> list[Array]:
+    """Return parameters for all members: those without training weigh nothing.
+
+    A member that was not trained takes those of another of its kind, or none at all where that is
+    a region.
+    """
+    found = dict(zip(reversed(kinds[: len(thetas)]), reversed(thetas), strict=True))
+    for kind, member in list(zip(kinds, blend.members(), strict=True))[len(thetas) :]:
+        if kind not in found and isinstance(without_known(member), Facets | Blend):
+            raise KeyboardInterrupt
+        size = member.layout(objective.n_decisions, objective.n_features).size
+        thetas = [*thetas, found.get(kind, np.zeros(size))]
+    if not found:
+        raise KeyboardInterrupt
+    return thetas
 
 
 def _worst(statuses: Sequence[Status]) -> Status:

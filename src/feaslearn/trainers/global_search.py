@@ -13,15 +13,17 @@ from feaslearn.exceptions import Problems, TooManyVerticesError
 from feaslearn.hypotheses import Affine
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.results import Status
+from feaslearn.runs import Clock
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.trainers.bilinear_program import BilinearProgram
 from feaslearn.trainers.bilinear_solvers import SOLVERS, Ended, make_solver
 from feaslearn.trainers.gradient_descent import GradientDescent
-from feaslearn.trainers.mixed_integer.found import Clock, Found
+from feaslearn.trainers.mixed_integer.found import Found
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.mixed_integer import bounded_result, check_limits
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram
 from feaslearn.trainers.mixed_integer.starts import improved, starts
+from feaslearn.trainers.running import Given
 from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
@@ -60,6 +62,9 @@ class Global(Trainer):
         value. The lower bound holds for regions within that limit.
     n_starts : int, default=10
         Starts of the heuristics.
+    checkpoint : path-like or Checkpoint, default=None
+        Where the heuristics are written down, to go on from there if the run is killed; see
+        `Checkpoint`. The solver itself begins again.
 
     References
     ----------
@@ -84,15 +89,18 @@ class Global(Trainer):
         tol: float = 1e-3,
         radius: float = 3.0,
         n_starts: int = 10,
+        checkpoint: Given = None,
     ) -> None:
         self.solver = solver
         self.max_seconds = max_seconds
         self.tol = tol
         self.radius = radius
         self.n_starts = n_starts
+        self.checkpoint = checkpoint
 
     def check(self, problems: Problems) -> None:
         """Refuse parameters that are none."""
+        super().check(problems)
         check_limits(self.max_seconds, self.tol, problems)
         if self.solver not in SOLVERS:
             known = ", ".join(map(repr, SOLVERS))
@@ -127,7 +135,8 @@ class Global(Trainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Search for the best parameters and a lower bound."""
-        clock = Clock(self.max_seconds)
+        objective = objective.limited(self.max_seconds)
+        clock = objective.run.clock
         # A missing package is reported before any work.
         program_solver = make_solver(self.solver)
         best, value = self._heuristics(objective, random, clock)
@@ -156,7 +165,7 @@ class Global(Trainer):
         """Return parameters to beat, and their loss; the solver keeps most of the time."""
         seconds = 0.1 * clock.left if np.isfinite(clock.left) else None
         descent = GradientDescent(n_starts=self.n_starts, max_iter=100, max_seconds=seconds)
-        best = descent.search(objective, random).theta
+        best = descent.search(objective.within("descent"), random).theta
         value = objective.value(best)
         for theta in _listed_starts(objective, random, self.n_starts, clock):
             reached = objective.value(theta)

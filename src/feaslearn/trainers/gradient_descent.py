@@ -13,6 +13,7 @@ from feaslearn.losses import Objective
 from feaslearn.results import Status
 from feaslearn.trainers.backtracking import NoStep, backtrack, first_size
 from feaslearn.trainers.iterative import IterativeTrainer
+from feaslearn.trainers.running import Given
 from feaslearn.trainers.starts import Start
 from feaslearn.trainers.walk import Callback, Iterate
 
@@ -49,6 +50,8 @@ class GradientDescent(IterativeTrainer):
         which iterate is the best.
     callback : callable, default=None
         Called with the iteration and the `Iterate`; a true answer stops the search.
+    checkpoint : path-like or Checkpoint, default=None
+        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
 
     References
     ----------
@@ -76,6 +79,7 @@ class GradientDescent(IterativeTrainer):
         patience: int | None = None,
         validation: Decisions | None = None,
         callback: Callback | None = None,
+        checkpoint: Given = None,
     ) -> None:
         self.max_iter = max_iter
         self.max_seconds = max_seconds
@@ -85,6 +89,7 @@ class GradientDescent(IterativeTrainer):
         self.patience = patience
         self.validation = validation
         self.callback = callback
+        self.checkpoint = checkpoint
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a hypothesis that has no gradient; every loss is served."""

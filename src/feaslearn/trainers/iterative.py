@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import partial
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,9 @@ from feaslearn.data import Decisions
 from feaslearn.exceptions import Problems
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult
+from feaslearn.runs import OutOfTime
 from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.running import ENDS_ALL
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import GivenStart, LinearStart, Start
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
@@ -26,9 +29,6 @@ from feaslearn.trainers.watch import validation_losses
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
-
-#: How a whole search ends; any other status ends one walk.
-ENDS_ALL: tuple[Status, ...] = ("time limit", "stopped by callback", "interrupted")
 
 
 class IterativeTrainer(Trainer):
@@ -41,7 +41,6 @@ class IterativeTrainer(Trainer):
     """
 
     max_iter: int
-    max_seconds: float | None
     tol: float
     n_starts: int
     start: Start | ArrayLike | None
@@ -57,8 +56,17 @@ class IterativeTrainer(Trainer):
     def step(self, objective: Objective, iterate: Iterate) -> Iterate:
         """Return the next iterate; its ``finished`` says whether it is the last."""
 
+    def state_of(self, iterate: Iterate) -> dict[str, Any]:
+        """Return what a checkpoint keeps of an iterate: arrays, numbers and texts."""
+        return {each.name: getattr(iterate, each.name) for each in fields(Iterate)}
+
+    def from_state(self, objective: Objective, state: dict[str, Any]) -> Iterate:
+        """Return the iterate of a checkpoint."""
+        return Iterate(**state)
+
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with limits, starts, validation or callback."""
+        super().check(problems)
         for name, least in (("max_iter", 0), ("n_starts", 1), ("patience", 1)):
             value = getattr(self, name)
             if value is None and name == "patience":
@@ -85,7 +93,7 @@ class IterativeTrainer(Trainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Walk from every start, and keep the best iterate of all."""
-        began = time.monotonic()
+        objective = objective.limited(self.max_seconds)
         standardization = Standardization.of(objective)
         seeds = random.integers(2**63, size=self.n_starts)
         thetas = [
@@ -94,7 +102,7 @@ class IterativeTrainer(Trainer):
         ]
         walks = [Walk() for _ in thetas]
         with ProgressBar(type(self).__name__, self.n_starts * self.max_iter) as bar:
-            hike = _Hike(walks, bar, began)
+            hike = _Hike(walks, bar)
             self._walk_all(standardization.apply(objective), thetas, hike)
         best = best_walk(walks)
         if best is None or best.theta is None:
@@ -103,7 +111,8 @@ class IterativeTrainer(Trainer):
         best.status = ended[0] if ended else best.status
         theta = standardization.revert(objective, best.theta)
         steps = sum(walk.steps for walk in walks)
-        return Trained(theta, self._result(objective, theta, best, steps, hike.seconds()))
+        seconds = objective.run.clock.seconds
+        return Trained(theta, self._result(objective, theta, best, steps, seconds))
 
     def _begin(
         self, objective: Objective, into: Standardization, random: np.random.Generator, index: int
@@ -123,7 +132,7 @@ class IterativeTrainer(Trainer):
         try:
             if threads == 1 or self.callback is not None:
                 for theta, walk in zip(thetas, hike.walks, strict=True):
-                    self._walk(objective, theta, walk, hike)
+                    self._walk_once(objective, theta, walk, hike)
                     if walk.status in ENDS_ALL or walk.exact:
                         break
                 return
@@ -131,7 +140,7 @@ class IterativeTrainer(Trainer):
             with ThreadPoolExecutor(threads) as pool:
                 try:
                     jobs = [
-                        pool.submit(self._walk, alone, theta, walk, hike)
+                        pool.submit(self._walk_once, alone, theta, walk, hike)
                         for theta, walk in zip(thetas, hike.walks, strict=True)
                     ]
                     for job in jobs:
@@ -143,31 +152,70 @@ class IterativeTrainer(Trainer):
                 raise
             hike.walks[0].status = "interrupted"
 
+    def _walk_once(self, objective: Objective, theta: Array, walk: Walk, hike: _Hike) -> None:
+        """Walk from one start, unless a checkpoint says where that led."""
+        name = f"start {hike.walks.index(walk) + 1}"
+
+        def work() -> dict[str, Any]:
+            self._walk(objective.within(name), theta, walk, hike)
+            return vars(walk)
+
+        ended = objective.run.once(name, work, done=lambda end: end["status"] not in ENDS_ALL)
+        vars(walk).update(ended)
+        logger.info(
+            "%s: %s of %d: %s, loss %.6g, best so far %.6g",
+            *(type(self).__name__, name, self.n_starts, walk.status, walk.loss, hike.least()),
+        )
+
     def _walk(self, objective: Objective, theta: Array, walk: Walk, hike: _Hike) -> None:
         """Walk from one start until something ends it, and write down what did."""
-        iterate = self.init(objective, theta)
-        for i in range(self.max_iter + 1):
-            self._offer(objective, iterate, walk)
+        run, saved = objective.run, objective.run.saved()
+        first = 0 if saved is None else saved["i"]
+        if saved is not None:
+            vars(walk).update(saved["walk"])
+            iterate = self.from_state(objective, saved["iterate"])
+        else:
+            iterate = self._first(objective, theta)
+        for i in range(first, self.max_iter + 1):
+            if saved is None or i > first:
+                self._offer(objective, iterate, walk)
             hike.show()
             logger.debug("%s: iteration %d, loss %.6g", type(self).__name__, i, iterate.value)
-            ended = self._ended(i, iterate, walk, hike)
+            here = partial(self._state, i, iterate, walk)
+            run.save(here)
+            ended = self._ended(objective, i, iterate, walk, hike)
+            if ended in ENDS_ALL:
+                run.save(here, always=True)
             if ended is not None:
                 walk.status, walk.exact = ended, iterate.exact
                 break
             if i < self.max_iter:
-                iterate = self.step(objective, iterate)
+                try:
+                    iterate = self.step(objective, iterate)
+                except OutOfTime:
+                    walk.status = "time limit"
+                    break
                 walk.steps += iterate.steps
-        logger.info(
-            "%s: start %d of %d: %s, loss %.6g, best so far %.6g",
-            *(type(self).__name__, hike.walks.index(walk) + 1, self.n_starts, walk.status),
-            *(walk.loss, hike.least()),
-        )
 
-    def _ended(self, i: int, iterate: Iterate, walk: Walk, hike: _Hike) -> Status | None:
+    def _first(self, objective: Objective, theta: Array) -> Iterate:
+        """Return the first iterate; where there was no time for it, the start itself."""
+        try:
+            return self.init(objective, theta)
+        except OutOfTime:
+            return Iterate(theta, objective.value(theta), np.zeros(len(theta)))
+
+    def _state(self, i: int, iterate: Iterate, walk: Walk) -> dict[str, Any]:
+        """Return where a walk stands, as plain values."""
+        own = {name: part for name, part in vars(walk).items() if name != "status"}
+        return {"i": i, "iterate": self.state_of(iterate), "walk": own}
+
+    def _ended(
+        self, objective: Objective, i: int, iterate: Iterate, walk: Walk, hike: _Hike
+    ) -> Status | None:
         """Say what ends a walk at this iterate, if anything does."""
         if self.callback is not None and self.callback(i, iterate):
             return "stopped by callback"
-        if self.max_seconds is not None and hike.seconds() > self.max_seconds:
+        if objective.run.late():
             return "time limit"
         if hike.over.is_set():
             return "interrupted"
@@ -207,18 +255,13 @@ class IterativeTrainer(Trainer):
 
 
 class _Hike:
-    """What the walks of one search share: the clock, the progress bar, and the sign to stop."""
+    """What the walks of one search share: the progress bar, and the sign to stop."""
 
-    def __init__(self, walks: list[Walk], bar: ProgressBar, began: float) -> None:
+    def __init__(self, walks: list[Walk], bar: ProgressBar) -> None:
         self.walks = walks
         self.over = threading.Event()
         self._bar = bar
-        self._began = began
         self._lock = threading.Lock()
-
-    def seconds(self) -> float:
-        """Return the time since the search began."""
-        return time.monotonic() - self._began
 
     def show(self) -> None:
         """Move the progress bar to the steps of all walks together."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from feaslearn.data import Shard
 from feaslearn.hypotheses.constrained import Constrained
@@ -19,7 +18,9 @@ from feaslearn.kernels.facet_loss import facet_loss
 from feaslearn.kernels.small_lp import workspace
 from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective, Predictability
+from feaslearn.runs import Run
 from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.quasi_newton import quasi_newton
 
 Array = NDArray[np.float64]
 
@@ -51,6 +52,7 @@ def refit_within(
     if not squared or not isinstance(known, Constrained) or not _is_served(known.hypothesis):
         return theta
     whole = objective.whole()
+    run = objective.run.within("refit")
     problem = _Refit(known.hypothesis, known)
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
@@ -60,11 +62,13 @@ def refit_within(
     count = round(HELD_OUT * len(order))
     outer, inner = (_chosen(whole, rows) for rows in np.split(order, [count]))
     with ProgressBar("Refit within known constraints", 2 * most) as bar:
-        path = problem.path(theta, inner, most, bar.update)
+        # Half of the time finds out how many steps help, the other half takes them.
+        half = run.limited(run.clock.left / 2.0)
+        path = problem.path(theta, inner, most, half.within("some"), bar.update)
         losses = [problem.value_and_gradient(each, outer)[0] for each in path]
         steps = int(np.argmin(losses))
-        whole = _chosen(whole, order)
-        return problem.path(theta, whole, steps, lambda done: bar.update(most + done))[-1]
+        whole, all_rows = _chosen(whole, order), run.within("all")
+        return problem.path(theta, whole, steps, all_rows, lambda done: bar.update(most + done))[-1]
 
 
 def _is_served(hypothesis: Hypothesis) -> bool:
@@ -94,7 +98,12 @@ class _Refit:
         return float((lifted.lower.shape[1] + 3 * n) * rows**2)
 
     def path(
-        self, theta: Array, samples: Shard, steps: int, tell: Callable[[int], object]
+        self,
+        theta: Array,
+        samples: Shard,
+        steps: int,
+        run: Run,
+        tell: Callable[[int], object],
     ) -> list[Array]:
         """Return the parameters after each step, the start included."""
         path = [theta]
@@ -104,14 +113,13 @@ class _Refit:
             tell(len(path) - 1)
 
         if steps:
-            minimize(
-                self.value_and_gradient,
+            quasi_newton(
+                lambda point: self.value_and_gradient(point, samples),
                 theta,
-                args=(samples,),
-                jac=True,
-                method="L-BFGS-B",
-                callback=after,
-                options={"maxiter": steps},
+                run,
+                "values",
+                after,
+                maxiter=steps,
             )
         return path
 

@@ -38,6 +38,7 @@ def out_of_fold(
     for left_out in range(int(fold.max()) + 1):
         outside = fold == left_out
         inner = replace(objective, shards=list(shards(whole.rows(~outside))))
+        inner = inner.within(f"fold {left_out}")
         outer = whole.rows(outside)
         guesses[outside] = objective.hypothesis.predict(fit(inner), outer.features, outer.costs)
     return guesses

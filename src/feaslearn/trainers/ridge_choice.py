@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -55,6 +54,7 @@ class _Fold:
     outer: Objective
     policy: Policy
     theta: Array
+    index: int
     first: bool = True
 
 
@@ -64,12 +64,12 @@ def choose_ridge(
     random: np.random.Generator,
     strengths: Sequence[float] = RIDGES,
     floors: Sequence[float] = FLOORS,
-    deadline: float = np.inf,
 ) -> Choice:
     """Choose strength and shape of the ridge by the left-out loss of returned decisions.
 
     For each shape, each fold is fitted along a path from the strongest ridge to the weakest, each
-    fit from the one before. The ridge of least loss is taken.
+    fit from the one before. The ridge of least loss is taken. Paths end early when the time of the
+    objective's run is up.
 
     Parameters
     ----------
@@ -81,8 +81,6 @@ def choose_ridge(
         Draws the folds and the starts.
     strengths, floors : sequence of float
         What is tried: strengths from the strongest on, for each shape.
-    deadline : float, default=inf
-        Monotonic time at which paths end early.
 
     Returns
     -------
@@ -106,7 +104,7 @@ def choose_ridge(
                 bar.update(len(tried))
                 least = min(float(losses.mean()) for losses in tried.values())
                 now = float(tried[ridge].mean())
-                late = time.monotonic() > deadline
+                late = objective.run.late()
                 if late or least <= rounding or min(before, now) > HOPELESS * least:
                     break
                 before = now
@@ -132,7 +130,7 @@ def _folds(objective: Objective, start: Start, random: np.random.Generator) -> l
             for chosen in (fold != index, fold == index)
         )
         theta = start.parameters(inner, np.random.default_rng(seed), 1)
-        found.append(_Fold(inner, outer, linear_policy_of(inner), theta))
+        found.append(_Fold(inner, outer, linear_policy_of(inner), theta, index))
     return found
 
 
@@ -150,15 +148,22 @@ class _NextFit:
         self._ridge = ridge
 
     def __call__(self, fold: _Fold) -> float:
-        problem = AnnealedObjective(fold.inner, fold.policy, self._ridge)
+        name = f"{self._ridge.strength} {self._ridge.floor} fold {fold.index}"
+        inner = fold.inner.within(name)
+        loss, fold.theta = fold.inner.run.once(name, lambda: self._fit(inner, fold))
+        fold.first = False
+        return float(loss)
+
+    def _fit(self, inner: Objective, fold: _Fold) -> tuple[float, Array]:
+        """Return the left-out loss, and the parameters that the path goes on from."""
+        problem = AnnealedObjective(inner, fold.policy, self._ridge)
         theta = fold.theta
         if problem.scale > 0.0:
             for temperature in FIRST if fold.first else NEXT:
-                theta = problem.descend(theta, temperature, STEPS, 1e-9)[0]
-            if not isinstance(fold.inner.loss, Predictability):
-                theta = problem.descend(theta, None, STEPS, 1e-9)[0]
-        fold.theta, fold.first = theta, False
-        theta = polish(problem, theta)
-        if isinstance(fold.inner.loss, Predictability):
-            return returned_loss(fold.outer, theta)
-        return fold.outer.value(theta)
+                theta = problem.descend(theta, temperature, STEPS, 1e-9, f"at {temperature}")[0]
+            if not isinstance(inner.loss, Predictability):
+                theta = problem.descend(theta, None, STEPS, 1e-9, "exact")[0]
+        polished = polish(problem, theta)
+        if isinstance(inner.loss, Predictability):
+            return returned_loss(fold.outer, polished), theta
+        return fold.outer.value(polished), theta

@@ -52,10 +52,13 @@ def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
     some = some_samples(objective, random)
     standard = Standardization.of(some).apply(some)
     seed = int(random.integers(2**63))
-    losses = []
+    losses: list[Array] = []
     for p in SIZES:
         tried = replace(standard, hypothesis=with_size(Affine(Simplex("auto")), p))
+        tried = tried.within(f"{p} columns")
         choice = choose_ridge(tried, DataStart(), np.random.default_rng(seed))
+        if objective.run.late() and losses:
+            break  # the paths of this one were cut short
         losses.append(choice.losses)
         logger.info("%d columns: cross-validated loss %.6g", p, choice.losses.mean())
     p = SIZES[simplest_within_error(losses)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +112,7 @@ class SmoothedObjective:
         if not self.compiled:
             parts = [self._by_program(maps, shard, epsilon) for shard in self._shards]
         else:
+            self._objective.run.check_time()
             pairs = list(zip(self._shards, self._memories, strict=True))
             parts = objective.each(lambda pair: self._by_kernel(maps, *pair, epsilon), pairs)
         total, gradient, slacks = 0.0, no_gradient(maps), np.zeros(2)
@@ -132,6 +133,14 @@ class SmoothedObjective:
         primal, dual = self._scales
         moved = abs(after.slack_primal - before.slack_primal) / primal
         return moved + abs(after.slack_dual - before.slack_dual) / dual
+
+    def memories(self) -> list[list[Any]]:
+        """Return where the search of each sample begins, for each shard."""
+        return [list(memory) for memory in self._memories]
+
+    def remember(self, memories: list[list[Any]]) -> None:
+        """Let the searches begin where those of another object would."""
+        self._memories = [SmoothedMemory(*memory) for memory in memories]
 
     def _new_memory(self, count: int) -> SmoothedMemory:
         """Return where the searches of a shard begin; for large data, only the multipliers."""
@@ -171,6 +180,7 @@ class SmoothedObjective:
         """Solve the rows through CVXPY, some at a time."""
         total = _Part(0.0, no_gradient(maps), np.zeros(2))
         for start in range(0, len(shard.weights), PROGRAM_ROWS):
+            self._objective.run.check_time()
             rows = Shard(*(array[start : start + PROGRAM_ROWS] for array in shard))
             solution = self._solve(maps, rows, epsilon)
             gradient = Maps(*solution.gradient(rows.features, rows.costs, rows.weights))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,10 @@ from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import Hypothesis, MapHypothesis
 from feaslearn.losses import Objective, Predictability
-from feaslearn.results import TrainingResult
+from feaslearn.results import Status, TrainingResult
 from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within
+from feaslearn.trainers.running import Given, carried_out, check_checkpoint
 
 Array = NDArray[np.float64]
 
@@ -36,11 +37,13 @@ class Trained(NamedTuple):
         The parameters of the hypothesis, one flat vector.
     result : TrainingResult
         Status, training loss, history, warnings.
+    stream : Stream or None, default=None
+        What a trainer needs to go on with more samples, where it can.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from feaslearn.results import TrainingResult
+    >>> from feaslearn.results import Status, TrainingResult
     >>> from feaslearn.trainers import Trained
     >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
     >>> Trained(np.zeros(3), result).result.status
@@ -49,6 +52,7 @@ class Trained(NamedTuple):
 
     theta: Array
     result: TrainingResult
+    stream: Any = None
 
 
 class Trainer(BaseEstimator, ABC):
@@ -59,6 +63,9 @@ class Trainer(BaseEstimator, ABC):
 
     #: Whether `search` takes known constraints into account itself.
     uses_known: bool = False
+    #: Limit on the wall time, and where the run is written down; a parameter where it is served.
+    max_seconds: float | None = None
+    checkpoint: Given = None
 
     @abstractmethod
     def mismatches(self, objective: Objective) -> list[str]:
@@ -74,6 +81,7 @@ class Trainer(BaseEstimator, ABC):
 
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with the parameters of the trainer itself."""
+        check_checkpoint(self.checkpoint, problems)
 
     def refuse(self, objective: Objective) -> None:
         """Raise an `UnsupportedError` that names every mismatch, if there is one."""
@@ -112,6 +120,16 @@ class Trainer(BaseEstimator, ABC):
         problems = Problems()
         self.check(problems)
         problems.raise_if_any(DataError, type(self).__name__)
+
+        def work(limited: Objective, draws: np.random.Generator) -> Trained:
+            return self._trained(limited, draws, thorough)
+
+        return carried_out(self, objective, random, work)
+
+    def _trained(
+        self, objective: Objective, random: np.random.Generator, thorough: bool
+    ) -> Trained:
+        """Search, take what is known into account, and complete the result."""
         learned = objective.learned()
         self.refuse(learned)
         trained = self.search(objective if self.uses_known else learned, random)
@@ -186,6 +204,20 @@ def _tell_of_empty_regions(objective: Objective, trained: Trained) -> None:
             f"the learned region has no decision that satisfies the known constraints at {empty} "
             f"of {count} training samples: the nearest that does counts there"
         )
+
+
+def measured(trainer: Trainer, objective: Objective, theta: Array, status: Status) -> Trained:
+    """Return parameters with what can be said of any: their losses, and how the run ended."""
+    result = TrainingResult(
+        status=status,
+        trainer=repr(trainer),
+        objective=objective.value(theta),
+        returned_loss=returned_loss(objective, theta),
+        n_iter=1,
+        seconds=objective.run.clock.seconds,
+        tied_share=tied_share(objective, theta),
+    )
+    return Trained(theta, result)
 
 
 def returned_loss(objective: Objective, theta: Array) -> float:

@@ -90,6 +90,21 @@ def fit(
     jobs: Annotated[
         int, typer.Option("--jobs", metavar="NUMBER", help="Threads; -1 takes all processors.")
     ] = 1,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--max-seconds", metavar="NUMBER", help="Limit on the time; the best so far is written."
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="FILE",
+            help="Where the run is written down; the same command goes on from there. Removed when "
+            "the model is written.",
+        ),
+    ] = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     max_bytes: options.MaxBytes = options.MAX_BYTES,
@@ -126,6 +141,8 @@ def fit(
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*' --lower 0 --upper 3.5 --balance 'demand_*' --hypothesis facets \\
           -o known.json
+      $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*' --checkpoint run.ckpt -o power.json
     """
     from feaslearn.cli.columns import split
     from feaslearn.cli.fit import Fit
@@ -149,6 +166,8 @@ def fit(
             sense=sense.value,
             seed=seed,
             jobs=jobs,
+            max_seconds=max_seconds,
+            checkpoint=checkpoint,
         )
         if not asked.run(table, output, talk):
             raise typer.Exit(NO)

@@ -90,6 +90,35 @@ def look(hypothesis: Hypothesis, theta: Array, data: FitData, maximises: bool) -
     )
 
 
+def look_on(seen: Seen, hypothesis: Hypothesis, theta: Array, rows: Shard, signals: Array) -> Seen:
+    """Return what is remembered after some more rows, whose costs are to be minimised.
+
+    Shares count every row alike. The covariance would need all of them, so it is dropped.
+    """
+    count, n = rows.decisions.shape
+    step = -(-count // _most(hypothesis, n))
+    some = Shard(*(np.ascontiguousarray(part[::step]) for part in rows))
+    shown = exposure(hypothesis, theta, some.features, some.costs)
+    share = len(some.weights) / (seen.looked_at + len(some.weights))
+
+    def mixed(before: Array, now: Array) -> Array:
+        return np.asarray((1.0 - share) * before + share * now)
+
+    ends = np.vstack([seen.decisions, rows.decisions])
+    reach = np.vstack([seen.signals, signals])
+    return Seen(
+        seen.n_samples + count,
+        seen.looked_at + len(some.weights),
+        np.array([reach.min(axis=0), reach.max(axis=0)]),
+        np.array([np.nanmin(ends, axis=0), np.nanmax(ends, axis=0)]),
+        _spread_out(np.vstack([seen.directions, some.costs])),
+        mixed(seen.upper, shown.upper.mean(axis=0)),
+        mixed(seen.lower, shown.lower.mean(axis=0)),
+        mixed(seen.parts, _parts(hypothesis, theta, some)),
+        np.zeros((0, 0)),
+    )
+
+
 def angle(cost: Array, directions: Array) -> float | None:
     """Return the least angle in degrees between a price and those kept, if there are any."""
     size = float(np.linalg.norm(cost))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -16,7 +15,8 @@ from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective, Suboptimality
-from feaslearn.results import TrainingResult
+from feaslearn.results import Status
+from feaslearn.runs import Run
 from feaslearn.trainers.facet_learning.bounds import affine_bounds, bounds_from_data
 from feaslearn.trainers.facet_learning.equalities import (
     Equalities,
@@ -25,23 +25,20 @@ from feaslearn.trainers.facet_learning.equalities import (
     known_noise,
 )
 from feaslearn.trainers.facet_learning.facet_search import GrowthOptions
-from feaslearn.trainers.facet_learning.growth import WORTHWHILE, grow, loss_of
-from feaslearn.trainers.facet_learning.polish import polish
-from feaslearn.trainers.facet_learning.refine import better_of, completed, prune, refit
+from feaslearn.trainers.facet_learning.growing import grown_region, held_out_growth
+from feaslearn.trainers.facet_learning.growth import loss_of
+from feaslearn.trainers.facet_learning.region_once import region_once
 from feaslearn.trainers.facet_learning.remarks import contradictions, refuse_empty
 from feaslearn.trainers.facet_learning.response import answers_to_prices, are_exact
 from feaslearn.trainers.facet_learning.samples import Samples, Units
 from feaslearn.trainers.progress import ProgressBar
-from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
+from feaslearn.trainers.running import Given, check_max_seconds
+from feaslearn.trainers.trainer import Trained, Trainer, measured
 
 Array = NDArray[np.float64]
 
-#: Growths of one region, each after what has grown was reconsidered.
-CYCLES = 3
-#: Steps of the last polish, where there is noise.
-POLISH = 100
-#: A relative squared error below this is rounding.
-NEGLIGIBLE = 1e-12
+#: Share of a time limit that may be spent on the choice of equalities and noise.
+CHOICE_SHARE = 0.4
 #: Noise that is tried where no equality shows it, in units of the decisions' spread.
 NOISES = (0.0, 0.02, 0.05, 0.1)
 #: Growths under each of them.
@@ -74,6 +71,8 @@ class FacetLearning(Trainer):
         from the equalities; without one, held-out rows choose among none, 2, 5 and 10 per cent.
     max_seconds : float, default=None
         Limit on the wall time.
+    checkpoint : path-like or Checkpoint, default=None
+        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
 
     Examples
     --------
@@ -94,6 +93,7 @@ class FacetLearning(Trainer):
         tries: int = 8,
         noise: float | str = "auto",
         max_seconds: float | None = None,
+        checkpoint: Given = None,
     ) -> None:
         self.n_starts = n_starts
         self.held_out = held_out
@@ -101,6 +101,7 @@ class FacetLearning(Trainer):
         self.tries = tries
         self.noise = noise
         self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name what is not a facet hypothesis."""
@@ -110,6 +111,8 @@ class FacetLearning(Trainer):
 
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with the numbers."""
+        super().check(problems)
+        check_max_seconds(self.max_seconds, problems)
         for name in ("n_starts", "support", "tries"):
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
@@ -119,13 +122,11 @@ class FacetLearning(Trainer):
         given = isinstance(self.noise, Real) and 0.0 <= float(self.noise) < np.inf
         if not given and not (isinstance(self.noise, str) and self.noise == "auto"):
             problems.add(f"noise={self.noise!r} is neither 'auto' nor a number of at least 0")
-        limit = self.max_seconds
-        if limit is not None and not (isinstance(limit, Real) and float(limit) > 0.0):
-            problems.add(f"max_seconds={limit!r} is neither None nor a positive number")
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Grow regions on several splits, and keep the one that fits best."""
-        began = time.monotonic()
+        objective = objective.limited(self.max_seconds)
+        run = objective.run
         hypothesis, whole, known = without_known(objective.hypothesis), objective.whole(), None
         if not isinstance(hypothesis, Facets):
             raise TypeError("refused by mismatches")
@@ -139,73 +140,50 @@ class FacetLearning(Trainer):
         units = Units.of(whole)
         samples = units.apply(whole, known)
         by_cost = isinstance(objective.loss, Suboptimality)
-        start, options = self._start(hypothesis, units, samples, by_cost, random)
+        choice = run.within("choice").limited(CHOICE_SHARE * run.clock.left)
+        start, options = self._start(hypothesis, units, samples, by_cost, choice, random)
+        options = replace(options, run=run)
         if known is not None:
             refuse_empty(hypothesis, start, samples, whole)
-        best, best_loss = start, loss_of(start, samples, options)
-        history = [best_loss]
-        regions: list[FacetRows] = []
-        done = 0
-        with ProgressBar("FacetLearning", self.n_starts) as bar:
-            for done in range(1, self.n_starts + 1):
-                rows = self._grown(start, samples, options, random)
-                loss = loss_of(rows, samples, options)
-                history.append(loss)
-                regions.append(rows)
-                if loss < best_loss:
-                    best, best_loss = rows, loss
-                bar.update(done, f"loss {best_loss:.4g}")
-                spent = time.monotonic() - began
-                if self.max_seconds is not None and spent > self.max_seconds:
-                    break
+        history = [loss_of(start, samples, options)]
+        regions, status = self._regions(start, samples, options, random)
+        history += [loss_of(rows, samples, options) for rows in regions]
+        best = [start, *regions][int(np.argmin(history))]
         theta = hypothesis.theta_of_rows(units.revert(best))
-        limited = done < self.n_starts
-        result = TrainingResult(
-            status="time limit" if limited else "converged",
-            trainer=repr(self),
-            objective=objective.value(theta),
-            returned_loss=returned_loss(objective, theta),
-            n_iter=done,
-            seconds=time.monotonic() - began,
-            tied_share=tied_share(objective, theta),
-            history={"relative loss": history},
-            warnings=contradictions(whole, samples, options.noise),
-            others=[
-                hypothesis.theta_of_rows(units.revert(rows)) for rows in regions if rows is not best
-            ],
-        )
-        return Trained(theta, result)
+        trained = measured(self, objective, theta, status)
+        result = trained.result
+        result.n_iter, result.history = len(regions), {"relative loss": history}
+        result.warnings = contradictions(whole, samples, options.noise)
+        result.others = [
+            hypothesis.theta_of_rows(units.revert(rows)) for rows in regions if rows is not best
+        ]
+        return trained
 
-    def _grown(
+    def _regions(
         self,
         start: FacetRows,
         samples: Samples,
         options: GrowthOptions,
         random: np.random.Generator,
-    ) -> FacetRows:
-        """Grow, reconsider what has grown, and go on growing while that helps."""
-        inner, outer = samples.split(self.held_out, random)
-        if min(len(inner.weights), len(samples.weights) - self.support) < self.support:
-            return start
-        rows, loss = start, loss_of(start, inner, options)
-        for _ in range(CYCLES):
-            grown = grow(rows, inner, outer, options, random)
-            refitted = refit(grown, inner, options)
-            rows = prune(better_of(refitted, grown, outer, options), inner, options)
-            last, loss = loss, loss_of(rows, inner, options)
-            if loss <= NEGLIGIBLE or loss > (1.0 - WORTHWHILE) * last:
-                break
-        if options.noise:
-            return better_of(polish(rows, inner, POLISH), rows, outer, options)
-        return rows if loss <= NEGLIGIBLE else completed(rows, samples, options, random)
-
-    def _held_out(
-        self, start: FacetRows, samples: Samples, options: GrowthOptions, seed: int
-    ) -> tuple[FacetRows, float]:
-        """Grow a region; return it with its loss on the rows that its growth held out."""
-        rows = self._grown(start, samples, options, np.random.default_rng(seed))
-        _, outer = samples.split(self.held_out, np.random.default_rng(seed))  # the same split
-        return rows, loss_of(rows, outer, options)
+    ) -> tuple[list[FacetRows], Status]:
+        """Grow a region on each split, until the time is up or the user says so."""
+        regions: list[FacetRows] = []
+        with ProgressBar("FacetLearning", self.n_starts) as bar:
+            try:
+                for i in range(self.n_starts):
+                    rows = region_once(
+                        options,
+                        f"start {i}",
+                        lambda part: grown_region(start, samples, part, random),
+                        random,
+                    )
+                    regions.append(rows)
+                    bar.update(i + 1, f"{len(rows.a)} facets")
+                    if options.run.late():
+                        return regions, "time limit"
+            except KeyboardInterrupt:
+                return regions, "interrupted"
+        return regions, "converged"
 
     def _start(
         self,
@@ -213,6 +191,7 @@ class FacetLearning(Trainer):
         units: Units,
         samples: Samples,
         by_cost: bool,
+        run: Run,
         random: np.random.Generator,
     ) -> tuple[FacetRows, GrowthOptions]:
         """Return equalities and bounds, without facets, and what growth depends on."""
@@ -221,7 +200,9 @@ class FacetLearning(Trainer):
         given = hypothesis.given_balance(n)
         nothing = np.zeros((0, n)), np.zeros((0, k))
         most = int(hypothesis.max_facets) if answers_to_prices(samples) else 0
-        options = GrowthOptions(most, 0.0, self.support, self.tries, by_cost)
+        options = GrowthOptions(
+            most, 0.0, self.support, self.tries, by_cost, float(self.held_out), run
+        )
 
         def begin(equalities: Equalities, noise: float) -> FacetRows:
             sides = self._bounds(hypothesis, units, samples, noise)
@@ -253,11 +234,12 @@ class FacetLearning(Trainer):
         if len(clear.E) == len(noisy.E):
             return clear
         seed = int(random.integers(2**31))
-        without, within = (
-            self._held_out(begin(e, e.noise), samples, replace(options, noise=e.noise), seed)[1]
-            for e in (clear, noisy)
-        )
-        return noisy if within < without else clear
+        losses = {}
+        for name, each in (("clear", clear), ("noisy", noisy)):
+            tried = replace(options, noise=each.noise)
+            region = begin(each, each.noise)
+            losses[name] = held_out_growth(region, samples, tried, seed, name)[1]
+        return noisy if losses["noisy"] < losses["clear"] else clear
 
     def _bounds(
         self, hypothesis: Facets, units: Units, samples: Samples, noise: float
@@ -288,11 +270,14 @@ class FacetLearning(Trainer):
         best, least = options, np.inf
         for noise in NOISES:
             tried, region, loss = replace(options, noise=noise), start(noise), 0.0
-            for seed in seeds:
-                rows, part = self._held_out(region, samples, tried, seed)
+            for i, seed in enumerate(seeds):
+                name = f"noise {noise} growth {i}"
+                rows, part = held_out_growth(region, samples, tried, seed, name)
                 if not noise and are_exact(rows, samples):
                     return tried
                 loss += part
+            if options.run.late() and noise:
+                break  # these growths were cut short
             if loss < (1.0 - CLEARLY_BETTER) * least:
                 best, least = tried, loss
         return best

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from scipy.linalg import null_space
 
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.kernels.small_lp import OPTIMAL
+from feaslearn.runs import Run
 from feaslearn.trainers.facet_learning.facet_program import fit_facet
 from feaslearn.trainers.facet_learning.samples import Samples
 
@@ -45,6 +47,10 @@ class GrowthOptions:
         Seeds of groups tried in each round.
     by_cost : bool, default=False
         Whether regions are compared by suboptimality rather than by predictability.
+    held_out : float, default=0.2
+        Share of the rows that a growth holds out to accept facets by.
+    run : Run
+        How long it may take, and what is done already.
     """
 
     max_facets: int
@@ -52,6 +58,12 @@ class GrowthOptions:
     support: int
     tries: int
     by_cost: bool = False
+    held_out: float = 0.2
+    run: Run = field(default_factory=Run, repr=False, compare=False)
+
+    def within(self, name: object) -> Self:
+        """Return the same options for a part of the run."""
+        return replace(self, run=self.run.within(name))
 
     @property
     def tight(self) -> float:
@@ -118,7 +130,7 @@ class FacetSearch:
         options, weights = self._options, self._weights
         split = self._basis.shape[1]
         for _ in range(RESELECTIONS):
-            if group.sum() < options.support:
+            if group.sum() < options.support or options.run.late():
                 return
             share = weights * group
             mean = share @ self.shift / share.sum()

@@ -6,12 +6,13 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.kernels.facet_loss import facet_loss
 from feaslearn.kernels.small_lp import workspace
+from feaslearn.runs import Run
 from feaslearn.trainers.facet_learning.samples import Samples
+from feaslearn.trainers.quasi_newton import quasi_newton
 
 Array = NDArray[np.float64]
 
@@ -19,7 +20,7 @@ Array = NDArray[np.float64]
 EMPTY = 10.0
 
 
-def polish(rows: FacetRows, samples: Samples, max_iter: int) -> FacetRows:
+def polish(rows: FacetRows, samples: Samples, max_iter: int, run: Run) -> FacetRows:
     """Return rows with a lower training loss, by quasi-Newton steps on the squared loss.
 
     The loss is smooth while the active rows of all samples stay the same, and jumps where they
@@ -51,9 +52,7 @@ def polish(rows: FacetRows, samples: Samples, max_iter: int) -> FacetRows:
         return value, np.concatenate([part.ravel() for part in parts])
 
     start = np.concatenate([part.ravel() for part in rows])
-    found = minimize(
-        value_and_gradient, start, jac=True, method="L-BFGS-B", options={"maxiter": max_iter}
-    )
+    found = quasi_newton(value_and_gradient, start, run, "polish", maxiter=max_iter)
     return unpack(found.x) if found.fun < value_and_gradient(start)[0] else rows
 
 

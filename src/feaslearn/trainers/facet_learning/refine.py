@@ -9,6 +9,7 @@ import numpy as np
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.trainers.facet_learning.facet_search import FacetSearch, GrowthOptions
 from feaslearn.trainers.facet_learning.growth import grow, loss_of
+from feaslearn.trainers.facet_learning.region_once import region_once
 from feaslearn.trainers.facet_learning.response import confirmed
 from feaslearn.trainers.facet_learning.samples import Samples
 
@@ -26,7 +27,7 @@ def refit(rows: FacetRows, samples: Samples, options: GrowthOptions) -> FacetRow
     loss = loss_of(rows, samples, options)
     place = 0
     for _ in range(10 * len(rows.a)):
-        if place == len(rows.a):
+        if place == len(rows.a) or options.run.late():
             break
         a, f = rows.a[place], rows.f[place]
         others = _keeping(rows, [j for j in range(len(rows.a)) if j != place])
@@ -53,6 +54,8 @@ def prune(rows: FacetRows, samples: Samples, options: GrowthOptions) -> FacetRow
     kept = list(range(len(rows.a)))
     for facet in np.argsort((prices > 0.0).sum(axis=0), kind="stable"):
         fewer = [j for j in kept if j != facet]
+        if options.run.late():
+            break
         if loss_of(_keeping(rows, fewer), samples, options) <= limit:
             kept = fewer
     return _keeping(rows, kept)
@@ -69,10 +72,13 @@ def completed(
     rows: FacetRows, samples: Samples, options: GrowthOptions, random: np.random.Generator
 ) -> FacetRows:
     """Grow once more on all rows, and keep the facets that confirm themselves."""
-    grown = refit(grow(rows, samples, samples, options, random), samples, options)
+    grown = region_once(
+        options, "grow", lambda part: grow(rows, samples, samples, part, random), random
+    )
+    grown = region_once(options, "refit", lambda part: refit(grown, samples, part))
     sure = confirmed(grown, samples)
     both = rows.with_facets(np.vstack([rows.a, grown.a[sure]]), np.vstack([rows.f, grown.f[sure]]))
-    pruned = prune(both, samples, options)
+    pruned = region_once(options, "prune", lambda part: prune(both, samples, part))
     return pruned if len(pruned.a) <= options.max_facets else rows
 
 

@@ -90,6 +90,10 @@ class Moments(NamedTuple):
         """
         return cls(*(sum(terms[1:], terms[0]) for terms in zip(*parts, strict=True)))
 
+    def scaled(self, factor: float) -> Moments:
+        """Return the moments of samples that count so many times as much."""
+        return Moments(*(factor * part for part in self))  # type: ignore[arg-type]
+
     @property
     def matrix(self) -> Array:
         """``aa`` as a matrix."""

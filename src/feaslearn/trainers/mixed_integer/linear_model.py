@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
+from feaslearn.trainers.mip_run import run_mip
 
 Array = NDArray[np.float64]
 Columns = NDArray[np.intp]
@@ -17,11 +18,15 @@ Term = tuple[Any, Any]
 
 
 class Answer(NamedTuple):
-    """Values of the columns (None if there are none yet), a lower bound, and whether it is done."""
+    """Values of the columns (None if there are none yet), a lower bound, and whether it is done.
+
+    ``interrupted`` says that the user ended it.
+    """
 
     values: Array | None
     bound: float
     finished: bool
+    interrupted: bool = False
 
 
 class LinearModel:
@@ -88,8 +93,8 @@ class LinearModel:
             positions = np.array(list(start), dtype=np.int32)
             values = np.array(list(start.values()), dtype=float)
             solver.setSolution(len(positions), positions, values)
-        solver.run()
-        return self._answer(highspy, solver)
+        interrupted = run_mip(solver, "integer program")
+        return self._answer(highspy, solver)._replace(interrupted=interrupted)
 
     def _answer(self, highspy: Any, solver: Any) -> Answer:
         kinds, status = highspy.HighsModelStatus, solver.getModelStatus()

@@ -9,8 +9,9 @@ import numpy as np
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.results import Status
+from feaslearn.runs import Clock
 from feaslearn.trainers.mixed_integer.branch_and_bound import BranchAndBound
-from feaslearn.trainers.mixed_integer.found import Clock, Found, Watch
+from feaslearn.trainers.mixed_integer.found import Found, Watch
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.starts import starts
 from feaslearn.trainers.progress import ProgressBar
@@ -43,7 +44,7 @@ def search_listed(
             return watch.stops(nodes, samples.in_units(bound), loss)
 
         limit = max_iter if max_iter is not None else 2**62
-        search = BranchAndBound(samples, tol, clock.out, limit, report)
+        search = BranchAndBound(samples, tol, clock.out, limit, report, objective.run)
         status: Status
         try:
             for beta in starts(samples, objective, random, n_starts):

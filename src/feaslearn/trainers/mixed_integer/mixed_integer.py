@@ -12,10 +12,12 @@ from feaslearn.hypotheses import Affine, Ternary
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.results import TrainingResult
+from feaslearn.runs import Clock
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.trainers.mixed_integer.found import Callback, Clock, Found, Watch
+from feaslearn.trainers.mixed_integer.found import Callback, Found, Watch
 from feaslearn.trainers.mixed_integer.listed_search import search_listed
 from feaslearn.trainers.mixed_integer.ternary_search import TernarySearch
+from feaslearn.trainers.running import Given, check_max_seconds
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
 
 logger = logging.getLogger("feaslearn")
@@ -54,6 +56,9 @@ class MixedInteger(Trainer):
         Random starts of the heuristics before the proof.
     callback : callable, default=None
         Called with the step, the lower bound and the loss so far; a true answer stops the search.
+    checkpoint : path-like or Checkpoint, default=None
+        Where the run is written down, to go on from there if it is killed; see `Checkpoint`. What
+        a solver is doing when it is killed is begun again.
 
     References
     ----------
@@ -78,15 +83,18 @@ class MixedInteger(Trainer):
         max_iter: int | None = None,
         n_starts: int = 10,
         callback: Callback | None = None,
+        checkpoint: Given = None,
     ) -> None:
         self.max_seconds = max_seconds
         self.tol = tol
         self.max_iter = max_iter
         self.n_starts = n_starts
         self.callback = callback
+        self.checkpoint = checkpoint
 
     def check(self, problems: Problems) -> None:
         """Refuse limits that are none."""
+        super().check(problems)
         check_limits(self.max_seconds, self.tol, problems)
         if self.callback is not None and not callable(self.callback):
             problems.add(f"callback is {self.callback!r}, expected a function or None")
@@ -112,7 +120,8 @@ class MixedInteger(Trainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Search for the best parameters and a lower bound."""
-        clock = Clock(self.max_seconds)
+        objective = objective.limited(self.max_seconds)
+        clock = objective.run.clock
         watch = Watch(clock, self.callback)
         if isinstance(objective.hypothesis, Ternary):
             search = TernarySearch(objective, clock, watch, self.tol)
@@ -157,10 +166,7 @@ def loss_mismatches(loss: Loss) -> list[str]:
 
 def check_limits(max_seconds: object, tol: object, problems: Problems) -> None:
     """Refuse a time limit or a gap that is none."""
-    if max_seconds is not None and (
-        not isinstance(max_seconds, Real) or not float(max_seconds) > 0.0
-    ):
-        problems.add(f"max_seconds is {max_seconds!r}, expected a positive number or None")
+    check_max_seconds(max_seconds, problems)
     if not isinstance(tol, Real) or not 0.0 < float(tol) < 1.0:
         problems.add(f"tol is {tol!r}, expected a relative gap between 0 and 1")
 

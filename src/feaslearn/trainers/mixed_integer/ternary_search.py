@@ -11,8 +11,10 @@ from scipy.optimize import minimize
 from feaslearn.data import Shard
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status
+from feaslearn.runs import Clock
 from feaslearn.trainers.least_squares import least_squares
-from feaslearn.trainers.mixed_integer.found import Clock, Found, Watch
+from feaslearn.trainers.mixed_integer.found import Found, Watch
+from feaslearn.trainers.mixed_integer.linear_model import Answer
 from feaslearn.trainers.mixed_integer.ternary_program import TANGENTS, TernaryProgram
 from feaslearn.trainers.progress import ProgressBar
 
@@ -58,7 +60,9 @@ class TernarySearch:
         bound, rounds = 0.0, 0
         self._offer(np.zeros(self._shape))
         try:
-            self._local_search(random, n_starts)
+            self.best, self.value = self._objective.run.once(
+                "local search", lambda: self._local_search(random, n_starts), random
+            )
             if self.value > self._zero:
                 status, bound, rounds = self._prove(max_iter)
         except KeyboardInterrupt:
@@ -75,13 +79,15 @@ class TernarySearch:
         with ProgressBar("ternary map, gap closed (%)", 100) as bar:
             while not self._clock.out():
                 rounds += 1
-                answer = program.model.solve(self._start(program), self._clock.left, self._tol / 2)
+                answer = self._solved(program, rounds)
                 bound = max(bound, answer.bound)
                 off = np.inf
                 if answer.values is not None:
                     A = np.round(answer.values[program.plus] - answer.values[program.minus]) + 0.0
                     self._offer(A, answer.values[program.b])
                     off = self._cut(program, answer.values)
+                if answer.interrupted:
+                    raise KeyboardInterrupt
                 logger.debug("round %d: loss %.6g, bound %.6g", rounds, self.value, bound)
                 bar.update(int(100 * bound / self.value), f"loss {self.value:.4g}")
                 stop = self._watch.stops(rounds, bound, self.value)
@@ -94,6 +100,15 @@ class TernarySearch:
                 if max_iter is not None and rounds >= max_iter:
                     return "iteration limit", bound, rounds
         return "time limit", bound, rounds
+
+    def _solved(self, program: TernaryProgram, rounds: int) -> Answer:
+        """Solve the program of a round, unless a checkpoint has its answer."""
+
+        def work() -> Answer:
+            return program.model.solve(self._start(program), self._clock.left, self._tol / 2)
+
+        run = self._objective.run
+        return Answer(*run.once(f"round {rounds}", work, done=lambda end: end[2]))
 
     def _first_tangents(self, program: TernaryProgram) -> None:
         width = float(np.nanstd(self.whole.decisions)) or 1.0
@@ -161,7 +176,7 @@ class TernarySearch:
         answer = minimize(loss, b.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 200})
         return np.asarray(answer.x.reshape(b.shape))
 
-    def _local_search(self, random: np.random.Generator, n_starts: int) -> None:
+    def _local_search(self, random: np.random.Generator, n_starts: int) -> tuple[Array, float]:
         """Change one entry of a map at a time while that helps, from several maps."""
         tried = 0
         for _ in range(n_starts):
@@ -172,7 +187,7 @@ class TernarySearch:
                 for at in np.ndindex(*self._shape):
                     for entry in (-1.0, 0.0, 1.0):
                         if tried >= MOST_TRIED or self._clock.out():
-                            return
+                            return self.best, self.value
                         if entry == A[at]:
                             continue
                         tried += 1
@@ -182,4 +197,5 @@ class TernarySearch:
                         if reached < value - 1e-12:
                             A, value, improved = changed, reached, True
             if self.value <= self._zero:
-                return
+                break
+        return self.best, self.value

@@ -1,0 +1,216 @@
+"""Data that are read piece by piece: files, frames, arrays, iterators."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.costs import FloatArray
+from feaslearn.data.checks import Names
+from feaslearn.data.chunk import Chunk
+from feaslearn.data.chunk_source import ChunkSource
+from feaslearn.data.in_order import in_order
+from feaslearn.data.matrix import as_matrix
+from feaslearn.data.memory_size import bytes_of
+from feaslearn.data.shard import SHARD_ROWS
+from feaslearn.data.sources.open_source import open_source
+from feaslearn.data.sources.table_source import Block, Task
+from feaslearn.exceptions import DataError, Problems, find_columns
+
+Answer = TypeVar("Answer")
+
+#: How many times the numbers of a chunk are there while it is worked on: as the source has them, as
+#: matrices, as shards, and what is made of those.
+COPIES = 4
+#: No chunk has more rows than this, or fewer than a shard: larger ones are not faster.
+MOST_ROWS = 16 * SHARD_ROWS
+
+
+class Chunks(ChunkSource):
+    r"""Signals and decisions that are read piece by piece, larger than memory.
+
+    What is learned from them are sums over all samples, one chunk after the other:
+
+    .. math:: \sum_i w_i \ell_\theta(x_i, s_i) = \sum_{\text{chunks}} \sum_{i \in \text{chunk}}
+              w_i \ell_\theta(x_i, s_i)
+
+    Pass them to ``fit`` in the place of X, without y.
+
+    Parameters
+    ----------
+    source : path-like, sequence of path-like, pair of arrays, dataset, lazy frame or callable
+        Parquet files (a path, a folder, a pattern such as ``"data/*.parquet"``, a list of those);
+        a pair ``(X, y)`` of arrays, memory maps, frames or dask arrays; a pyarrow dataset or
+        table; a polars lazy frame; a dask frame; or a function that returns an iterator of pairs
+        ``(X, y)`` or of frames and is called once for each pass.
+    signals, decisions : sequence of str, default=None
+        Names of columns, or patterns such as ``"demand_*"``, in the order of the source. Not for
+        pairs, which say it themselves.
+    weights : str, default=None
+        The column of the samples' weights.
+    memory : int or str, default="1GB"
+        About what chunks and all that is made of them may take at a time, beside the program
+        itself: bytes, or a text such as ``"500MB"``.
+    dtype : {"float64", "float32"}, default="float64"
+        How the numbers of a chunk are held. Sums are always in double precision.
+
+    References
+    ----------
+    Chan, Golub and LeVeque, "Algorithms for computing the sample variance", The American
+    Statistician 37(3), 1983.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_switch(60, random_state=0)
+    >>> chunks = fl.Chunks(lambda: iter([(data.signals[:30], data.decisions[:30]),
+    ...                                  (data.signals[30:], data.decisions[30:])]))
+    >>> chunks
+    Chunks(1 signal, 2 decisions)
+    >>> [chunk.n_rows for chunk in chunks.map(lambda chunk: chunk)]
+    [30, 30]
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        signals: Sequence[str] | None = None,
+        decisions: Sequence[str] | None = None,
+        weights: str | None = None,
+        memory: int | str = "1GB",
+        dtype: Literal["float64", "float32"] = "float64",
+    ) -> None:
+        self.memory = bytes_of(memory)
+        if str(dtype) not in ("float64", "float32"):
+            raise DataError(f"Chunks: dtype={dtype!r} is neither 'float64' nor 'float32'")
+        self._dtype = np.dtype(dtype)
+        self._table = open_source(source)
+        self.n_rows = self._table.n_rows
+        self._signals, self._decisions, self._weights = self._choose(signals, decisions, weights)
+        labels = self._table.labels
+        self.names = Names(
+            tuple(labels[j] for j in self._signals), tuple(labels[j] for j in self._decisions)
+        )
+
+    def _choose(
+        self, signals: Any, decisions: Any, weights: str | None
+    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Find the columns, and say together what is wrong with those that were asked for."""
+        problems, labels, own = Problems(), self._table.labels, self._table.n_signals
+        if own is not None:
+            if (signals, decisions, weights) != (None, None, None):
+                problems.add("signals, decisions and weights are not for a pair (X, y)")
+            problems.raise_if_any(DataError, "Chunks")
+            return tuple(range(own)), tuple(range(own, len(labels))), ()
+        chosen = []
+        for name, wanted in (("signals", signals), ("decisions", decisions), ("weights", weights)):
+            items = [wanted] if isinstance(wanted, str) else list(wanted or ())
+            if not items and name != "weights":
+                problems.add(f"{name}: no column is listed; list at least one")
+            found = find_columns(items, labels, len(labels), name, "in the source", problems)
+            chosen.append(tuple(dict.fromkeys(found)))
+        for j, times in Counter(j for part in chosen for j in part).items():
+            if times > 1:
+                problems.add(f"column {labels[j]!r} is listed as two things; keep one of them")
+        problems.raise_if_any(DataError, "Chunks")
+        return chosen[0], chosen[1], chosen[2]
+
+    def chunk_rows(self, n_jobs: int = 1) -> int:
+        """Return how many rows a chunk has at most, so that the memory is kept."""
+        width = 8 * (len(self._signals) + len(self._decisions) + 1)
+        rows = self.memory // (COPIES * width * 2 * n_jobs)
+        return max(SHARD_ROWS, min(MOST_ROWS, rows // SHARD_ROWS * SHARD_ROWS))
+
+    def map(
+        self,
+        function: Callable[[Chunk], Answer],
+        n_jobs: int = 1,
+        signals: tuple[int, ...] | None = None,
+    ) -> Iterator[Answer]:
+        """Yield what ``function`` makes of each chunk, in order: one pass over the data.
+
+        Parameters
+        ----------
+        function : callable
+            What to do with a chunk.
+        n_jobs : int, default=1
+            Threads, each of which works on one chunk at a time.
+        signals : tuple of int, default=None
+            The signals to read, where ``function`` looks at nothing else; the others, and the
+            decisions, are zeros.
+
+        Yields
+        ------
+        object
+            The answer for each chunk.
+        """
+        wanted = tuple(range(len(self._signals))) if signals is None else signals
+        columns = [self._signals[j] for j in wanted]
+        if signals is None:
+            columns += [*self._decisions, *self._weights]
+
+        def work(task: Task) -> list[Answer]:
+            return [function(self._chunk(block, wanted, signals is None)) for block in task()]
+
+        tasks = self._table.tasks(columns, self.chunk_rows(n_jobs))
+        for answers in in_order(work, tasks, n_jobs):
+            yield from answers
+
+    def _chunk(self, block: Block, wanted: tuple[int, ...], whole: bool) -> Chunk:
+        """Return a block as matrices, checked."""
+        problems, ends = Problems(), (len(wanted), len(wanted) + len(self._decisions))
+        names = (tuple(self.names.signals[j] for j in wanted), self.names.decisions)
+        S = self._matrix(block, slice(0, ends[0]), "signals", names[0], problems)
+        if len(wanted) < len(self._signals):
+            read, S = S, np.zeros((block.n_rows, len(self._signals)), self._dtype, order="F")
+            S[:, list(wanted)] = read
+        X = np.broadcast_to(np.zeros(1, self._dtype), (block.n_rows, len(self._decisions)))
+        weights = np.ones(block.n_rows)
+        if whole:
+            X = self._matrix(block, slice(*ends), "decisions", names[1], problems)
+        if whole and self._weights:
+            label = self._table.labels[self._weights[0]]
+            table = self._matrix(block, slice(ends[1], None), "weights", (label,), problems)
+            weights = table[:, 0].astype(np.float64)
+            if len(wrong := np.flatnonzero(weights < 0.0)):
+                row = block.row + int(wrong[0])
+                problems.add(f"weights: {weights[wrong[0]]} in row {row}; they are not negative")
+        problems.raise_if_any(DataError, block.place)
+        return Chunk(S, X, weights, block.first, block.place)
+
+    def _matrix(
+        self, block: Block, part: slice, name: str, names: Sequence[str], problems: Problems
+    ) -> NDArray[Any]:
+        """Put columns side by side; add to ``problems`` the values that are wrong, by row."""
+        columns = block.columns[part]
+        allow_nan = name == "decisions"
+        if all(column.dtype.kind in "biuf" for column in columns):
+            table = np.empty((block.n_rows, len(columns)), self._dtype, order="F")
+            for j, column in enumerate(columns):
+                table[:, j] = column
+            # A sum says at once that all is well; where it does not, every value is looked at.
+            if np.isfinite(table.sum()) or (allow_nan and not np.isinf(table).any()):
+                return table
+        else:
+            table = np.column_stack([np.asarray(column, dtype=object) for column in columns])
+        found: FloatArray | None = as_matrix(
+            table,
+            name=name,
+            problems=problems,
+            allow_nan=allow_nan,
+            columns=names,
+            first_row=block.row,
+        )
+        return table if found is None else found.astype(self._dtype)
+
+    def __repr__(self) -> str:
+        sizes = ((len(self._signals), "signal"), (len(self._decisions), "decision"))
+        parts = [f"{size} {what}{'' if size == 1 else 's'}" for size, what in sizes]
+        if self.n_rows is not None:
+            parts.insert(0, f"{self.n_rows} rows")
+        return f"Chunks({', '.join(parts)})"

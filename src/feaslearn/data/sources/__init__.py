@@ -1,0 +1,1 @@
+"""What data can be read from, piece by piece: one kind of source per file."""

@@ -1,0 +1,112 @@
+"""Parquet files, read row group by row group."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from feaslearn.data.sources.table_source import Block, TableSource, Task
+from feaslearn.exceptions import DataError, FileError, MissingExtraError, list_first
+
+#: Bytes that are read from a file at a time.
+BUFFER = 2**20
+
+
+class ParquetSource(TableSource):
+    """Files with the same columns, one after the other.
+
+    Parameters
+    ----------
+    paths : sequence of path-like
+        Files, folders that hold some, and patterns such as ``"data/*.parquet"``.
+    """
+
+    def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
+        self._files = [file for path in paths for file in _found(os.fspath(path))]
+        pq = parquet()
+        self._groups: list[tuple[str, int, int, int]] = []
+        first = 0
+        self.labels: tuple[str, ...] = ()
+        for file in self._files:
+            try:
+                metadata = pq.read_metadata(file)
+            except (OSError, ValueError) as error:
+                raise DataError(f"{file}: not a Parquet file that can be read: {error}") from error
+            labels = tuple(metadata.schema.to_arrow_schema().names)
+            self._check(file, labels)
+            row = 0
+            for group in range(metadata.num_row_groups):
+                self._groups.append((file, group, first, row))
+                count = metadata.row_group(group).num_rows
+                first, row = first + count, row + count
+        self.n_rows = first
+        if not first:
+            raise DataError(f"Chunks: there are no rows in {list_first(self._files[:3], 0)}")
+
+    def _check(self, file: str, labels: tuple[str, ...]) -> None:
+        if not self.labels:
+            self.labels = labels
+        missing = [label for label in self.labels if label not in labels]
+        if missing:
+            raise DataError(
+                f"{file}: has no column {list_first(list(map(repr, missing[:5])), len(missing))}, "
+                f"unlike {self._files[0]}"
+            )
+
+    def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
+        """Yield one task for each row group."""
+        names = [self.labels[j] for j in columns]
+        for group in self._groups:
+            yield partial(_blocks, *group, names, rows)
+
+
+def _blocks(
+    file: str, group: int, first: int, row: int, names: list[str], rows: int
+) -> Iterator[Block]:
+    """Yield the blocks of one row group; it is never in memory as a whole."""
+    pq = parquet()
+    try:
+        with pq.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False) as opened:
+            for batch in opened.iter_batches(rows, [group], names, use_threads=False):
+                arrays = [arrow_column(batch.column(name)) for name in names]
+                yield Block(arrays, first, file, row)
+                first, row = first + batch.num_rows, row + batch.num_rows
+    except (OSError, ValueError) as error:
+        raise DataError(f"{file}, row group {group}: cannot be read: {error}") from error
+
+
+def arrow_column(column: Any) -> np.ndarray[Any, Any]:
+    """Return a column as an array, without a copy where there is nothing to convert."""
+    kind = str(column.type)
+    if kind.startswith("decimal") or kind == "bool":
+        column = column.cast("float64")
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def parquet() -> Any:
+    """Return the part of pyarrow that reads Parquet files."""
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet") from None
+    return pq
+
+
+def _found(path: str) -> list[str]:
+    """Return the files that a path stands for, in the order of their names."""
+    if Path(path).is_dir():
+        files = sorted(str(file) for file in Path(path).rglob("*.parquet"))
+    elif Path(path).exists():
+        files = [path]
+    else:
+        root = Path(Path(path).anchor)
+        pattern = str(Path(path).relative_to(root))
+        files = sorted(str(file) for file in root.glob(pattern)) if pattern != "." else []
+    if not files:
+        raise FileError(f"Chunks: there is no file {path!r}, nor one that matches")
+    return files

@@ -1,0 +1,10 @@
+"""What a training run shares: its clock, and the checkpoint it goes on from."""
+
+from __future__ import annotations
+
+from feaslearn.runs.checkpoint import Checkpoint, as_checkpoint
+from feaslearn.runs.clock import Clock
+from feaslearn.runs.journal import Journal
+from feaslearn.runs.run import OutOfTime, Run
+
+__all__ = ["Checkpoint", "Clock", "Journal", "OutOfTime", "Run", "as_checkpoint"]

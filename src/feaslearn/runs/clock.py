@@ -1,0 +1,52 @@
+"""How much time has gone by, and how much is left."""
+
+from __future__ import annotations
+
+import math
+import time
+
+
+class Clock:
+    """Counts from when it is made; without a limit there is no end.
+
+    Parameters
+    ----------
+    max_seconds : float or None, default=None
+        The limit.
+
+    Examples
+    --------
+    >>> from feaslearn.runs import Clock
+    >>> Clock().out(), Clock(0.0).out()
+    (False, True)
+    """
+
+    def __init__(self, max_seconds: float | None = None) -> None:
+        self._began = time.monotonic()
+        self._end = math.inf if max_seconds is None else self._began + float(max_seconds)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds gone by."""
+        return time.monotonic() - self._began
+
+    @property
+    def left(self) -> float:
+        """Seconds left, at least zero."""
+        return max(0.0, self._end - time.monotonic())
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit."""
+        return self._end < math.inf
+
+    def out(self) -> bool:
+        """Say whether the time is up."""
+        return time.monotonic() >= self._end
+
+    def part(self, seconds: float | None = None) -> Clock:
+        """Return a clock that begins now, and ends with this one or sooner."""
+        limit = math.inf if seconds is None else float(seconds)
+        clock = Clock(min(limit, self.left))
+        clock._end = min(clock._end, self._end)
+        return clock

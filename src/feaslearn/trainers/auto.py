@@ -1,0 +1,59 @@
+"""The trainer that "auto" stands for, with limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from feaslearn.exceptions import Problems
+from feaslearn.losses import Objective
+from feaslearn.trainers.running import Given, check_max_seconds
+from feaslearn.trainers.trainer import Trained, Trainer
+
+
+class Auto(Trainer):
+    """The first trainer that serves the hypothesis, as ``trainer="auto"``, with limits.
+
+    With ``hypothesis=None`` or an open size, the limits hold for that choice and the training
+    together: half of the time is for the choice, which takes the best of what it came to.
+
+    Parameters
+    ----------
+    max_seconds : float, default=None
+        Limit on the wall time of the whole fit.
+    checkpoint : path-like or Checkpoint, default=None
+        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_switch(60, random_state=0)
+    >>> model = fl.RegionRegressor(
+    ...     fl.Scaled(fl.Simplex(2)), cost=data.cost, trainer=fl.trainers.Auto(max_seconds=60.0))
+    >>> model.fit(data.signals, data.decisions).result_.status
+    'optimal'
+    """
+
+    uses_known = True
+
+    def __init__(self, max_seconds: float | None = None, checkpoint: Given = None) -> None:
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+
+    def check(self, problems: Problems) -> None:
+        """Add to ``problems`` a limit that is none."""
+        super().check(problems)
+        check_max_seconds(self.max_seconds, problems)
+
+    def mismatches(self, objective: Objective) -> list[str]:
+        """Name what no trainer serves."""
+        return self._chosen(objective).mismatches(objective.learned())
+
+    def search(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Let the chosen trainer train."""
+        return self._chosen(objective).train(objective, random)
+
+    @staticmethod
+    def _chosen(objective: Objective) -> Trainer:
+        from feaslearn.trainers.automatic import choose_trainer
+
+        return choose_trainer("auto", objective)

@@ -1,0 +1,118 @@
+"""Hypotheses compared by their guesses at samples that they were not trained on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.hypotheses import Facets, Minkowski
+from feaslearn.hypotheses.constrained import without_known
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.losses import Objective
+from feaslearn.trainers.blending import best_weights
+from feaslearn.trainers.out_of_fold import out_of_fold
+from feaslearn.trainers.trainer import Trained, loss_of_decisions
+
+Array = NDArray[np.float64]
+logger = logging.getLogger("feaslearn")
+
+FOLDS = 5
+#: Of hypotheses that are this much worse than the best, the simplest is taken.
+AS_GOOD = 0.01
+#: A blend of facets and Minkowski sums must be this much better than either.
+WORTH_BLENDING = 0.03
+
+
+class ChoiceInterrupted(KeyboardInterrupt):
+    """The user ended the choice of a hypothesis; the best so far has parameters already."""
+
+    def __init__(self, hypothesis: Hypothesis, theta: Array) -> None:
+        super().__init__("the choice of a hypothesis was interrupted")
+        self.hypothesis, self.theta = hypothesis, theta
+
+
+class Contest:
+    """Cross-validated guesses of hypotheses on the same folds, and their losses.
+
+    Parameters
+    ----------
+    objective : Objective
+        The samples.
+    random : Generator
+        Draws the folds.
+    fit : callable
+        Trains an objective for a part of the samples.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        random: np.random.Generator,
+        fit: Callable[[Objective], Trained],
+    ) -> None:
+        self._objective, self._fit = objective, fit
+        self._whole = whole = objective.whole()
+        self._fold = random.permutation(len(whole.weights)) % FOLDS
+        self._rounding = 1e-12 * float(whole.weights @ np.nan_to_num(whole.decisions**2).sum(1))
+        self._guesses: dict[Hypothesis, Array] = {}
+        self._losses: dict[Hypothesis, float] = {}
+        self._best: tuple[Hypothesis, Array] | None = None
+
+    def add(self, objective: Objective) -> None:
+        """Let one more hypothesis guess the decisions of each fold, if there is time for it."""
+        late = objective.run.late
+        if self._guesses and late():
+            return
+        hypothesis = without_known(objective.hypothesis)
+        try:
+            guess, theta = self._left_out(objective.within(f"{len(self._guesses)}"))
+        except KeyboardInterrupt:
+            if self._best is None:
+                raise
+            raise ChoiceInterrupted(*self._best) from None
+        if self._guesses and late():
+            return  # what was cut short says nothing about the hypothesis
+        loss = loss_of_decisions(objective, guess, self._whole)
+        logger.info("%r: cross-validated loss %.6g", hypothesis, loss)
+        if loss < min(self._losses.values(), default=np.inf):
+            self._best = hypothesis, theta
+        self._guesses[hypothesis], self._losses[hypothesis] = guess, loss
+
+    def unexplained(self) -> float:
+        """Return the least loss as a share of that of the first hypothesis."""
+        return min(self._losses.values()) / max(next(iter(self._losses.values())), self._rounding)
+
+    def simplest(self) -> Hypothesis:
+        """Return the first hypothesis that is about as good as the best."""
+        most = (1.0 + AS_GOOD) * min(self._losses.values()) + self._rounding
+        return next(each for each, loss in self._losses.items() if loss <= most)
+
+    def worth_blending(self) -> bool:
+        """Tell whether facets and Minkowski sums together are clearly better than all others."""
+        pair = [guess for each, guess in self._guesses.items() if _blends(each)]
+        if len(pair) < 2:
+            return False
+        blended = np.einsum("t,tij->ij", best_weights(np.array(pair), self._whole), pair)
+        loss = loss_of_decisions(self._objective, blended, self._whole)
+        return loss < (1.0 - WORTH_BLENDING) * min(self._losses.values()) - self._rounding
+
+    def _left_out(self, objective: Objective) -> tuple[Array, Array]:
+        """Return decisions for each fold, by a model of all others, and the last such model."""
+        last = np.zeros(0)
+
+        def fit(inner: Objective) -> Array:
+            nonlocal last
+            trained = self._fit(inner)
+            if trained.result.status == "interrupted":
+                raise KeyboardInterrupt
+            last = trained.theta
+            return last
+
+        return out_of_fold(objective, self._fold, fit), last
+
+
+def _blends(hypothesis: Hypothesis) -> bool:
+    return isinstance(hypothesis, Facets | Minkowski)

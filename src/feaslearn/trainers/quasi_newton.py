@@ -1,0 +1,62 @@
+"""Quasi-Newton steps that end with the time, and go on where they were killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from feaslearn.runs import Run
+
+Array = NDArray[np.float64]
+
+
+def quasi_newton(
+    evaluate: Callable[[Array], tuple[float, Array]],
+    start: Array,
+    run: Run,
+    name: str,
+    after: Callable[[Array], object] | None = None,
+    **options: Any,
+) -> Any:
+    """Minimise by L-BFGS-B.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Returns value and gradient.
+    start : ndarray
+        Where to begin.
+    run : Run
+        Says when the time is up, and keeps the values.
+    name : str
+        What these steps are called in the run.
+    after : callable, optional
+        Called with the point after each step.
+    **options : dict
+        Options of the method.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        What was reached.
+    """
+
+    def step(xk: Array) -> None:
+        if after is not None:
+            after(xk)
+        if run.late():
+            raise StopIteration
+
+    chosen: Any = options
+    return minimize(
+        run.recorded(name, evaluate),
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        callback=step,
+        options=chosen,
+    )

@@ -1,0 +1,296 @@
+"""Training that goes on with every new chunk of samples."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.data import Shard
+from feaslearn.exceptions import Problems, UnsupportedError
+from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski
+from feaslearn.kernels.norms import SQUARED_L2
+from feaslearn.losses import Objective, Predictability
+from feaslearn.results import TrainingResult
+from feaslearn.trainers.annealing import Annealing
+from feaslearn.trainers.convex import as_minkowski
+from feaslearn.trainers.streaming.affine_stream import AffineStream
+from feaslearn.trainers.streaming.drift_test import DriftTest
+from feaslearn.trainers.streaming.moment_stream import MomentStream
+from feaslearn.trainers.trainer import Trained, Trainer
+
+Array = NDArray[np.float64]
+logger = logging.getLogger("feaslearn")
+
+#: Losses below this share of the decisions' mean square are rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """What a model needs to go on learning.
+
+    Parameters
+    ----------
+    n_samples, n_chunks : int
+        How many samples it has seen, in how many calls.
+    state : MomentStream or AffineStream
+        What it has kept of them.
+    drift : DriftTest or None
+        Whether new samples still fit.
+    n_tied : int, default=0
+        Samples at whose cost the minimisers of a term tie.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_switch(60, random_state=0)
+    >>> model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost)
+    >>> model.partial_fit(data.signals, data.decisions).stream_.n_samples
+    60
+    """
+
+    n_samples: int
+    n_chunks: int
+    state: MomentStream | AffineStream
+    drift: DriftTest | None
+    n_tied: int = 0
+
+    def scaled(self, factor: float) -> Stream:
+        """Return the stream with all weights multiplied by a factor."""
+        return replace(self, state=self.state.scaled(factor))
+
+
+class Streaming(Trainer):
+    r"""Parameters that follow the data: what `RegionRegressor.partial_fit` trains with.
+
+    `fit` begins a stream with its samples, and `partial_fit` goes on with more; squared
+    predictability is served. For `Minkowski`, `Scaled` and the linear policy the stream is the
+    moments of all samples so far, and parameters are their global optimum,
+
+    .. math:: \min_\theta \sum_i \lambda^{N-i} w_i \|x_i - \hat x_i\|^2 \quad \text{s.t.} \quad
+              \alpha_t(s_j) \ge 0 \; \forall j \in J
+
+    so that with :math:`\lambda = 1` the chunks do not matter: only which rows J are retained can.
+    For `Affine`, `Annealing` fits the first chunk and stochastic steps follow, each in the metric
+    of the samples so far (see `AffineStream`); give it a first chunk of some hundred samples.
+
+    Parameters
+    ----------
+    forgetting : float, default=1.0
+        The factor :math:`\lambda`: what a sample counts after the next one. With 0.999, about the
+        last 1000 samples count.
+    retained : int, default=1000
+        Most rows J, beside those of the latest chunk, at which scales are held non-negative.
+    drift : float or None, default=1e-5
+        False alarms of the drift test for each sample, at most; None for no test. See `DriftTest`.
+    ridge : float, default=0.0
+        How strongly the scales of a Minkowski sum are held small; without unit, as in `Convex`.
+    first : Trainer or None, default=None
+        What fits the first chunk of an `Affine`; None is ``Annealing()``.
+
+    References
+    ----------
+    Haykin, "Adaptive Filter Theory", chapter on recursive least squares. Roberts, "A comparison of
+    some control chart procedures", Technometrics 8(3), 1966.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_switch(200, random_state=0)
+    >>> streaming = fl.trainers.Streaming(forgetting=0.99)
+    >>> model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost, trainer=streaming)
+    >>> for day in (data[:50], data[50:100], data[100:]):
+    ...     model = model.partial_fit(day.signals, day.decisions)
+    >>> model.stream_.n_samples, model.drift_.alarms
+    (200, ())
+    """
+
+    #: Known constraints are refused by the search itself.
+    uses_known = True
+
+    def __init__(
+        self,
+        forgetting: float = 1.0,
+        retained: int = 1000,
+        drift: float | None = 1e-5,
+        ridge: float = 0.0,
+        first: Trainer | None = None,
+    ) -> None:
+        self.forgetting = forgetting
+        self.retained = retained
+        self.drift = drift
+        self.ridge = ridge
+        self.first = first
+
+    def check(self, problems: Problems) -> None:
+        """Add to ``problems`` parameters that are out of range."""
+        if not _is_number(self.forgetting) or not 0.0 < self.forgetting <= 1.0:
+            problems.add(f"forgetting={self.forgetting!r} is not a number above 0 and at most 1")
+        whole = isinstance(self.retained, Integral) and not isinstance(self.retained, bool)
+        if not whole or self.retained < 1:
+            problems.add(f"retained={self.retained!r} is not a whole number of at least 1")
+        if self.drift is not None and not (_is_number(self.drift) and 0.0 < self.drift < 1.0):
+            problems.add(f"drift={self.drift!r} is neither None nor a number between 0 and 1")
+        if not _is_number(self.ridge) or not 0.0 <= self.ridge < np.inf:
+            problems.add(f"ridge={self.ridge!r} is not a number of at least 0")
+        if isinstance(self.first, Trainer):
+            self.first.check(problems)
+        elif self.first is not None:
+            problems.add(f"first={self.first!r} is neither None nor one of feaslearn.trainers")
+
+    def mismatches(self, objective: Objective) -> list[str]:
+        """Name hypotheses that have no stream, and other losses."""
+        problems = []
+        hypothesis, loss = objective.hypothesis, objective.loss
+        squared = isinstance(loss, Predictability) and loss.norm_code() == SQUARED_L2
+        if _moments_of(objective) is None and type(hypothesis) is not Affine:
+            problems.append(
+                f"{hypothesis!r} cannot go on learning from chunks; Minkowski, Scaled and Affine "
+                "can: fit again to all samples, or to the latest ones"
+            )
+        elif not squared:
+            problems.append(f"{loss!r} is not the squared predictability")
+        elif _moments_of(objective) is None:
+            problems.extend(self._first().mismatches(objective))
+        return problems
+
+    def search(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Begin a stream with the samples of an objective."""
+        if objective.known is not None:
+            raise UnsupportedError(
+                "Streaming cannot train within known constraints: parameters are refitted to "
+                "them on all samples. Use another trainer, or leave known away"
+            )
+        began = time.monotonic()
+        rows = objective.whole()
+        count = len(rows.weights)
+        shard = rows._replace(weights=count * rows.weights)
+        drift = None if self.drift is None else DriftTest(float(self.drift), seen=count)
+        hypothesis = _moments_of(objective)
+        if hypothesis is not None:
+            blank = Stream(0, 0, MomentStream.begun(hypothesis, shard), drift)
+            return self._by_moments(objective, blank, shard, began)
+        trained = self._first().train(objective, random)
+        whole = replace(objective, shards=[shard])
+        state = AffineStream.begun(whole, trained.theta, float(self.forgetting))
+        trained.result.trainer = repr(self)
+        return trained._replace(stream=Stream(count, 1, state, drift))
+
+    def follow(self, objective: Objective, theta: Array, stream: Stream, shard: Shard) -> Trained:
+        """Go on with more samples, whose weights count as they are.
+
+        Their losses under the model as it was are tested for drift before it learns from them.
+        """
+        began = time.monotonic()
+        before = drift = stream.drift
+        if drift is not None:
+            losses = objective.loss.samples(objective.hypothesis, theta, shard)
+            least = ROUNDING * float(np.nanmean(shard.decisions**2))
+            drift = drift.after(losses, least)
+        stream = replace(stream, drift=drift)
+        if isinstance(stream.state, MomentStream):
+            trained = self._by_moments(objective, stream, shard, began)
+        else:
+            trained = self._by_steps(objective, theta, stream, shard, began)
+        if drift is not None and before is not None and drift.alarms != before.alarms:
+            trained.result.warnings.append(told_of_drift(drift))
+            logger.warning(told_of_drift(drift))
+        return trained
+
+    def _by_moments(
+        self, objective: Objective, stream: Stream, shard: Shard, began: float
+    ) -> Trained:
+        hypothesis, state = _moments_of(objective), stream.state
+        if hypothesis is None or not isinstance(state, MomentStream):
+            raise AssertionError("moments of a hypothesis that has none")
+        state, tied = state.after(hypothesis, shard, float(self.forgetting))
+        solution = state.solve(hypothesis, float(self.ridge))
+        state = state.pruned(solution.scales, int(self.retained), float(self.forgetting))
+        stream = replace(
+            stream,
+            n_samples=stream.n_samples + len(shard.weights),
+            n_chunks=stream.n_chunks + 1,
+            n_tied=stream.n_tied + tied,
+            state=state,
+        )
+        result = TrainingResult(
+            status="converged" if stream.n_tied else "optimal",
+            trainer=repr(self),
+            objective=solution.loss,
+            returned_loss=solution.loss,
+            n_iter=solution.answer.rounds,
+            seconds=time.monotonic() - began,
+            lower_bound=None if stream.n_tied or self.ridge else solution.loss,
+            details={
+                **_account(stream),
+                "rows retained": float(len(state.rows)),
+                "KKT residual": solution.answer.residual,
+                "ridge": float(self.ridge),
+            },
+            ties_met=stream.n_tied,
+        )
+        if stream.n_tied:
+            result.warnings.append(
+                f"{stream.n_tied} samples tie and have many minimisers: each counts with its "
+                "minimiser of lowest index, and the optimum is not proved"
+            )
+        return Trained(solution.theta, result, stream)
+
+    def _by_steps(
+        self, objective: Objective, theta: Array, stream: Stream, shard: Shard, began: float
+    ) -> Trained:
+        if not isinstance(stream.state, AffineStream):
+            raise TypeError("steps of a stream of moments")
+        state, theta = stream.state.after(objective, theta, shard, float(self.forgetting))
+        stream = replace(
+            stream,
+            n_samples=stream.n_samples + len(shard.weights),
+            n_chunks=stream.n_chunks + 1,
+            state=state,
+        )
+        loss = state.loss / state.weight
+        result = TrainingResult(
+            status="converged",
+            trainer=repr(self),
+            objective=loss,
+            returned_loss=loss,
+            n_iter=stream.n_chunks,
+            seconds=time.monotonic() - began,
+            details=_account(stream),
+        )
+        return Trained(theta, result, stream)
+
+    def _first(self) -> Trainer:
+        return Annealing() if self.first is None else self.first
+
+
+def told_of_drift(drift: DriftTest) -> str:
+    """Say when drift was found last."""
+    return f"new samples no longer fit: drift was found after {drift.alarms[-1]} samples"
+
+
+def _moments_of(objective: Objective) -> Minkowski | None:
+    """Return the Minkowski sum whose moments are enough, if there is one."""
+    found = as_minkowski(objective.hypothesis, objective.n_decisions)
+    return None if isinstance(found, GrownMinkowski) else found
+
+
+def _account(stream: Stream) -> dict[str, float]:
+    """Return what a result says about the stream behind it."""
+    said = {
+        "samples seen": float(stream.n_samples),
+        "chunks": float(stream.n_chunks),
+        "weight of all samples": stream.state.weight,
+    }
+    if stream.drift is not None:
+        said["drift alarms"] = float(len(stream.drift.alarms))
+    return said
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -1,0 +1,185 @@
+"""Chunks: every source gives the same rows, and wrong values are named by file and row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import feaslearn as fl
+from feaslearn.data import Chunk
+from feaslearn.exceptions import DataError, FeaslearnError, FileError
+
+NAMES = ("price", "demand", "power", "heat")
+
+
+def table(n_rows: int = 1000) -> Any:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(n_rows, 4))
+    values[3, 2] = np.nan
+    return values
+
+
+def written(folder: Path, values: Any, n_files: int = 3, rows: int = 100) -> list[Path]:
+    paths = []
+    for i, part in enumerate(np.array_split(values, n_files)):
+        columns = [pa.array(column, from_pandas=True) for column in part.T]
+        paths.append(folder / f"part{i}.parquet")
+        pq.write_table(pa.table(columns, names=list(NAMES)), paths[-1], row_group_size=rows)
+    return paths
+
+
+def gathered(chunks: fl.Chunks, n_jobs: int = 1) -> Chunk:
+    parts = list(chunks.map(lambda chunk: chunk, n_jobs))
+    firsts = np.cumsum([0, *(part.n_rows for part in parts)])
+    assert [part.first for part in parts] == firsts[:-1].tolist()
+    arrays = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    return Chunk(*arrays)
+
+
+def pairs(values: Any) -> Any:
+    for part in np.array_split(values, 7):
+        yield part[:, :2], part[:, 2:]
+
+
+COLUMNS = {"signals": ["price", "demand"], "decisions": ["power", "heat"]}
+SOURCES: dict[str, Callable[[Path, Any], fl.Chunks]] = {
+    "file pattern": lambda folder, _: fl.Chunks(str(folder / "part*.parquet"), **COLUMNS),
+    "folder": lambda folder, _: fl.Chunks(folder, **COLUMNS),
+    "list": lambda folder, _: fl.Chunks([folder / f"part{i}.parquet" for i in range(3)], **COLUMNS),
+    "arrays": lambda _, values: fl.Chunks((values[:, :2], values[:, 2:])),
+    "frames": lambda _, values: fl.Chunks(
+        (pd.DataFrame(values[:, :2]), pl.DataFrame(values[:, 2:], schema=["power", "heat"]))
+    ),
+    "function, pairs": lambda _, values: fl.Chunks(lambda: pairs(values)),
+    "function, frames": lambda _, values: fl.Chunks(
+        lambda: (pd.DataFrame(part, columns=NAMES) for part in np.array_split(values, 4)), **COLUMNS
+    ),
+}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_source_gives_all_rows_in_order(source: str, n_jobs: int, tmp_path: Path) -> None:
+    values = table()
+    written(tmp_path, values)
+    chunks = SOURCES[source](tmp_path, values)
+    for _ in range(2):
+        found = gathered(chunks, n_jobs)
+        np.testing.assert_array_equal(found.signals, values[:, :2])
+        np.testing.assert_array_equal(found.decisions, values[:, 2:])
+    assert len(chunks.names.signals) == len(chunks.names.decisions) == 2
+
+
+def test_memory_bounds_the_rows_of_a_chunk() -> None:
+    values = np.ones((50_000, 4))
+    chunks = fl.Chunks((values[:, :2], values[:, 2:]), memory="1MB")
+    sizes = list(chunks.map(lambda chunk: chunk.n_rows))
+    assert max(sizes) == 8192
+    assert sum(sizes) == 50_000
+
+
+def test_signals_alone_can_be_read(tmp_path: Path) -> None:
+    values = table(200)
+    paths = written(tmp_path, values)
+    chunks = fl.Chunks(paths, **COLUMNS)
+    parts = list(chunks.map(lambda chunk: chunk, signals=(1,)))
+    signals = np.concatenate([part.signals for part in parts])
+    np.testing.assert_array_equal(signals[:, 1], values[:, 1])
+    assert not signals[:, 0].any()
+    assert parts[0].decisions.shape == (parts[0].n_rows, 2)
+
+
+def test_weights_and_single_precision(tmp_path: Path) -> None:
+    values = np.abs(table(200)).astype(np.float32)
+    paths = written(tmp_path, np.nan_to_num(values))
+    chunks = fl.Chunks(
+        paths, signals=["price"], decisions=["power"], weights="heat", dtype="float32"
+    )
+    found = gathered(chunks)
+    np.testing.assert_array_equal(found.weights, values[:, 3])
+    assert found.signals.dtype == found.decisions.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        (0, np.nan, r"part1.parquet: signals: 1 value is NaN or infinite: row 41, column 'price'"),
+        (2, np.inf, r"part1.parquet: decisions: 1 value is infinite: row 41, column 'power'"),
+        (3, -1.0, r"part1.parquet: weights: -1.0 in row 41"),
+    ],
+)
+def test_wrong_values_are_named_by_file_and_row(
+    column: int, value: float, said: str, tmp_path: Path
+) -> None:
+    values = np.ones((200, 4))
+    values[141, column] = value
+    paths = written(tmp_path, values, n_files=2, rows=30)
+    chunks = fl.Chunks(
+        paths, signals=["price", "demand"], decisions=["power"], weights="heat", memory="1MB"
+    )
+    with pytest.raises(DataError, match=said):
+        gathered(chunks)
+
+
+def test_texts_are_named_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"price": ["1", "x"], "power": [1.0, 2.0]}), path)
+    with pytest.raises(DataError, match=r"a\.parquet: signals: 2 values are not numbers: row 0"):
+        gathered(fl.Chunks(path, signals=["price"], decisions=["power"]))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "said"),
+    [
+        (lambda _: fl.Chunks("nowhere*.parquet"), FileError, "no file 'nowhere"),
+        (lambda _: fl.Chunks(iter([])), DataError, "only once"),
+        (lambda _: fl.Chunks(3), DataError, "cannot read a int"),
+        (lambda _: fl.Chunks(list), DataError, "is empty"),
+        (lambda _: fl.Chunks(lambda: 3), DataError, "not an iterator"),
+        (lambda _: fl.Chunks((np.ones((3, 1)), np.ones(2))), DataError, "3 rows of signals and 2"),
+        (lambda _: fl.Chunks((np.ones((3, 1)), np.ones(3)), memory="much"), DataError, "memory="),
+        (lambda _: fl.Chunks((np.ones((3, 1)), np.ones(3)), dtype="int8"), DataError, "dtype="),
+        (lambda _: fl.Chunks((np.ones((3, 1)), np.ones(3)), weights="w"), DataError, "pair"),
+        (lambda f: fl.Chunks(f, signals=["prize"], decisions=["power"]), DataError, "prize"),
+        (lambda f: fl.Chunks(f, signals=["price"]), DataError, "decisions: no column"),
+        (
+            lambda f: fl.Chunks(f, signals=["price"], decisions=["price"]),
+            DataError,
+            "two things",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_refused(
+    make: Callable[[Path], Any], error: type[FeaslearnError], said: str, tmp_path: Path
+) -> None:
+    written(tmp_path, np.ones((6, 4)))
+    with pytest.raises(error, match=said):
+        make(tmp_path)
+
+
+def test_damaged_and_different_files_are_refused(tmp_path: Path) -> None:
+    first, second, _ = written(tmp_path, np.ones((30, 4)))
+    pq.write_table(pa.table({"price": [1.0]}), second)
+    with pytest.raises(DataError, match=r"part1\.parquet: has no column 'demand'"):
+        fl.Chunks([first, second], **COLUMNS)
+    second.write_bytes(b"PAR1 and no more")
+    with pytest.raises(DataError, match=r"part1\.parquet: not a Parquet file"):
+        fl.Chunks([first, second], **COLUMNS)
+
+
+def test_chunks_of_an_iterator_must_be_alike() -> None:
+    frames = [pl.DataFrame({"a": [1.0], "b": [2.0]}), pl.DataFrame({"b": [1.0], "a": [2.0]})]
+    chunks = fl.Chunks(lambda: iter(frames), signals=["a"], decisions=["b"])
+    with pytest.raises(DataError, match="chunk 1 has the columns b, a"):
+        gathered(chunks)
+    mixed = fl.Chunks(lambda: iter([(np.ones((2, 1)), np.ones(2)), np.ones(3)]))
+    with pytest.raises(DataError, match="chunk 1 is a ndarray"):
+        gathered(mixed)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from feaslearn.trainers.streaming import DriftTest
+from feaslearn.trainers.streaming.drift_test import REMEMBERED
+
+DRAWS = {
+    "exponential": lambda rng, size: rng.exponential(size=size),
+    "heavy tails": lambda rng, size: np.abs(rng.standard_cauchy(size)),
+    "many ties": lambda rng, size: rng.integers(0, 4, size).astype(float),
+}
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+def test_false_alarms_are_as_rare_as_stated(draw) -> None:
+    rate, count, alarms = 1e-2, 0, 0
+    for seed in range(6):
+        rng, test = np.random.default_rng(seed), DriftTest(rate)
+        for _ in range(5):
+            test = test.after(draw(rng, 999))
+        alarms, count = alarms + len(test.alarms), count + test.seen
+    assert count == 29970
+    # 300 alarms are allowed; 99.9 % of Poisson draws of that mean are below 355.
+    assert alarms < 355
+
+
+def test_the_statistic_gains_one_for_each_sample_on_average() -> None:
+    gains = [
+        DriftTest(1e-300).after(np.random.default_rng(seed).normal(size=12)).evidence
+        for seed in range(3000)
+    ]
+    # Ranks among few losses are coarse, which can only make the mean smaller.
+    assert 0.2 * 12 < np.mean(gains) < 12.0 + 4.0 * np.std(gains) / np.sqrt(len(gains))
+
+
+@pytest.mark.parametrize(("factor", "most"), [(2.0, 120), (4.0, 30), (10.0, 15)])
+def test_growing_losses_are_found_soon(factor: float, most: int) -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        test = DriftTest(1e-5).after(rng.exponential(size=900))
+        assert test.alarms == ()
+        test = test.after(factor * rng.exponential(size=400))
+        assert 900 < test.alarms[0] <= 900 + most
+
+
+def test_falling_losses_raise_no_alarm() -> None:
+    losses = np.random.default_rng(0).exponential(size=4000) * np.linspace(10.0, 0.1, 4000)
+    assert DriftTest(1e-3).after(losses).alarms == ()
+
+
+def test_chunks_do_not_matter() -> None:
+    losses = np.random.default_rng(1).exponential(size=1300)
+    losses[900:] *= 3.0
+    whole = DriftTest(1e-4).after(losses[:950]).after(losses[950:])
+    pieces = DriftTest(1e-4)
+    for part in np.split(losses, [1, 7, 400, 910, 1000]):
+        pieces = pieces.after(part)
+    assert whole.alarms == pieces.alarms
+    assert whole.evidence == pieces.evidence
+    np.testing.assert_array_equal(whole.reference, pieces.reference)
+
+
+def test_memory_and_work_are_bounded() -> None:
+    test = DriftTest(1e-6).after(np.random.default_rng(2).exponential(size=50_000))
+    assert len(test.reference) <= REMEMBERED
+    assert test.seen == 50_000
+
+
+def test_rounding_is_no_drift() -> None:
+    rng = np.random.default_rng(3)
+    test = DriftTest(1e-3).after(1e-30 * rng.exponential(size=500), least=1e-12)
+    assert test.after(1e-20 * rng.exponential(size=500), least=1e-12).alarms == ()
+
+
+def test_an_alarm_begins_a_new_comparison() -> None:
+    rng = np.random.default_rng(4)
+    test = DriftTest(1e-4).after(rng.exponential(size=500))
+    test = test.after(5.0 * rng.exponential(size=900))
+    assert len(test.alarms) == 1
+    assert len(test.after(25.0 * rng.exponential(size=900)).alarms) == 2
