@@ -5,7 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= 2
-PYTEST := python -m pytest -n $(JOBS)
+# The tests of one file share what it sets up and compiles, so they stay in one process.
+PYTEST := python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -35,12 +36,13 @@ reproduce: $(VENV)/.test ## run every experiment: the tables and figures of the 
 	$(BIN)/feaslearn reproduce all
 
 docs: $(VENV)/.docs ## build the documentation; a warning is an error
-	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -j $(JOBS) -b html docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
 
 soak: soak-examples soak-oldest soak-newest soak-package ## long: many examples, oldest and newest dependencies, packages
 
 clean: ## remove everything that make made
-	rm -rf $(VENV) build dist docs/_build docs/generated demo_report.html
+	rm -rf $(VENV) build dist docs/_build docs/generated docs/auto_examples demo_report.html
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -49,8 +49,10 @@ def stream(seed: int) -> tuple[Array, Array, Array]:
     return signals, decisions + NOISE * rng.normal(size=decisions.shape), decisions
 
 
-def followed(model: Any, signals: Array, decisions: Array, window: int | None) -> tuple[Any, ...]:
-    """Return predictions before each chunk, the seconds of a chunk, and the model."""
+def followed(
+    model: Any, signals: Array, decisions: Array, window: int | None
+) -> tuple[Array, float]:
+    """Return predictions before each chunk, and the seconds of a chunk."""
     seconds, predicted = 0.0, np.zeros(decisions.shape)
     for end in range(FIRST, COUNT, CHUNK):
         began = time.perf_counter()
@@ -60,7 +62,7 @@ def followed(model: Any, signals: Array, decisions: Array, window: int | None) -
         seconds += time.perf_counter() - began if end > FIRST else 0.0
         chunk = slice(end, end + CHUNK)
         predicted[chunk] = model.predict(signals[chunk])
-    return predicted[FIRST:], seconds / ((COUNT - FIRST) // CHUNK - 1), model
+    return predicted[FIRST:], seconds / ((COUNT - FIRST) // CHUNK - 1)
 
 
 def contestants(hypothesis: Any, trainer: Any) -> dict[str, tuple[Any, int | None]]:
@@ -86,7 +88,7 @@ def compare(name: str, hypothesis: Any, trainer: Any, seeds: range) -> tuple[Any
         signals, decisions, clean = stream(seed)
         noise = float(((decisions - clean)[FIRST:] ** 2).sum(axis=1).mean())
         for label, (model, window) in contestants(hypothesis, trainer).items():
-            predicted, seconds, model = followed(model, signals, decisions, window)
+            predicted, seconds = followed(model, signals, decisions, window)
             error = ((predicted - decisions[FIRST:]) ** 2).sum(axis=1).mean()
             losses.setdefault(label, []).append(float(error) / noise)
             times.setdefault(label, []).append(seconds)

@@ -1,4 +1,8 @@
-"""Blending with hidden recipes: recover what a foundry must keep to from what it buys.
+"""
+Blending with hidden recipes
+============================
+
+*Recover what a foundry must keep to from what it buys.*
 
 A foundry blends an aluminium alloy from five bins of scrap, pure aluminium and silicon. Its buyer
 sees the day's prices and the size of the order, and purchases at least cost. What the buyer keeps
@@ -13,32 +17,25 @@ the price of each material is that of the model times a number between 0.5 and 1
 between 90 % and 110 % of the model's 2000 pounds; the limits of the recipe grow with the order, the
 bins do not.
 
-What to expect: silicon is dear, so that its least amount binds on nearly every day and is learned
-as an equality. Iron, manganese and aluminium bind often, and their rows come out to the last digit.
-Copper binds on one day in fourteen, and then bin 5 is nearly always empty: what copper there is in
-bin 5 can hardly be seen in the purchases, and the row stays open. Magnesium never binds.
-
-Run ``python examples/blending_with_hidden_recipes.py`` (``--quick`` for fewer days). It needs the
-extra ``plot``.
+It needs the extra ``plot``; ``--quick`` takes fewer days.
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.exceptions import ConvergenceWarning
 
 import feaslearn as fl
+from example_tools import OURS, main, print_table, regressors, steps
 
-HERE = Path(__file__).parent
+# %%
+# The hidden recipe
+# -----------------
+# None of what follows is shown to the models, except for its solutions.
+
 MATERIALS = ("bin1", "bin2", "bin3", "bin4", "bin5", "aluminium", "silicon")
 PRICES = np.array([0.03, 0.08, 0.17, 0.12, 0.15, 0.21, 0.38])
 # What must be bought at least, and what there is at most, in pounds.
@@ -57,29 +54,6 @@ RECIPE = {
 BINDS = 1e-6  # a row binds within this share of its limit
 ALWAYS = 0.99  # and is as good as an equality if it does on this share of the days
 SAME = 1.0  # a facet at a smaller angle, in degrees, is the row
-OURS = "learned region"
-
-
-class Score(NamedTuple):
-    """R² pooled over the materials, and in percent the mean cost above the optimum and the mean
-    amount that must be exchanged before a purchase keeps to the recipe (of the order).
-    """
-
-    r2: float
-    cost: float
-    off: float
-
-
-class Results(NamedTuple):
-    """The scores of each number of days, and the recovered rows of the most days.
-
-    ``angles`` has the angle in degrees between each row of the recipe that binds on some training
-    days and the learned facet that is nearest to it; ``binds`` the number of these days.
-    """
-
-    scores: dict[int, dict[str, Score]]
-    angles: dict[str, float]
-    binds: dict[str, int]
 
 
 def foundry() -> fl.problem.LinearProgram:
@@ -108,27 +82,33 @@ def observe(n_days: int, seed: int = 0) -> fl.Decisions:
     )
 
 
-def models(quick: bool) -> dict[str, Any]:
-    """Return the model of this package and tuned regressors of scikit-learn."""
-    hypothesis = fl.Facets() if quick else None
-    tuned = {
-        "ridge": (Ridge(), {"ridge__alpha": [1e-3, 1e-2, 0.1, 1.0, 10.0]}),
-        "nearest neighbours": (
-            KNeighborsRegressor(weights="distance"),
-            {"kneighborsregressor__n_neighbors": [3, 5, 10]},
-        ),
-        "random forest": (
-            RandomForestRegressor(n_estimators=30 if quick else 100, random_state=0),
-            {"randomforestregressor__max_features": [0.3, 1.0]},
-        ),
-    }
-    return {
-        OURS: fl.RegionRegressor(hypothesis, cost=list(range(7)), random_state=0),
-        **{
-            name: GridSearchCV(make_pipeline(StandardScaler(), model), grid, cv=5)
-            for name, (model, grid) in tuned.items()
-        },
-    }
+# %%
+# What is measured
+# ----------------
+# How good predicted purchases are, and which rows of the recipe can be read off the learned facets.
+# A row that never binds leaves no trace in any purchase, so rows are listed by the days they bind.
+
+
+class Score(NamedTuple):
+    """R² pooled over the materials, and in percent the mean cost above the optimum and the mean
+    amount that must be exchanged before a purchase keeps to the recipe (of the order).
+    """
+
+    r2: float
+    cost: float
+    off: float
+
+
+class Results(NamedTuple):
+    """The scores of each number of days, and the recovered rows of the most days.
+
+    ``angles`` has the angle in degrees between each row of the recipe that binds on some training
+    days and the learned facet that is nearest to it; ``binds`` the number of these days.
+    """
+
+    scores: dict[int, dict[str, Score]]
+    angles: dict[str, float]
+    binds: dict[str, int]
 
 
 def score(data: fl.Decisions, predicted: np.ndarray) -> Score:
@@ -177,36 +157,70 @@ def compare_rows(model: fl.RegionRegressor, data: fl.Decisions) -> dict[str, tup
     return found
 
 
+# %%
+# Fit and compare
+# ---------------
+# The regressors are those of scikit-learn, tuned by 5-fold cross-validation on the same days.
+
+
 def run(quick: bool = False) -> Results:
     """Print the scores and the rows that were recovered; return both."""
     sizes = (60, 150) if quick else (50, 150, 500)
     test = observe(100 if quick else 500, seed=1)
-    scores: dict[int, dict[str, Score]] = {}
-    for n_days in sizes:
-        train = observe(n_days)
-        print(f"\n{n_days} days{'R²':>22}{'cost':>12}{'exchanged':>12}")
-        scores[n_days] = {}
-        for name, model in models(quick).items():
-            model.fit(train.signals, train.decisions)
-            result = scores[n_days][name] = score(test, model.predict(test.signals))
-            print(f"  {name:<20}{result.r2:9.4f}{result.cost:+10.3f} %{result.off:10.3f} %")
+    scores = {n_days: compare(observe(n_days), test, quick) for n_days in sizes}
     # The rows of one region can be read; the default may have chosen a blend of several.
+    train = observe(sizes[-1])
     facets = fl.RegionRegressor(fl.Facets(), cost=train.cost, random_state=0)
     facets.fit(train.signals, train.decisions)
     rows = compare_rows(facets, train)
-    print(f"\nrow of the recipe     binds on   nearest facet, {len(train)} days")
-    for name, (angle, days) in sorted(rows.items(), key=lambda item: -item[1][1]):
-        verdict = "recovered" if angle < SAME else ""
-        print(f"  {name:<20}{days:>5} days{angle:>10.2f}° {verdict}")
+    print_table(
+        f"rows of the recipe, {len(train)} days",
+        ("", "binds on", "nearest facet", ""),
+        [
+            (name, f"{days} days", f"{angle:.2f}°", "recovered" if angle < SAME else "")
+            for name, (angle, days) in sorted(rows.items(), key=lambda item: -item[1][1])
+        ],
+    )
     angles = {name: angle for name, (angle, _) in rows.items()}
     return Results(scores, angles, {name: days for name, (_, days) in rows.items()})
 
 
-def draw(results: Results, path: Path) -> None:
-    """Draw the error by the number of days, and the angles of the rows by the days they bind."""
-    from matplotlib.figure import Figure
+def compare(train: fl.Decisions, test: fl.Decisions, quick: bool) -> dict[str, Score]:
+    """Fit all models to the same days; print and return their scores."""
+    hypothesis = fl.Facets() if quick else None
+    ours = fl.RegionRegressor(hypothesis, cost=train.cost, random_state=0)
+    models = {OURS: ours, **regressors(train.signals.shape[1], quick)}
+    scores = {}
+    for name in steps(list(models), f"{len(train)} days"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # widths at the ends of their range
+            models[name].fit(train.signals, train.decisions)
+        scores[name] = score(test, models[name].predict(test.signals))
+    print_table(
+        f"{len(train)} days",
+        ("", "R²", "cost", "exchanged"),
+        [
+            (name, f"{each.r2:.4f}", f"{each.cost:+.3f} %", f"{each.off:.3f} %")
+            for name, each in scores.items()
+        ],
+    )
+    return scores
 
-    figure = Figure(figsize=(9.0, 3.8), layout="constrained")
+
+# %%
+# What comes out
+# --------------
+# Silicon is dear, so that its least amount binds on nearly every day and is learned as an equality.
+# Iron, manganese and aluminium bind often, and their rows come out to the last digit. Copper binds
+# on one day in fourteen, and then bin 5 is nearly always empty: what copper there is in bin 5 can
+# hardly be seen in the purchases, and the row stays open. Magnesium never binds.
+
+
+def draw(results: Results) -> Any:
+    """Draw the error by the number of days, and the angles of the rows by the days they bind."""
+    import matplotlib.pyplot as plt
+
+    figure = plt.figure(figsize=(9.0, 3.8), layout="constrained")
     errors, rows = figure.subplots(1, 2)
     days = list(results.scores)
     for name in results.scores[days[0]]:
@@ -230,17 +244,8 @@ def draw(results: Results, path: Path) -> None:
         ylabel="angle to the nearest facet (degrees)",
     )
     rows.margins(0.2)
-    figure.savefig(path, dpi=110)
-
-
-def main() -> None:
-    """Print everything and write the picture."""
-    results = run("--quick" in sys.argv[1:])
-    path = HERE / "pictures" / "blending_with_hidden_recipes.png"
-    path.parent.mkdir(exist_ok=True)
-    draw(results, path)
-    print(f"\npicture: {path}")
+    return figure
 
 
 if __name__ == "__main__":
-    main()
+    main("blending_with_hidden_recipes", run, draw)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from feaslearn.sets import AffineImage, Box, Cone, ConicForm, L2Ball, PrimitiveS
 from registry import NAMES, example
 
 Array = NDArray[np.float64]
-GUIDE = Path(__file__).parents[1] / "docs" / "add_a_set.md"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -73,12 +71,6 @@ def test_a_set_of_a_user_learns() -> None:
     hypothesis = Affine(AtMost(3, 2))
     assert check_gradient(Predictability(), hypothesis, n_cases=3) < 1e-5
     assert check_gradient(Suboptimality(), hypothesis, n_cases=3) < 1e-5
-
-
-def test_the_guide_runs_as_it_is_printed() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), flags=re.DOTALL)
-    assert len(blocks) >= 3
-    exec(compile("\n".join(blocks), str(GUIDE), "exec"), {})  # noqa: S102  (our own guide)
 
 
 class ForgetsTheSum(AtMost):

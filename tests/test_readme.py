@@ -61,7 +61,10 @@ def test_shell_lines(lines: list[str], tmp_path: Path) -> None:
     [
         "README.md",
         "docs/index.md",
+        "docs/quickstart.md",
         "docs/add_a_set.md",
+        "docs/add_a_loss.md",
+        "docs/add_a_trainer.md",
         "docs/model_files.md",
         "docs/export.md",
         "docs/pictures.md",
@@ -74,6 +77,13 @@ def test_python_blocks_of_a_page_run_one_after_another(page: str, tmp_path: Path
     assert script.stat().st_size
     done = run([sys.executable, str(script)], tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_quickstart_runs_no_command_that_the_readme_does_not() -> None:
+    lines = {line for block in shell_blocks() for line in block}
+    commands = "".join(blocks("docs/quickstart.md", "sh")).splitlines()
+    assert sum(line.startswith("feaslearn ") for line in commands) > 4
+    assert {line for line in commands if line.startswith("feaslearn ")} <= lines
 
 
 def test_the_readme_has_what_these_tests_look_for() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
+
+from feaslearn.atomic import write_bytes
 
 #: Blue, orange, green and grey that colour-blind readers can tell apart.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#E69F00", "#009E73", "#999999"
@@ -24,6 +27,8 @@ def save(figure: Any, folder: Path, name: str) -> str:
     import matplotlib.pyplot as plt
 
     folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / name, dpi=90, metadata={"Software": None})
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=90, metadata={"Software": None})
+    write_bytes(folder / name, picture.getvalue())
     plt.close(figure)
     return name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -85,14 +86,18 @@ def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
     except FileError:
         raise
     except OSError as error:
-        raise FileError(f"{os.fspath(path)}: cannot be written: {_reason(error)}") from error
+        kept = "; the file that is there stays as it was" if os.path.lexists(path) else ""
+        raise FileError(f"{os.fspath(path)}: cannot be written: {_reason(error)}{kept}") from error
     except ValueError as error:
         raise FileError(f"{os.fspath(path)!r} is not the name of a file: {error}") from error
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
     """Return what is to be replaced: a link stays a link, and what it points to is replaced."""
-    target = Path(path).resolve()
+    try:
+        target = Path(path).resolve()
+    except RuntimeError:  # what Python before 3.13 says of links that lead in a circle
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
     if target.exists() and not target.is_file():
         raise FileError(f"{os.fspath(path)}: cannot be written, it is a directory or a device")
     return target

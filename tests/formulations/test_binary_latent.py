@@ -18,7 +18,7 @@ SETS = {
 }
 
 
-def samples(rows: int = 6) -> Shard:
+def samples(rows: int = 5) -> Shard:
     data = fl.datasets.make_l1_ball(rows, n=2, low=-1.0, noise=0.2, random_state=4)
     return Shard(np.ones((rows, 1)), data.cost_matrix, data.decisions, np.full(rows, 1 / rows))
 

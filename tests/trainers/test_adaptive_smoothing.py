@@ -75,7 +75,7 @@ def test_the_smoothed_loss_never_rises_while_epsilon_stays(
 @EACH_LOSS
 def test_the_best_iterate_by_the_training_loss_is_kept(loss: Loss) -> None:
     rows = samples(3)
-    theta, result = train(AdaptiveSmoothing(max_iter=60), fl.Affine(fl.Simplex(3)), loss, rows)
+    theta, result, _ = train(AdaptiveSmoothing(max_iter=60), fl.Affine(fl.Simplex(3)), loss, rows)
     problem = Objective(loss, fl.Affine(fl.Simplex(3)), [rows])
     assert result.objective == pytest.approx(problem.value(theta))
     kept = "returned_loss" if isinstance(loss, fl.Predictability) else "objective"

@@ -61,7 +61,7 @@ def test_equals_bounded_least_squares(name: str, sign: float, gaps: bool) -> Non
     for seed in range(3):
         whole = samples(seed, sign, gaps=gaps)
         problem = objective(whole, fl.Scaled(SETS[name]))
-        theta, result = Convex().train(problem, np.random.default_rng(0))
+        theta, result, _ = Convex().train(problem, np.random.default_rng(0))
         matrix, right = design(whole, SETS[name])
         lower = np.full(matrix.shape[1], -np.inf)
         lower[0] = 0.0
@@ -87,14 +87,14 @@ def test_equals_a_convex_program(name: str) -> None:
     program = cp.Problem(cp.Minimize(cp.sum_squares(weighted)))
     program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
     problem = objective(whole, fl.Scaled(SETS[name]))
-    theta, result = Convex().train(problem, np.random.default_rng(0))
+    theta, result, _ = Convex().train(problem, np.random.default_rng(0))
     assert result.objective == pytest.approx(program.value, rel=1e-6)
     np.testing.assert_allclose(theta[0], alpha.value, rtol=1e-5)
 
 
 def test_a_point_is_the_linear_policy() -> None:
     whole = samples(0, gaps=True)
-    theta, result = Convex().train(
+    theta, result, _ = Convex().train(
         objective(whole, fl.Affine(fl.Simplex(1))), np.random.default_rng(0)
     )
     policy = fl.baselines.LinearPolicy()
@@ -107,7 +107,7 @@ def test_a_point_is_the_linear_policy() -> None:
 
 def test_no_parameters_near_the_optimum_are_better() -> None:
     problem = objective(samples(3, gaps=True), fl.Scaled(fl.L1Ball(3)))
-    theta, result = Convex().train(problem, np.random.default_rng(0))
+    theta, result, _ = Convex().train(problem, np.random.default_rng(0))
     random = np.random.default_rng(0)
     for size in (1e-1, 1e-3, 1e-5):
         for _ in range(10):
@@ -124,7 +124,7 @@ def test_ties_go_to_the_nearest_minimiser() -> None:
     share = np.linspace(0.7, 1.0, 6)
     decisions[20:] = np.column_stack([share, 1.0 - share])
     whole = Shard(np.ones((26, 1)), costs, decisions, np.full(26, 1 / 26))
-    theta, result = Convex().train(
+    theta, result, _ = Convex().train(
         objective(whole, fl.Scaled(fl.Simplex(2))), np.random.default_rng(0)
     )
     np.testing.assert_allclose(theta, [1.0, 0.0, 0.0], atol=1e-6)
@@ -154,7 +154,7 @@ def test_ties_are_solved_by_the_convex_program_with_faces(seed: int) -> None:
     program = cp.Problem(cp.Minimize(cp.sum_squares(errors) / 40), rows)
     program.solve(solver=cp.CLARABEL)
     problem = objective(whole, fl.Scaled(fl.Box(2)))
-    theta, result = Convex().train(problem, np.random.default_rng(0))
+    theta, result, _ = Convex().train(problem, np.random.default_rng(0))
     assert result.details["objective of the program"] == pytest.approx(program.value, rel=1e-6)
     assert result.lower_bound == pytest.approx(program.value, rel=1e-6)
     # The program's answer is kept unless the other fit returns far better decisions.

@@ -42,7 +42,7 @@ def tied_columns() -> np.ndarray:
 def test_binary_and_continuous_simplices_can_differ() -> None:
     """At the binary optimum every minimiser is unique, and yet the continuous one is far lower."""
     binary = objective(fl.Affine(fl.Simplex(2, binary=True)))
-    theta, result = MixedInteger(tol=1e-6).train(binary, np.random.default_rng(0))
+    theta, result, _ = MixedInteger(tol=1e-6).train(binary, np.random.default_rng(0))
     assert result.status == "optimal"
     assert result.objective == pytest.approx(1 / 6, rel=1e-5)
     assert result.tied_share == 0.0
@@ -74,7 +74,7 @@ def test_they_agree_where_the_continuous_optimum_is_unique() -> None:
 def test_a_point_is_the_linear_policy(loss: object) -> None:
     rows = Shard(np.ones((3, 1)), COSTS, DECISIONS + np.array([5.0, 9.0]), np.full(3, 1 / 3))
     problem = objective(fl.Affine(fl.Simplex(1)), loss, rows)
-    theta, result = train(problem)
+    theta, result, _ = train(problem)
     assert result.status == "optimal"
     assert result.objective == problem.value(theta)
     # The median; a region that is a point costs at least the mean in cost.

@@ -38,7 +38,7 @@ def train(trainer: GradientDescent, hypothesis: object, loss: object, seed: int 
 @pytest.mark.parametrize("hypothesis", HYPOTHESES, ids=repr)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_the_objective_never_rises_and_the_best_is_kept(hypothesis: object, loss: object) -> None:
-    theta, result = train(GradientDescent(max_iter=12, n_starts=2), hypothesis, loss)
+    theta, result, _ = train(GradientDescent(max_iter=12, n_starts=2), hypothesis, loss)
     walk = result.history["objective"]
     assert (np.diff(walk) <= 0.0).all()
     assert walk[-1] < walk[0]
@@ -55,7 +55,7 @@ def test_scales_stay_in_their_class(loss: object) -> None:
     whole = samples()
     flipped = Objective(loss, fl.Scaled(fl.Box(2)), [whole._replace(costs=-whole.costs)])
     trainer = GradientDescent(max_iter=15, n_starts=1)
-    theta, result = trainer.train(flipped, np.random.default_rng(0))
+    theta, result, _ = trainer.train(flipped, np.random.default_rng(0))
     assert theta[0] >= 0.0
     assert result.history["objective"][-1] == pytest.approx(result.objective, rel=1e-6)
     assert flipped.value_and_gradient(theta)[0] == pytest.approx(result.objective)
@@ -64,7 +64,7 @@ def test_scales_stay_in_their_class(loss: object) -> None:
 def test_finds_what_least_squares_finds() -> None:
     problem = Objective(fl.Predictability(), fl.Scaled(fl.Box(2)), [samples()])
     expected = fl.trainers.Convex().train(problem, None)
-    theta, result = GradientDescent(max_iter=500, n_starts=1, tol=1e-14).train(
+    theta, result, _ = GradientDescent(max_iter=500, n_starts=1, tol=1e-14).train(
         problem, np.random.default_rng(0)
     )
     assert result.objective == pytest.approx(expected.result.objective, rel=1e-6)

@@ -88,7 +88,7 @@ def test_the_optimum_is_that_of_enumeration(loss: str, primitive: str) -> None:
     rows = 4 if primitive == "simplex" else 3
     whole = noisy(rows, seed=3)
     problem = objective(whole, SETS[primitive], LOSSES[loss])
-    theta, result = MixedInteger(tol=1e-6).train(problem, np.random.default_rng(0))
+    theta, result, _ = MixedInteger(tol=1e-6).train(problem, np.random.default_rng(0))
     right = least_by_enumeration(whole, SETS[primitive], LOSSES[loss])
     assert result.status == "optimal"
     assert result.objective == pytest.approx(right, abs=1e-5)

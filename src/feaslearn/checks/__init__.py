@@ -1,8 +1,10 @@
-"""Checks that users run on their own sets, losses and hypotheses."""
+"""Checks that users run on their own sets, losses and trainers."""
 
 from __future__ import annotations
 
 from feaslearn.checks.gradient import check_gradient
+from feaslearn.checks.loss import check_loss
 from feaslearn.checks.primitive_set import check_primitive_set
+from feaslearn.checks.trainer import check_trainer
 
-__all__ = ["check_gradient", "check_primitive_set"]
+__all__ = ["check_gradient", "check_loss", "check_primitive_set", "check_trainer"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from sklearn.base import clone
 
 from feaslearn.checks.cases import Cases
+from feaslearn.checks.findings import lost_in_a_clone
 from feaslearn.exceptions import FeaslearnError
 from feaslearn.sets.boundedness import check_nonempty_and_bounded
 from feaslearn.sets.conic_form import CONE_KINDS
@@ -48,11 +48,7 @@ def conic_form_problems(primitive: PrimitiveSet) -> Iterator[str]:
 
 def parameters(cases: Cases) -> Iterator[str]:
     """Yield parameters that do not survive a copy."""
-    given = cases.primitive.get_params(deep=False)
-    copied = clone(cases.primitive).get_params(deep=False)
-    for name, value in given.items():
-        if not _same(value, copied.get(name)):
-            yield f"{name}={value!r} became {copied.get(name)!r} in a clone"
+    return lost_in_a_clone(cases.primitive)
 
 
 def accepted(cases: Cases) -> Iterator[str]:
@@ -72,18 +68,6 @@ def constant_sum(cases: Cases) -> Iterator[str]:
         yield f"absorbs_offset is True, but entries sum to {sums.min():.6g} and {sums.max():.6g}"
     elif np.abs(sums).max() < 1e-6:
         yield "absorbs_offset is True, but the entries of every point sum to zero"
-
-
-def _same(first: object, second: object) -> bool:
-    """Compare parameters: numbers, arrays, sets, and lists of them."""
-    if isinstance(first, PrimitiveSet) and isinstance(second, PrimitiveSet):
-        return type(first) is type(second) and _same(
-            list(first.get_params(deep=False).values()),
-            list(second.get_params(deep=False).values()),
-        )
-    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
-        return len(first) == len(second) and all(map(_same, first, second))
-    return bool(np.array_equal(np.asarray(first), np.asarray(second)))
 
 
 #: Name of each property, and what looks for cases that break it.

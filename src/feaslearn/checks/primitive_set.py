@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from feaslearn.checks.cases import Cases
 from feaslearn.checks.description import DESCRIPTION, conic_form_problems
+from feaslearn.checks.findings import first_of
 from feaslearn.checks.geometry import GEOMETRY
 from feaslearn.exceptions import CheckError, Problems
 from feaslearn.sets.primitive_set import PrimitiveSet
@@ -38,7 +37,8 @@ def check_primitive_set(
 
     See Also
     --------
-    check_gradient : The same for a loss.
+    check_loss : The same for a loss.
+    check_trainer : The same for a trainer.
 
     Examples
     --------
@@ -58,25 +58,13 @@ def check_primitive_set(
       - argmin is optimal: ...
     """
     problems = Problems()
-    for message in _run("conic_form is a conic form", conic_form_problems(primitive)):
+    for message in first_of("conic_form is a conic form", conic_form_problems(primitive)):
         problems.add(message)
     # Nothing can be compared with a form that is none.
     problems.raise_if_any(CheckError, repr(primitive))
     rng = np.random.default_rng(random_state)
     cases = Cases(primitive, primitive.conic_form(), rng, n_cases)
     for name, find in (DESCRIPTION | GEOMETRY).items():
-        for message in _run(name, find(cases)):
+        for message in first_of(name, find(cases)):
             problems.add(message)
     problems.raise_if_any(CheckError, repr(primitive))
-
-
-def _run(name: str, findings: Iterator[str]) -> Iterator[str]:
-    """Yield one line for a broken property: its first case, and how many more there are."""
-    shown: list[str] = []
-    try:
-        shown.extend(findings)
-    except Exception as error:  # noqa: BLE001  (whatever a user's set raises is a finding)
-        shown.append(f"raised {type(error).__name__}: {error}")
-    if shown:
-        more = f" (and {len(shown) - 1} more)" if len(shown) > 1 else ""
-        yield f"{name}: {shown[0]}{more}"

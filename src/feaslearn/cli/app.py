@@ -116,15 +116,27 @@ for command in (fit, predict, evaluate, report, export, reproduce):
 
 
 @app.command()
-def bench(names: Scripts = None) -> None:
-    """Run the benchmarks (in a checkout of the repository)."""
+def bench(
+    names: Scripts = None,
+    save: Annotated[
+        bool,
+        typer.Option(
+            "--save", help="Keep what is printed in benchmarks/results, for the documentation."
+        ),
+    ] = False,
+) -> None:
+    """Run the benchmarks (in a checkout of the repository).
+
+    With --save, what each prints is written to benchmarks/results with the date, the machine and
+    the versions; the documentation shows it.
+    """
     from rich.console import Console
 
     from feaslearn.cli.checkout import ScriptsNotFoundError
     from feaslearn.cli.scripts import run as run_scripts
 
     try:
-        failed = run_scripts("benchmarks", names or [], Console())
+        failed = run_scripts("benchmarks", names or [], Console(), save)
     except ScriptsNotFoundError as error:
         complain(error)
         raise typer.Exit(BAD_INPUT) from None

@@ -27,6 +27,9 @@ VARIANTS = ("api", "sad")
 COLUMNS = {"bus": 13, "gen": 10, "branch": 11, "gencost": 5}
 """The columns of the tables of a case that every version of the format has."""
 
+MAX_BYTES = 64 * 2**20
+"""Files beyond this are refused: the largest case of PGLib has a tenth of it."""
+
 COMPUTED = re.compile(r"^[^%\n]*\bmpc\.(?:bus|gen|branch|gencost)\s*\(", re.MULTILINE)
 """A table that is changed by code: what a reader of the numbers alone would get wrong."""
 
@@ -60,9 +63,12 @@ def read_case(case: str | os.PathLike[str], variant: str | None) -> CaseFile:
     """
     path = find_case(case, variant)
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        with path.open(encoding="utf-8", errors="replace") as file:
+            text = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise FileError(f"the case file {path} cannot be read: {error.strerror}") from error
+    if len(text) > MAX_BYTES:
+        raise FileError(f"the case file {path} is larger than {MAX_BYTES} bytes, the limit")
     if COMPUTED.search(text):
         raise UnsupportedError(
             f"{path.name} changes its tables with MATLAB code, which is not run here: save the "
@@ -75,9 +81,7 @@ def read_case(case: str | os.PathLike[str], variant: str | None) -> CaseFile:
             "mpc.dcline from a copy of the file if you can do without them"
         )
     tables = {name: _table(frames, name, path.name) for name in COLUMNS}
-    base = float(getattr(frames, "baseMVA", np.nan))
-    if not 0.0 < base < np.inf:
-        raise DataError(f"{path.name}: baseMVA is {base}, expected a number above 0")
+    base = _base(frames, path.name)
     for name in ("bus", "gen", "branch"):
         if tables[name] is None:
             raise DataError(f"{path.name} has no table mpc.{name}")
@@ -111,6 +115,8 @@ def find_case(case: str | os.PathLike[str], variant: str | None) -> Path:
             raise FileError(f"there is no case file {text}")
         return Path(text)
     name, _, named = text.removeprefix(PREFIX).partition("__")
+    if named and named not in VARIANTS:
+        raise DataError(f"case {text!r}: {named!r} is no variant; {did_you_mean(named, VARIANTS)}")
     if named and variant not in (None, named):
         raise DataError(f"case {text!r} is of variant {named!r}, not {variant!r}")
     return _find_pglib(name, variant or named)
@@ -148,11 +154,24 @@ def _frames(path: Path) -> Any:
         with warnings.catch_warnings():
             # Costs of several kinds are told apart by us, row by row.
             warnings.simplefilter("ignore", UserWarning)
+            warnings.simplefilter("ignore", RuntimeWarning)
             return CaseFrames(str(path), update_index=False)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except Exception as error:
+        # The package trusts its files: a wrong one ends in whatever Python stumbles over.
         raise DataError(
-            f"{path.name} is not a case file in MATPOWER's format, version 2 ({error})"
+            f"{path.name} is not a case file in MATPOWER's format, version 2 ({str(error)[:200]})"
         ) from error
+
+
+def _base(frames: Any, source: str) -> float:
+    given = getattr(frames, "baseMVA", None)
+    try:
+        base = float(given)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        base = np.nan
+    if not 0.0 < base < np.inf:
+        raise DataError(f"{source}: baseMVA is {str(given)[:50]}, expected a number above 0")
+    return base
 
 
 def _table(frames: Any, name: str, source: str) -> FloatArray | None:
@@ -161,8 +180,9 @@ def _table(frames: Any, name: str, source: str) -> FloatArray | None:
         return None
     try:
         values = np.ascontiguousarray(frame.to_numpy(dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{source}: mpc.{name} is not a table of numbers ({error})") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        what = str(error)[:200]
+        raise DataError(f"{source}: mpc.{name} is not a table of numbers ({what})") from error
     if values.shape[1] < COLUMNS[name]:
         raise DataError(
             f"{source}: mpc.{name} has {values.shape[1]} columns, expected {COLUMNS[name]} or more"

@@ -109,8 +109,7 @@ class DcGrid:
     def _read_lines(self, branch: FloatArray) -> None:
         branch = branch[(branch[:, 10] > 0) & self._connected(branch[:, 0], branch[:, 1])]
         self.ends = np.column_stack([self._at(branch[:, 0]), self._at(branch[:, 1])])
-        r, x = branch[:, 2], branch[:, 3]
-        self.susceptances: FloatArray = x / (r**2 + x**2)
+        self.susceptances = _susceptances(branch)
         rating = np.where(branch[:, 5] > 0.0, branch[:, 5], np.inf)
         lowest, highest = _angle_limits(branch)
         megawatts = self.susceptances * self._base
@@ -210,6 +209,13 @@ class DcGrid:
         )
 
 
+def _susceptances(branch: FloatArray) -> FloatArray:
+    """Return ``x / (r² + x²)``, which is not finite where it cannot be told."""
+    r, x = branch[:, 2], branch[:, 3]
+    with np.errstate(all="ignore"):
+        return np.asarray(x / (r**2 + x**2))
+
+
 def _angle_limits(branch: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the limits of the angle differences in radians; 360 degrees or both 0 is none."""
     if branch.shape[1] < 13:
@@ -225,6 +231,11 @@ def _angle_limits(branch: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _check(problems: Problems, file: CaseFile) -> None:
     """Add what is wrong with the tables; rows are counted from 1, as in the file."""
     numbers = file.bus[:, 0]
+    whole = file.bus[:, [0, 6, 10]]
+    odd = np.asarray(((np.abs(whole) > 2.0**53) | (whole != np.floor(whole))).any(axis=1))
+    _say(problems, "bus", "number, area or zone that is no whole number", odd)
+    endless = np.asarray(np.isinf(file.bus[:, [2, 4]]).any(axis=1))
+    _say(problems, "bus", "load or shunt that is infinite", endless)
     known, counts = np.unique(numbers, return_counts=True)
     _say(problems, "bus", "number that another bus has", np.isin(numbers, known[counts > 1]))
     gen, branch = file.gen, file.branch
@@ -232,8 +243,8 @@ def _check(problems: Problems, file: CaseFile) -> None:
     _say(problems, "gen", "lower limit above the upper", (gen[:, 9] > gen[:, 8]) & (gen[:, 7] > 0))
     lost = np.asarray(~np.isin(branch[:, :2], numbers).all(axis=1))
     _say(problems, "branch", "bus that there is not", lost)
-    shorted = (branch[:, 2] == 0.0) & (branch[:, 3] == 0.0) & (branch[:, 10] > 0)
-    _say(problems, "branch", "resistance and reactance of 0", shorted)
+    shorted = ~np.isfinite(_susceptances(branch)) & (branch[:, 10] > 0)
+    _say(problems, "branch", "resistance and reactance of 0, or infinite ones", shorted)
     movable = (gen[:, 7] > 0) & (gen[:, 8] > gen[:, 9])
     if not movable.any():
         problems.add("mpc.gen has no generator in service that can be dispatched")

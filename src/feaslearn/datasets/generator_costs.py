@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from feaslearn.datasets._arguments import FloatArray
 
 PIECEWISE, POLYNOMIAL = 1, 2
+MOST = 10**6
 FIRST = 4
 """The column of ``mpc.gencost`` where the numbers of a cost begin."""
 
@@ -82,7 +83,8 @@ def describe_wrong_costs(gencost: FloatArray) -> list[str]:
     """
     wrong = []
     for i, row in enumerate(gencost):
-        if row[0] not in (PIECEWISE, POLYNOMIAL) or not row[3] >= 1:
+        # A number far beyond the columns is none that can be counted with.
+        if row[0] not in (PIECEWISE, POLYNOMIAL) or not 1 <= row[3] <= MOST:
             wrong.append(f"row {i + 1}: model {row[0]:g} with {row[3]:g} numbers")
             continue
         width = int(row[3]) * (2 if row[0] == PIECEWISE else 1)

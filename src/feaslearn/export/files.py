@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.atomic import check_writable, write_bytes
-from feaslearn.exceptions import DataError, SolverError
+from feaslearn.exceptions import DataError, FileError, SolverError
 from feaslearn.export.description import beside
 from feaslearn.export.exported import read_region
 from feaslearn.export.naming import free_prefix, safe_names
@@ -21,6 +21,8 @@ from feaslearn.region import Region
 Array = NDArray[np.float64]
 #: How a line begins that is for readers alone.
 COMMENTS = {"mps": "* ", "lp": "\\ "}
+#: How a file ends that is whole.
+ENDS = {"mps": "ENDATA\n", "lp": "end\n"}
 
 
 def to_mps(
@@ -110,16 +112,28 @@ def program_text(
     rows = solver_form(read_region(region, f"to_{form}"), f"to_{form}", bound_decisions=True)
     names = safe_names(rows.rows.names)
     prices = np.zeros(rows.rows.n) if cost is None else _prices(cost, region)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"region.{form}"
-        solver = highs_of(rows, prices, list(names.values()))
-        if _name(solver.writeModel(str(path))) == "kError":
-            raise SolverError(f"HiGHS could not write the region in the {form} format")
-        text = path.read_text("utf-8")
+    text = _written(highs_of(rows, prices, list(names.values())), form)
     mark = COMMENTS[form]
     head = [f"{mark}The region of {rows.rows.n} decisions, written by feaslearn"]
     head += [f"{mark}{new} is {old!a}" for old, new in names.items() if old != new]
     return "\n".join([*head, text]), names
+
+
+def _written(solver: Any, form: str) -> str:
+    """Return what HiGHS writes; it does not say when there is no room for all of it."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"region.{form}"
+            if _name(solver.writeModel(str(path))) == "kError":
+                raise SolverError(f"HiGHS could not write the region in the {form} format")
+            text = path.read_text("utf-8")
+    except OSError as error:
+        raise FileError(f"{tempfile.gettempdir()}: {error.strerror or error}") from error
+    if not text.endswith(ENDS[form]):
+        raise FileError(
+            f"{tempfile.gettempdir()}: the {form} file could not be written whole; is there room?"
+        )
+    return text
 
 
 def _prices(cost: ArrayLike, region: Region) -> Array:

@@ -32,6 +32,7 @@ from feaslearn.formulations.scaled_faces import ScaledFaces
 from feaslearn.hypotheses.term import Term
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.losses import Loss, Suboptimality
+from feaslearn.runs import Clock
 
 Array = NDArray[np.float64]
 
@@ -114,7 +115,12 @@ class MinkowskiProgram:
         self._constraints = [*self._scale_rows(nonnegative), *self._face_rows()]
         self._residual = self._excess_cost() if whole else self._distance()
 
-    def solve(self, ridge: Array | None = None, prices: Array | None = None) -> ProgramAnswer:
+    def solve(
+        self,
+        ridge: Array | None = None,
+        prices: Array | None = None,
+        clock: Clock | None = None,
+    ) -> ProgramAnswer:
         """Return the optimum, with ``sum ridge * a^2 + 2 sum prices * a`` added to the loss.
 
         Both have the shape (G, M) of the coefficients.
@@ -132,7 +138,7 @@ class MinkowskiProgram:
         linear = QUADRATIC if quadratic else LINEAR
         exact = self._polyhedral and (squared or self._loss.norm != "l2")
         problem = cp.Problem(cp.Minimize(objective), self._constraints)
-        solve(problem, "Minkowski", linear if exact else CONIC)
+        solve(problem, "Minkowski", linear if exact else CONIC, clock)
         n = self._rows.decisions.shape[1]
         return ProgramAnswer(
             self._unit * _value(self._a).reshape(self._shape),

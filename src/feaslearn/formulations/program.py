@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
+from feaslearn.runs import Clock, OutOfTime
 from feaslearn.sets.conic_form import ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.triangle import side, spread
@@ -205,21 +206,30 @@ class LeastNorm:
                 variable.value = value
 
 
-def solve(problem: Any, name: str, attempts: Attempts) -> None:
+def solve(problem: Any, name: str, attempts: Attempts, clock: Clock | None = None) -> None:
     """Solve a CVXPY problem in place, with another solver where one fails.
+
+    With a clock that has a limit, solvers end with it.
 
     Raises
     ------
     SolverError
         If none finds an optimum that satisfies the rows; the message says what each of them said.
+    OutOfTime
+        If the time is up before one does.
     """
     cp = load_cvxpy()
     said = []
     for accepted in ((cp.OPTIMAL,), (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)):
         for solver, options in attempts:
-            answer = _attempt(problem, solver, options, accepted)
+            limit = {}
+            if clock is not None and clock.limited:
+                limit = {"time_limit": min(options.get("time_limit", np.inf), clock.left)}
+            answer = _attempt(problem, solver, options | limit, accepted)
             if answer == "":
                 return
+            if clock is not None and clock.out():
+                raise OutOfTime
             said.append(f"{solver}: {answer}")
     raise SolverError(
         f"no solver solved the {name} program ({'; '.join(dict.fromkeys(said))}); check that the "

@@ -60,7 +60,7 @@ class FacetRows(NamedTuple):
         )
         slack = np.repeat([0.0, np.inf], [len(known.E), len(known.G)])
         slack = np.append(self.slack_limits(), slack)
-        found = solve_programs(G, limits, np.ascontiguousarray(costs), slack, verify=True)
+        found = solve_programs(G, limits, np.ascontiguousarray(costs), slack)
         return found._replace(
             prices=np.ascontiguousarray(found.prices[:, : len(self.E) + len(self.a)])
         )

@@ -71,7 +71,7 @@ class LiftedRegion(NamedTuple):
         G = np.ascontiguousarray(np.vstack([self.W, K[needed]]))
         limits = Limits(np.hstack([self.w, sides[:, needed]]), self.lower, self.upper)
         slack = np.append(self.slack, np.full(int(needed.sum()), np.inf))
-        found = solve_programs(G, limits, np.ascontiguousarray(costs @ self.M), slack, verify=True)
+        found = solve_programs(G, limits, np.ascontiguousarray(costs @ self.M), slack)
         prices = found.prices[:, : len(self.W)]
         return found._replace(decisions=found.decisions @ self.M.T + self.m, prices=prices)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +13,7 @@ from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED, solve_rows
 from feaslearn.sets.warm_program import Bounds, WarmProgram
 
 Array = NDArray[np.float64]
-
-#: A gap between a cost and its proved minimum, relative to the numbers in it, that is rounding.
-GAP = 1e-7
+logger = logging.getLogger("feaslearn")
 
 
 class FacetSolutions(NamedTuple):
@@ -37,13 +36,11 @@ class Limits(NamedTuple):
     upper: Array
 
 
-def solve_programs(
-    G: Array, limits: Limits, costs: Array, slack: Array, verify: bool = False
-) -> FacetSolutions:
+def solve_programs(G: Array, limits: Limits, costs: Array, slack: Array) -> FacetSolutions:
     """Minimise each cost over ``G x + s = right, lower <= x <= upper, 0 <= s <= slack``.
 
-    With ``verify``, answers whose prices do not prove them are found again: rows that repeat each
-    other up to rounding can mislead the kernel.
+    Answers that the kernel cannot prove are found again: rows that repeat each other up to
+    rounding can mislead it.
     """
     count = len(costs)
     if not G.shape[1]:
@@ -60,11 +57,9 @@ def solve_programs(
     work = workspace(*G.shape)
     right, lower, upper = limits
     solve_rows(work, G, right, costs, lower, upper, slack, *solutions)
-    again = solutions.status == UNSOLVED
-    if verify:
-        again |= (solutions.status == OPTIMAL) & ~_proved(G, limits, costs, slack, solutions)
-    unsolved = np.flatnonzero(again)
+    unsolved = np.flatnonzero(solutions.status == UNSOLVED)
     if len(unsolved):
+        logger.info("%d of %d small programs were given to HiGHS", len(unsolved), count)
         program, bounds = WarmProgram(G), Bounds(right - slack, right, lower, upper)
         for i in unsolved:
             _solve_again(i, program, costs, bounds, solutions)
@@ -85,20 +80,3 @@ def _solve_again(
     solutions.status[i] = OPTIMAL
     # The kernel did not come to say; whoever asks looks at the whole face.
     solutions.tied[i] = True
-
-
-def _proved(
-    G: Array, limits: Limits, costs: Array, slack: Array, solutions: FacetSolutions
-) -> NDArray[np.bool_]:
-    r"""Say where duality proves a solution: its cost is the bound that its prices give.
-
-    With :math:`d = c + G'\pi` and no negative price of an inequality, no point costs less than
-    :math:`\sum_j \min(d_j l_j, d_j u_j) - \pi'r`.
-    """
-    right, lower, upper = limits
-    prices = np.where(slack > 0.0, np.maximum(solutions.prices, 0.0), solutions.prices)
-    reduced = costs + prices @ G
-    bound = np.minimum(reduced * lower, reduced * upper).sum(axis=1) - (prices * right).sum(axis=1)
-    value = np.einsum("ij,ij->i", costs, solutions.decisions)
-    size = np.abs(costs).sum(axis=1) * (1.0 + np.maximum(np.abs(lower), np.abs(upper)).max(axis=1))
-    return np.asarray(value - bound <= GAP * size + GAP)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.kernels._jit import kernel
+from feaslearn.kernels.lp_proof import proves_empty, proves_optimum
 from feaslearn.kernels.set_code import TIE_TOLERANCE
 
 Array = NDArray[np.float64]
@@ -22,11 +23,11 @@ Indices = NDArray[np.int64]
 #: What a row's program ended with.
 OPTIMAL, INFEASIBLE, UNSOLVED = 0, 1, 2
 #: Entries of the tableau below this are no pivots.
-PIVOT = 1e-9
+PIVOT = 1e-7
 #: Bounds may be broken by this much, relative to the size of the numbers in a program.
 FEASIBLE = 1e-10
 #: A gap that nothing can close is rounding below this, relative to the same size.
-ROUNDING = 1e-8
+ROUNDING = 1e-7
 #: Prices closer than this, relative to the largest cost, are the same step of the ratio test.
 SAME_PRICE = 1e-12
 
@@ -44,6 +45,7 @@ class Workspace(NamedTuple):
     at_upper: NDArray[np.bool_]
     flips: NDArray[np.bool_]
     values: Array
+    room: Array
 
 
 def workspace(m: int, n: int) -> Workspace:
@@ -56,6 +58,7 @@ def workspace(m: int, n: int) -> Workspace:
         np.empty(n + m, dtype=np.bool_),
         np.empty(n, dtype=np.bool_),
         np.empty(m),
+        np.empty(m + n),
     )
 
 
@@ -186,7 +189,8 @@ def solve_one(
 ) -> int:
     """Solve one program into ``x``; bounds are those of x, then of the slacks.
 
-    Bounds that cross by a rounding error are made equal.
+    Bounds that cross by a rounding error are made equal. An answer that the rows as they are given
+    do not prove is none: the program counts as unsolved.
     """
     m, n = G.shape
     scale, crossing = _begin(work, G, r, c, lower, upper), False
@@ -209,7 +213,10 @@ def solve_one(
             for i in range(m):
                 if work.basic[i] < n:
                     x[work.basic[i]] = work.values[i]
-            return OPTIMAL
+            proved = proves_optimum(
+                work.d, work.nonbasic, G, r, c, lower, upper, x, scale, work.room
+            )
+            return OPTIMAL if proved else UNSOLVED
         leaving = work.basic[row]
         up = work.values[row] < lower[leaving]
         target = lower[leaving] if up else upper[leaving]
@@ -218,7 +225,18 @@ def solve_one(
         column = _enter(work, row, up, gap, lower, upper, rounding, same)
         if column < 0:
             if gap > rounding:
-                return INFEASIBLE
+                proved = proves_empty(
+                    work.T[row],
+                    leaving,
+                    work.nonbasic,
+                    G,
+                    r,
+                    lower,
+                    upper,
+                    rounding,
+                    work.room,
+                )
+                return INFEASIBLE if proved else UNSOLVED
             # Rows that only just meet: the gap is rounding, not emptiness.
             work.values[row] = target
             continue

@@ -5,7 +5,16 @@ from __future__ import annotations
 from feaslearn.losses.loss import Loss, RowLosses
 from feaslearn.losses.objective import Objective
 from feaslearn.losses.predictability import Predictability
+from feaslearn.losses.residual_loss import ResidualLoss
 from feaslearn.losses.suboptimality import Suboptimality
 from feaslearn.losses.validation import Validation
 
-__all__ = ["Loss", "Objective", "Predictability", "RowLosses", "Suboptimality", "Validation"]
+__all__ = [
+    "Loss",
+    "Objective",
+    "Predictability",
+    "ResidualLoss",
+    "RowLosses",
+    "Suboptimality",
+    "Validation",
+]

@@ -28,10 +28,21 @@ class RowLosses(NamedTuple):
 
 
 class Loss(BaseEstimator, ABC):
-    """A loss of a decision under a learned region; zero exactly where the decision is optimal."""
+    """A loss of a decision under a learned region; zero exactly where the decision is optimal.
 
-    norm: str
-    squared: bool
+    A new loss says what it is for affine images of a set (`rows`, with the gradient) and for other
+    regions (`general_samples`). Where it is a function of the residual alone, `ResidualLoss`
+    asks for less.
+
+    See Also
+    --------
+    ResidualLoss : Losses of the residual: two functions are enough.
+    feaslearn.checks.check_loss : Whether a loss of your own is right.
+    """
+
+    #: How distances are reported beside the loss.
+    norm: str = "l2"
+    squared: bool = True
 
     @abstractmethod
     def rows(self, hypothesis: MapHypothesis, theta: Array, shard: Shard) -> RowLosses:

@@ -80,7 +80,7 @@ def _native(state: Any, like: Any, name: str = "") -> Any:
             return number
     if isinstance(like, str) and state == like:
         return state
-    if isinstance(like, np.ndarray) and isinstance(state, np.ndarray):
-        if state.shape == like.shape and state.dtype == like.dtype:
-            return state
+    arrays = isinstance(like, np.ndarray) and isinstance(state, np.ndarray)
+    if arrays and state.shape == like.shape and state.dtype == like.dtype:
+        return state
     raise CheckpointError("a checkpoint holds no state of a random generator where it should")

@@ -209,7 +209,7 @@ class AdaptiveSmoothing(IterativeTrainer):
 
         taken: Step[Smoothed] | NoStep = NoStep(stationary=True)
         if before.gradient.any():
-            size = iterate.step or first_size(iterate.theta, before.gradient)
+            size = iterate.step or first_size(objective, iterate.theta, before.gradient)
             taken = backtrack(
                 objective, iterate.theta, before.value, before.gradient, size, evaluate
             )

@@ -21,8 +21,9 @@ from feaslearn.trainers.trainer import returned_loss
 
 Array = NDArray[np.float64]
 
-#: A policy with smaller residuals than this, relative to the decisions, is exact.
-EXACT = 1e-10
+#: A policy with smaller residuals than this, relative to the decisions, is exact. The numbers of a
+#: search are rounded to about a hundredth of it.
+EXACT = 1e-8
 
 
 class AnnealedObjective:
@@ -153,16 +154,23 @@ class AnnealedObjective:
             Parameters, value, gradient, and the number of steps.
         """
 
+        # Its first step and its tolerance are absolute: both get the size of the residuals.
+        unit = self.scale or 1.0
+        loss_unit = unit**2 if self.squared else unit
+
         def evaluate(point: Array) -> tuple[float, Array]:
-            return self.exact(point) if temperature is None else self.evaluate(point, temperature)
+            theta = unit * point
+            found = self.exact(theta) if temperature is None else self.evaluate(theta, temperature)
+            return found[0] / loss_unit, found[1] * (unit / loss_unit)
 
         found = quasi_newton(
             evaluate,
-            theta,
+            theta / unit,
             self.objective.run,
             name,
             maxiter=max_iter,
             ftol=float(tol),
             gtol=0.0,
         )
-        return found.x, float(found.fun), np.asarray(found.jac), int(found.nit)
+        slope = np.asarray(found.jac) * (loss_unit / unit)
+        return unit * found.x, loss_unit * float(found.fun), slope, int(found.nit)

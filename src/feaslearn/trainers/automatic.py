@@ -21,6 +21,7 @@ from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer import MixedInteger
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import train_once
+from feaslearn.trainers.sample_order import ordered
 from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
@@ -50,7 +51,16 @@ def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
         *(Annealing(), GradientDescent()),
     )
     learned = objective.learned()
-    return next(each for each in served if not each.mismatches(learned))
+    refusals = []
+    for each in served:
+        mismatches = each.mismatches(learned)
+        if not mismatches:
+            return each
+        refusals.append(f"{type(each).__name__}: {'; '.join(mismatches)}")
+    raise UnsupportedError(
+        f"no trainer serves {learned.hypothesis!r} with {learned.loss!r}\n    "
+        + "\n    ".join(refusals)
+    )
 
 
 def linear_policy() -> Hypothesis:
@@ -90,6 +100,7 @@ def choose_hypothesis(
     ChoiceInterrupted
         If the user presses Ctrl-C when a hypothesis has been tried.
     """
+    objective = ordered(objective)
     trainer = "auto" if isinstance(trainer, Auto) else trainer
     n, k = objective.n_decisions, objective.learned().n_features
     tried = [objective.of(hypothesis) for hypothesis in candidates(n, k)]
@@ -121,7 +132,11 @@ def choose_hypothesis(
 
 
 def _serves(trainer: Trainer | str, objective: Objective) -> bool:
-    return not choose_trainer(trainer, objective).mismatches(objective.learned())
+    """Say whether the trainer, or for "auto" any, can train an objective."""
+    try:
+        return not choose_trainer(trainer, objective).mismatches(objective.learned())
+    except UnsupportedError:
+        return False
 
 
 def _quick_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:

@@ -8,7 +8,9 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
+from feaslearn.trainers.least_squares import least_squares
 
 Array = NDArray[np.float64]
 Found = TypeVar("Found")
@@ -37,9 +39,18 @@ class NoStep(NamedTuple):
     stationary: bool
 
 
-def first_size(theta: Array, gradient: Array) -> float:
-    """Return the size of a first step along a gradient that is not zero."""
-    return FIRST_STEP * (float(np.linalg.norm(theta)) or 1.0) / float(np.linalg.norm(gradient))
+def first_size(objective: Objective, theta: Array, gradient: Array) -> float:
+    """Return the size of a first step along a gradient that is not zero.
+
+    The length of the parameters is counted from the mean decision, so that moving all decisions
+    changes nothing.
+    """
+    features, _, decisions, weights = objective.whole()
+    hypothesis, (k, n) = objective.maps(), (features.shape[1], decisions.shape[1])
+    mean = np.vstack([least_squares(features[:, :1], decisions, weights), np.zeros((k - 1, n))])
+    p = hypothesis.latent(n).dimension
+    away = theta - hypothesis.theta_of(Maps(np.zeros((k, n, p)), mean))
+    return FIRST_STEP * (float(np.linalg.norm(away)) or 1.0) / float(np.linalg.norm(gradient))
 
 
 def backtrack(

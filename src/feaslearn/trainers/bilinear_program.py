@@ -11,6 +11,7 @@ from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Suboptimality
 from feaslearn.trainers.bilinear_solvers import BilinearSolver, Ended
+from feaslearn.trainers.mixed_integer.ternary_program import check_program
 
 Array = NDArray[np.float64]
 
@@ -54,6 +55,7 @@ class BilinearProgram:
         self._units[self._units == 0.0] = 1.0
         unit = self._loss if isinstance(self._loss, Suboptimality) else Suboptimality()
         self._costs = unit.unit_costs(whole.costs)
+        check_program(len(whole.weights), 2 * (n * p + p + len(self._form.h)))
         limits = primitive.minimum(np.vstack([np.eye(p), -np.eye(p)]))
         self._low, self._high = limits[:p], -limits[p:]
         self.A = self._variables((k, n, p), -radius, radius)

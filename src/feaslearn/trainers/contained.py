@@ -27,6 +27,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective, Predictability
+from feaslearn.runs.memory import check_memory
 
 Array = NDArray[np.float64]
 
@@ -66,6 +67,12 @@ def fit_contained(objective: Objective, theta: Array) -> Array:
     samples = objective.whole()
     features, limits = known.shape.split(samples.features)
     linear = _linear(known.hypothesis, objective.n_decisions, features.shape[1])
+    count, n = samples.decisions.shape
+    check_memory(
+        4.0 * count * n * len(theta),
+        f"{count} samples of {n} decisions, each linear in {len(theta)} parameters,",
+        "use fewer samples, or Known(inequalities='intersect')",
+    )
     rows = linear.containment(theta, features, limits)
     samples = samples._replace(features=features, costs=limits.inner_costs(samples.costs))
     best, least = theta, np.inf

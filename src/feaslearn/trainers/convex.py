@@ -14,6 +14,7 @@ from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski, Scaled, Term
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.results import TrainingResult
+from feaslearn.runs import OutOfTime
 from feaslearn.trainers.minkowski_fit import (
     Fitted,
     MinkowskiFit,
@@ -23,6 +24,7 @@ from feaslearn.trainers.minkowski_fit import (
     remarks,
     too_large,
 )
+from feaslearn.trainers.running import Given, check_max_seconds
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share, ties_met
 
 Array = NDArray[np.float64]
@@ -54,6 +56,12 @@ class Convex(Trainer):
         Whether samples of unusual error count less (squared predictability only).
     n_folds : int, default=5
         Folds of the cross-validation.
+    max_seconds : float, default=None
+        Limit on the wall time: strengths are chosen as well as it allows, and where there is no
+        time for a program with ties, other norms or suboptimality, the fit by squared
+        predictability with first minimisers is returned.
+    checkpoint : path-like or Checkpoint, default=None
+        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
 
     References
     ----------
@@ -75,14 +83,20 @@ class Convex(Trainer):
         sparsity: float | str = "auto",
         robust: bool = False,
         n_folds: int = 5,
+        max_seconds: float | None = None,
+        checkpoint: Given = None,
     ) -> None:
         self.ridge = ridge
         self.sparsity = sparsity
         self.robust = robust
         self.n_folds = n_folds
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
 
     def check(self, problems: Problems) -> None:
-        """Add to ``problems`` strengths that are no strengths, and a wrong number of folds."""
+        """Add to ``problems`` strengths that are no strengths, folds and limits that are none."""
+        super().check(problems)
+        check_max_seconds(self.max_seconds, problems)
         for name in ("ridge", "sparsity"):
             value = getattr(self, name)
             number = isinstance(value, Real) and not isinstance(value, bool)
@@ -114,6 +128,8 @@ class Convex(Trainer):
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Solve the problem in the moments where that is possible, otherwise the program."""
         began = time.monotonic()
+        objective = objective.limited(self.max_seconds)
+        clock = objective.run.clock
         model = as_minkowski(objective.hypothesis, objective.n_decisions)
         if model is None:
             raise TypeError("refused by mismatches")
@@ -123,12 +139,12 @@ class Convex(Trainer):
         # Without a choice to make there are no folds, whose sums come in a random order.
         folds = int(self.n_folds) if "auto" in (ridge, sparsity) else 1
         if isinstance(model, GrownMinkowski):
-            grown = grow(model, objective.shards, (ridge, sparsity), folds, random)
+            grown = grow(model, objective.shards, (ridge, sparsity), folds, random, clock)
             return self._grown(objective, grown, began)
         warnings, tied, vacuous = remarks(model, objective), 0, False
         fit = MinkowskiFit(model, objective.shards, folds, random)
         if _squared(objective):
-            fitted, tied = fit.solve(ridge, sparsity, self.robust), fit.n_tied
+            fitted, tied = fit.solve(ridge, sparsity, self.robust, clock), fit.n_tied
             if tied and (self.robust or too_large(model, objective, tied)):
                 why = "which robust fits cannot use" if self.robust else "too many for a program"
                 warnings.append(
@@ -137,7 +153,7 @@ class Convex(Trainer):
                 )
                 fitted = fitted._replace(bound=None)
             elif tied:
-                exact = fit_by_program(fit, objective, fitted.strengths, tied)
+                exact = self._by_program(fit, objective, fitted, tied)
                 # A region in which everything ties explains any decision and predicts none.
                 losses = (returned_loss(objective, each.theta) for each in (exact, fitted))
                 kept = exact if next(losses) <= VACUOUS * next(losses) else fitted
@@ -149,13 +165,25 @@ class Convex(Trainer):
                     vacuous = True
                 fitted = kept._replace(bound=exact.bound, details=kept.details | exact.details)
         else:
-            fitted = fit_by_program(fit, objective, Strengths(float(ridge), float(sparsity)), 0)
+            strengths = Strengths(float(ridge), float(sparsity))
+            first = fit.solve(0.0, 0.0)._replace(bound=None, strengths=strengths)
+            fitted = self._by_program(fit, objective, first, 0)
         result = self._result(objective, fitted, tied, began)
         result.warnings = warnings + result.warnings
         if vacuous:
             result.status = "converged"
+        if clock.out():
+            result.status, result.lower_bound = "time limit", None
         logger.info("Convex: %s, loss %.6g", result.status, result.objective)
         return Trained(fitted.theta, result)
+
+    @staticmethod
+    def _by_program(fit: MinkowskiFit, objective: Objective, first: Fitted, tied: int) -> Fitted:
+        """Return the optimum of the program; what there is already if there is no time for it."""
+        try:
+            return fit_by_program(fit, objective, first.strengths, tied)
+        except OutOfTime:
+            return first._replace(bound=None)
 
     def _grown(self, objective: Objective, fitted: Fitted, began: float) -> Trained:
         """Say what the search for terms proved."""
@@ -168,6 +196,8 @@ class Convex(Trainer):
                 "no certificate: other terms may do better (the search was a heuristic, or ended "
                 "at max_terms)"
             )
+        if objective.run.late():
+            result.status = "time limit"
         return Trained(fitted.theta, result)
 
     def _result(

@@ -101,7 +101,7 @@ class GradientDescent(IterativeTrainer):
         start = iterate.memory.get("start", value)
         if not gradient.any() or value <= NEGLIGIBLE * start:
             return replace(iterate, finished="converged")
-        size = iterate.memory.get("step") or first_size(theta, gradient)
+        size = iterate.memory.get("step") or first_size(objective, theta, gradient)
         taken = backtrack(objective, theta, value, gradient, size, objective.value_and_gradient)
         if isinstance(taken, NoStep):
             return replace(iterate, finished="converged" if taken.stationary else "stalled")

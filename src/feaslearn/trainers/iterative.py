@@ -23,7 +23,7 @@ from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import ENDS_ALL
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import GivenStart, LinearStart, Start
-from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
+from feaslearn.trainers.trainer import Trained, Trainer, returned_loss
 from feaslearn.trainers.walk import Callback, Iterate, Walk, best_walk
 from feaslearn.trainers.watch import validation_losses
 
@@ -237,21 +237,13 @@ class IterativeTrainer(Trainer):
     def _result(
         self, objective: Objective, theta: Array, best: Walk, steps: int, seconds: float
     ) -> TrainingResult:
-        value = objective.value(theta)
-        status = best.status
-        if value == 0.0 and status not in ENDS_ALL:
-            status = "optimal"  # no loss is below zero
-        return TrainingResult(
-            status=status,
-            trainer=repr(self),
-            objective=value,
-            returned_loss=returned_loss(objective, theta),
-            n_iter=steps,
-            seconds=seconds,
-            lower_bound=0.0 if value == 0.0 else None,
-            tied_share=tied_share(objective, theta),
-            history=best.history,
-        )
+        result = self.result_of(objective, theta, best.status, n_iter=steps, seconds=seconds)
+        result.history = best.history
+        if result.objective == 0.0:
+            result.lower_bound = 0.0  # no loss is below zero
+            if result.status not in ENDS_ALL:
+                result.status = "optimal"
+        return result
 
 
 class _Hike:

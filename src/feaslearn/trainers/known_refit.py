@@ -21,6 +21,7 @@ from feaslearn.losses import Objective, Predictability
 from feaslearn.runs import Run
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.quasi_newton import quasi_newton
+from feaslearn.trainers.sample_order import in_order
 
 Array = NDArray[np.float64]
 
@@ -51,7 +52,7 @@ def refit_within(
     squared = isinstance(loss, Predictability) and loss.norm_code() == Predictability().norm_code()
     if not squared or not isinstance(known, Constrained) or not _is_served(known.hypothesis):
         return theta
-    whole = objective.whole()
+    whole = in_order(objective.whole())
     run = objective.run.within("refit")
     problem = _Refit(known.hypothesis, known)
     order = random.permutation(len(whole.weights))

@@ -14,6 +14,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
 from feaslearn.sets import Simplex
 from feaslearn.trainers.ridge_choice import choose_ridge
+from feaslearn.trainers.sample_order import ordered
 from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart
@@ -49,7 +50,7 @@ def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
     """
     if not open_size(objective.hypothesis):
         return objective
-    some = some_samples(objective, random)
+    some = some_samples(ordered(objective), random)
     standard = Standardization.of(some).apply(some)
     seed = int(random.integers(2**63))
     losses: list[Array] = []

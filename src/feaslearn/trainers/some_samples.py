@@ -8,6 +8,7 @@ import numpy as np
 
 from feaslearn.data import Shard, shards
 from feaslearn.losses import Objective
+from feaslearn.trainers.sample_order import positions
 
 #: Samples on which the ridge is chosen and starts are compared, where there are more.
 MOST_SAMPLES = 20_000
@@ -18,7 +19,7 @@ def some_samples(objective: Objective, random: np.random.Generator) -> Objective
     sizes = [len(shard.weights) for shard in objective.shards]
     if sum(sizes) <= MOST_SAMPLES:
         return objective
-    drawn = np.sort(random.choice(sum(sizes), MOST_SAMPLES, replace=False))
+    drawn = np.sort(positions(objective.shards)[random.choice(sum(sizes), MOST_SAMPLES, False)])
     ends = np.cumsum(sizes)
     parts = []
     for shard, size, end in zip(objective.shards, sizes, ends, strict=True):

@@ -18,11 +18,14 @@ Array = NDArray[np.float64]
 CONSTANT = 1e-12
 
 
-def moments(features: Sequence[Array], weights: Sequence[Array]) -> tuple[Array, Array]:
+def moments(
+    features: Sequence[Array], weights: Sequence[Array], constant_first: bool = True
+) -> tuple[Array, Array]:
     """Return mean and standard deviation of each feature over all parts.
 
-    The first feature is the constant and keeps mean 0 and deviation 1. A feature that never
-    changes has an infinite deviation: divided by it, the feature vanishes.
+    The first feature is the constant and keeps mean 0 and deviation 1, unless it is said to be one
+    like the others. A feature that never changes has an infinite deviation: divided by it, the
+    feature vanishes.
     """
     total = sum(float(part.sum()) for part in weights)
     pairs = list(zip(features, weights, strict=True))
@@ -30,7 +33,8 @@ def moments(features: Sequence[Array], weights: Sequence[Array]) -> tuple[Array,
     squares = [weighted_sum((part - mean) ** 2, weight) for part, weight in pairs]
     scale = np.sqrt(np.sum(squares, axis=0) / total)
     scale[scale <= CONSTANT * np.abs(mean)] = np.inf
-    mean[0], scale[0] = 0.0, 1.0
+    if constant_first:
+        mean[0], scale[0] = 0.0, 1.0
     return mean, scale
 
 

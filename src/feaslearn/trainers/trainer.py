@@ -17,6 +17,7 @@ from feaslearn.results import Status, TrainingResult
 from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.running import Given, carried_out, check_checkpoint
+from feaslearn.trainers.sample_order import ordered
 
 Array = NDArray[np.float64]
 
@@ -58,7 +59,13 @@ class Trained(NamedTuple):
 class Trainer(BaseEstimator, ABC):
     """Finds the parameters of a hypothesis that minimise a training objective.
 
-    A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`).
+    A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`). One that
+    walks from starts, step by step, derives from `IterativeTrainer` and says how to take a step.
+
+    See Also
+    --------
+    IterativeTrainer : Starts, limits, history, callback and the best iterate are taken care of.
+    feaslearn.checks.check_trainer : Whether a trainer of your own is right.
     """
 
     #: Whether `search` takes known constraints into account itself.
@@ -66,6 +73,8 @@ class Trainer(BaseEstimator, ABC):
     #: Limit on the wall time, and where the run is written down; a parameter where it is served.
     max_seconds: float | None = None
     checkpoint: Given = None
+    #: Whether `search` names rows in what it says, and so puts samples in order itself.
+    names_rows: bool = False
 
     @abstractmethod
     def mismatches(self, objective: Objective) -> list[str]:
@@ -89,6 +98,39 @@ class Trainer(BaseEstimator, ABC):
         if mismatches:
             name = type(self).__name__
             raise UnsupportedError(f"{name} cannot train this: {'; '.join(mismatches)}")
+
+    def result_of(
+        self, objective: Objective, theta: Array, status: Status, *, n_iter: int, seconds: float
+    ) -> TrainingResult:
+        """Measure parameters that a search found, and return what to say about them.
+
+        Parameters
+        ----------
+        objective : Objective
+            What was minimised.
+        theta : ndarray
+            The parameters.
+        status : str
+            How the search ended, as in `TrainingResult`.
+        n_iter : int
+            Iterations over all starts.
+        seconds : float
+            How long it took.
+
+        Returns
+        -------
+        TrainingResult
+            With the training loss, that of the returned decisions, and ties.
+        """
+        return TrainingResult(
+            status=status,
+            trainer=repr(self),
+            objective=objective.value(theta),
+            returned_loss=returned_loss(objective, theta),
+            n_iter=n_iter,
+            seconds=seconds,
+            tied_share=tied_share(objective, theta),
+        )
 
     def train(
         self, objective: Objective, random: np.random.Generator, thorough: bool = True
@@ -132,7 +174,8 @@ class Trainer(BaseEstimator, ABC):
         """Search, take what is known into account, and complete the result."""
         learned = objective.learned()
         self.refuse(learned)
-        trained = self.search(objective if self.uses_known else learned, random)
+        searched = objective if self.uses_known else learned
+        trained = self.search(searched if self.names_rows else ordered(searched), random)
         if learned is not objective and not self.uses_known:
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:
@@ -208,16 +251,8 @@ def _tell_of_empty_regions(objective: Objective, trained: Trained) -> None:
 
 def measured(trainer: Trainer, objective: Objective, theta: Array, status: Status) -> Trained:
     """Return parameters with what can be said of any: their losses, and how the run ended."""
-    result = TrainingResult(
-        status=status,
-        trainer=repr(trainer),
-        objective=objective.value(theta),
-        returned_loss=returned_loss(objective, theta),
-        n_iter=1,
-        seconds=objective.run.clock.seconds,
-        tied_share=tied_share(objective, theta),
-    )
-    return Trained(theta, result)
+    seconds = objective.run.clock.seconds
+    return Trained(theta, trainer.result_of(objective, theta, status, n_iter=1, seconds=seconds))
 
 
 def returned_loss(objective: Objective, theta: Array) -> float:
@@ -235,9 +270,9 @@ def returned_loss(objective: Objective, theta: Array) -> float:
 
 
 def loss_of_decisions(objective: Objective, decisions: Array, shard: Shard) -> float:
-    """Return how far decisions are from those of a shard, in the norm of the training loss."""
-    measure = Predictability(objective.loss.norm, objective.loss.squared)  # type: ignore[arg-type]
-    return float(shard.weights @ measure.lengths(np.nan_to_num(decisions - shard.decisions)))
+    """Return how far decisions are from those of a shard, as the training loss measures it."""
+    lengths = objective.loss.lengths(np.nan_to_num(decisions - shard.decisions))
+    return float(shard.weights @ lengths)
 
 
 def tied_share(objective: Objective, theta: Array) -> float:

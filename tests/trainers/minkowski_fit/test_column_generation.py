@@ -62,7 +62,7 @@ def test_many_decisions_are_searched_without_a_certificate() -> None:
     features, weights = np.ones((60, 1)), np.full(60, 1 / 60)
     truth = fl.Minkowski([fl.Term(fl.Simplex(3), [1, 5, 9])], scale="constant", offset=False)
     whole = Shard(features, costs, truth.predict(np.array([2.0]), features, costs), weights)
-    theta, result = train(whole, fl.GrownMinkowski(max_terms=3))
+    theta, result, _ = train(whole, fl.GrownMinkowski(max_terms=3))
     assert result.objective < 1e-10
     assert result.status == "converged"
     assert result.lower_bound is None
@@ -79,7 +79,7 @@ def test_segments_are_found() -> None:
     truth = fl.Minkowski.segments(G, scale="constant", offset=False)
     decisions = truth.predict(np.array([2.0, 1.0]), features, costs)
     whole = Shard(features, costs, decisions, weights)
-    theta, result = train(whole, fl.GrownMinkowski("segments", max_terms=12))
+    theta, result, _ = train(whole, fl.GrownMinkowski("segments", max_terms=12))
     policy = train(whole, fl.Minkowski([])).result.objective
     assert result.objective < 0.02 * policy
     assert result.lower_bound is None
@@ -90,7 +90,7 @@ def test_segments_are_found() -> None:
 
 
 def test_max_terms_is_kept_and_said() -> None:
-    theta, result = train(samples(0), fl.GrownMinkowski(max_terms=1))
+    theta, result, _ = train(samples(0), fl.GrownMinkowski(max_terms=1))
     model = fl.GrownMinkowski(max_terms=1)
     assert model.layout(4, 2).unpack(theta)["shapes"].any(axis=1).sum() == 1
     assert "no certificate" in result.warnings[-1]

@@ -71,7 +71,7 @@ def test_the_program_s_value_is_the_loss(name: str, loss: str) -> None:
     """The loss, evaluated row by row in another way, is what the program said it is."""
     for ties, gaps in ((False, False), (True, True)):
         objective = problem(samples(1, ties=ties, gaps=gaps), MODELS[name], LOSSES[loss])
-        theta, result = train(objective, ridge=0.0, sparsity=0.0)
+        theta, result, _ = train(objective, ridge=0.0, sparsity=0.0)
         value = objective.value(theta)
         assert result.objective == pytest.approx(value, rel=1e-6, abs=1e-9)
         assert result.status == "optimal"
@@ -86,7 +86,7 @@ def test_the_program_s_value_is_the_loss(name: str, loss: str) -> None:
 def test_fast_path_and_program_agree(name: str) -> None:
     for seed, gaps in ((0, False), (1, True)):
         objective = problem(samples(seed, gaps=gaps), MODELS[name])
-        theta, result = train(objective, ridge=0.0, sparsity=0.0)
+        theta, result, _ = train(objective, ridge=0.0, sparsity=0.0)
         if isinstance(MODELS[name], fl.Minkowski):
             random = np.random.default_rng(0)
             fit = MinkowskiFit(MODELS[name], objective.shards, 5, random)
@@ -123,7 +123,7 @@ def test_against_a_program_written_out() -> None:
     errors = cp.multiply(np.sqrt(whole.weights)[:, None], whole.decisions - guess)
     program = cp.Problem(cp.Minimize(cp.sum_squares(errors)), [scales >= 0])
     program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
-    _, result = train(problem(whole, fl.Minkowski.hypersimplices(3)), ridge=0.0, sparsity=0.0)
+    _, result, _ = train(problem(whole, fl.Minkowski.hypersimplices(3)), ridge=0.0, sparsity=0.0)
     assert result.objective == pytest.approx(program.value, rel=1e-6)
     # The rows matter here: without them the optimum is lower.
     free = cp.Problem(cp.Minimize(cp.sum_squares(errors)))
@@ -136,7 +136,7 @@ def test_against_a_program_written_out() -> None:
 def test_no_parameters_near_the_optimum_are_better(seed: int, gaps: bool) -> None:
     model = fl.Minkowski.union(fl.Minkowski.hypersimplices(3), fl.Minkowski.pairs(3))
     objective = problem(samples(seed, gaps=gaps), model)
-    theta, result = train(objective, ridge=0.0, sparsity=0.0)
+    theta, result, _ = train(objective, ridge=0.0, sparsity=0.0)
     random = np.random.default_rng(seed)
     for size in (1e-1, 1e-3):
         other = theta + size * random.normal(size=len(theta))
@@ -158,7 +158,7 @@ def test_recovers_the_truth_without_noise() -> None:
     theta = truth.layout(3, 3).pack(blocks)
     decisions = truth.predict(theta, features, costs)
     whole = Shard(features, costs, decisions, np.full(200, 1 / 200))
-    found, result = train(problem(whole, truth))
+    found, result, _ = train(problem(whole, truth))
     np.testing.assert_allclose(found, theta, atol=1e-6)
     assert result.objective < 1e-15
     assert result.details["ridge"] == 0.0
@@ -196,7 +196,7 @@ def test_robust_fits_forget_anomalies() -> None:
     spoiled[::12] += 30.0
     bad = problem(whole._replace(decisions=spoiled), fl.Minkowski.hypersimplices(3))
     moved = train(bad).theta
-    theta, result = train(bad, robust=True)
+    theta, result, _ = train(bad, robust=True)
     assert np.abs(theta - plain).max() < 0.1 * np.abs(moved - plain).max()
     assert result.status == "converged"
     assert result.details["samples that count less than half"] >= 10
@@ -219,7 +219,7 @@ def test_terms_that_come_twice_or_are_points_are_solved_and_said() -> None:
     point = fl.Term(fl.Hypersimplex(3, 3))
     model = fl.Minkowski([pair, fl.Term(fl.Simplex(3)), pair, point])
     objective = problem(samples(0), model)
-    theta, result = train(objective, ridge=0.0, sparsity=0.0)
+    theta, result, _ = train(objective, ridge=0.0, sparsity=0.0)
     slim = fl.Minkowski([pair, fl.Term(fl.Simplex(3))])
     expected = train(problem(samples(0), slim), ridge=0.0, sparsity=0.0).result
     assert result.objective == pytest.approx(expected.objective, rel=1e-6)
@@ -233,7 +233,7 @@ def test_data_that_ask_for_negative_scales_get_none() -> None:
     whole = samples(0)
     turned = whole._replace(costs=-whole.costs)
     for loss in LOSSES.values():
-        theta, result = train(
+        theta, result, _ = train(
             problem(turned, fl.Minkowski.hypersimplices(3, scale="constant"), loss)
         )
         alpha = fl.Minkowski.hypersimplices(3, scale="constant").layout(3, 3).unpack(theta)["alpha"]
@@ -244,22 +244,22 @@ def test_data_that_ask_for_negative_scales_get_none() -> None:
 
 def test_fewer_samples_than_parameters() -> None:
     whole = samples(0, n_rows=4)
-    theta, result = train(problem(whole, fl.Minkowski("auto")))
+    theta, result, _ = train(problem(whole, fl.Minkowski("auto")))
     assert np.isfinite(theta).all()
     assert "cannot determine them" in result.warnings[-1]
     one = Shard(*(array[:1] for array in whole))._replace(weights=np.ones(1))
-    theta, result = train(problem(one, fl.Minkowski("auto")))
+    theta, result, _ = train(problem(one, fl.Minkowski("auto")))
     assert result.objective < 1e-9
 
 
 def test_too_many_ties_fall_back_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("feaslearn.trainers.minkowski_fit.by_program.MOST_LATENT", 10)
     objective = problem(samples(0, ties=True), fl.Minkowski.hypersimplices(3))
-    _, result = train(objective)
+    _, result, _ = train(objective)
     assert result.status == "converged"
     assert result.lower_bound is None
     assert "too many for a program" in result.warnings[0]
-    _, result = train(objective, robust=True)
+    _, result, _ = train(objective, robust=True)
     assert result.status == "converged"
     assert "which robust fits cannot use" in result.warnings[0]
     with pytest.raises(fl.exceptions.UnsupportedError, match="train on fewer samples"):

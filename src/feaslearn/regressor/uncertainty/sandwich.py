@@ -27,6 +27,7 @@ from feaslearn.trainers.convex import as_minkowski
 
 if TYPE_CHECKING:
     from feaslearn.regressor.learned_region import LearnedRegion
+from feaslearn.runs.memory import check_memory
 
 Array = NDArray[np.float64]
 
@@ -137,6 +138,7 @@ def covariance(hypothesis: Hypothesis, theta: Array, rows: Shard) -> Array:
     if model is None:
         raise TypeError("refused by is_linear")
     size = len(theta)
+    check_memory(4.0 * size**2, f"the covariances of {size} parameters", "use bootstrap()")
     H, meat, observed = np.zeros((size, size)), np.zeros((size, size)), 0
     predicted = model.predict(theta, rows.features, rows.costs)
     for place, slopes in _jacobians(model, theta, rows.features, rows.costs):

@@ -30,9 +30,10 @@ from feaslearn.trainers.facet_learning.growth import loss_of
 from feaslearn.trainers.facet_learning.region_once import region_once
 from feaslearn.trainers.facet_learning.remarks import contradictions, refuse_empty
 from feaslearn.trainers.facet_learning.response import answers_to_prices, are_exact
-from feaslearn.trainers.facet_learning.samples import Samples, Units
+from feaslearn.trainers.facet_learning.samples import Samples, Units, rows_of
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import Given, check_max_seconds
+from feaslearn.trainers.sample_order import ordered
 from feaslearn.trainers.trainer import Trained, Trainer, measured
 
 Array = NDArray[np.float64]
@@ -84,6 +85,7 @@ class FacetLearning(Trainer):
     """
 
     uses_known = True
+    names_rows = True
 
     def __init__(
         self,
@@ -127,12 +129,11 @@ class FacetLearning(Trainer):
         """Grow regions on several splits, and keep the one that fits best."""
         objective = objective.limited(self.max_seconds)
         run = objective.run
-        hypothesis, whole, known = without_known(objective.hypothesis), objective.whole(), None
+        hypothesis = without_known(objective.hypothesis)
         if not isinstance(hypothesis, Facets):
             raise TypeError("refused by mismatches")
-        if objective.known is not None:
-            features, known = objective.known.split(whole.features)
-            whole = whole._replace(features=features)
+        came = rows_of(objective)
+        whole, known = rows_of(ordered(objective))
         if np.isnan(whole.decisions).any(axis=1).all():
             raise DataError(
                 "FacetLearning: there is no complete row; facets are learned from those"
@@ -144,7 +145,7 @@ class FacetLearning(Trainer):
         start, options = self._start(hypothesis, units, samples, by_cost, choice, random)
         options = replace(options, run=run)
         if known is not None:
-            refuse_empty(hypothesis, start, samples, whole)
+            refuse_empty(hypothesis, start, units.apply(*came), came[0])
         history = [loss_of(start, samples, options)]
         regions, status = self._regions(start, samples, options, random)
         history += [loss_of(rows, samples, options) for rows in regions]
@@ -153,7 +154,7 @@ class FacetLearning(Trainer):
         trained = measured(self, objective, theta, status)
         result = trained.result
         result.n_iter, result.history = len(regions), {"relative loss": history}
-        result.warnings = contradictions(whole, samples, options.noise)
+        result.warnings = contradictions(came[0], units.apply(*came), options.noise)
         result.others = [
             hypothesis.theta_of_rows(units.revert(rows)) for rows in regions if rows is not best
         ]

@@ -12,6 +12,8 @@ from feaslearn.data import Shard
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.small_programs import FacetSolutions
 from feaslearn.known import KnownLimits
+from feaslearn.losses import Objective
+from feaslearn.trainers.standardize import weighted_sum
 
 Array = NDArray[np.float64]
 
@@ -83,6 +85,23 @@ class Samples(NamedTuple):
         return float(self.weights @ ((self.decisions - center) ** 2 @ self.importance))
 
 
+def _deviation(decisions: Array, weights: Array) -> Array:
+    """Return the weighted standard deviation of each decision, of what was observed."""
+    seen = np.where(np.isnan(decisions), 0.0, weights[:, None])
+    values, total = np.nan_to_num(decisions), np.maximum(seen.sum(axis=0), 1e-300)
+    mean = (seen * values).sum(axis=0) / total
+    return np.asarray(np.sqrt((seen * (values - mean) ** 2).sum(axis=0) / total))
+
+
+def rows_of(objective: Objective) -> tuple[Shard, KnownLimits | None]:
+    """Return all samples of an objective, and what is known of them."""
+    whole = objective.whole()
+    if objective.known is None:
+        return whole, None
+    features, known = objective.known.split(whole.features)
+    return whole._replace(features=features), known
+
+
 class Units(NamedTuple):
     """Scales that make features, decisions and costs comparable: ``x = offset + scale * x'``."""
 
@@ -92,13 +111,13 @@ class Units(NamedTuple):
 
     @classmethod
     def of(cls, shard: Shard) -> Units:
-        """Measure a shard; what is constant keeps its unit."""
+        """Measure a shard; a feature that never changes is left out, divided by infinity."""
         weights = shard.weights / shard.weights.sum()
-        mean = weights @ shard.features
-        spread = np.sqrt(weights @ (shard.features - mean) ** 2)
-        spread[spread <= 1e-12 * np.maximum(1.0, np.abs(mean))] = 1.0
+        mean = weighted_sum(shard.features, weights)
+        spread = np.sqrt(weighted_sum((shard.features - mean) ** 2, weights))
+        spread[spread <= 1e-12 * np.abs(mean)] = np.inf
         mean[0], spread[0] = 0.0, 1.0
-        scale = np.nanstd(shard.decisions, axis=0)
+        scale = _deviation(shard.decisions, weights)
         usual = np.sqrt((scale**2).mean()) or 1.0
         scale[scale <= 1e-9 * usual] = usual
         return cls(mean, spread, scale)

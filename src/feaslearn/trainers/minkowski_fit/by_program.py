@@ -41,10 +41,11 @@ def fit_by_program(
         shared=model.scale == "shared",
         nonnegative=samples.basis.nonnegative,
     )
-    answer = program.solve()
+    clock = objective.run.clock
+    answer = program.solve(clock=clock)
     bound = answer.value
     if max(strengths) > 0.0:
-        answer = program.solve(*fit.problem.penalties(fit.moments, strengths))
+        answer = program.solve(*fit.problem.penalties(fit.moments, strengths), clock)
     details = {"objective of the program": answer.value, **strengths._asdict()}
     theta = samples.theta(answer.a, answer.b)
     return Fitted(theta, answer.value, bound, strengths, 1, details | fit.used(theta))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard
 from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
+from feaslearn.runs import Clock
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
 from feaslearn.trainers.minkowski_fit.pricing import Priced, best_segment, best_simplex
 from feaslearn.trainers.progress import ProgressBar
@@ -25,6 +26,7 @@ def grow(
     strengths: tuple[float | str, float | str],
     n_folds: int,
     random: np.random.Generator,
+    clock: Clock,
 ) -> Fitted:
     """Add the term of the highest rate until none has one; then choose the strengths."""
     shapes: list[Array] = []
@@ -42,11 +44,11 @@ def grow(
             size = np.sqrt(fit.moments.xx)
             known = any(np.allclose(priced.shape, shape) for shape in shapes)
             ended = priced.rate <= NO_RATE * size or known
-            if ended or len(shapes) == model.max_terms:
+            if ended or len(shapes) == model.max_terms or clock.out():
                 break
             shapes.append(priced.shape)
             bar.update(len(shapes), f"loss {plain.loss:.4g}")
-    final = fit.solve(*strengths)
+    final = fit.solve(*strengths, clock=clock)
     proved = ended and priced.exact
     details = {"rate of the best term left out": priced.rate / max(size, 1e-300)}
     return final._replace(

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard
 from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.runs import Clock
+from feaslearn.runs.memory import check_memory
 from feaslearn.trainers.minkowski_fit.moments import Moments
 from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Strengths
 from feaslearn.trainers.minkowski_fit.samples import Samples
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
+from feaslearn.trainers.sample_order import folds_of
 
 Array = NDArray[np.float64]
 
@@ -71,8 +74,9 @@ class MinkowskiFit:
         n_folds: int,
         random: np.random.Generator,
     ) -> None:
+        _check_size(hypothesis, shards, n_folds)
         self.samples = Samples(hypothesis, shards)
-        self._folds = _divide([len(shard.weights) for shard in shards], n_folds, random)
+        self._folds = _divide(shards, n_folds, random)
         basis = self.samples.basis
         cone = ScaleCone(self.samples.parts, self.samples.shape[0], basis.nonnegative)
         one = np.zeros(basis.size)
@@ -94,13 +98,20 @@ class MinkowskiFit:
         _ = self.moments
         return sum(int(tied.any(axis=1).sum()) for tied in self.samples.tied if tied.any())
 
-    def solve(self, ridge: float | str, sparsity: float | str, robust: bool = False) -> Fitted:
+    def solve(
+        self,
+        ridge: float | str,
+        sparsity: float | str,
+        robust: bool = False,
+        clock: Clock | None = None,
+    ) -> Fitted:
         """Return the optimum, for strengths given or chosen ("auto")."""
+        self._clock = Clock() if clock is None else clock
         reduced = self.moments.reduced()
         plain = self.problem.solve(reduced, Strengths(0.0, 0.0))
         bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
         if not self._determined(bound, ridge, sparsity):
-            strengths = self.problem.choose(self._moments, ridge, sparsity)
+            strengths = self.problem.choose(self._moments, ridge, sparsity, self._clock)
         answer = self.problem.solve(reduced, strengths) if max(strengths) > 0.0 else plain
         if robust:
             strengths, answer, anomalous = self._reweighted(ridge, sparsity, strengths, answer)
@@ -163,11 +174,11 @@ class MinkowskiFit:
         for again in (False, True):
             folds = self.samples.fold_moments(self._folds, factors)
             if again:
-                strengths = self.problem.choose(folds, ridge, sparsity)
+                strengths = self.problem.choose(folds, ridge, sparsity, self._clock)
             for _ in range(MAX_REWEIGHTED):
                 last, answer = answer, self.problem.solve(Moments.total(folds).reduced(), strengths)
                 factors = self._factors(answer)
-                if _close(last, answer):
+                if _close(last, answer) or self._clock.out():
                     break
                 folds = self.samples.fold_moments(self._folds, factors)
         return strengths, answer, sum(int((part < 0.5).sum()) for part in factors)
@@ -183,6 +194,19 @@ class MinkowskiFit:
         return [usual / np.maximum(part, usual) if usual > 0.0 else 0 * part + 1 for part in errors]
 
 
+def _check_size(hypothesis: Minkowski, shards: Sequence[Shard], n_folds: int) -> None:
+    """Refuse terms whose moments would not fit into memory."""
+    n, k = shards[0].decisions.shape[1], shards[0].features.shape[1]
+    terms, functions = len(hypothesis.terms_of(n)), hypothesis.basis(k).size
+    groups = 1 if hypothesis.scale == "shared" else terms
+    check_memory(
+        (n_folds + 4.0) * (groups * functions) ** 2,
+        f"the moments of {terms} terms with {functions} coefficients each, in {n_folds} folds,",
+        "use fewer terms or features, Minkowski(..., scale='constant'), or strengths that are "
+        "given: Convex(ridge=..., sparsity=...)",
+    )
+
+
 def _close(one: Answer, other: Answer) -> bool:
     """Say whether two answers are the same but for a small share of their size."""
     pairs = ((one.a, other.a), (one.b, other.b))
@@ -191,11 +215,11 @@ def _close(one: Answer, other: Answer) -> bool:
 
 
 def _divide(
-    sizes: Sequence[int], n_folds: int, random: np.random.Generator
+    shards: Sequence[Shard], n_folds: int, random: np.random.Generator
 ) -> list[NDArray[np.intp]]:
     """Return the fold of every row of every shard."""
+    sizes = [len(shard.weights) for shard in shards]
     if n_folds == 1 or len(sizes) >= SHARDS_AS_FOLDS:
         return [np.full(size, i % n_folds, dtype=np.intp) for i, size in enumerate(sizes)]
-    total = sum(sizes)
-    fold = random.permutation(total) % min(n_folds, total)
+    fold = folds_of(shards, n_folds, random)
     return [np.asarray(part, dtype=np.intp) for part in np.split(fold, np.cumsum(sizes)[:-1])]

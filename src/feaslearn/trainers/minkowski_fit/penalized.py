@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.runs import Clock
 from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 from feaslearn.trainers.progress import ProgressBar
@@ -97,32 +98,48 @@ class Penalized:
         return Answer(a, reduced.best_offset(a), solution.residual, solution.rounds)
 
     def choose(
-        self, folds: Sequence[Moments], ridge: float | str, sparsity: float | str
+        self,
+        folds: Sequence[Moments],
+        ridge: float | str,
+        sparsity: float | str,
+        clock: Clock | None = None,
     ) -> Strengths:
         """Return the strengths given, and those of least cross-validated loss for "auto".
 
         The moments of all folds but one are the moments of all without those of that one, so the
-        data are not looked at again. Ridge comes first, then sparsity beside it.
+        data are not looked at again. Ridge comes first, then sparsity beside it. Folds that there
+        is no time for do not count.
         """
+        clock = Clock() if clock is None else clock
         if len(folds) < 2 or not folds[0].ra.size:
             return Strengths(*(0.0 if value == "auto" else value for value in (ridge, sparsity)))  # type: ignore[arg-type]
         first = 0.0 if sparsity == "auto" else float(sparsity)
         best = Strengths(0.0 if ridge == "auto" else float(ridge), first)
         if ridge == "auto":
-            best = self._best(folds, [Strengths(value, first) for value in RIDGES])
+            best = self._best(folds, [Strengths(value, first) for value in RIDGES], clock)
         if sparsity == "auto":
-            best = self._best(folds, [Strengths(best.ridge, value) for value in SPARSITIES])
+            best = self._best(folds, [Strengths(best.ridge, value) for value in SPARSITIES], clock)
         return best
 
-    def _best(self, folds: Sequence[Moments], tried: Sequence[Strengths]) -> Strengths:
+    def _best(
+        self, folds: Sequence[Moments], tried: Sequence[Strengths], clock: Clock
+    ) -> Strengths:
         losses = np.zeros(len(tried))
         with ProgressBar("Convex: strengths", len(tried) * len(folds)) as bar:
             for f, fold in enumerate(folds):
                 others = Moments.total([*folds[:f], *folds[f + 1 :]]).reduced()
+                found = np.zeros(len(tried))
                 for s, strengths in enumerate(tried):
+                    if clock.out():
+                        break
                     answer = self.solve(others, strengths)
-                    losses[s] += fold.value(answer.a, answer.b)
+                    found[s] = fold.value(answer.a, answer.b)
                     bar.update(f * len(tried) + s + 1)
+                if clock.out():
+                    break
+                losses += found
+        if not losses.any():
+            return tried[0]
         # Among equals, the stronger: what rounding decides should be the simpler one.
         size = sum(fold.xx for fold in folds)
         good = np.flatnonzero(losses <= losses.min() + 1e-12 * size)

@@ -14,6 +14,7 @@ from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.kernels.set_code import TIE_TOLERANCE
 from feaslearn.losses import Loss, Objective, Suboptimality
+from feaslearn.runs.memory import check_memory
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -76,6 +77,12 @@ class ListedSamples:
         units[units == 0.0] = 1.0
         features = whole.features / units
         points = primitive.vertices()
+        count, width = len(features), features.shape[1] * (points.shape[1] + 1)
+        check_memory(
+            3.0 * count * len(points) * width,
+            f"{count} samples of {width} numbers at each of {len(points)} points",
+            "train on fewer samples, or with a set of fewer points",
+        )
         psi = np.einsum("ik,mj->imkj", features, points).reshape(len(features), len(points), -1)
         if not primitive.absorbs_offset:
             repeated = np.repeat(features[:, None, :], len(points), axis=1)

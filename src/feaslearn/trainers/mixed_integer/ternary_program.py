@@ -9,13 +9,27 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard
 from feaslearn.losses import Loss, Suboptimality
+from feaslearn.runs.memory import check_memory
 from feaslearn.sets import Box, Hypersimplex, L1Ball, PrimitiveSet, Simplex
 from feaslearn.trainers.mixed_integer.linear_model import Columns, LinearModel
+
+#: Bytes that a row of a program takes, as it is written and in the solver.
+ROW_BYTES = 600.0
 
 Array = NDArray[np.float64]
 
 #: Tangents of a square that the program begins with, in units of the decisions' spread.
 TANGENTS = (0.0, 0.25, 1.0)
+
+
+def check_program(count: int, rows: int) -> None:
+    """Refuse a program over all samples that would not fit into memory."""
+    check_memory(
+        float(count) * rows * ROW_BYTES,
+        f"the rows of an integer program over {count} samples, {rows} for each,",
+        "train on fewer samples, or use Affine, whose trainers grow with the data only linearly",
+        size=1,
+    )
 
 
 class TernaryProgram:
@@ -50,6 +64,7 @@ class TernaryProgram:
         unit = loss if isinstance(loss, Suboptimality) else Suboptimality()
         self._costs = unit.unit_costs(whole.costs)
         n, k, p = whole.decisions.shape[1], whole.features.shape[1], primitive.dimension
+        check_program(len(whole.weights), 8 * n * p + len(self._form.h) + 2 * n)
         self.plus = self.model.columns(n, p, lower=0.0, upper=1.0, integer=True)
         self.minus = self.model.columns(n, p, lower=0.0, upper=1.0, integer=True)
         self.b = self.model.columns(k, n)

@@ -6,7 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.losses import Objective
-from feaslearn.trainers.starts.start import Start, linear_policy_of, through_points
+from feaslearn.trainers.starts.start import (
+    Start,
+    drawn_points,
+    linear_policy_of,
+    through_points,
+)
 
 Array = NDArray[np.float64]
 
@@ -42,5 +47,5 @@ class DataStart(Start):
         enough = p <= np.count_nonzero(chances)
         drawn = random.choice(len(chances), size=p, replace=not enough, p=chances)
         points = policy.residuals[drawn]
-        points = points + self.noise * random.standard_normal(points.shape) * policy.spread
+        points = points + self.noise * drawn_points(objective, random, p) * policy.spread
         return through_points(objective, points, policy.beta)

@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from feaslearn.losses import Objective
-from feaslearn.trainers.starts.start import Start, linear_policy_of, through_points
+from feaslearn.trainers.starts.start import (
+    Start,
+    drawn_points,
+    linear_policy_of,
+    through_points,
+)
 
 Array = NDArray[np.float64]
 
@@ -51,5 +56,5 @@ class KMeansStart(Start):
                 policy.residuals, sample_weight=policy.weights
             )
         points = found.cluster_centers_[np.arange(p) % groups]
-        points = points + self.noise * random.standard_normal(points.shape) * policy.spread
+        points = points + self.noise * drawn_points(objective, random, p) * policy.spread
         return through_points(objective, points, policy.beta)

@@ -6,7 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.losses import Objective
-from feaslearn.trainers.starts.start import Start, around_policy, linear_policy_of
+from feaslearn.trainers.starts.start import (
+    Start,
+    around_policy,
+    drawn_maps,
+    linear_policy_of,
+)
 
 Array = NDArray[np.float64]
 
@@ -36,8 +41,7 @@ class LinearStart(Start):
     def parameters(self, objective: Objective, random: np.random.Generator, index: int) -> Array:
         """Return parameters around the linear policy."""
         policy = linear_policy_of(objective)
-        k, n = policy.beta.shape
-        p = objective.maps().latent(n).dimension
+        p = objective.maps().latent(objective.n_decisions).dimension
         noise = self.noise if index else self.noise / 10.0
-        A = noise * random.standard_normal((k, n, p)) * policy.spread[:, None]
+        A = noise * drawn_maps(objective, random, p) * policy.spread[:, None]
         return around_policy(objective, A, policy.beta)

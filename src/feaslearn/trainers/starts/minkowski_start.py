@@ -16,7 +16,7 @@ from feaslearn.losses import Objective
 from feaslearn.sets import Simplex
 from feaslearn.trainers.least_squares import least_squares
 from feaslearn.trainers.starts.given_start import given_parameters, wrong_parameters
-from feaslearn.trainers.starts.start import Start
+from feaslearn.trainers.starts.start import Start, drawn_points
 
 Array = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ class MinkowskiStart(Start):
         A = np.moveaxis(columns[chosen], 0, 2)
         _, costs, decisions, _ = objective.whole()
         spread = np.nan_to_num(np.nanstd(decisions, axis=0))
-        moves = self.noise * random.standard_normal(A.shape[1:]) * spread[:, None]
+        moves = self.noise * drawn_points(objective, random, len(chosen)).T * spread[:, None]
         if not index:
             # Dearer copies: they are not taken until training finds a use for them.
             dearer = np.sign(costs.mean(axis=0))[:, None] * np.abs(moves)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from feaslearn.losses import Objective
 from feaslearn.trainers.least_squares import least_squares
 from feaslearn.trainers.standardize import weighted_sum
-from feaslearn.trainers.starts.start import Start, around_policy
+from feaslearn.trainers.starts.start import Start, around_policy, drawn_maps
 
 Array = NDArray[np.float64]
 
@@ -42,5 +42,5 @@ class RandomStart(Start):
         spread = np.sqrt(weighted_sum(deviations**2, weights) / weights.sum())
         k, n = features.shape[1], decisions.shape[1]
         p = objective.maps().latent(n).dimension
-        A = self.noise * random.standard_normal((k, n, p)) * spread[:, None]
+        A = self.noise * drawn_maps(objective, random, p) * spread[:, None]
         return around_policy(objective, A, np.vstack([mean, np.zeros((k - 1, n))]))

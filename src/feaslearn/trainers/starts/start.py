@@ -14,6 +14,7 @@ from feaslearn.exceptions import Problems
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
 from feaslearn.trainers.least_squares import least_squares
+from feaslearn.trainers.sample_order import column_ranks
 from feaslearn.trainers.standardize import weighted_sum
 
 Array = NDArray[np.float64]
@@ -62,6 +63,21 @@ class Policy(NamedTuple):
     residuals: Array
     weights: Array
     spread: Array
+
+
+def drawn_maps(objective: Objective, random: np.random.Generator, p: int) -> Array:
+    """Return Gaussian numbers (k, n, p) that move with features and decisions exchanged."""
+    features, _, decisions, weights = objective.whole()
+    rows, columns = column_ranks(features, weights), column_ranks(decisions, weights)
+    drawn = random.standard_normal((len(rows), len(columns), p))
+    return np.asarray(drawn[rows][:, columns])
+
+
+def drawn_points(objective: Objective, random: np.random.Generator, p: int) -> Array:
+    """Return Gaussian numbers (p, n) that move with decisions exchanged."""
+    _, _, decisions, weights = objective.whole()
+    columns = column_ranks(decisions, weights)
+    return np.asarray(random.standard_normal((p, len(columns)))[:, columns])
 
 
 def linear_policy_of(objective: Objective) -> Policy:

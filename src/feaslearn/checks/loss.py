@@ -1,0 +1,182 @@
+"""Whether a loss is right: what the trainers rely on, on random data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.checks.findings import first_of, lost_in_a_clone
+from feaslearn.checks.gradient import check_gradient
+from feaslearn.data import Shard
+from feaslearn.exceptions import CheckError, Problems
+from feaslearn.hypotheses import Affine, Hypothesis, MapHypothesis, Minkowski, Scaled
+from feaslearn.losses import Loss
+from feaslearn.sets import Box, L2Ball, Simplex
+
+Array = NDArray[np.float64]
+
+N_DECISIONS, N_FEATURES = 2, 3
+#: Losses below this are none, and those that differ by less, relatively, are the same.
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class LossCases:
+    """A loss, hypotheses with random parameters, and samples."""
+
+    loss: Loss
+    hypotheses: Sequence[MapHypothesis]
+    rng: np.random.Generator
+    n_cases: int
+
+    @cached_property
+    def cases(self) -> list[tuple[Hypothesis, Array, Shard]]:
+        """Hypotheses, parameters and samples; the last region is no image of a single set."""
+        hypotheses: list[Hypothesis] = [*self.hypotheses, Minkowski.box(N_DECISIONS)]
+        return [(each, *self._draw(each)) for each in hypotheses]
+
+    def _draw(self, hypothesis: Hypothesis) -> tuple[Array, Shard]:
+        layout = hypothesis.layout(N_DECISIONS, N_FEATURES)
+        theta = np.abs(self.rng.normal(size=layout.size))
+        n, rng = self.n_cases, self.rng
+        features = np.column_stack([np.ones(n), rng.uniform(size=(n, N_FEATURES - 1))])
+        costs, decisions = rng.normal(size=(2, n, N_DECISIONS))
+        return theta, Shard(features, costs, decisions, rng.uniform(0.5, 2.0, size=n))
+
+
+def check_loss(
+    loss: Loss,
+    hypotheses: Sequence[MapHypothesis] | None = None,
+    *,
+    random_state: int = 0,
+    n_cases: int = 20,
+) -> None:
+    r"""Check that a loss keeps every promise that the trainers rely on.
+
+    It is a number of at least zero for each sample; zero where the decision is the one of least
+    cost; a sum :math:`\sum_i w_i \ell_\theta(x_i, s_i)` with the gradient that differences give;
+    and blind to decisions that were not observed.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss.
+    hypotheses : sequence of MapHypothesis, default=None
+        The affine images it is tried on, of two decisions; default a simplex, a box, a ball and a
+        box that is only scaled.
+    random_state : int, default=0
+        Seed of the random parameters and samples.
+    n_cases : int, default=20
+        How many samples for each hypothesis.
+
+    Raises
+    ------
+    CheckError
+        If a property is broken. The error lists all that are, each with a case that shows it.
+
+    See Also
+    --------
+    check_gradient : The gradient alone, with its largest error.
+    check_primitive_set : The same for a primitive set.
+
+    Examples
+    --------
+    >>> from feaslearn import Predictability
+    >>> from feaslearn.checks import check_loss
+    >>> check_loss(Predictability("l1"))
+
+    A loss that forgets the weights of the samples:
+
+    >>> class Careless(Predictability):
+    ...     def value_and_gradient(self, hypothesis, theta, shard):
+    ...         value, gradient = super().value_and_gradient(hypothesis, theta, shard)
+    ...         return value / shard.weights.mean(), gradient
+    >>> check_loss(Careless())
+    Traceback (most recent call last):
+    ...
+    feaslearn.exceptions.CheckError: Careless():
+      - the value is the weighted sum over samples: ...
+    """
+    if hypotheses is None:
+        hypotheses = [Affine(Simplex(3)), Affine(Box(2)), Affine(L2Ball(2)), Scaled(Box(2))]
+    cases = LossCases(loss, hypotheses, np.random.default_rng(random_state), n_cases)
+    problems = Problems()
+    for name, find in PROPERTIES.items():
+        for message in first_of(name, find(cases)):
+            problems.add(message)
+    problems.raise_if_any(CheckError, repr(loss))
+
+
+def parameters(cases: LossCases) -> Iterator[str]:
+    """Yield parameters that do not survive a copy."""
+    return lost_in_a_clone(cases.loss)
+
+
+def numbers(cases: LossCases) -> Iterator[str]:
+    """Yield losses that are no numbers of at least zero, or not one for each sample."""
+    for hypothesis, theta, shard in cases.cases:
+        values = np.asarray(cases.loss.samples(hypothesis, theta, shard))
+        if values.shape != shard.weights.shape:
+            yield f"{len(shard.weights)} samples of {hypothesis!r} give shape {values.shape}"
+        elif not (values >= 0.0).all() or not np.isfinite(values).all():
+            yield f"{hypothesis!r}: a sample has {values[~(values >= 0.0)][:1]}"
+
+
+def zero_at_the_optimum(cases: LossCases) -> Iterator[str]:
+    """Yield losses of decisions that are the very ones of least cost."""
+    for hypothesis, theta, shard in cases.cases:
+        best = hypothesis.predict(theta, shard.features, shard.costs)
+        values = cases.loss.samples(hypothesis, theta, shard._replace(decisions=best))
+        if values.max() > TOLERANCE:
+            yield f"{hypothesis!r}: the decision of least cost loses {values.max():.3g}"
+
+
+def weighted_sum(cases: LossCases) -> Iterator[str]:
+    """Yield values that are not the sum of those of the samples."""
+    for hypothesis, theta, shard in cases.cases:
+        if not isinstance(hypothesis, MapHypothesis):
+            continue
+        total = float(shard.weights @ cases.loss.samples(hypothesis, theta, shard))
+        value, gradient = cases.loss.value_and_gradient(hypothesis, theta, shard)
+        if abs(value - total) > TOLERANCE * max(1.0, abs(total)):
+            yield f"{hypothesis!r}: {value:.6g}, but samples add up to {total:.6g}"
+        halves = [
+            cases.loss.value_and_gradient(hypothesis, theta, shard.rows(half))[1]
+            for half in (shard.weights < 1.0, shard.weights >= 1.0)
+        ]
+        largest = max(1.0, float(np.abs(gradient).max()))
+        if np.abs(halves[0] + halves[1] - gradient).max() > TOLERANCE * largest:
+            yield f"{hypothesis!r}: the gradients of two halves do not add up to that of both"
+
+
+def blind(cases: LossCases) -> Iterator[str]:
+    """Yield samples whose loss says something about decisions that nobody observed."""
+    for hypothesis, theta, shard in cases.cases:
+        unseen = shard._replace(decisions=np.full_like(shard.decisions, np.nan))
+        values = cases.loss.samples(hypothesis, theta, unseen)
+        if not np.abs(values).max() <= TOLERANCE:
+            yield f"{hypothesis!r}: a sample without any decision has {np.nanmax(values):.3g}"
+
+
+def gradients(cases: LossCases) -> Iterator[str]:
+    """Yield gradients that differ from differences."""
+    for hypothesis in cases.hypotheses:
+        try:
+            check_gradient(cases.loss, hypothesis, n_cases=4)
+        except CheckError as error:
+            yield str(error)
+
+
+#: Name of each property, and what looks for cases that break it.
+PROPERTIES: dict[str, Callable[[LossCases], Iterator[str]]] = {
+    "parameters survive a clone": parameters,
+    "every sample has a loss of at least zero": numbers,
+    "the decision of least cost loses nothing": zero_at_the_optimum,
+    "the value is the weighted sum over samples": weighted_sum,
+    "decisions that were not observed do not count": blind,
+    "the gradient is that of the value": gradients,
+}

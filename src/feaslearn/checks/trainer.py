@@ -1,0 +1,205 @@
+"""Whether a trainer is right: what it returns is what it says, each time it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from feaslearn.checks.findings import changed_parameters, first_of, lost_in_a_clone
+from feaslearn.data import Shard
+from feaslearn.exceptions import CheckError, Problems
+from feaslearn.hypotheses import Affine, Hypothesis, MapHypothesis
+from feaslearn.hypotheses.map_hypothesis import Maps
+from feaslearn.losses import Loss, Objective, Predictability
+from feaslearn.results import Status
+from feaslearn.sets import Simplex
+from feaslearn.trainers import Trained, Trainer
+from feaslearn.trainers.trainer import returned_loss
+
+Array = NDArray[np.float64]
+
+#: Losses that differ by less, relatively, are the same.
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class TrainerCases:
+    """A trainer, what it is to minimise, and what it finds."""
+
+    trainer: Trainer
+    objective: Objective
+    seed: int
+
+    def train(self) -> Trained:
+        """Return what a fresh copy of the trainer finds."""
+        copy: Trainer = clone(self.trainer)
+        return copy.train(self.objective, np.random.default_rng(self.seed))
+
+    @cached_property
+    def trained(self) -> Trained:
+        """What it finds."""
+        return self.train()
+
+
+def check_trainer(
+    trainer: Trainer,
+    hypothesis: Hypothesis | None = None,
+    loss: Loss | None = None,
+    *,
+    n_decisions: int = 2,
+    random_state: int = 0,
+) -> None:
+    """Check that a trainer keeps every promise that the estimator relies on.
+
+    It is asked to learn from 40 samples of a region that moves with one feature. What it returns
+    must be what it says it is, the same each time, and no worse than a region of one point.
+
+    Parameters
+    ----------
+    trainer : Trainer
+        The trainer. Give it small limits, such as ``max_iter=50``: it is run three times.
+    hypothesis : Hypothesis, default=None
+        A class that it serves; default ``Affine(Simplex(3))``.
+    loss : Loss, default=None
+        A loss that it serves; default ``Predictability()``.
+    n_decisions : int, default=2
+        How many decisions the samples have.
+    random_state : int, default=0
+        Seed of the samples and of the trainer.
+
+    Raises
+    ------
+    CheckError
+        If a property is broken. The error lists all that are, each with a case that shows it.
+
+    See Also
+    --------
+    check_loss : The same for a loss.
+    check_primitive_set : The same for a primitive set.
+
+    Examples
+    --------
+    >>> from feaslearn import Minkowski
+    >>> from feaslearn.checks import check_trainer
+    >>> from feaslearn.trainers import Convex
+    >>> check_trainer(Convex(), Minkowski.box(2))
+    """
+    hypothesis = Affine(Simplex(3)) if hypothesis is None else hypothesis
+    shard = _samples(n_decisions, np.random.default_rng(random_state))
+    objective = Objective(Predictability() if loss is None else loss, hypothesis, [shard])
+    cases = TrainerCases(trainer, objective, random_state)
+    problems = Problems()
+    for message in first_of("it serves what it is checked on", served(cases)):
+        problems.add(message)
+    # Nothing can be asked of a trainer that refuses.
+    problems.raise_if_any(CheckError, repr(trainer))
+    for name, find in PROPERTIES.items():
+        for message in first_of(name, find(cases)):
+            problems.add(message)
+    problems.raise_if_any(CheckError, repr(trainer))
+
+
+def _samples(n: int, rng: np.random.Generator) -> Shard:
+    """Return decisions of a simplex that moves with one feature, with a little noise."""
+    count, truth = 40, Affine(Simplex(n + 1))
+    features = np.column_stack([np.ones(count), rng.uniform(size=count)])
+    costs = rng.normal(size=(count, n))
+    theta = rng.normal(size=truth.layout(n, 2).size)
+    decisions = truth.predict(theta, features, costs) + 0.01 * rng.normal(size=(count, n))
+    return Shard(features, costs, decisions, np.full(count, 1.0 / count))
+
+
+def served(cases: TrainerCases) -> Iterator[str]:
+    """Yield why the trainer refuses, which it must be able to say without samples."""
+    shard = cases.objective.shards[0]
+    bare = Objective(
+        cases.objective.loss, cases.objective.hypothesis, [shard.rows(shard.weights < 0)]
+    )
+    yield from cases.trainer.mismatches(bare)
+    problems = Problems()
+    cases.trainer.check(problems)
+    yield from problems.messages
+
+
+def parameters(cases: TrainerCases) -> Iterator[str]:
+    """Yield parameters that do not survive a copy or a training."""
+    yield from lost_in_a_clone(cases.trainer)
+    used = clone(cases.trainer)
+    used.train(cases.objective, np.random.default_rng(cases.seed))
+    yield from changed_parameters(cases.trainer, used, "by training")
+
+
+def fitting(cases: TrainerCases) -> Iterator[str]:
+    """Yield parameters that are not those of the hypothesis."""
+    theta = np.asarray(cases.trained.theta)
+    if theta.shape != (cases.objective.size,):
+        yield f"theta has shape {theta.shape}, the hypothesis has {cases.objective.size} parameters"
+    elif not np.isfinite(theta).all():
+        yield "theta holds values that are not finite"
+
+
+def honest(cases: TrainerCases) -> Iterator[str]:
+    """Yield what the result says and the parameters do not."""
+    theta, result = cases.trained.theta, cases.trained.result
+    if result.status not in get_args(Status):
+        yield f"status={result.status!r} is none of {', '.join(map(repr, get_args(Status)))}"
+    told = {"objective": result.objective, "returned_loss": result.returned_loss}
+    true = {
+        "objective": cases.objective.value(theta),
+        "returned_loss": returned_loss(cases.objective, theta),
+    }
+    for name, value in told.items():
+        if not abs(value - true[name]) <= TOLERANCE * max(1.0, abs(true[name])):
+            yield f"{name} is {value:.9g}, but that of its parameters is {true[name]:.9g}"
+    bound = result.lower_bound
+    if bound is not None and bound > true["objective"] + TOLERANCE * max(1.0, abs(bound)):
+        yield f"lower_bound={bound:.9g} is above the loss {true['objective']:.9g}"
+
+
+def repeatable(cases: TrainerCases) -> Iterator[str]:
+    """Yield differences between two runs with the same seed."""
+    first, second = cases.trained.theta, cases.train().theta
+    if not np.array_equal(first, second):
+        yield f"two runs with the same seed differ by up to {np.abs(first - second).max():.2g}"
+
+
+def gentle(cases: TrainerCases) -> Iterator[str]:
+    """Yield samples that are no longer as they were."""
+    shard = cases.objective.shards[0]
+    kept = Shard(*(array.copy() for array in shard))
+    cases.train()
+    for name, before, after in zip(Shard._fields, kept, shard, strict=True):
+        if not np.array_equal(before, after):
+            yield f"training changed the {name} of the samples"
+
+
+def learning(cases: TrainerCases) -> Iterator[str]:
+    """Yield a loss above that of the mean decision, which every affine image can be."""
+    hypothesis, shard = cases.objective.hypothesis, cases.objective.shards[0]
+    if not isinstance(hypothesis, MapHypothesis):
+        return
+    n, k = shard.decisions.shape[1], shard.features.shape[1]
+    p = hypothesis.latent(n).dimension
+    offset = np.zeros((k, n))
+    offset[0] = shard.decisions.mean(axis=0)
+    point = cases.objective.value(hypothesis.theta_of(Maps(np.zeros((k, n, p)), offset)))
+    found = cases.objective.value(cases.trained.theta)
+    if found > point:
+        yield f"its training loss is {found:.4g}, that of the mean decision alone {point:.4g}"
+
+
+#: Name of each property, and what looks for cases that break it.
+PROPERTIES: dict[str, Callable[[TrainerCases], Iterator[str]]] = {
+    "parameters survive a clone and a training": parameters,
+    "theta fits the hypothesis": fitting,
+    "the result is true": honest,
+    "the same seed gives the same region": repeatable,
+    "the samples stay as they are": gentle,
+    "something is learned": learning,
+}

@@ -1,0 +1,41 @@
+"""The short introductions run in quick mode and show what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import a_first_region
+import lines_of_a_network
+import noisy_data_and_trust
+
+Check = Callable[[Any], bool]
+
+
+def test_a_first_region(is_drawn: Check) -> None:
+    results = a_first_region.run(quick=True)
+    assert results.errors["linear policy"] > 0.1
+    assert max(results.errors["two points"], results.errors["rows"]) < 1e-12
+    assert is_drawn(a_first_region.draw(results))
+
+
+def test_lines_of_a_network(is_drawn: Check) -> None:
+    results = lines_of_a_network.run(quick=True)
+    assert all(learner.loss_ < 1e-12 for learner in results.learners.values())
+    assert results.identified[3.5].n_networks == (644, 644)
+    assert set(results.identified[1.5].certain) <= set(lines_of_a_network.RING)
+    assert not set(results.identified[1.5].impossible) & set(lines_of_a_network.RING)
+    assert results.next_signal.expected_left < results.next_signal.n_networks
+    assert is_drawn(lines_of_a_network.draw(results))
+
+
+def test_noisy_data_and_trust(is_drawn: Check) -> None:
+    results = noisy_data_and_trust.run(quick=True)
+    assert results.suspects == [17]
+    assert results.scores[50] < results.scores[200]
+    widths = {name: float(np.mean(each.width)) for name, each in results.bands.items()}
+    assert widths["bootstrap, 200 samples"] < widths["bootstrap, 50 samples"]
+    assert any("upper limit of x2" in limit for limit in results.unseen)
+    assert is_drawn(noisy_data_and_trust.draw(results))

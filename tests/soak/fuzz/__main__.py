@@ -1,0 +1,107 @@
+"""Fuzz the loaders: damaged files must be refused with errors of ours, soon, and in little memory.
+
+    python tests/soak/fuzz --seconds 600            # each loader
+    python tests/soak/fuzz --seconds 60 model csv
+
+A loader runs in a process of its own. One that dies or hangs is a finding like an exception of
+another kind, a case that takes long and one that takes much memory; the file stays in the folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import shutil
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+#: Seconds without a new case after which a process hangs (compiling takes some), and its memory.
+HANGS, BYTES = 600.0, 8 * 2**30
+
+
+def work(loader: str, seconds: float, seed: int, folder: Path) -> None:
+    """Fuzz in this process and write down what came of it."""
+    from soak.fuzz.campaign import Campaign, until
+    from soak.fuzz.loaders import LOADERS
+
+    # As in the tests: a NaN or an overflow inside the library is a bug, not a message.
+    warnings.filterwarnings("error", category=RuntimeWarning, module="feaslearn")
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    campaign = Campaign(LOADERS[loader], seed, folder)
+    campaign.run(until(seconds))
+    found = {
+        "cases": campaign.cases,
+        "outcomes": dict(campaign.outcomes.most_common()),
+        "findings": campaign.findings,
+    }
+    (folder / f"result-{seed}.json").write_text(json.dumps(found), "utf-8")
+
+
+def watch(loader: str, seconds: float, seed: int, folder: Path) -> tuple[int, list[str]]:
+    """Fuzz a loader in processes of its own; return the number of cases and the findings."""
+    folder.mkdir(parents=True, exist_ok=True)
+    end, cases, findings = time.monotonic() + seconds, 0, []
+    while (left := end - time.monotonic()) > 1.0:
+        died = _one_process(loader, left, seed, folder)
+        result = folder / f"result-{seed}.json"
+        if result.exists():
+            found = json.loads(result.read_text("utf-8"))
+            cases += found["cases"]
+            findings += found["findings"]
+            print(f"{loader}: {found['cases']} cases, seed {seed}", flush=True)
+            for outcome, count in found["outcomes"].items():
+                print(f"  {count:8} {outcome}")
+        if died:
+            for case in folder.glob("case.*"):
+                shutil.copy(case, folder / f"died-{seed}{case.suffix}")
+            findings.append(f"the process {died}: died-{seed}")
+        seed += 1
+    return cases, findings
+
+
+def _one_process(loader: str, seconds: float, seed: int, folder: Path) -> str:
+    """Run one process to its end; return how it ended if not as it should."""
+    arguments = [loader, "--seconds", str(seconds), "--seed", str(seed), "--folder", str(folder)]
+    start = time.time()
+    with subprocess.Popen([sys.executable, __file__, "--here", *arguments]) as process:
+        while process.poll() is None:
+            time.sleep(0.2)
+            current = [case.stat().st_mtime for case in folder.glob("case.*")]
+            if time.time() - max([start, *current]) > HANGS:
+                process.kill()
+                return "hung"
+    return "" if process.returncode == 0 else f"ended with {process.returncode}"
+
+
+def main() -> int:
+    """Read the command line; return 1 if there are findings."""
+    parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
+    parser.add_argument("loaders", nargs="*", help="all by default")
+    parser.add_argument("--seconds", type=float, default=600.0, help="for each loader")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "fuzz")
+    parser.add_argument("--here", action="store_true", help="without a process around it")
+    options = parser.parse_args()
+    sys.path[:0] = [str(ROOT / "tests")]
+    if options.here:
+        work(options.loaders[0], options.seconds, options.seed, options.folder)
+        return 0
+    from soak.fuzz.loaders import LOADERS
+
+    every = []
+    for loader in options.loaders or LOADERS:
+        folder = options.folder / loader
+        cases, findings = watch(loader, options.seconds, options.seed, folder)
+        every += [f"{loader}: {finding}" for finding in findings]
+        print(f"{loader}: {cases} cases, {len(findings)} findings", flush=True)
+    print("\n".join(every))
+    return 1 if every else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
