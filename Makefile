@@ -5,13 +5,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= 2
+# Of the soak targets: seconds that each loader is fuzzed, mutants of each folder (0: all of them).
+FUZZ_SECONDS ?= 600
+MUTANTS ?= 60
 # The tests of one file share what it sets up and compiles, so they stay in one process.
 PYTEST := python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test check bench reproduce docs soak clean \
-	soak-examples soak-oldest soak-newest soak-package
+	soak-examples soak-fuzz soak-mutants soak-kill soak-limits soak-oldest soak-newest soak-package
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -39,7 +42,7 @@ docs: $(VENV)/.docs ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -j $(JOBS) -b html docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
 
-soak: soak-examples soak-oldest soak-newest soak-package ## long: many examples, oldest and newest dependencies, packages
+soak: soak-examples soak-fuzz soak-mutants soak-kill soak-limits soak-oldest soak-newest soak-package ## long: many examples, fuzzing, mutants, kills, time limits, oldest and newest dependencies, packages
 
 clean: ## remove everything that make made
 	rm -rf $(VENV) build dist docs/_build docs/generated docs/auto_examples demo_report.html
@@ -75,6 +78,23 @@ endef
 soak-examples: $(VENV)/.test
 	HYPOTHESIS_PROFILE=soak $(BIN)/$(PYTEST)
 
+soak-kill: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/kill.py
+
+soak-limits: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/limits.py
+
+soak-fuzz: $(VENV)/.test
+	$(BIN)/python tests/soak/fuzz --seconds $(FUZZ_SECONDS)
+
+# The tests that notice changes of these folders; what is done is kept in build/mutants.
+MUTANT_TESTS := tests/losses tests/sets tests/hypotheses tests/known tests/problem tests/kernels \
+	tests/test_region.py tests/test_checks.py tests/test_check_gradient.py
+soak-mutants: $(VENV)/.test
+	test -e build/mutants/tests.json || $(BIN)/python tests/soak/mutants trace $(MUTANT_TESTS)
+	$(BIN)/python tests/soak/mutants run --sample $(MUTANTS)
+	$(BIN)/python tests/soak/mutants table --sample $(MUTANTS)
+
 soak-oldest:
 	$(call in-temporary-venv,install -c constraints-oldest.txt -e ".[test]"; $(PYTEST))
 
@@ -83,6 +103,6 @@ soak-newest:
 
 soak-package:
 	rm -rf dist
-	$(call in-temporary-venv,install build twine; python -m build; twine check --strict dist/*)
+	$(call in-temporary-venv,install build twine; python -m build; twine check --strict dist/*; python tests/soak/wheel.py dist/*.whl)
 	$(call in-temporary-venv,install "$$(ls dist/*.whl)[report]"; cd "$$venv"; feaslearn --version; feaslearn demo -o report.html)
 	$(call in-temporary-venv,install dist/*.tar.gz; cd "$$venv"; feaslearn --version)

@@ -23,6 +23,8 @@ feaslearn bench predict --save         # and keep what it prints for this page
 ```
 """
 NOT_RUN = "not run in this version"
+#: Lines of output that a row of the table holds.
+MOST_LINES = 4
 
 
 def write_page(folder: Path, page: Path) -> None:
@@ -33,6 +35,7 @@ def write_page(folder: Path, page: Path) -> None:
     scripts = sorted(folder.glob("*.py"))
     parts = [HEAD, "| benchmark | question | answer | measured |", "|---|---|---|---|"]
     read = [(script.stem, _docstring(script), _record(script)) for script in scripts]
+    read.sort(key=lambda each: each[2] is None)  # those that were run come first
     parts += [_row(*each) for each in read]
     for each in read:
         parts += _section(*each)
@@ -62,12 +65,22 @@ def _row(name: str, docstring: str, record: dict[str, Any] | None) -> str:
     question = docstring.partition("\n")[0].rstrip(".")
     if record is None:
         return f"| [{name}](#bench-{name}) | {question} | – | {NOT_RUN} |"
-    lines = [line for line in record["output"] if "ratio" in line or "claim" in line]
-    shown = (lines or record["output"])[-1]
+    shown = " <br> ".join(_headlines(record["output"]))
     return (
-        f"| [{name}](#bench-{name}) | {question} | {_verdict(docstring, record)}`{_plain(shown)}` "
+        f"| [{name}](#bench-{name}) | {question} | {_verdict(docstring, record)}{shown} "
         f"| {record['date']} |"
     )
+
+
+def _headlines(output: list[str]) -> list[str]:
+    """Return the few lines that answer a claim: those that name one, or else a ratio."""
+    if output[0].startswith("|"):
+        return ["a table, below"]
+    for word in ("(claim", ", claim ", "claim", "ratio"):
+        found = [line for line in output if word in line and not line.startswith("claim:")]
+        if found:
+            return [f"`{_plain(line)}`" for line in found[:MOST_LINES]]
+    return [f"`{_plain(line)}`" for line in output[:MOST_LINES]]
 
 
 def _verdict(docstring: str, record: dict[str, Any]) -> str:
@@ -87,15 +100,16 @@ def _section(name: str, docstring: str, record: dict[str, Any] | None) -> Iterat
     if record is None:
         yield f"*{NOT_RUN.capitalize()}: `feaslearn bench {name} --save` runs it.*\n"
         return
-    yield "```none\n" + "\n".join(record["output"]) + "\n```\n"
+    told = "\n".join(record["output"])
+    yield f"{told}\n" if told.startswith("|") else f"```none\n{told}\n```\n"
     machine, versions = record["machine"], record["versions"]
-    told = [f"`feaslearn bench {name}`", record["date"], f"{record['seconds']:.0f} s"]
-    told.append(f"{machine['processors']} processors ({machine.get('processor')})")
+    facts = [f"`feaslearn bench {name}`", record["date"], f"{record['seconds']:.0f} s"]
+    facts.append(f"{machine['processors']} processors ({machine.get('processor')})")
     if machine.get("load") is not None:
-        told.append(f"load {machine['load']}")
-    told += [f"commit {record['commit']}"] if record["commit"] else []
-    told += [f"{package} {number}" for package, number in versions.items()]
-    yield f"<small>{', '.join(told)}</small>\n"
+        facts.append(f"load {machine['load']}")
+    facts += [f"commit {record['commit']}"] if record["commit"] else []
+    facts += [f"{package} {number}" for package, number in versions.items()]
+    yield f"<small>{', '.join(facts)}</small>\n"
 
 
 if __name__ == "__main__":

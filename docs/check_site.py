@@ -67,7 +67,7 @@ def findings(root: Path) -> Iterator[str]:
                 yield from dead(name, path, link, pages)
     for path in root.rglob("*.css"):
         style = path.read_text("utf-8")
-        for address in re.findall(r"url\(\s*['\"]?((?:https?:)?//[^)]+)\)", style):
+        for address in re.findall(r"url\(\s*['\"]?((?:https?:)?//[^)'\"]+)", style):
             yield f"{path.relative_to(root)} fetches {address}"
 
 

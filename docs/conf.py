@@ -71,7 +71,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": ".",
-    "ignore_pattern": r"/(example_tools|cold_store)\.py",
+    "ignore_pattern": r"^(example_tools|cold_store)\.py$",
     "reset_argv": "gallery_arguments.quick",
     "download_all_examples": False,
     "min_reported_time": 1_000_000,  # the time of a quick run on a busy machine says nothing

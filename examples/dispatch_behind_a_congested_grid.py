@@ -14,7 +14,7 @@ high that lines bind. The loads follow the eight weather zones of ERCOT in 2024,
 (``data/SOURCES.md``); the price of each generator is that of the case times a number between 0.7
 and 1.3, drawn anew for every hour. Every fourth day is for testing: no hour of it is trained on.
 
-The full run takes about an hour on an idle processor, mostly for tuning the regressors it is
+The full run takes most of an hour on an idle processor, mostly for tuning the regressors it is
 compared with; ``--quick`` takes seconds and shows the same on fewer hours and fewer models. It
 needs the extras ``cases`` and ``plot``.
 """

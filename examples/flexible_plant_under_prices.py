@@ -23,6 +23,7 @@ import time
 import warnings
 from typing import Any, NamedTuple
 
+import cvxpy as cp
 import numpy as np
 from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
@@ -41,8 +42,10 @@ Array = np.ndarray
 # First look: rows that nobody told us
 # ------------------------------------
 # ``Facets`` learns half-spaces. All it is given is what stands on the name plate, 0 to 1 MW. The
-# rows it finds (see the picture) limit the sum of the first hours of the day, older hours counting
-# a little less: that is a store, and the factor from hour to hour is what it keeps.
+# rows it finds (see the picture) limit the sum of the first or of the last hours of the day, where
+# earlier hours count a little less: that is a store, and the factor from hour to hour is what it
+# keeps. (On 97 days of 100 the plant is off in the first hour, and on 96 at full power in the last:
+# what these two count for can hardly be seen, and their columns are noise.)
 
 
 class Learned(NamedTuple):
@@ -66,12 +69,17 @@ def learn_rows(train: fl.Decisions, most: int) -> Learned:
 
 
 def rows_of(model: fl.RegionRegressor) -> Array:
-    """Return the facets by hour, without the multiple of the day's balance that each may carry."""
-    balance = model.parameters_["E"]
-    balance = balance[balance.any(axis=1)][0]
+    """Return the facets by hour, in units of their larger coefficients.
+
+    A facet is known up to multiples of the equalities: those are taken that leave the least of it.
+    """
+    equalities = model.parameters_["E"]
+    equalities = equalities[equalities.any(axis=1)]
     normals = np.array([facet.normal for facet in model.facets_])
-    normals = normals - np.outer(normals[:, -1] / balance[-1], balance)
-    return normals / np.abs(normals).max(axis=1, keepdims=True)
+    shifts = cp.Variable((len(normals), len(equalities)), bounds=[-100.0, 100.0])
+    rows = normals - shifts @ equalities
+    cp.Problem(cp.Minimize(cp.sum(cp.abs(rows)))).solve(solver=cp.HIGHS)
+    return rows.value / np.quantile(np.abs(rows.value), 0.9, axis=1, keepdims=True)
 
 
 # %%
@@ -84,7 +92,7 @@ def rows_of(model: fl.RegionRegressor) -> Array:
 
 
 def find_keep(train: fl.Decisions) -> float:
-    """Return the share that is kept in an hour, from the charge at the end of the days."""
+    """Return the share that is kept in an hour, to four digits, from the charge of whole days."""
     features = np.column_stack([np.ones(len(train)), train.signals[:, HOURS]])
 
     def unexplained(keep: float) -> float:
@@ -92,7 +100,7 @@ def find_keep(train: fl.Decisions) -> float:
         left = charge - features @ np.linalg.lstsq(features, charge, rcond=None)[0]
         return float(left.var() / charge.var())
 
-    return float(minimize_scalar(unexplained, bounds=(0.8, 1.0), options={"xatol": 1e-7}).x)
+    return round(float(minimize_scalar(unexplained, bounds=(0.8, 1.0)).x), 4)
 
 
 def learn_store(train: fl.Decisions) -> Learned:
@@ -138,7 +146,7 @@ def compare(
     others = regressors(2 * HOURS + 1, quick, FunctionTransformer(relative))
     fits = {
         OURS: lambda: learn_store(train),
-        ROWS: lambda: learn_rows(train, 10 if quick else 46),
+        ROWS: lambda: learn_rows(train, 16 if quick else 46),
         **{
             name: lambda model=model: model.fit(train.signals, train.decisions)
             for name, model in others.items()
@@ -186,7 +194,7 @@ def days(
     """Return days of training and test days."""
     dates, data = cold_store.observe(seed, ramp)
     before, after = np.flatnonzero(dates < SPLIT), np.flatnonzero(dates >= SPLIT)
-    return (data[before[-150:]], data[after[::9]]) if quick else (data[before], data[after])
+    return (data[before[-250:]], data[after[::9]]) if quick else (data[before], data[after])
 
 
 def run(quick: bool = False, seed: int = 0) -> Results:
@@ -213,7 +221,9 @@ def run(quick: bool = False, seed: int = 0) -> Results:
 # %%
 # What comes out
 # --------------
-# The corridor is close to exact. In :doc:`learned_region_in_a_market` it is put to use.
+# The corridor is close to exact, on few days already. The rows need more days, but nobody had to
+# say what kind of plant it is: in the full run, with a year and a half, they come near. In
+# :doc:`learned_region_in_a_market` both are put to use.
 
 
 def draw(results: Results) -> Any:

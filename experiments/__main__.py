@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from experiments.catalogue import EXPERIMENTS
+from experiments.frame.cluster import cluster
 from experiments.frame.experiment import Settings
 from experiments.frame.page import write_experiment, write_page
 from experiments.frame.runner import Cell, Pace, duration, run, unfinished
@@ -48,6 +49,8 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--solver-seconds", type=float, help="limit of each solver run (60)")
     parser.add_argument("--at-most", type=float, default=math.inf, help="leave out longer cells")
     parser.add_argument("--output", type=Path, help="folder of the results (results/)")
+    parser.add_argument("--jobs", type=int, default=1, help="cells at a time (1)")
+    parser.add_argument("--scheduler", help="address of a Dask scheduler, whose workers run cells")
     parser.add_argument("--again", action="store_true", help="run finished cells once more")
     parser.add_argument("--no-run", action="store_true", help="only write tables and the page")
     options = parser.parse_args(arguments)
@@ -73,7 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not options.no_run:
         cells, pace = unfinished(chosen, settings, store, options.again, options.at_most)
         try:
-            failed = _run(cells, pace, store, console)
+            failed = _run(cells, pace, store, console, options)
         except KeyboardInterrupt:
             failed = ["interrupted; finished cells are kept, and the same command goes on"]
     for experiment in chosen:
@@ -85,7 +88,9 @@ def main(arguments: list[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-def _run(cells: list[Cell], pace: Pace, store: Store, console: Console) -> list[str]:
+def _run(
+    cells: list[Cell], pace: Pace, store: Store, console: Console, options: argparse.Namespace
+) -> list[str]:
     """Run cells where there are any; return those that failed."""
     if not cells:
         console.print("every cell is finished")
@@ -95,8 +100,12 @@ def _run(cells: list[Cell], pace: Pace, store: Store, console: Console) -> list[
     console.print(f"{len(cells)} cells to run, about {duration(pace.left(cells))}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if options.scheduler:
+            # Workers import the experiments themselves: they run at the top of a checkout.
+            with cluster(options.scheduler) as n_jobs:
+                return run(cells, pace, store, console, n_jobs)
         warm_up()
-        return run(cells, pace, store, console)
+        return run(cells, pace, store, console, options.jobs)
 
 
 if __name__ == "__main__":

@@ -114,8 +114,8 @@ def follow(hypothesis, forgetting: float, seed: int = 0) -> tuple[list[float], f
 def test_a_model_that_forgets_follows_the_plant(hypothesis) -> None:
     steady, _ = follow(hypothesis, 1.0)
     followed, model = follow(hypothesis, 0.995)
-    assert steady[8] > 4.0 * steady[7]
-    assert steady[17] > 2.0 * max(steady[7], followed[17])
+    assert steady[8] > 2.5 * steady[7]
+    assert steady[17] > max(1.3 * steady[7], 2.0 * followed[17])
     assert followed[17] < 1.3 * followed[7]
     # Samples 1001 and later are of the other plant.
     assert 1000 < model.drift_.alarms[0] <= 1040
@@ -180,7 +180,7 @@ def test_a_stream_of_another_model_is_refused(tmp_path: Path) -> None:
     for name, change in (
         ("rows", {"rows": np.zeros((60, 9))}),
         ("mean", {"mean": np.full(2, np.nan)}),
-        ("features", {"features": np.zeros((2, 2))}),
+        ("scale", {"scale": np.zeros(2)}),
         ("moments", {"sums": None}),
     ):
         broken = clone(model).partial_fit(X, y)

@@ -68,6 +68,7 @@ def test_shell_lines(lines: list[str], tmp_path: Path) -> None:
         "docs/model_files.md",
         "docs/export.md",
         "docs/pictures.md",
+        "docs/scale.md",
         "docs/trust.md",
     ],
 )

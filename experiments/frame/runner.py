@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 import math
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
+from joblib import Parallel, delayed
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -26,6 +29,11 @@ class Cell:
     experiment: Experiment
     row: Row
     seed: int
+
+    @property
+    def label(self) -> str:
+        """What messages call the cell."""
+        return f"{self.experiment.name}: {self.row.name}, seed {self.seed}"
 
 
 @dataclass
@@ -78,8 +86,32 @@ def unfinished(
     return sorted(chosen, key=lambda cell: (pace.of(cell) > LONG, cell.seed)), pace
 
 
-def run(cells: list[Cell], pace: Pace, store: Store, console: Console) -> list[str]:
-    """Run cells one after the other; each is stored at once.
+class Measured(NamedTuple):
+    """What a cell gave: its number, its values or what went wrong, and the seconds."""
+
+    number: int
+    values: Any
+    failure: str
+    seconds: float
+
+
+def measure(
+    number: int, function: Callable[..., Any], seed: int, parameters: dict[str, Any]
+) -> Measured:
+    """Run one cell, here or on a worker."""
+    began, values, failure = time.perf_counter(), None, ""
+    try:
+        values = function(seed, **parameters)
+    except Exception as error:  # one broken cell must not stop the others
+        logger.debug("cell %d", number, exc_info=True)
+        failure = f"{type(error).__name__}: {error}"
+    return Measured(number, values, failure, time.perf_counter() - began)
+
+
+def run(
+    cells: list[Cell], pace: Pace, store: Store, console: Console, n_jobs: int | None = 1
+) -> list[str]:
+    """Run cells, one after the other or through joblib; each is stored as soon as it is there.
 
     Parameters
     ----------
@@ -91,6 +123,8 @@ def run(cells: list[Cell], pace: Pace, store: Store, console: Console) -> list[s
         Where finished cells go.
     console : Console
         Where progress and the time left are shown; without a terminal, one line for each cell.
+    n_jobs : int or None, default=1
+        Cells at a time; None and more than 1 go through the joblib backend that was chosen.
 
     Returns
     -------
@@ -108,28 +142,37 @@ def run(cells: list[Cell], pace: Pace, store: Store, console: Console) -> list[s
     )
     with bar:
         task = bar.add_task("cells", total=len(cells), left="")
-        for number, cell in enumerate(cells):
-            label = f"{cell.experiment.name}: {cell.row.name}, seed {cell.seed}"
-            left = duration(pace.left(cells[number:]))
-            bar.update(task, description=label, completed=number, left=left)
-            began = time.perf_counter()
-            try:
-                values = cell.experiment.measure(cell.seed, **cell.row.parameters)
-            except Exception as error:  # one broken cell must not stop the others
-                logger.debug("%s", label, exc_info=True)
-                failed.append(f"{label}: {type(error).__name__}: {error}")
+        waiting = dict(enumerate(cells))
+        for done, measured in enumerate(_each(cells, n_jobs)):
+            cell = waiting.pop(measured.number)
+            left = duration(pace.left(list(waiting.values())))
+            bar.update(task, description=cell.label, completed=done + 1, left=left)
+            if measured.failure:
+                failed.append(f"{cell.label}: {measured.failure}")
                 continue
-            seconds = time.perf_counter() - began
-            pace.note(cell.experiment, cell.row, seconds)
-            store.add(cell.experiment, cell.row, cell.seed, values, seconds)
+            pace.note(cell.experiment, cell.row, measured.seconds)
+            store.add(cell.experiment, cell.row, cell.seed, measured.values, measured.seconds)
             if not console.is_terminal:
                 console.print(
-                    f"{number + 1}/{len(cells)} {label}: {seconds:.1f} s, {left} left",
+                    f"{done + 1}/{len(cells)} {cell.label}: {measured.seconds:.1f} s, {left} left",
                     highlight=False,
                     markup=False,
                     soft_wrap=True,
                 )
     return failed
+
+
+def _each(cells: list[Cell], n_jobs: int | None) -> Iterator[Measured]:
+    """Yield what cells gave, as soon as they are there."""
+    jobs = (
+        (number, cell.experiment.measure, cell.seed, cell.row.parameters)
+        for number, cell in enumerate(cells)
+    )
+    if n_jobs == 1:
+        yield from (measure(*job) for job in jobs)
+    else:
+        work = Parallel(n_jobs, return_as="generator_unordered")
+        yield from work(delayed(measure)(*job) for job in jobs)
 
 
 def duration(seconds: float) -> str:

@@ -284,6 +284,10 @@ def _repeat(constant: FloatArray, signals: FloatArray) -> FloatArray:
 
 
 def _take(columns: tuple[int, ...], signals: FloatArray) -> FloatArray:
+    first = columns[0] if columns else 0
+    if columns == tuple(range(first, first + len(columns))):
+        # Columns side by side are copied several times as fast.
+        return np.array(signals[:, first : first + len(columns)], order="C")
     return signals.take(columns, axis=1)
 
 

@@ -303,6 +303,8 @@ def describe_non_finite(
     first_row: int = 0,
 ) -> str | None:
     """Say which values of a matrix are not finite, the first five and the count; None if none."""
+    if np.isfinite(values.sum()):  # nothing can be wrong, and that is quickly seen
+        return None
     bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
     total = int(np.count_nonzero(bad))
     if total == 0:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from html import escape
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+logger = logging.getLogger("feaslearn")
+_SAID: ContextVar[list[str] | None] = ContextVar("remarks", default=None)
 
 Status = Literal[
     "optimal",
@@ -156,3 +162,22 @@ def as_table(rows: Sequence[tuple[str, str]]) -> str:
         f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in rows
     )
     return f"<table>{body}</table>"
+
+
+@contextmanager
+def remarks_heard() -> Iterator[list[str]]:
+    """Collect what is remarked while something is solved, each remark once."""
+    said: list[str] = []
+    token = _SAID.set(said)
+    try:
+        yield said
+    finally:
+        _SAID.reset(token)
+
+
+def remark(text: str) -> None:
+    """Say that something did not go as planned: in the log, and to whoever listens."""
+    logger.warning(text)
+    said = _SAID.get()
+    if said is not None and text not in said:
+        said.append(text)

@@ -93,6 +93,19 @@ def test_fit_tells_people_what_it_did(example: Path, command: Any) -> None:
         assert text in run.out
 
 
+def test_fit_goes_on_from_its_checkpoint(example: Path, command: Any) -> None:
+    asked = ("fit", str(example / "power.csv"), *COLUMNS, "--hypothesis", "simplex:2")
+    asked += ("--trainer", "gradient-descent", "--checkpoint", "run.ckpt")
+    cut = command(*asked, "--max-seconds", "0", "-o", "m.json", "--json")
+    assert json.loads(cut.out)["status"] == "time limit"
+    assert Path("run.ckpt").exists()
+    other = command(*asked, "--seed", "1", "-o", "m.json")
+    assert other.code == 2
+    assert "its random_state differs" in other.err
+    assert command(*asked, "-o", "m.json").code == 0
+    assert not Path("run.ckpt").exists()
+
+
 def test_fit_with_every_option(example: Path, command: Any) -> None:
     run = command(
         *("fit", str(example / "power.csv"), "--signals", "*", "--decisions", "plant_1"),

@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+import feaslearn as fl
 from feaslearn.cli.hypothesis_text import usages
 
 WITH_EXAMPLES = ["", "demo", "fit", "predict", "evaluate", "report", "export"]
@@ -27,6 +29,16 @@ def examples(text: str) -> list[list[str]]:
     return [shlex.split(line)[1:] for line in lines]
 
 
+def write_parquet(folder: Path) -> None:
+    """Write a few samples with the names that ``feaslearn demo --data`` gives its columns."""
+    data = fl.datasets.make_power5(30, random_state=0)
+    columns = {f"cost_{i}": data.signals[:, i] for i in range(3)}
+    columns |= {f"demand_{i}": data.signals[:, 3 + i] for i in range(5)}
+    columns |= {f"plant_{i}": data.decisions[:, i] for i in range(3)}
+    folder.mkdir()
+    pd.DataFrame(columns).to_parquet(folder / "power.parquet")
+
+
 @pytest.mark.parametrize("verb", WITH_EXAMPLES)
 def test_examples_run_as_printed(verb: str, command: Any, tmp_path: Path) -> None:
     run = command(*verb.split(), "--help")
@@ -34,6 +46,7 @@ def test_examples_run_as_printed(verb: str, command: Any, tmp_path: Path) -> Non
     found = examples(run.out)
     assert len(found) >= 2
     assert all(any(verb == example[1] for example in found) for verb in verb.split())
+    write_parquet(Path("data"))
     for _, *arguments in found:
         done = command(*arguments)
         assert done.code == 0, (arguments, done)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
@@ -54,6 +55,28 @@ SOURCES: dict[str, Callable[[Path, Any], fl.Chunks]] = {
     "file pattern": lambda folder, _: fl.Chunks(str(folder / "part*.parquet"), **COLUMNS),
     "folder": lambda folder, _: fl.Chunks(folder, **COLUMNS),
     "list": lambda folder, _: fl.Chunks([folder / f"part{i}.parquet" for i in range(3)], **COLUMNS),
+    "dataset": lambda folder, _: fl.Chunks(ds.dataset(folder), **COLUMNS),
+    "arrow table": lambda _, values: fl.Chunks(
+        pa.table([pa.array(column) for column in values.T], names=list(NAMES)), **COLUMNS
+    ),
+    "lazy frame": lambda folder, _: fl.Chunks(
+        pl.scan_parquet(folder / "part*.parquet").filter(pl.col("price") < 100.0), **COLUMNS
+    ),
+    "dask frame": lambda folder, _: fl.Chunks(
+        pytest.importorskip("dask.dataframe").from_pandas(
+            pd.concat([pd.read_parquet(folder / f"part{i}.parquet") for i in range(3)]),
+            npartitions=4,
+            sort=False,
+        ),
+        **COLUMNS,
+    ),
+    "dask arrays": lambda _, values: fl.Chunks(
+        (
+            pytest.importorskip("dask.array").from_array(values[:, :2], chunks=(300, 1)),
+            pytest.importorskip("dask.array").from_array(values[:, 2:], chunks=(170, 2)),
+        )
+    ),
+    "iterator": lambda _, values: fl.Chunks(pairs(values)),
     "arrays": lambda _, values: fl.Chunks((values[:, :2], values[:, 2:])),
     "frames": lambda _, values: fl.Chunks(
         (pd.DataFrame(values[:, :2]), pl.DataFrame(values[:, 2:], schema=["power", "heat"]))
@@ -140,7 +163,7 @@ def test_texts_are_named_too(tmp_path: Path) -> None:
     ("make", "error", "said"),
     [
         (lambda _: fl.Chunks("nowhere*.parquet"), FileError, "no file 'nowhere"),
-        (lambda _: fl.Chunks(iter([])), DataError, "only once"),
+        (lambda _: fl.Chunks(iter([])), DataError, "is empty"),
         (lambda _: fl.Chunks(3), DataError, "cannot read a int"),
         (lambda _: fl.Chunks(list), DataError, "is empty"),
         (lambda _: fl.Chunks(lambda: 3), DataError, "not an iterator"),

@@ -11,6 +11,7 @@ from scipy.optimize import linprog, minimize
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning, SetError, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.hypotheses.small_programs import Limits, solve_programs
 from feaslearn.kernels import small_lp
 from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED
 from feaslearn.trainers import FacetLearning
@@ -236,3 +237,26 @@ def test_tied_predictability_is_the_distance_to_the_face() -> None:
     assert fl.Predictability().samples(hypothesis, theta, shard)[0] == pytest.approx(
         0.005, abs=1e-7
     )
+
+
+def test_rows_are_there_unless_all_their_entries_are_zero() -> None:
+    hypothesis = fl.Facets(max_facets=3)
+    layout = hypothesis.layout(2, 1)
+    theta = np.zeros(layout.size)
+    blocks = layout.unpack(theta)
+    blocks["E"][1], blocks["a"][0], blocks["a"][2] = [0.0, 3.0], [2.0, 0.0], [1.0, 1.0]
+    blocks["e"][:], blocks["f"][:] = [[7.0], [8.0]], [[4.0], [5.0], [6.0]]
+    rows = hypothesis.rows(theta, 2, 1)
+    assert rows.E.tolist() == [[0.0, 3.0]]
+    assert rows.e.tolist() == [[8.0]]
+    assert rows.a.tolist() == [[2.0, 0.0], [1.0, 1.0]]
+    assert rows.f.tolist() == [[4.0], [6.0]]
+
+
+def test_bounds_that_rounding_keeps_apart_are_no_unit() -> None:
+    """A unit that never changes, such as a plant that always runs, must not loosen the balance."""
+    G, slack = np.ones((1, 3)), np.zeros(1)
+    lower, upper = np.array([[8.0, 0.0, 0.0]]), np.array([[8.0 + 1e-13, 900.0, 900.0]])
+    limits = Limits(np.array([[1208.0]]), lower, upper)
+    found = solve_programs(G, limits, np.array([[3.0, 1.0, 2.0]]), slack)
+    np.testing.assert_allclose(found.decisions, [[8.0, 900.0, 300.0]], rtol=1e-9)

@@ -265,3 +265,9 @@ def test_batches_of_terms_equal_one_by_one() -> None:
     reordered = fl.Minkowski(model.terms[::-1])
     mirrored = reordered.layout(3, 3).pack({"alpha": blocks["alpha"][::-1], "b": blocks["b"]})
     np.testing.assert_allclose(reordered.predict(mirrored, features, costs), total, atol=1e-9)
+
+
+def test_weights_that_are_no_numbers_are_named() -> None:
+    term = fl.hypotheses.Term(fl.Simplex(2), coordinates=[0, 1], weights="heavy")
+    with pytest.raises(DataError, match="term 0: weights do not hold numbers"):
+        fl.Minkowski([term]).check(2)

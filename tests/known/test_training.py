@@ -78,7 +78,7 @@ def test_the_gradient_of_the_refit_is_that_of_its_value(hypothesis: Any) -> None
     if "knots" in layout.shapes:
         blocks = layout.unpack(theta)
         blocks["knots"][:] = np.linspace(0.4, 1.6, 3)[:, None]
-    problem = known_refit._Refit(hypothesis, Constrained(hypothesis, shape))
+    problem = known_refit._Refit(hypothesis, Constrained(hypothesis, shape), unit=1.0)
     value, gradient = problem.value_and_gradient(theta, samples)
     assert value > 0.0
     free = np.ones(size)

@@ -78,6 +78,16 @@ def test_a_file_that_was_made_to_harm_is_refused(
             read_checkpoint(path, 10**6)
 
 
+def test_arrays_that_share_their_numbers_are_refused(tmp_path: Path) -> None:
+    """A small file must not stand for many large arrays."""
+    text = b'{"a":[%s]}' % b",".join([b'{"array":["|u1",[1000],0]}'] * 3)
+    body = b"%d\n%s\n%s" % (len(text), text, bytes(1000))
+    digest = hashlib.sha256(body).hexdigest().encode()
+    (tmp_path / "c").write_bytes(MAGIC + digest + b"\n" + body)
+    with pytest.raises(CheckpointError, match="1000 bytes at 0 go beyond the end"):
+        read_checkpoint(tmp_path / "c", 10**6)
+
+
 def test_size_limit_holds_before_reading(tmp_path: Path) -> None:
     write_checkpoint(tmp_path / "c", {"a": np.zeros(1000)})
     with pytest.raises(FileError, match="max_bytes"):

@@ -10,10 +10,11 @@ import pytest
 from feaslearn.exceptions import (
     InfeasibleProblemError,
     SolverError,
+    TooManyVerticesError,
     UnboundedProblemError,
     UnsupportedError,
 )
-from feaslearn.sets import Cone, ConicForm, L2Ball, Simplex
+from feaslearn.sets import Cone, ConicForm, L1Ball, L2Ball, Simplex
 from feaslearn.sets import conic_solver as module
 from feaslearn.sets.conic_form import stack
 from feaslearn.sets.conic_solver import ConicSolution, minimize_linear, nearest_by_solver
@@ -124,3 +125,9 @@ def test_one_of_two_programs_for_a_distance_is_enough(
 def test_unknown_norm() -> None:
     with pytest.raises(UnsupportedError, match="norm='l0' is not known; use 'l2', 'l1' or 'linf'"):
         nearest_by_solver(MIXED, np.eye(2), np.zeros(2), "l0")
+
+
+def test_the_largest_ball_of_the_sum_of_absolute_values_that_has_a_form() -> None:
+    assert len(L1Ball(12).conic_form().h) == 2**12
+    with pytest.raises(TooManyVerticesError, match=r"2\^13 facets"):
+        L1Ball(13).conic_form()

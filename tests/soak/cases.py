@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,8 +55,8 @@ def annealing_by_suboptimality(checkpoint: Any) -> np.ndarray:
 
 
 def annealing_of_many_samples(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.Annealing(n_starts=1, ridge=0.1, checkpoint=checkpoint)
-    return _fit(_ball(25_000), fl.Affine(fl.L1Ball(3)), trainer)
+    trainer = fl.trainers.Annealing(40, n_starts=1, ridge=0.1, checkpoint=checkpoint)
+    return _fit(_ball(21_000), fl.Affine(fl.L1Ball(3)), trainer)
 
 
 def open_number_of_columns(checkpoint: Any) -> np.ndarray:
@@ -98,6 +101,40 @@ def ternary_map(checkpoint: Any) -> np.ndarray:
     return _fit(_ball(15), fl.Ternary(fl.Box(3)), trainer)
 
 
+def _parquet(count: int) -> Any:
+    """Return chunks of a file that every process finds, made once."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = Path(tempfile.gettempdir()) / f"feaslearn-soak-{os.getuid()}-{count}.parquet"
+    data = _ball(4)
+    names = [f"s{j}" for j in range(data.signals.shape[1])]
+    names += [f"x{j}" for j in range(data.decisions.shape[1])]
+    if not path.exists():
+        data = _ball(count)
+        columns = np.hstack([data.signals, data.decisions]).T
+        table = pa.table(dict(zip(names, columns, strict=True)))
+        part = path.with_suffix(f".{os.getpid()}")
+        pq.write_table(table, part, row_group_size=20_000)
+        part.rename(path)
+    chunks = fl.Chunks(str(path), signals=["s*"], decisions=["x*"], memory="20MB")
+    return chunks, [f"s{j}" for j in range(data.decisions.shape[1])]
+
+
+def moments_from_disk(checkpoint: Any) -> np.ndarray:
+    chunks, cost = _parquet(400_000)
+    hypothesis, trainer = fl.Minkowski("auto"), fl.trainers.Convex(checkpoint=checkpoint)
+    model = fl.RegionRegressor(hypothesis, cost=cost, trainer=trainer, random_state=5)
+    return model.fit(chunks).theta_
+
+
+def annealing_from_disk(checkpoint: Any) -> np.ndarray:
+    chunks, cost = _parquet(60_000)
+    trainer = fl.trainers.Annealing(20, n_starts=1, ridge=0.1, checkpoint=checkpoint)
+    model = fl.RegionRegressor(fl.Affine(fl.L1Ball(3)), cost=cost, trainer=trainer, random_state=5)
+    return model.fit(chunks).theta_
+
+
 CASES: dict[str, Fit] = {
     fit.__name__.replace("_", " "): fit
     for fit in (
@@ -115,5 +152,7 @@ CASES: dict[str, Fit] = {
         known_constraints,
         branch_and_bound,
         ternary_map,
+        moments_from_disk,
+        annealing_from_disk,
     )
 }

@@ -24,13 +24,12 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from cases import CASES
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnError
 from feaslearn.runs.checkpoint_file import read_checkpoint
+from soak.cases import CASES
 
 #: Chance that a fit which goes on is killed as well.
 AGAIN = 0.3
@@ -143,7 +142,10 @@ def run(kills: int, cases: list[str], seed: int, method: str) -> tuple[dict[str,
             case = min(cases, key=lambda each: tallies[each].kills)
             tally = tallies[case]
             if case not in wholes:
-                lab.whole(case, checkpoint=False)  # kernels compile
+                if method == "fork":
+                    CASES[case](None)  # kernels compile here, and are there in every process
+                else:
+                    lab.whole(case, checkpoint=False)
                 wholes[case] = lab.whole(case, checkpoint=False)[0]
                 kept, tally.seconds = lab.whole(case, checkpoint=True)
                 if kept != wholes[case]:

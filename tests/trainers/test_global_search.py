@@ -58,7 +58,7 @@ def test_binary_and_continuous_simplices_can_differ() -> None:
 
 
 def test_they_agree_where_the_continuous_optimum_is_unique() -> None:
-    data = fl.datasets.make_l1_ball(6, n=2, low=-1.0, noise=0.1, random_state=0)
+    data = fl.datasets.make_l1_ball(6, n=2, low=-1.0, noise=0.1, random_state=3)
     rows = Shard(np.ones((6, 1)), data.cost_matrix, data.decisions, np.full(6, 1 / 6))
     result = train(objective(fl.Affine(fl.Simplex(2)), rows=rows)).result
     assert result.status == "optimal"

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from feaslearn.baselines.regression_moments import RegressionMoments
 from feaslearn.baselines.samples import check_samples, signals_to_predict
+from feaslearn.data import ChunkSource
 from feaslearn.exceptions import DataError
 
 FloatArray = NDArray[np.float64]
@@ -64,13 +65,18 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def __init__(self, forgetting: float = 1.0) -> None:
         self.forgetting = forgetting
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike | ChunkSource,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Fit the policy.
 
         Parameters
         ----------
-        X : array_like of shape (N, K)
-            The signals.
+        X : array_like of shape (N, K), or Chunks
+            The signals; or `Chunks`, which hold the decisions too and are gone through once.
         y : array_like of shape (N, n) or (N,)
             The decisions; NaN where not observed.
         sample_weight : array_like of shape (N,), optional
@@ -81,6 +87,8 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         LinearPolicy
             The policy itself.
         """
+        if isinstance(X, ChunkSource):
+            return self._fit_chunks(X, y, sample_weight)
         signals, decisions, weights = check_samples(X, y, sample_weight, "LinearPolicy")
         _check_forgetting(self.forgetting)
         validate_data(self, X, skip_check_array=True)
@@ -91,6 +99,29 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.intercept_ = float(intercept[0]) if one_column else intercept
         blank = RegressionMoments.begun(signals, decisions.shape[1])
         self.moments_ = blank.after(signals, decisions, weights, self.forgetting)
+        return self
+
+    def _fit_chunks(self, chunks: ChunkSource, *others: object) -> Self:
+        if self.forgetting != 1.0 or any(other is not None for other in others):
+            raise DataError(
+                "LinearPolicy: from Chunks, which hold decisions and weights themselves, all "
+                "samples count alike; pass neither y nor sample_weight, and forgetting=1"
+            )
+        head = np.asarray(chunks.head().signals, dtype=float)
+        moments = RegressionMoments.begun(head, len(chunks.names.decisions))
+        for part in chunks.map(moments.of_chunk):
+            moments = moments.plus(part)
+        for j in np.flatnonzero(moments.gram[:, 0, 0] == 0.0):
+            raise DataError(
+                f"LinearPolicy: column {chunks.names.decisions[j]!r} has no observed entry of "
+                "non-zero weight; drop it"
+            )
+        self.moments_ = moments
+        self.coef_, self.intercept_ = moments.solve()
+        self.n_features_in_ = head.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
+        if chunks.named:
+            self.__dict__["feature_names_in_"] = np.array(chunks.names.signals, dtype=object)
         return self
 
     def partial_fit(

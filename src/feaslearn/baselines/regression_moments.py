@@ -11,6 +11,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.data import Chunk
+
 Array = NDArray[np.float64]
 
 #: Eigenvalues of the signals' correlations below this are zero.
@@ -69,6 +71,16 @@ class RegressionMoments(NamedTuple):
             gram[outputs] += weighted.T @ phi[seen]
             right[outputs] += decisions[np.ix_(seen, outputs)].T @ weighted
         return self._replace(gram=gram, right=right)
+
+    def of_chunk(self, chunk: Chunk) -> Self:
+        """Return the sums over a chunk alone, in the same units."""
+        signals, decisions = np.asarray(chunk.signals, float), np.asarray(chunk.decisions, float)
+        nothing = self._replace(gram=0.0 * self.gram, right=0.0 * self.right)
+        return nothing.after(signals, decisions, chunk.weights)
+
+    def plus(self, other: Self) -> Self:
+        """Return the sums over both, which are in the same units."""
+        return self._replace(gram=self.gram + other.gram, right=self.right + other.right)
 
     def solve(self) -> tuple[Array, Array]:
         """Return coefficients (n, K) and constants (n,); those of dependent signals are small."""

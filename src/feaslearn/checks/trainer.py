@@ -117,7 +117,7 @@ def _samples(n: int, rng: np.random.Generator) -> Shard:
 
 def served(cases: TrainerCases) -> Iterator[str]:
     """Yield why the trainer refuses, which it must be able to say without samples."""
-    shard = cases.objective.shards[0]
+    shard = cases.objective.first
     bare = Objective(
         cases.objective.loss, cases.objective.hypothesis, [shard.rows(shard.weights < 0)]
     )
@@ -171,7 +171,7 @@ def repeatable(cases: TrainerCases) -> Iterator[str]:
 
 def gentle(cases: TrainerCases) -> Iterator[str]:
     """Yield samples that are no longer as they were."""
-    shard = cases.objective.shards[0]
+    shard = cases.objective.first
     kept = Shard(*(array.copy() for array in shard))
     cases.train()
     for name, before, after in zip(Shard._fields, kept, shard, strict=True):
@@ -181,7 +181,7 @@ def gentle(cases: TrainerCases) -> Iterator[str]:
 
 def learning(cases: TrainerCases) -> Iterator[str]:
     """Yield a loss above that of the mean decision, which every affine image can be."""
-    hypothesis, shard = cases.objective.hypothesis, cases.objective.shards[0]
+    hypothesis, shard = cases.objective.hypothesis, cases.objective.first
     if not isinstance(hypothesis, MapHypothesis):
         return
     n, k = shard.decisions.shape[1], shard.features.shape[1]

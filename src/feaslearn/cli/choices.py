@@ -84,10 +84,15 @@ def with_limits(
 
 def whole_numbers(option: str, text: str, parts: list[str], *counts: int) -> list[int]:
     """Read the numbers after a name; ``counts`` says how many there may be."""
-    if len(parts) not in counts or not all(part.isascii() and part.isdigit() for part in parts):
+    if len(parts) not in counts or not all(map(_is_whole, parts)):
         many = " or ".join(map(str, counts))
         raise DataError(f"{option}: {text!r} needs {many} whole number(s) after its name")
     return [int(part) for part in parts]
+
+
+def _is_whole(part: str) -> bool:
+    """Say whether a text is a whole number; Python refuses to read one of thousands of digits."""
+    return part.isascii() and part.isdigit() and len(part) < 10
 
 
 def _dashed(name: str) -> str:

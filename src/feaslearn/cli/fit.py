@@ -14,12 +14,14 @@ from rich.text import Text
 from feaslearn.atomic import check_writable
 from feaslearn.cli.choices import parse_features, parse_loss, parse_trainer, with_limits
 from feaslearn.cli.columns import FitColumns
+from feaslearn.cli.data_files import DataFiles
 from feaslearn.cli.hypothesis_text import parse_hypothesis
 from feaslearn.cli.known_text import parse_known
 from feaslearn.cli.talk import Talk, complain
+from feaslearn.data import Chunks
 from feaslearn.io.model_file import save
-from feaslearn.io.table import Table
 from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.reader import samples_seen
 from feaslearn.trainers.running import ENDS_ALL
 
 
@@ -63,12 +65,13 @@ class Fit:
     jobs: int
     max_seconds: float | None = None
     checkpoint: Path | None = None
+    memory: str = "1GB"
 
-    def run(self, table: Table, output: Path, talk: Talk) -> bool:
+    def run(self, files: DataFiles, output: Path, talk: Talk) -> bool:
         """Fit a model and write it; say whether the training ran to its end."""
         # First: a path that cannot be written should not cost the time of the fit.
         check_writable(output)
-        columns = FitColumns(table, self.signals, self.decisions, self.cost, self.weights)
+        columns = FitColumns(files.table, self.signals, self.decisions, self.cost, self.weights)
         model = RegionRegressor(
             parse_hypothesis(self.hypothesis, columns.decisions.shape[1]),
             cost=columns.cost,
@@ -80,7 +83,10 @@ class Fit:
             random_state=self.seed,
             n_jobs=self.jobs,
         )
-        model.fit(columns.signals, columns.decisions, sample_weight=columns.weights)
+        if files.in_chunks:
+            model.fit(self._chunks(files, columns))
+        else:
+            model.fit(columns.signals, columns.decisions, sample_weight=columns.weights)
         save(model, output)
         if self.checkpoint is not None and model.result_.status not in ENDS_ALL:
             self.checkpoint.unlink(missing_ok=True)
@@ -91,12 +97,21 @@ class Fit:
             return False
         return True
 
+    def _chunks(self, files: DataFiles, columns: FitColumns) -> Chunks:
+        return Chunks(
+            list(files.in_chunks),
+            signals=columns.signals.columns,
+            decisions=columns.decisions.columns,
+            weights=self.weights,
+            memory=self.memory,
+        )
+
 
 def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[str, Any]:
     result = model.result_
     return {
         "model": str(output),
-        "n_samples": len(columns.signals),
+        "n_samples": len(columns.signals) or samples_seen(model),
         "signals": columns.signals.columns,
         "decisions": columns.decisions.columns,
         "hypothesis": " ".join(repr(model.hypothesis_).split()),

@@ -19,6 +19,8 @@ def run(
     solver_seconds: float | None = None,
     at_most: float | None = None,
     output: Path | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
     again: bool = False,
     no_run: bool = False,
 ) -> int:
@@ -38,6 +40,10 @@ def run(
         Leave out cells that take longer than so many seconds.
     output : Path, optional
         Where the results go.
+    jobs : int, optional
+        Cells at a time.
+    scheduler : str, optional
+        Address of a Dask scheduler, whose workers run the cells.
     again : bool
         Run finished cells once more.
     no_run : bool
@@ -56,6 +62,8 @@ def run(
         "--solver-seconds": solver_seconds,
         "--at-most": at_most,
         "--output": where,
+        "--jobs": jobs,
+        "--scheduler": scheduler,
     }
     for option, value in valued.items():
         if value is not None:

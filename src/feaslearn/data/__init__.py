@@ -9,6 +9,7 @@ from feaslearn.data.chunks import Chunks
 from feaslearn.data.decisions import Decisions, Solves
 from feaslearn.data.matrix import as_matrix, column_names
 from feaslearn.data.shard import SHARD_ROWS, Shard, shards
+from feaslearn.data.shard_list import ShardList, Shards, shards_of
 from feaslearn.data.shard_source import ShardSource
 
 __all__ = [
@@ -19,9 +20,12 @@ __all__ = [
     "Decisions",
     "Names",
     "Shard",
+    "ShardList",
     "ShardSource",
+    "Shards",
     "Solves",
     "as_matrix",
     "column_names",
     "shards",
+    "shards_of",
 ]

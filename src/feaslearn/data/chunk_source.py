@@ -40,6 +40,10 @@ class ChunkSource(ABC):
 
     #: Names of the signals and of the decisions.
     names: Names
+    #: Whether the names of the signals are those of the user, and not just s0, s1, ...
+    named: bool = True
+    #: Whether answers that are to be added up are added where a chunk is, because they travel far.
+    adds: bool = False
     #: The number of all rows, where it is known without reading them.
     n_rows: int | None = None
 
@@ -67,6 +71,14 @@ class ChunkSource(ABC):
         object
             The answer for each chunk. Not more of them are kept than ``n_jobs`` chunks need.
         """
+
+    def from_row(self, row: int) -> ChunkSource:
+        """Return the source without chunks that end before a row, as far as they can be spared."""
+        return self
+
+    def identity(self) -> object:
+        """Return what tells these data from others without reading them."""
+        return [type(self).__qualname__, self.names, self.n_rows]
 
     def head(self) -> Chunk:
         """Return the first chunk."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -18,7 +20,7 @@ from feaslearn.data.matrix import as_matrix
 from feaslearn.data.memory_size import bytes_of
 from feaslearn.data.shard import SHARD_ROWS
 from feaslearn.data.sources.open_source import open_source
-from feaslearn.data.sources.table_source import Block, Task
+from feaslearn.data.sources.table_source import Block, TableSource, Task
 from feaslearn.exceptions import DataError, Problems, find_columns
 
 Answer = TypeVar("Answer")
@@ -46,7 +48,8 @@ class Chunks(ChunkSource):
         Parquet files (a path, a folder, a pattern such as ``"data/*.parquet"``, a list of those);
         a pair ``(X, y)`` of arrays, memory maps, frames or dask arrays; a pyarrow dataset or
         table; a polars lazy frame; a dask frame; or a function that returns an iterator of pairs
-        ``(X, y)`` or of frames and is called once for each pass.
+        ``(X, y)`` or of frames and is called once for each pass. An iterator itself is written to
+        a temporary file.
     signals, decisions : sequence of str, default=None
         Names of columns, or patterns such as ``"demand_*"``, in the order of the source. Not for
         pairs, which say it themselves.
@@ -90,7 +93,7 @@ class Chunks(ChunkSource):
             raise DataError(f"Chunks: dtype={dtype!r} is neither 'float64' nor 'float32'")
         self._dtype = np.dtype(dtype)
         self._table = open_source(source)
-        self.n_rows = self._table.n_rows
+        self.n_rows, self.named = self._table.n_rows, self._table.named
         self._signals, self._decisions, self._weights = self._choose(signals, decisions, weights)
         labels = self._table.labels
         self.names = Names(
@@ -161,6 +164,34 @@ class Chunks(ChunkSource):
         for answers in in_order(work, tasks, n_jobs):
             yield from answers
 
+    def from_row(self, row: int) -> Chunks:
+        """Return the source without chunks that end before a row, as far as they can be spared."""
+        rest = copy(self)
+        vars(rest)["_table"] = self._table.from_row(row)
+        return rest
+
+    def identity(self) -> object:
+        """Return what tells these data from others without reading them."""
+        columns = [self._signals, self._decisions, self._weights]
+        return [self._table.identity(), columns, str(self._dtype)]
+
+    def parts(self) -> Iterator[Callable[[], list[Chunk]]]:
+        """Yield functions that read a part of the data each, in order, wherever they are called.
+
+        They can be sent to other machines; those of files read them there.
+        """
+        columns = [*self._signals, *self._decisions, *self._weights]
+        reader = copy(self)
+        # The names are all that is needed of the source, which may hold the data themselves.
+        vars(reader)["_table"] = _Named(self._table.labels)
+        for task in self._table.tasks(columns, self.chunk_rows()):
+            yield partial(reader.read, task)
+
+    def read(self, task: Task) -> list[Chunk]:
+        """Return the chunks that one task of a source makes."""
+        wanted = tuple(range(len(self._signals)))
+        return [self._chunk(block, wanted, True) for block in task()]
+
     def _chunk(self, block: Block, wanted: tuple[int, ...], whole: bool) -> Chunk:
         """Return a block as matrices, checked."""
         problems, ends = Problems(), (len(wanted), len(wanted) + len(self._decisions))
@@ -214,3 +245,14 @@ class Chunks(ChunkSource):
         if self.n_rows is not None:
             parts.insert(0, f"{self.n_rows} rows")
         return f"Chunks({', '.join(parts)})"
+
+
+class _Named(TableSource):
+    """Names of columns without rows."""
+
+    def __init__(self, labels: tuple[str, ...]) -> None:
+        self.labels = labels
+
+    def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
+        """Yield nothing."""
+        return iter(())

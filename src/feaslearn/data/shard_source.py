@@ -1,9 +1,10 @@
-"""The samples of a training objective, wherever they are."""
+"""The samples of a training objective, read again in every pass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from feaslearn.data.chunk import Chunk
 from feaslearn.data.chunk_source import ChunkSource
 from feaslearn.data.shard import SHARD_ROWS, Shard
+from feaslearn.data.survey import KEPT, Survey
+from feaslearn.exceptions import DataError
 
 Answer = TypeVar("Answer")
 Rows: TypeAlias = NDArray[np.intp]
@@ -19,9 +22,21 @@ Rows: TypeAlias = NDArray[np.intp]
 Read: TypeAlias = Callable[[Chunk], tuple[Shard, Rows]]
 
 
+@dataclass
+class _Notes:
+    """What is known of the data so far."""
+
+    passes: int = 0
+    survey: Survey | None = None
+    #: What the first pass has seen, up to the chunk that it is at.
+    begun: Survey | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class ShardSource:
     """The shards of data that come in chunks; each `map` is one pass over the data.
+
+    The first whole pass surveys the data on its way.
 
     Parameters
     ----------
@@ -33,24 +48,61 @@ class ShardSource:
         Some rows at the beginning, which are kept: they tell the sizes.
     features : tuple of int, optional
         The signals that features are made of, where features alone can be had for less.
+    n_jobs : int, default=1
+        Threads of the passes that are not told otherwise.
     """
 
     chunks: ChunkSource
     read: Read
     first: Shard
     features: tuple[int, ...] | None = None
-    _passes: list[int] = field(default_factory=lambda: [0])
+    n_jobs: int = 1
+    _notes: _Notes = field(default_factory=_Notes)
 
     @property
     def passes(self) -> int:
         """How often the data were gone through."""
-        return self._passes[0]
+        return self._notes.passes
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of the rows of the source, where it is known."""
+        seen = self._notes.survey
+        return self.chunks.n_rows if seen is None else seen.n_rows
+
+    @property
+    def begun(self) -> Survey | None:
+        """What the first pass has seen, the chunk that it is at included."""
+        return self._notes.begun
+
+    @property
+    def surveyed(self) -> bool:
+        """Whether all data were gone through."""
+        return self._notes.survey is not None
+
+    def resume(self, seen: Survey, whole: bool) -> None:
+        """Take over the survey of another process: of all data, or of those it had gone through."""
+        if whole:
+            self._notes.survey = seen
+        else:
+            self._notes.begun = seen
+
+    def survey(self) -> Survey:
+        """Return what is known of the data; that takes a pass if there was none."""
+        if self._notes.survey is None:
+            for _ in self.map(_nothing, self.n_jobs):
+                pass
+        if self._notes.survey is None:
+            raise DataError("there is no row with a positive weight and an observed decision")
+        return self._notes.survey
 
     def map(
         self,
         function: Callable[[Shard, Rows], Answer],
         n_jobs: int = 1,
         features_only: bool = False,
+        rows: int = SHARD_ROWS,
+        added: bool = False,
     ) -> Iterator[Answer]:
         """Yield what ``function`` makes of each shard, in order.
 
@@ -62,23 +114,55 @@ class ShardSource:
             How many chunks are worked on at a time.
         features_only : bool, default=False
             Whether ``function`` looks at features alone: costs and decisions may be zeros.
+        rows : int
+            No shard has more rows than this.
+        added : bool, default=False
+            Whether answers, numbers or arrays or tuples of them, are only to be added up: those
+            of a chunk may come as one.
 
         Yields
         ------
         object
             The answer for each shard.
         """
-        self._passes[0] += 1
-        signals = self.features if features_only else None
-        for answers in self.chunks.map(_OfChunk(self.read, function), n_jobs, signals):
+        notes, whole = self._notes, self.chunks.n_rows
+        notes.passes += 1
+        seen = notes.survey
+        # Rows without any decision do not count; where there are some, they must be read to know.
+        spared = features_only and seen is not None and seen.n_samples == seen.n_rows
+        step = None if seen is not None else 1 if whole is None else -(-whole // KEPT)
+        found = notes.begun if seen is None else None
+        start = 0 if found is None else found.n_rows
+        chunks = self.chunks.from_row(start) if start else self.chunks
+        work = _OfChunk(self.read, function, rows, step, added and chunks.adds, start)
+        for answers, part in chunks.map(work, n_jobs, self.features if spared else None):
+            if part is not None:
+                found = part if found is None else found.plus(part)
+                notes.begun = found
             yield from answers
+        if found is not None:
+            notes.survey, notes.begun = found, None
 
     def __iter__(self) -> Iterator[Shard]:
-        return self.map(_shard)
+        return self.map(_shard, self.n_jobs)
 
     def apply(self, function: Callable[[Shard], Shard]) -> ShardSource:
         """Return the shards that ``function`` makes of these; nothing is read."""
         return replace(self, read=_Then(self.read, function), first=function(self.first))
+
+    def normalized(self) -> ShardSource:
+        """Return the same samples with weights that add up to one, row by row in memory."""
+        return self.apply(partial(_weighted, 1.0 / self.survey().weight))
+
+    def sample(self, size: int, random: np.random.Generator, drawn: Rows | None = None) -> Shard:
+        """Return so many samples, those given or drawn at random, or all of them: one pass."""
+        total = self.survey().n_rows
+        if drawn is None and total <= size:
+            drawn = np.arange(total)
+        elif drawn is None:
+            drawn = np.sort(random.choice(total, size, replace=False))
+        parts = list(self.map(partial(_taken, drawn), self.n_jobs))
+        return Shard(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -87,15 +171,26 @@ class _OfChunk:
 
     read: Read
     function: Callable[[Shard, Rows], Any]
+    rows: int
+    step: int | None
+    added: bool
+    first: int = 0
 
-    def __call__(self, chunk: Chunk) -> list[Any]:
-        answers = []
-        for start in range(0, chunk.n_rows, SHARD_ROWS):
-            part = chunk.rows(start, start + SHARD_ROWS)
+    def __call__(self, chunk: Chunk) -> tuple[list[Any], Survey | None]:
+        answers, survey = [], None
+        for start in range(0, chunk.n_rows, self.rows):
+            part = chunk.rows(start, start + self.rows)
+            if part.first < self.first:
+                continue  # a pass that goes on has seen it
             shard, kept = self.read(part)
+            if self.step is not None:
+                found = Survey.of(part, shard, kept, self.step)
+                survey = found if survey is None else survey.plus(found)
             if len(kept):
                 answers.append(self.function(shard, part.first + kept))
-        return answers
+            if self.added and len(answers) == 2:
+                answers = [_plus(*answers)]
+        return answers, survey
 
 
 @dataclass(frozen=True)
@@ -110,5 +205,26 @@ class _Then:
         return self.function(shard), kept
 
 
+def _plus(one: Any, other: Any) -> Any:
+    if isinstance(one, tuple):
+        return tuple(_plus(*pair) for pair in zip(one, other, strict=True))
+    return one + other
+
+
 def _shard(shard: Shard, _: Rows) -> Shard:
     return shard
+
+
+def _nothing(_: Shard, __: Rows) -> None:
+    return None
+
+
+def _weighted(factor: float, shard: Shard) -> Shard:
+    # Kernels compile once more for columns that stand together, and for what cannot be written to.
+    rows = (np.require(array, requirements=["C", "W"]) for array in shard)
+    features, costs, decisions, weights = rows
+    return Shard(features, costs, decisions, weights * factor)
+
+
+def _taken(drawn: Rows, shard: Shard, rows: Rows) -> Shard:
+    return shard.rows(np.isin(rows, drawn[slice(*np.searchsorted(drawn, [rows[0], rows[-1] + 1]))]))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
+from feaslearn.results import remark
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.sets.conic_form import ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet
@@ -219,7 +220,7 @@ def solve(problem: Any, name: str, attempts: Attempts, clock: Clock | None = Non
         If the time is up before one does.
     """
     cp = load_cvxpy()
-    said = []
+    said: list[str] = []
     for accepted in ((cp.OPTIMAL,), (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)):
         for solver, options in attempts:
             limit = {}
@@ -227,6 +228,9 @@ def solve(problem: Any, name: str, attempts: Attempts, clock: Clock | None = Non
                 limit = {"time_limit": min(options.get("time_limit", np.inf), clock.left)}
             answer = _attempt(problem, solver, options | limit, accepted)
             if answer == "":
+                if solver != attempts[0][0]:
+                    told = "; ".join(dict.fromkeys(said))
+                    remark(f"the {name} program was solved by {solver}, after {told}")
                 return
             if clock is not None and clock.out():
                 raise OutOfTime

@@ -15,6 +15,9 @@ from feaslearn.sets.warm_program import Bounds, WarmProgram
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
+#: Bounds that are closer than this, relative to their size, leave no room.
+FIXED = 1e-6
+
 
 class FacetSolutions(NamedTuple):
     """Optimal decisions, the prices of the rows, and what each program ended with.
@@ -54,16 +57,38 @@ def solve_programs(G: Array, limits: Limits, costs: Array, slack: Array) -> Face
         np.full(count, INFEASIBLE, dtype=np.int8),
         np.empty(count, dtype=bool),
     )
-    work = workspace(*G.shape)
-    right, lower, upper = limits
-    solve_rows(work, G, right, costs, lower, upper, slack, *solutions)
+    rows, columns = _units(G, limits)
+    right, lower, upper = limits.right * rows, limits.lower / columns, limits.upper / columns
+    G, costs, slack = rows[:, None] * G * columns, costs * columns, slack * rows
+    solve_rows(workspace(*G.shape), G, right, costs, lower, upper, slack, *solutions)
     unsolved = np.flatnonzero(solutions.status == UNSOLVED)
     if len(unsolved):
         logger.info("%d of %d small programs were given to HiGHS", len(unsolved), count)
         program, bounds = WarmProgram(G), Bounds(right - slack, right, lower, upper)
         for i in unsolved:
             _solve_again(i, program, costs, bounds, solutions)
-    return solutions
+    return solutions._replace(
+        decisions=solutions.decisions * columns, prices=solutions.prices * rows
+    )
+
+
+def _units(G: Array, limits: Limits) -> tuple[Array, Array]:
+    """Return factors of rows and columns that make the numbers of size one.
+
+    They are powers of two, which change no digit: tolerances then mean the same in any unit.
+    """
+    lower, upper = limits.lower, limits.upper
+    span = (upper - lower).max(axis=0, initial=0.0)
+    size = np.maximum(np.abs(lower), np.abs(upper)).max(axis=0, initial=0.0)
+    # Bounds that only rounding keeps apart say nothing about the unit, but what they are near does.
+    span = np.where(span > FIXED * size, span, size)
+    columns = _power(np.where(np.isfinite(span) & (span > 0.0), span, 1.0))
+    largest = np.abs(G * columns).max(axis=1, initial=0.0)
+    return 1.0 / _power(np.where(largest > 0.0, largest, 1.0)), columns
+
+
+def _power(sizes: Array) -> Array:
+    return np.asarray(np.exp2(np.round(np.log2(sizes))))
 
 
 def _solve_again(

@@ -9,7 +9,7 @@ import numpy as np
 from feaslearn.exceptions import ModelFileError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.trainers.convex import as_minkowski
-from feaslearn.trainers.minkowski_fit.moments import Moments
+from feaslearn.trainers.minkowski_fit.moments import Moments, Split
 from feaslearn.trainers.streaming import AffineStream, DriftTest, MomentStream, Stream
 
 WHERE = "stream_"
@@ -33,9 +33,9 @@ def check_stream(given: object, hypothesis: Hypothesis, n: int, k: int) -> None:
             min(1, len(terms.terms_of(n))) if terms.scale == "shared" else len(terms.terms_of(n))
         )
         offset, m = k if terms.offset else 0, basis.size
-        _check_moments(state.sums, groups, m, offset, n)
+        split = Split(m, k, basis.knotted, bool(terms.offset))
+        _check_moments(state.sums, groups, m, offset, n, split.n_functions)
         _arrays(state, {"mean": (k,), "scale": (k,), "center": (n,)})
-        _arrays(state, {"features": (k, k), "functions": (m,)})
         held = len(state.ages) if isinstance(state.ages, np.ndarray) else 0
         _arrays(state, {"rows": (held, m), "ages": (held,)})
         knots = basis.knots_shape if basis.knotted else None
@@ -53,12 +53,15 @@ def check_stream(given: object, hypothesis: Hypothesis, n: int, k: int) -> None:
     _require(bool((state.scale > 0.0).all()), "a scale is not positive")
 
 
-def _check_moments(sums: object, g: int, m: int, k: int, n: int) -> None:
+def _check_moments(sums: object, g: int, m: int, k: int, n: int, functions: int) -> None:
     if not isinstance(sums, Moments):
         raise ModelFileError(f"{WHERE}: no moments")
     _arrays(sums, {"aa": (g, m, g, m), "ab": (g, m, k, n), "bb": (k, k, n)})
     _arrays(sums, {"ra": (g, m), "rb": (k, n)})
-    _require(isinstance(sums.xx, float), "no sum of squares")
+    _arrays(sums, {"gram": (functions, functions)})
+    numbers = (sums.xx, sums.weight, sums.observed, sums.tied)
+    finite = all(isinstance(each, float) and np.isfinite(each) for each in numbers)
+    _require(finite, "no sum of squares, weights or counts")
 
 
 def _check_drift(drift: object) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Shard, ShardSource
+from feaslearn.data.in_order import in_order
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, known_shape, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -38,8 +39,8 @@ class Objective:
         Loss of a sample.
     hypothesis : Hypothesis
         Class of regions.
-    shards : sequence of Shard
-        The samples.
+    shards : sequence of Shard or ShardSource
+        The samples, in memory or read again for each sum.
     n_jobs : int, default=1
         Threads; kernels release the GIL.
     validation : Validation, optional
@@ -50,20 +51,39 @@ class Objective:
 
     loss: Loss
     hypothesis: Hypothesis
-    shards: Sequence[Shard]
+    shards: Sequence[Shard] | ShardSource
     n_jobs: int = 1
     validation: Validation | None = None
     run: Run = field(default_factory=Run, repr=False, compare=False)
 
     @property
+    def first(self) -> Shard:
+        """Some of the samples."""
+        return self.shards.first if isinstance(self.shards, ShardSource) else self.shards[0]
+
+    @property
     def n_decisions(self) -> int:
         """Number of decisions n."""
-        return int(self.shards[0].decisions.shape[1])
+        return int(self.first.decisions.shape[1])
 
     @property
     def n_features(self) -> int:
         """Number of features k, the constant included."""
-        return int(self.shards[0].features.shape[1])
+        return int(self.first.features.shape[1])
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        if isinstance(self.shards, ShardSource):
+            return self.shards.survey().n_samples
+        return sum(len(shard.weights) for shard in self.shards)
+
+    @property
+    def n_observed(self) -> int:
+        """Number of decisions that were observed."""
+        if isinstance(self.shards, ShardSource):
+            return int(self.shards.survey().observed.sum())
+        return sum(int((~np.isnan(shard.decisions)).sum()) for shard in self.shards)
 
     @property
     def size(self) -> int:
@@ -98,12 +118,24 @@ class Objective:
         shape = self.known
         if shape is None:
             return self
-        rows = [_learned_rows(shard, shape) for shard in self.shards]
+        rows = self.changed(partial(_learned_rows, shape)).shards
         watched = self.validation
         if watched is not None:
-            watched = watched._replace(rows=_learned_rows(watched.rows, shape))
+            watched = watched._replace(rows=_learned_rows(shape, watched.rows))
         hypothesis = without_known(self.hypothesis)
         return replace(self, hypothesis=hypothesis, shards=rows, validation=watched)
+
+    def changed(self, function: Callable[[Shard], Shard]) -> Objective:
+        """Return the objective of shards that ``function`` makes of these."""
+        if isinstance(self.shards, ShardSource):
+            return replace(self, shards=self.shards.apply(function))
+        return replace(self, shards=[function(shard) for shard in self.shards])
+
+    def normalized(self) -> Objective:
+        """Return the objective with weights that add up to one; in memory, they already do."""
+        if isinstance(self.shards, ShardSource):
+            return replace(self, shards=self.shards.normalized())
+        return self
 
     def whole(self) -> Shard:
         """Return all samples as one shard."""
@@ -117,27 +149,34 @@ class Objective:
 
     def value(self, theta: Array) -> float:
         """Return the objective alone, for any hypothesis."""
+        loss, hypothesis = self.loss, self.hypothesis
 
         def one(shard: Shard) -> float:
-            return float(shard.weights @ self.loss.samples(self.hypothesis, theta, shard))
+            return float(shard.weights @ loss.samples(hypothesis, theta, shard))
 
-        return sum(self.each(one, self.shards))
+        return sum(self.each_shard(one, added=True))
 
     def each(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """Return what ``function`` makes of each item, in order, on as many threads as allowed."""
-        if self.n_jobs == 1 or len(items) == 1:
-            return [function(item) for item in items]
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            return list(pool.map(function, items))
+        return list(in_order(function, items, 1 if len(items) == 1 else self.n_jobs))
+
+    def each_shard(self, function: Callable[[Shard], Answer], added: bool = False) -> list[Answer]:
+        """Return what ``function`` makes of each shard, in order: one pass over the samples.
+
+        Answers that are only to be ``added`` up may come as one for each chunk.
+        """
+        if isinstance(self.shards, ShardSource):
+            return list(self.shards.map(_OfShard(function), self.n_jobs, added=added))
+        return self.each(function, self.shards)
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """Return the objective and its gradient."""
-        hypothesis = self.maps()
+        loss, hypothesis = self.loss, self.maps()
 
         def one(shard: Shard) -> tuple[float, Array]:
-            return self.loss.value_and_gradient(hypothesis, theta, shard)
+            return loss.value_and_gradient(hypothesis, theta, shard)
 
-        parts = self.each(one, self.shards)
+        parts = self.each_shard(one, added=True)
         gradient = np.zeros(self.size)
         value = 0.0
         for part, slope in parts:
@@ -146,6 +185,16 @@ class Objective:
         return value, gradient
 
 
-def _learned_rows(shard: Shard, shape: KnownShape) -> Shard:
+class _OfShard:
+    """Leaves out the numbers of the rows; an object, so that it can be sent."""
+
+    def __init__(self, function: Callable[[Shard], Any]) -> None:
+        self._function = function
+
+    def __call__(self, shard: Shard, _: NDArray[np.intp]) -> Any:
+        return self._function(shard)
+
+
+def _learned_rows(shape: KnownShape, shard: Shard) -> Shard:
     features, known = shape.split(shard.features)
     return shard._replace(features=features, costs=known.inner_costs(shard.costs))

@@ -79,7 +79,9 @@ def check_fit(
         limits = known.at(signals)
         decisions, sample_weights, told = reconcile(known, limits, decisions, sample_weights, names)
     rows = _kept(features, signals, cost_matrix, decisions, sample_weights, limits)
-    counting = signals[_counting(decisions, sample_weights)]
+    counting = signals
+    if len(rows.weights) < len(signals):
+        counting = signals[_counting(decisions, sample_weights)]
     ranges = np.array([counting.min(axis=0), counting.max(axis=0)])
     return FitData(rows, features, cost, loss, random, ranges, known, told)
 
@@ -217,7 +219,11 @@ def _kept(
 
 def _counting(decisions: Array, weights: Array) -> NDArray[np.bool_]:
     """Say which rows count: with a positive weight, and something observed."""
-    return np.asarray((weights > 0.0) & ~np.isnan(decisions).all(axis=1))
+    counting = np.asarray(weights > 0.0)
+    # One sum says that everything was observed; a million rows take their time otherwise.
+    return (
+        counting if not np.isnan(decisions.sum()) else counting & ~np.isnan(decisions).all(axis=1)
+    )
 
 
 def _count(signals: Array | None, decisions: Array | None) -> int | None:

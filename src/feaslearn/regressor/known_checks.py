@@ -113,11 +113,14 @@ def reconcile(
 
 def nearest_decision(limits: KnownLimits, x: Array) -> Array:
     """Return the nearest decision that satisfies the constraints; unobserved entries stay so."""
-    form = half_spaces_of(limits).form()
     seen = ~np.isnan(x)
-    M, target = np.where(seen[:, None], np.eye(len(x)), 0.0), np.where(seen, x, 0.0)
+    numbers = np.concatenate([x, *(side.ravel() for side in limits[2:])])
+    # The solver's tolerances are absolute.
+    unit = float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)) or 1.0
+    relative = KnownLimits(limits.G, limits.E, *(side / unit for side in limits[2:]))
+    M, target = np.where(seen[:, None], np.eye(len(x)), 0.0), np.where(seen, x, 0.0) / unit
     try:
-        near = nearest_by_solver(form, M, target, "l2").latent
+        near = unit * nearest_by_solver(half_spaces_of(relative).form(), M, target, "l2").latent
     except InfeasibleProblemError:
         near = least_broken(limits)
     return np.where(seen, limits.settled(near[None])[0], np.nan)

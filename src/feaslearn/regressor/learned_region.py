@@ -266,8 +266,8 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise DataError("pass X and y together, or neither for the samples of the fit")
         if not hasattr(self, "_samples"):
             raise DataError(
-                "a model that was loaded or learned in parts does not have its samples; pass X "
-                "and y"
+                "a model that was loaded, fitted to chunks or learned in parts does not have its "
+                "samples; pass X and y"
             )
         return self._samples
 

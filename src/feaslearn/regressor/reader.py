@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from feaslearn.costs import ResolvedCost
-from feaslearn.data import as_matrix, column_names
+from feaslearn.data import ChunkSource, as_matrix, column_names
 from feaslearn.exceptions import DataError, NotFittedError, Problems
 from feaslearn.hypotheses.constrained import constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -155,6 +155,21 @@ def check_columns(model: BaseEstimator, X: Any, reset: bool) -> None:
             f"X has the columns {', '.join(names)}; the model was fitted to "
             f"{', '.join(model.feature_names_in_)}, in this order"
         )
+
+
+def remember_names(model: Any, chunks: ChunkSource) -> None:
+    """Remember the number and the names of the signals of chunks."""
+    if hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_
+    model.n_features_in_ = len(chunks.names.signals)
+    if chunks.named:
+        model.feature_names_in_ = np.array(chunks.names.signals, dtype=object)
+
+
+def samples_seen(model: Any) -> int:
+    """Return the number of samples that a model was fitted to."""
+    check_fitted(model)
+    return int(vars(model)["_seen"].n_samples)
 
 
 def one_row(signal: Any) -> Any:

@@ -10,18 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from feaslearn.costs import CostSpecification
+from feaslearn.data import ChunkSource
 from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.known import Known
 from feaslearn.losses import Loss
 from feaslearn.regressor.checks import check_fit
-from feaslearn.regressor.explanation.seen import look
+from feaslearn.regressor.chunked_fit import fit_chunks
+from feaslearn.regressor.explanation.seen import look, look_at_part
 from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.logs import spoken
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.partial_fit import begun, can_go_on, follow, streaming_trainer
-from feaslearn.regressor.reader import Reader, check_columns
+from feaslearn.regressor.reader import Reader, check_columns, remember_names
 from feaslearn.regressor.training import train
 from feaslearn.trainers import Trainer
 
@@ -129,8 +131,8 @@ class RegionRegressor(LearnedRegion):
 
     def fit(
         self,
-        X: ArrayLike,
-        y: ArrayLike,
+        X: ArrayLike | ChunkSource,
+        y: ArrayLike | None = None,
         costs: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -138,8 +140,8 @@ class RegionRegressor(LearnedRegion):
 
         Parameters
         ----------
-        X : array-like or frame of shape (N, K)
-            Signals.
+        X : array-like or frame of shape (N, K), or Chunks
+            Signals; or `Chunks`, which hold the decisions too.
         y : array-like or frame of shape (N, n) or (N,)
             Decisions; NaN where a decision was not observed.
         costs : array-like of shape (N, n), default=None
@@ -158,6 +160,8 @@ class RegionRegressor(LearnedRegion):
             One error that names everything wrong with parameters and data. A single problem of a
             set is a `SetError`, one of a combination of parts an `UnsupportedError`.
         """
+        if isinstance(X, ChunkSource):
+            return self._fit_chunks(X, y, costs, sample_weight)
         return self._learn(X, y, costs, sample_weight, self.trainer)
 
     @available_if(can_go_on)  # type: ignore[untyped-decorator]
@@ -212,12 +216,7 @@ class RegionRegressor(LearnedRegion):
         data = check_fit(self, X, y, costs, sample_weight)
         priced = self.cost is not None or costs is not None
         if not priced:
-            warnings.warn(
-                "no cost was given, so no region can be learned: the model is the linear policy "
-                "b(s). Pass cost=[...] with the signals that price the decisions",
-                FeaslearnWarning,
-                stacklevel=3,
-            )
+            _warn_of_no_cost()
         check_columns(self, X, reset=True)
         with spoken(self.verbose):
             hypothesis, trained = train(self, data, priced, trainer)
@@ -230,3 +229,30 @@ class RegionRegressor(LearnedRegion):
         self._samples = (X, y, costs, sample_weight)
         self.stream_ = begun(trained, data.rows, y, sample_weight)
         return self
+
+    def _fit_chunks(self, chunks: ChunkSource, *others: Any) -> Self:
+        """Learn the region from chunks: what is remembered of the data is seen on the way."""
+        if self.cost is None:
+            _warn_of_no_cost()
+        remember_names(self, chunks)
+        with spoken(self.verbose):
+            hypothesis, trained, data, survey = fit_chunks(self, chunks, *others)
+        self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
+        self.theta_, self.result_, self.known_ = trained.theta, trained.result, None
+        names = chunks.names.decisions
+        outputs = Outputs(flat=False, labels=names)
+        self._reader = Reader(outputs, len(names), self.cost is not None, self.sense == "max")
+        self._facets = None
+        self._seen = look_at_part(hypothesis, trained.theta, data, survey, self._reader.maximises)
+        self.stream_ = None
+        self.__dict__.pop("_samples", None)
+        return self
+
+
+def _warn_of_no_cost() -> None:
+    warnings.warn(
+        "no cost was given, so no region can be learned: the model is the linear policy b(s). Pass "
+        "cost=[...] with the signals that price the decisions",
+        FeaslearnWarning,
+        stacklevel=4,
+    )

@@ -21,9 +21,9 @@ from feaslearn.trainers.automatic import (
     linear_policy,
 )
 from feaslearn.trainers.contest import FOLDS, ChoiceInterrupted
+from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.running import carried_out
 from feaslearn.trainers.size_choice import choose_size
-from feaslearn.trainers.trainer import measured
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -47,7 +47,7 @@ def train(
     given = priced and model.hypothesis is not None
     hypothesis = clone(model.hypothesis) if given else linear_policy()
     threads = int(effective_n_jobs(model.n_jobs))
-    watched = _validation(model, data)
+    watched = validation_of(model, data)
     if data.known is not None:
         hypothesis = constrained(hypothesis, data.known.shape)
     objective = Objective(data.loss, hypothesis, list(shards(rows)), threads, watched)
@@ -97,7 +97,7 @@ def _half(objective: Objective, name: str) -> Objective:
     return objective.within(name).limited(objective.run.clock.left / 2.0)
 
 
-def _validation(model: RegionRegressor, data: FitData) -> Validation | None:
+def validation_of(model: RegionRegressor, data: FitData) -> Validation | None:
     """Return the samples on which the trainer is watched, if it has any."""
     given: Decisions | None = getattr(model.trainer, "validation", None)
     if given is None:

@@ -65,7 +65,8 @@ def read_checkpoint(path: str | os.PathLike[str], max_bytes: int) -> dict[str, A
         length, start = _line(contents, body, name)
         stop = start + int(length)
         plain = json.loads(contents[start:stop])
-        tree = _restored(plain, memoryview(contents)[stop + 1 :], 0)
+        blob = memoryview(contents)[stop + 1 :]
+        tree = _restored(plain, _Blob(blob), 0)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise CheckpointError(f"{name} cannot be read as a checkpoint: {error}") from error
     if not isinstance(tree, dict):
@@ -100,7 +101,24 @@ def _described(value: Any, blobs: list[bytes], used: list[int]) -> Any:
     return {"array": [array.dtype.str, list(value.shape), first]}
 
 
-def _restored(value: Any, blob: memoryview, depth: int) -> Any:
+class _Blob:
+    """The numbers of a file, and how many bytes of them no array has asked for yet.
+
+    Arrays that share their numbers, which no run writes, could fill the memory from a small file.
+    """
+
+    def __init__(self, contents: memoryview) -> None:
+        self._contents, self._left = contents, len(contents)
+
+    def take(self, first: int, size: int) -> memoryview:
+        """Return some bytes."""
+        self._left -= size
+        if first + size > len(self._contents) or self._left < 0:
+            raise ValueError(f"{size} bytes at {first} go beyond the end")
+        return self._contents[first : first + size]
+
+
+def _restored(value: Any, blob: _Blob, depth: int) -> Any:
     if depth > DEEPEST:
         raise ValueError("it nests too deeply")
     if isinstance(value, list):
@@ -113,7 +131,7 @@ def _restored(value: Any, blob: memoryview, depth: int) -> Any:
     return {key: _restored(item, blob, depth + 1) for key, item in value.items()}
 
 
-def _array(kind: str, shape: list[int], first: int, blob: memoryview) -> NDArray[Any]:
+def _array(kind: str, shape: list[int], first: int, blob: _Blob) -> NDArray[Any]:
     """Return one array, a copy that can be written to."""
     if kind not in TYPES:
         raise ValueError(f"arrays of type {kind!r} are not known")
@@ -121,8 +139,5 @@ def _array(kind: str, shape: list[int], first: int, blob: memoryview) -> NDArray
     if any(not isinstance(n, int) or isinstance(n, bool) or n < 0 for n in numbers):
         raise ValueError(f"an array of shape {shape} at {first}")
     dtype = np.dtype(kind)
-    stop = first + math.prod(shape) * dtype.itemsize
-    if stop > len(blob):
-        raise ValueError(f"an array of shape {shape} at {first} goes beyond the end")
-    flat = np.frombuffer(blob[first:stop], dtype=dtype)
+    flat = np.frombuffer(blob.take(first, math.prod(shape) * dtype.itemsize), dtype=dtype)
     return flat.reshape(shape).astype(dtype.newbyteorder("="))

@@ -24,6 +24,8 @@ class Clock:
     def __init__(self, max_seconds: float | None = None) -> None:
         self._began = time.monotonic()
         self._end = math.inf if max_seconds is None else self._began + float(max_seconds)
+        #: Whether the user ended it.
+        self.interrupted = False
 
     @property
     def seconds(self) -> float:
@@ -43,6 +45,10 @@ class Clock:
     def out(self) -> bool:
         """Say whether the time is up."""
         return time.monotonic() >= self._end
+
+    def interrupt(self) -> None:
+        """Let the time be up: the user wants what there is."""
+        self._end, self.interrupted = -math.inf, True
 
     def part(self, seconds: float | None = None) -> Clock:
         """Return a clock that begins now, and ends with this one or sooner."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,10 @@ class Run:
     def late(self) -> bool:
         """Say whether the time is up."""
         return self.clock.out()
+
+    def ended(self) -> Literal["time limit", "interrupted"]:
+        """Say how a run ended whose time is up."""
+        return "interrupted" if self.clock.interrupted else "time limit"
 
     def check_time(self) -> None:
         """Raise `OutOfTime` if the time is up; for work that is of no use unless it is whole."""

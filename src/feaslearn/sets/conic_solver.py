@@ -16,13 +16,17 @@ from feaslearn.exceptions import (
     UnboundedProblemError,
     UnsupportedError,
 )
+from feaslearn.results import remark
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.triangle import side
+from feaslearn.sets.warm_program import Bounds, WarmProgram
 
 Array = NDArray[np.float64]
 
 #: Residuals or a gap above this (relative to the data) mean that an answer is not believed.
 ACCEPTED_RESIDUAL = 1e-6
+#: Longest steps of the interior-point method, as it comes and where that stalls.
+STEPS = (0.99, 0.9)
 #: Below this (relative to the target), a distance found through its square is not exact enough
 #: and is refined: where solvers stall, 1e-7 in the square of zero is 3e-4 in the distance.
 SMALL_DISTANCE = 0.1
@@ -49,32 +53,57 @@ def solve_conic(
     InfeasibleProblemError, UnboundedProblemError, SolverError
         Where there is no optimum or the solver does not reach a believable one.
     """
+    said = []
+    for fraction in STEPS:
+        answer = _clarabel(q, rows, offset, cones, squared, fraction)
+        status = str(answer.status)
+        if "PrimalInfeasible" in status:
+            raise InfeasibleProblemError("no point satisfies all rows of the conic program")
+        if "DualInfeasible" in status:
+            raise UnboundedProblemError(
+                "the conic program is unbounded in the direction of the cost"
+            )
+        gap = abs(answer.obj_val - answer.obj_val_dual) / max(1.0, abs(answer.obj_val))
+        residual = max(answer.r_prim, answer.r_dual, gap)
+        if residual <= ACCEPTED_RESIDUAL:
+            return ConicSolution(np.array(answer.x), np.array(answer.z), float(answer.obj_val))
+        said.append(f"status {status} and residual {residual:.1e}")
+    told = f"Clarabel stopped with {', then with '.join(dict.fromkeys(said))}"
+    if squared or any(cone.kind not in ("nonnegative", "zero") for cone in cones):
+        raise SolverError(
+            f"{told}; rescale the set (rows of H of similar size) or use a polyhedral one"
+        )
+    remark(f"a linear program was solved by HiGHS: {told}")
+    return _highs(q, rows, offset, cones)
+
+
+def _clarabel(
+    q: Array, rows: Array, offset: Array, cones: Sequence[Cone], squared: int, fraction: float
+) -> Any:
+    """Return the answer of Clarabel, with steps of at most this share of the longest."""
     import clarabel
 
     quadratic = sp.diags_array(np.repeat([0.0, 1.0], [len(q) - squared, squared]), format="csc")
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
+    settings.max_step_fraction = fraction
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
     settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = 1e-8
     settings.reduced_tol_feas = 1e-8
     factors = [_clarabel_cone(clarabel, cone) for cone in cones if cone.size]
-    answer = clarabel.DefaultSolver(
+    return clarabel.DefaultSolver(
         sp.csc_matrix(quadratic), q, sp.csc_matrix(-rows), -offset, factors, settings
     ).solve()
-    status = str(answer.status)
-    if "PrimalInfeasible" in status:
-        raise InfeasibleProblemError("no point satisfies all rows of the conic program")
-    if "DualInfeasible" in status:
-        raise UnboundedProblemError("the conic program is unbounded in the direction of the cost")
-    gap = abs(answer.obj_val - answer.obj_val_dual) / max(1.0, abs(answer.obj_val))
-    residual = max(answer.r_prim, answer.r_dual, gap)
-    if "Solved" not in status and not residual <= ACCEPTED_RESIDUAL:
-        raise SolverError(
-            f"Clarabel stopped with status {status} and residual {residual:.1e}; "
-            "rescale the set (rows of H of similar size) or use a polyhedral one"
-        )
-    return ConicSolution(np.array(answer.x), np.array(answer.z), float(answer.obj_val))
+
+
+def _highs(q: Array, rows: Array, offset: Array, cones: Sequence[Cone]) -> ConicSolution:
+    """Minimise a linear cost over a polyhedron by the simplex method."""
+    open_above = np.concatenate([np.full(c.size, c.kind == "nonnegative") for c in cones])
+    free = np.full((1, len(q)), np.inf)
+    bounds = Bounds(offset[None], np.where(open_above, np.inf, offset)[None], -free, free)
+    found = WarmProgram(rows).solve(q[None], bounds)
+    return ConicSolution(found.points[0], found.row_duals[0], float(q @ found.points[0]))
 
 
 def _clarabel_cone(clarabel: Any, cone: Cone) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -182,9 +182,9 @@ class AdaptiveSmoothing(IterativeTrainer):
 
     def state_of(self, iterate: Iterate) -> dict[str, Any]:
         """Return what a checkpoint keeps: the loss, and where the search of each sample begins."""
-        state = {each.name: getattr(iterate, each.name) for each in fields(iterate)}
-        problem: SmoothedObjective = state.pop("problem")
-        return state | {"memories": problem.memories()}
+        if not isinstance(iterate, SmoothedIterate) or iterate.problem is None:
+            raise AssertionError("not an iterate of this method")
+        return super().state_of(iterate) | {"memories": iterate.problem.memories()}
 
     def from_state(self, objective: Objective, state: dict[str, Any]) -> SmoothedIterate:
         """Return the iterate of a checkpoint."""

@@ -51,11 +51,8 @@ class AnnealedObjective:
         self.objective, self._code = objective, code
         #: Root mean square of the policy's residuals; zero where there are only rounding errors.
         self.scale = float(np.sqrt((policy.spread**2).sum()))
-        seen = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
-        self._determined = objective.size < seen
-        size = np.sqrt(
-            sum(float(s.weights @ np.nansum(s.decisions**2, axis=1)) for s in objective.shards)
-        )
+        self._determined = objective.size < objective.n_observed
+        size = np.sqrt(sum(objective.each_shard(_square)))
         if self.scale <= EXACT * size:
             self.scale = 0.0
         k, n = policy.beta.shape
@@ -71,29 +68,22 @@ class AnnealedObjective:
 
     def evaluate(self, theta: Array, temperature: float) -> tuple[float, Array]:
         """Return value and gradient at one temperature, relative to the residuals' size."""
-        tau, norm = temperature * self.scale, self._norm
-        A, b = self._blocks(theta)
+        tau, norm, code, shape = temperature * self.scale, self._norm, self._code, self._shape
+        A, b = _blocks(theta, shape)
 
         def one(shard: Shard) -> tuple[float, Array]:
             slope = np.zeros(len(theta))
-            dA, db = self._blocks(slope)
-            if is_simplex(self._code):  # whose columns hold the offset
+            dA, db = _blocks(slope, shape)
+            if is_simplex(code):  # whose columns hold the offset
                 return annealed_columns(A, *shard, tau, norm, dA), slope
-            return annealed_rows(self._code, A, b, *shard, tau, norm, dA, db), slope
+            return annealed_rows(code, A, b, *shard, tau, norm, dA, db), slope
 
-        parts = self.objective.each(one, self.objective.shards)
+        parts = self.objective.each_shard(one, added=True)
         value, slope = parts[0]
         for part, gradient in parts[1:]:
             value += part
             slope += gradient
         return self._with_ridge(theta, value, slope)
-
-    def _blocks(self, theta: Array) -> tuple[Array, Array]:
-        """Return the maps as views of theta; an offset that the columns absorb is none of them."""
-        size = self._shape[0] * self._shape[1] * self._shape[2]
-        A = theta[:size].reshape(self._shape)
-        k, n, _ = self._shape
-        return A, theta[size:].reshape(k, n) if len(theta) > size else np.zeros((k, n))
 
     def exact(self, theta: Array) -> tuple[float, Array]:
         """Return value and gradient with the loss itself."""
@@ -174,3 +164,15 @@ class AnnealedObjective:
         )
         slope = np.asarray(found.jac) * (loss_unit / unit)
         return unit * found.x, loss_unit * float(found.fun), slope, int(found.nit)
+
+
+def _blocks(theta: Array, shape: tuple[int, int, int]) -> tuple[Array, Array]:
+    """Return the maps as views of theta; an offset that the columns absorb is none of them."""
+    k, n, p = shape
+    A = theta[: k * n * p].reshape(shape)
+    return A, theta[k * n * p :].reshape(k, n) if len(theta) > k * n * p else np.zeros((k, n))
+
+
+def _square(shard: Shard) -> float:
+    """Return the weighted sum of squared decisions."""
+    return float(shard.weights @ np.nansum(shard.decisions**2, axis=1))

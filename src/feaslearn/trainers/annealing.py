@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from feaslearn.results import Status
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.annealed_view import in_own_units
 from feaslearn.trainers.iterative import IterativeTrainer
+from feaslearn.trainers.measuring import with_time_to_measure
 from feaslearn.trainers.refit import polish
 from feaslearn.trainers.revival import dead_columns, revive
 from feaslearn.trainers.ridge import Ridge
@@ -27,7 +28,7 @@ from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, GivenStart, Start
 from feaslearn.trainers.starts.start import linear_policy_of
-from feaslearn.trainers.trainer import Trained
+from feaslearn.trainers.trainer import Trained, measure
 from feaslearn.trainers.walk import Callback, Iterate
 
 Array = NDArray[np.float64]
@@ -81,9 +82,8 @@ class Annealing(IterativeTrainer):
     n_starts : int, default=4
         How many starts; ``n_jobs`` of the estimator walks several at a time, with the same result.
     start : Start or array-like, default=None
-        Where searches begin: a strategy of ``feaslearn.trainers.starts``, or parameters such as
-        ``theta_`` of another model. By default the linear policy moved to observed decisions;
-        `MinkowskiStart` refines a Minkowski sum.
+        A strategy of ``feaslearn.trainers.starts``, or parameters such as ``theta_`` of another
+        model. By default the linear policy moved to observed decisions.
     ridge : "auto" or float, default="auto"
         Strength of the ridge, relative to the mean squared loss; 0 for none.
     ridge_floor : "auto" or float, default="auto"
@@ -204,11 +204,6 @@ class Annealing(IterativeTrainer):
         policy = linear_policy_of(some_samples(objective, np.random.default_rng(0)))
         return AnnealedObjective(objective, policy, self.chosen)
 
-    def state_of(self, iterate: Iterate) -> dict[str, Any]:
-        """Return what a checkpoint keeps: all but the smooth objective."""
-        names = [each.name for each in fields(iterate) if each.name != "problem"]
-        return {name: getattr(iterate, name) for name in names}
-
     def from_state(self, objective: Objective, state: dict[str, Any]) -> AnnealedIterate:
         """Return the iterate of a checkpoint."""
         return AnnealedIterate(**state, problem=self._problem(objective))
@@ -283,12 +278,18 @@ class Annealing(IterativeTrainer):
         """Choose the ridge, walk from every start, and end on all samples."""
         objective = objective.limited(self.max_seconds)
         clock = objective.run.clock
+        objective = with_time_to_measure(objective, np.zeros(objective.size))
         some = some_samples(objective, random)
+        if some.n_samples == objective.n_samples:
+            objective = some
         run = copy(self)
         run.max_seconds = None  # the clock of the objective counts for all parts together
-        run.chosen = self._choose(some.within("ridge").limited(CHOICE_SHARE * clock.left), random)
+        share = CHOICE_SHARE * objective.run.clock.left
+        run.chosen = self._choose(some.within("ridge").limited(share), random)
         trained = IterativeTrainer.search(run, some.within("some"), random)
-        if some is not objective and trained.result.status != "stopped by callback":
+        if some is not objective and objective.run.late():
+            measure(objective, trained)
+        elif some is not objective and trained.result.status != "stopped by callback":
             run.start, run.n_starts = GivenStart(trained.theta), 1
             run.warmest = min(self.warmest, COOL)
             before = trained.result.n_iter

@@ -18,11 +18,14 @@ from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective
 from feaslearn.results import Status
+from feaslearn.runs import OutOfTime
 from feaslearn.trainers.facet_learning import FacetLearning
+from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.out_of_fold import out_of_fold
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import Given, check_max_seconds, train_once
-from feaslearn.trainers.trainer import Trained, Trainer, measured
+from feaslearn.trainers.sample_order import folds_of
+from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
 
@@ -59,6 +62,7 @@ class Blending(Trainer):
     """
 
     uses_known = True
+    names_rows = True
 
     def __init__(
         self,
@@ -102,15 +106,44 @@ class Blending(Trainer):
             replace(objective.within(f"member {t}"), hypothesis=member)
             for t, member in enumerate(blend.members())
         ]
-        fold = random.permutation(len(whole.weights)) % max(self.n_folds, 1)
+        fold = folds_of([whole], max(self.n_folds, 1), random)
         kinds = [repr(without_known(member.hypothesis)) for member in members]
         weighed = len(set(kinds)) > 1 and 1 < self.n_folds <= len(fold)
         first = [weighed and kinds.index(kind) == t for t, kind in enumerate(kinds)]
+        done, ended = self._trained_members(blend, members, kinds, fold, first, random)
+        thetas = _completed(blend, objective, kinds, [trained.theta for trained, _ in done])
+        warnings = dict.fromkeys(text for trained, _ in done for text in trained.result.warnings)
+        weights = np.repeat([1.0 / len(done), 0.0], [len(done), len(members) - len(done)])
+        guesses = [guess for _, guess in done if guess is not None]
+        names = list(dict.fromkeys(kinds))
+        if weighed and len(guesses) == len(names) and len(done) == len(members):
+            shares = dict(zip(names, best_weights(np.array(guesses), whole), strict=True))
+            weights = np.array([shares[kind] / kinds.count(kind) for kind in kinds])
+        layout = blend.layout(objective.n_decisions, objective.n_features)
+        parts = {f"member_{t}": theta for t, theta in enumerate(thetas)}
+        theta = layout.pack({"weights": weights, **parts})
+        if objective.run.late() and ended is None:
+            ended = "time limit"
+        status = ended or _worst([trained.result.status for trained, _ in done])
+        blended = measured(self, objective, theta, status)
+        blended.result.warnings += warnings
+        return blended
+
+    def _trained_members(
+        self,
+        blend: Blend,
+        members: list[Objective],
+        kinds: list[str],
+        fold: NDArray[np.intp],
+        first: list[bool],
+        random: np.random.Generator,
+    ) -> tuple[list[tuple[Trained, Array | None]], Status | None]:
+        """Train the members, as far as time and the user allow."""
         # Each member has draws of its own, so that threads do not change the result.
         streams = random.spawn(len(members))
         trainings = [1 + self.n_folds * asked for asked in first]
         waiting = [sum(trainings[t:]) for t in range(len(members))]
-        work = Parallel(objective.n_jobs, prefer="threads", return_as="generator")
+        work = Parallel(members[0].n_jobs, prefer="threads", return_as="generator")
         done: list[tuple[Trained, Array | None]] = []
         ended: Status | None = None
         with ProgressBar("Blending", len(members)) as bar:
@@ -125,23 +158,11 @@ class Blending(Trainer):
                     bar.update(len(done))
                     if answer[0].result.status == "interrupted":
                         break
+                    if members[0].run.late() and _can_end(blend, kinds, len(done)):
+                        break
             except KeyboardInterrupt:
                 ended = "interrupted"
-        thetas = _completed(blend, objective, kinds, [trained.theta for trained, _ in done])
-        warnings = dict.fromkeys(text for trained, _ in done for text in trained.result.warnings)
-        weights = np.repeat([1.0 / len(done), 0.0], [len(done), len(members) - len(done)])
-        if weighed and len(done) == len(members):
-            names = list(dict.fromkeys(kinds))
-            guesses = [guess for _, guess in done if guess is not None]
-            shares = dict(zip(names, best_weights(np.array(guesses), whole), strict=True))
-            weights = np.array([shares[kind] / kinds.count(kind) for kind in kinds])
-        layout = blend.layout(objective.n_decisions, objective.n_features)
-        parts = {f"member_{t}": theta for t, theta in enumerate(thetas)}
-        theta = layout.pack({"weights": weights, **parts})
-        status = ended or _worst([trained.result.status for trained, _ in done])
-        blended = measured(self, objective, theta, status)
-        blended.result.warnings += warnings
-        return blended
+        return done, ended
 
     def _trainer(self, objective: Objective) -> Trainer:
         if self.choose is not None:
@@ -170,10 +191,23 @@ class Blending(Trainer):
             return trained, None
 
         def fit(inner: Objective) -> Array:
+            inner.run.check_time()
             trainer = self._trainer(inner)
             return train_once(trainer, inner.limited(share), random, thorough=False).theta
 
-        return trained, out_of_fold(member, fold, fit)
+        try:
+            return trained, out_of_fold(member, fold, fit)
+        except OutOfTime:
+            return trained, None
+
+
+def _can_end(blend: Blend, kinds: list[str], count: int) -> bool:
+    """Say whether the members that are not trained can do without: see `_completed`."""
+    left = list(zip(kinds, blend.members(), strict=True))[count:]
+    return all(
+        kind in kinds[:count] or not isinstance(without_known(member), Facets | Blend)
+        for kind, member in left
+    )
 
 
 def _completed(
@@ -185,9 +219,9 @@ def _completed(
     a region.
     """
     found = dict(zip(reversed(kinds[: len(thetas)]), reversed(thetas), strict=True))
+    if not _can_end(blend, kinds, len(thetas)):
+        raise KeyboardInterrupt
     for kind, member in list(zip(kinds, blend.members(), strict=True))[len(thetas) :]:
-        if kind not in found and isinstance(without_known(member), Facets | Blend):
-            raise KeyboardInterrupt
         size = member.layout(objective.n_decisions, objective.n_features).size
         thetas = [*thetas, found.get(kind, np.zeros(size))]
     if not found:

@@ -8,12 +8,12 @@ last bit before a search begins.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Shard, ShardSource
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Predictability, Suboptimality
@@ -52,7 +52,7 @@ class CanonicalView:
         unit_free = isinstance(loss, Predictability) or (
             isinstance(loss, Suboptimality) and loss.normalize_cost
         )
-        many = sum(len(shard.weights) for shard in objective.shards) > MOST_SORTED
+        many = isinstance(objective.shards, ShardSource) or objective.n_samples > MOST_SORTED
         if many or not unit_free or type(objective.hypothesis) is not Affine:
             return None
         features, _, decisions, weights = objective.whole()
@@ -65,8 +65,7 @@ class CanonicalView:
 
     def apply(self, objective: Objective) -> Objective:
         """Return the objective in this view."""
-        shards = [self._rows(shard) for shard in self.standard.apply(objective).shards]
-        return replace(objective, shards=shards)
+        return self.standard.apply(objective).changed(self._rows)
 
     def _rows(self, shard: Shard) -> Shard:
         lengths = np.linalg.norm(shard.costs, axis=1, keepdims=True)

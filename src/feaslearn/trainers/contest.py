@@ -75,7 +75,7 @@ class Contest:
             raise ChoiceInterrupted(*self._best) from None
         if self._guesses and late():
             return  # what was cut short says nothing about the hypothesis
-        loss = loss_of_decisions(objective, guess, self._whole)
+        loss = loss_of_decisions(objective.loss, guess, self._whole)
         logger.info("%r: cross-validated loss %.6g", hypothesis, loss)
         if loss < min(self._losses.values(), default=np.inf):
             self._best = hypothesis, theta
@@ -96,7 +96,7 @@ class Contest:
         if len(pair) < 2:
             return False
         blended = np.einsum("t,tij->ij", best_weights(np.array(pair), self._whole), pair)
-        loss = loss_of_decisions(self._objective, blended, self._whole)
+        loss = loss_of_decisions(self._objective.loss, blended, self._whole)
         return loss < (1.0 - WORTH_BLENDING) * min(self._losses.values()) - self._rounding
 
     def _left_out(self, objective: Objective) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from numbers import Integral, Real
 
 import numpy as np
@@ -93,6 +94,8 @@ class Convex(Trainer):
         self.max_seconds = max_seconds
         self.checkpoint = checkpoint
 
+    chunks = "moments"
+
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` strengths that are no strengths, folds and limits that are none."""
         super().check(problems)
@@ -125,11 +128,23 @@ class Convex(Trainer):
             problems.append(f"robust=True reweighs squared predictability, not {loss!r}")
         return problems
 
+    def chunk_mismatches(self, objective: Objective) -> list[str]:
+        """Name what needs all samples at a time: other losses, robust fits, terms to be found."""
+        if not _squared(objective):
+            return [
+                f"{objective.loss!r} is one program over all samples, which must be in memory; "
+                "from chunks, Convex minimises squared predictability"
+            ]
+        if self.robust or isinstance(objective.hypothesis, GrownMinkowski):
+            return [
+                "robust=True and GrownMinkowski look at all samples together, which must be in "
+                "memory; from chunks, Convex fits a Minkowski with a list of terms"
+            ]
+        return []
+
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Solve the problem in the moments where that is possible, otherwise the program."""
-        began = time.monotonic()
-        objective = objective.limited(self.max_seconds)
-        clock = objective.run.clock
+        began, objective = time.monotonic(), objective.limited(self.max_seconds)
         model = as_minkowski(objective.hypothesis, objective.n_decisions)
         if model is None:
             raise TypeError("refused by mismatches")
@@ -139,12 +154,15 @@ class Convex(Trainer):
         # Without a choice to make there are no folds, whose sums come in a random order.
         folds = int(self.n_folds) if "auto" in (ridge, sparsity) else 1
         if isinstance(model, GrownMinkowski):
-            grown = grow(model, objective.shards, (ridge, sparsity), folds, random, clock)
+            grown = grow(
+                model, objective.shards, (ridge, sparsity), folds, random, objective.run.clock
+            )
             return self._grown(objective, grown, began)
-        warnings, tied, vacuous = remarks(model, objective), 0, False
-        fit = MinkowskiFit(model, objective.shards, folds, random)
+        fit = MinkowskiFit(model, objective.shards, folds, random, objective.n_jobs, objective.run)
+        warnings = remarks(model, objective, fit.moments.observed)
+        objective, tied, vacuous = objective.normalized(), 0, False
         if _squared(objective):
-            fitted, tied = fit.solve(ridge, sparsity, self.robust, clock), fit.n_tied
+            fitted, tied = fit.solve(ridge, sparsity, self.robust, objective.run.clock), fit.n_tied
             if tied and (self.robust or too_large(model, objective, tied)):
                 why = "which robust fits cannot use" if self.robust else "too many for a program"
                 warnings.append(
@@ -153,7 +171,8 @@ class Convex(Trainer):
                 )
                 fitted = fitted._replace(bound=None)
             elif tied:
-                exact = self._by_program(fit, objective, fitted, tied)
+                first = fitted._replace(bound=None)
+                exact = _by_program(fit, objective, fitted.strengths, tied, lambda: first)
                 # A region in which everything ties explains any decision and predicts none.
                 losses = (returned_loss(objective, each.theta) for each in (exact, fitted))
                 kept = exact if next(losses) <= VACUOUS * next(losses) else fitted
@@ -166,24 +185,17 @@ class Convex(Trainer):
                 fitted = kept._replace(bound=exact.bound, details=kept.details | exact.details)
         else:
             strengths = Strengths(float(ridge), float(sparsity))
-            first = fit.solve(0.0, 0.0)._replace(bound=None, strengths=strengths)
-            fitted = self._by_program(fit, objective, first, 0)
+            fitted = _by_program(
+                fit, objective, strengths, 0, lambda: fit.solve(0.0, 0.0)._replace(bound=None)
+            )
         result = self._result(objective, fitted, tied, began)
         result.warnings = warnings + result.warnings
         if vacuous:
             result.status = "converged"
-        if clock.out():
-            result.status, result.lower_bound = "time limit", None
+        if objective.run.late():
+            result.status, result.lower_bound = objective.run.ended(), None
         logger.info("Convex: %s, loss %.6g", result.status, result.objective)
         return Trained(fitted.theta, result)
-
-    @staticmethod
-    def _by_program(fit: MinkowskiFit, objective: Objective, first: Fitted, tied: int) -> Fitted:
-        """Return the optimum of the program; what there is already if there is no time for it."""
-        try:
-            return fit_by_program(fit, objective, first.strengths, tied)
-        except OutOfTime:
-            return first._replace(bound=None)
 
     def _grown(self, objective: Objective, fitted: Fitted, began: float) -> Trained:
         """Say what the search for terms proved."""
@@ -197,7 +209,7 @@ class Convex(Trainer):
                 "at max_terms)"
             )
         if objective.run.late():
-            result.status = "time limit"
+            result.status = objective.run.ended()
         return Trained(fitted.theta, result)
 
     def _result(
@@ -224,6 +236,23 @@ class Convex(Trainer):
                 "minimisers, the model returns one of them"
             )
         return result
+
+
+def _by_program(
+    fit: MinkowskiFit,
+    objective: Objective,
+    strengths: Strengths,
+    tied: int,
+    otherwise: Callable[[], Fitted],
+) -> Fitted:
+    """Return the optimum of the program, or something else if there is no time for it."""
+    try:
+        return fit_by_program(fit, objective, strengths, tied)
+    except OutOfTime:
+        return otherwise()
+    except KeyboardInterrupt:
+        objective.run.clock.interrupt()
+        return otherwise()
 
 
 def _squared(objective: Objective) -> bool:

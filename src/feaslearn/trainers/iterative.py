@@ -12,15 +12,19 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.data import Decisions
-from feaslearn.exceptions import Problems
+from feaslearn.data import Decisions, ShardSource
+from feaslearn.exceptions import CheckpointError, Problems
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult
-from feaslearn.runs import OutOfTime
+from feaslearn.runs import OutOfTime, Run
+from feaslearn.trainers.elsewhere import is_elsewhere
+from feaslearn.trainers.measuring import with_time_to_measure
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import ENDS_ALL
+from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import GivenStart, LinearStart, Start
 from feaslearn.trainers.trainer import Trained, Trainer, returned_loss
@@ -56,9 +60,12 @@ class IterativeTrainer(Trainer):
     def step(self, objective: Objective, iterate: Iterate) -> Iterate:
         """Return the next iterate; its ``finished`` says whether it is the last."""
 
+    chunks = "sums"
+
     def state_of(self, iterate: Iterate) -> dict[str, Any]:
-        """Return what a checkpoint keeps of an iterate: arrays, numbers and texts."""
-        return {each.name: getattr(iterate, each.name) for each in fields(Iterate)}
+        """Return what a checkpoint keeps of an iterate: all but the problem that it is about."""
+        names = [each.name for each in fields(iterate) if each.name != "problem"]
+        return {name: getattr(iterate, name) for name in names}
 
     def from_state(self, objective: Objective, state: dict[str, Any]) -> Iterate:
         """Return the iterate of a checkpoint."""
@@ -94,6 +101,7 @@ class IterativeTrainer(Trainer):
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Walk from every start, and keep the best iterate of all."""
         objective = objective.limited(self.max_seconds)
+        objective = with_time_to_measure(objective, np.zeros(objective.size))
         standardization = Standardization.of(objective)
         seeds = random.integers(2**63, size=self.n_starts)
         thetas = [
@@ -106,6 +114,9 @@ class IterativeTrainer(Trainer):
             self._walk_all(standardization.apply(objective), thetas, hike)
         best = best_walk(walks)
         if best is None or best.theta is None:
+            journal = objective.run.journal
+            if journal is not None and journal.resumed:
+                raise CheckpointError("the checkpoint holds no iterate; delete it to begin anew")
             raise KeyboardInterrupt
         ended = [walk.status for walk in walks if walk.status in ENDS_ALL]
         best.status = ended[0] if ended else best.status
@@ -119,6 +130,9 @@ class IterativeTrainer(Trainer):
     ) -> Array:
         """Return the parameters of one start, for standardised features."""
         strategy = self._strategy()
+        if isinstance(objective.shards, ShardSource):
+            # Not in memory: a part of the samples, the same for all starts, says where to begin.
+            objective = some_samples(objective, np.random.default_rng(0))
         if strategy.standardized:
             return strategy.parameters(into.apply(objective), random, index)
         return into.convert(objective, strategy.parameters(objective, random, index))
@@ -137,6 +151,9 @@ class IterativeTrainer(Trainer):
                         break
                 return
             alone = replace(objective, n_jobs=1)
+            if is_elsewhere() and not isinstance(objective.shards, ShardSource):
+                self._walk_elsewhere(alone, thetas, hike, threads)
+                return
             with ThreadPoolExecutor(threads) as pool:
                 try:
                     jobs = [
@@ -151,6 +168,25 @@ class IterativeTrainer(Trainer):
             if best_walk(hike.walks) is None:
                 raise
             hike.walks[0].status = "interrupted"
+
+    def _walk_elsewhere(
+        self, objective: Objective, thetas: list[Array], hike: _Hike, n_jobs: int
+    ) -> None:
+        """Walk from each start in other processes, which write no checkpoint."""
+        left = objective.run.clock.left if objective.run.clock.limited else None
+        bare = replace(objective, run=Run())
+        work = Parallel(n_jobs, return_as="generator")
+        walked = work(delayed(self._walk_alone)(bare, theta, left) for theta in thetas)
+        for walk, ended in zip(hike.walks, walked, strict=True):
+            vars(walk).update(ended)
+            hike.show()
+
+    def _walk_alone(self, objective: Objective, theta: Array, left: float | None) -> dict[str, Any]:
+        """Return how a walk ended that went on in another process, whose clock is its own."""
+        walk = Walk()
+        with ProgressBar(type(self).__name__, self.max_iter) as bar:
+            self._walk_once(objective.limited(left), theta, walk, _Hike([walk], bar))
+        return vars(walk)
 
     def _walk_once(self, objective: Objective, theta: Array, walk: Walk, hike: _Hike) -> None:
         """Walk from one start, unless a checkpoint says where that led."""

@@ -54,7 +54,7 @@ def refit_within(
         return theta
     whole = in_order(objective.whole())
     run = objective.run.within("refit")
-    problem = _Refit(known.hypothesis, known)
+    problem = _Refit(known.hypothesis, known, _unit(whole))
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
     order = order[: int(limit / problem.work(theta, whole))]
@@ -72,6 +72,12 @@ def refit_within(
         return problem.path(theta, whole, steps, all_rows, lambda done: bar.update(most + done))[-1]
 
 
+def _unit(whole: Shard) -> float:
+    """Return the root mean square deviation of the decisions from their mean."""
+    spread = np.nan_to_num(np.nanstd(whole.decisions, axis=0))
+    return float(np.sqrt((spread**2).sum())) or 1.0
+
+
 def _is_served(hypothesis: Hypothesis) -> bool:
     return not isinstance(hypothesis, Ternary)
 
@@ -87,6 +93,8 @@ class _Refit:
 
     hypothesis: Hypothesis
     known: Constrained
+    #: Spread of the decisions: steps and tolerances are relative to it.
+    unit: float
 
     def work(self, theta: Array, whole: Shard) -> float:
         """Return about how many numbers a step touches for each sample; infinite if curved."""
@@ -107,22 +115,43 @@ class _Refit:
         tell: Callable[[int], object],
     ) -> list[Array]:
         """Return the parameters after each step, the start included."""
-        path = [theta]
+        path, sizes = [theta], self._sizes(samples)
 
         def after(xk: Array) -> None:
-            path.append(xk.copy())
+            path.append(sizes * xk)
             tell(len(path) - 1)
+
+        def relative(point: Array) -> tuple[float, Array]:
+            value, slope = self.value_and_gradient(sizes * point, samples)
+            return value / self.unit**2, slope * (sizes / self.unit**2)
 
         if steps:
             quasi_newton(
-                lambda point: self.value_and_gradient(point, samples),
-                theta,
+                relative,
+                theta / sizes,
                 run,
                 "values",
                 after,
                 maxiter=steps,
             )
         return path
+
+    def _sizes(self, samples: Shard) -> Array:
+        """Return the size of each parameter that moves decisions by one unit."""
+        features = self.known.shape.split(samples.features)[0]
+        n, k = samples.decisions.shape[1], features.shape[1]
+        rms = np.sqrt((features**2).mean(axis=0))
+        each = self.unit / np.where(rms > 0.0, rms, 1.0)
+        blocks = {}
+        for name, shape in self.hypothesis.layout(n, k).shapes.items():
+            if name in ("A", "b"):
+                sizes = each.reshape(k, *(1,) * (len(shape) - 1))
+            elif name == "alpha":
+                sizes = each if shape[-1] == k and k > 1 else np.array(self.unit)
+            else:
+                sizes = np.ones(1)
+            blocks[name] = np.broadcast_to(sizes, shape)
+        return self.hypothesis.layout(n, k).pack(blocks)
 
     def value_and_gradient(self, theta: Array, samples: Shard) -> tuple[float, Array]:
         """Return the weighted loss and its gradient in theta."""
@@ -132,7 +161,7 @@ class _Refit:
         if lifted is None:
             raise TypeError("a curved set has no lifted region")
         flat = lifted.on_flat(known)
-        program = _Program(n, flat.W, flat.slack, known)
+        program = _Program(n, flat.W, flat.slack, known, self.unit)
         count, p, r = len(features), flat.lower.shape[1], len(flat.W)
         slopes = LiftedSlopes(
             np.zeros((count, n, p)), *(np.zeros((count, size)) for size in (n, p, p, r))
@@ -158,8 +187,10 @@ class _Program:
     where the region has no known decision, the nearest one.
     """
 
-    def __init__(self, n: int, W: Array, slack: Array, known: KnownLimits) -> None:
+    def __init__(self, n: int, W: Array, slack: Array, known: KnownLimits, unit: float) -> None:
         (r, p), q, g = W.shape, len(known.E), len(known.G)
+        known = KnownLimits(known.G, known.E, *(side / unit for side in known[2:]))
+        self.unit = unit
         self.known, self.n, self.p, self.r = known, n, p, r
         self.G = np.zeros((r + n + q + g, p + 3 * n))
         self.G[:r, :p] = W
@@ -174,6 +205,7 @@ class _Program:
     ) -> tuple[float, LiftedSlopes]:
         """Return the squared distances of sample i and their derivatives in its numbers."""
         M, m, lower, upper, w = numbers
+        M, m, x = M / self.unit, m / self.unit, x / self.unit
         n, p, r, known = self.n, self.p, self.r, self.known
         self.G[r : r + n, :p] = -M
         sides = (known.e[i], -known.g[i])
@@ -196,4 +228,9 @@ class _Program:
         value = facet_loss(self.work, self.G, H, L, U, *rest, self.importance, 0.0, *slopes)
         dG, dH, dL, dU = slopes
         across = dH[r : r + n, 0]
-        return value, LiftedSlopes(-dG[r : r + n, :p], across, dL[:p, 0], dU[:p, 0], dH[:r, 0])
+        unit, square = self.unit, self.unit**2
+        return square * value, LiftedSlopes(
+            -unit * dG[r : r + n, :p],
+            unit * across,
+            *(square * slope for slope in (dL[:p, 0], dU[:p, 0], dH[:r, 0])),
+        )

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
+from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 
 Array = NDArray[np.float64]
@@ -37,6 +38,8 @@ def refit(problem: AnnealedObjective, theta: Array) -> Array:
         return theta
     best = problem.merit(theta)
     for _ in range(ROUNDS):
+        if objective.run.late():
+            break
         tried = _solved(problem, theta)
         reached = problem.merit(tried)
         if not reached < best:
@@ -56,7 +59,8 @@ def _solved(problem: AnnealedObjective, theta: Array) -> Array:
     offset = "b" in hypothesis.layout(n, k).shapes
     width = k * (maps.A.shape[2] + offset)
     matrix, right = np.zeros((n, width, width)), np.zeros((n, width))
-    parts = objective.each(lambda shard: _moments(problem, maps, shard, offset), objective.shards)
+    primitive = hypothesis.latent(n)
+    parts = objective.each_shard(lambda shard: _moments(primitive, maps, shard, offset))
     for part, side in parts:
         matrix += part
         right += side
@@ -74,12 +78,12 @@ def _solved(problem: AnnealedObjective, theta: Array) -> Array:
 
 
 def _moments(
-    problem: AnnealedObjective, maps: Maps, shard: Shard, offset: bool
+    primitive: PrimitiveSet, maps: Maps, shard: Shard, offset: bool
 ) -> tuple[Array, Array]:
     """Return the normal equations of one shard, for each decision."""
     n = shard.decisions.shape[1]
     A, b = maps.at(shard.features)
-    z = problem.objective.maps().latent(n).argmin(np.einsum("inp,in->ip", A, shard.costs))
+    z = primitive.argmin(np.einsum("inp,in->ip", A, shard.costs))
     residuals = shard.decisions - np.einsum("inp,ip->in", A, z) - b
     if offset:
         z = np.column_stack([z, np.ones(len(z))])

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.trainers.annealed_objective import AnnealedObjective
+from feaslearn.trainers.some_samples import some_samples
 
 Array = NDArray[np.float64]
 
@@ -22,7 +23,7 @@ def dead_columns(problem: AnnealedObjective, theta: Array) -> NDArray[np.bool_]:
         q = np.einsum("inp,in->ip", maps.at(shard.features)[0], shard.costs)
         return np.asarray(np.abs(primitive.argmin(q)).max(axis=0, initial=0.0))
 
-    used = np.max(objective.each(one, objective.shards), axis=0)
+    used = np.max(objective.each_shard(one), axis=0)
     return np.asarray(used == 0.0)
 
 
@@ -35,7 +36,8 @@ def revive(problem: AnnealedObjective, theta: Array, dead: NDArray[np.bool_]) ->
     """
     objective = problem.objective
     hypothesis, n, k = objective.maps(), objective.n_decisions, objective.n_features
-    features, costs, decisions, weights = objective.whole()
+    some = some_samples(objective, np.random.default_rng(0))
+    features, costs, decisions, weights = some.whole()
     maps = hypothesis.maps(theta, n, k)
     offset = "b" in hypothesis.layout(n, k).shapes
     # The policy, or what stands for it: all columns of the centre are the same.

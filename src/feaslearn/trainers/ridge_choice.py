@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard, shards
 from feaslearn.losses import Objective, Predictability
+from feaslearn.runs import OutOfTime
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.refit import polish
@@ -85,31 +86,37 @@ def choose_ridge(
     Returns
     -------
     Choice
-        The ridge and its losses; too few samples for the folds get a common one.
+        The ridge and its losses; too few samples for the folds, or too little time for the first of
+        all, get a common one.
     """
     if objective.n_features <= 2:
         floors = floors[:1]  # one direction has one shape
     paths = [[Ridge(strength, floor) for strength in strengths] for floor in floors]
     folds = _folds(objective, start, random)
+    common = Choice(min(paths[0], key=lambda r: abs(r.strength - COMMON_RIDGE)), np.zeros(1))
     if folds is None:
-        return Choice(min(paths[0], key=lambda r: abs(r.strength - COMMON_RIDGE)), np.zeros(1))
+        return common
     tried: dict[Ridge, Array] = {}
     rounding = 1e-18 * float(np.mean([(fold.policy.spread**2).sum() for fold in folds]))
     with ProgressBar("Annealing: ridge", sum(map(len, paths))) as bar:
         for path in paths:
             moved = [replace(fold) for fold in folds]
-            before = np.inf
+            before = least = np.inf
             for ridge in path:
-                tried[ridge] = np.array(objective.each(_NextFit(ridge), moved))
+                try:
+                    tried[ridge] = np.array(objective.each(_NextFit(ridge), moved))
+                except OutOfTime:
+                    break
                 bar.update(len(tried))
                 least = min(float(losses.mean()) for losses in tried.values())
                 now = float(tried[ridge].mean())
-                late = objective.run.late()
-                if late or least <= rounding or min(before, now) > HOPELESS * least:
+                if least <= rounding or min(before, now) > HOPELESS * least:
                     break
                 before = now
-            if late or least <= rounding:
+            if objective.run.late() or least <= rounding:
                 break
+    if not tried:
+        return common
     best = min(tried, key=lambda ridge: float(tried[ridge].mean()))
     logger.info("%s: cross-validated loss %.6g", best, tried[best].mean())
     return Choice(best, tried[best])
@@ -160,9 +167,11 @@ class _NextFit:
         theta = fold.theta
         if problem.scale > 0.0:
             for temperature in FIRST if fold.first else NEXT:
+                inner.run.check_time()
                 theta = problem.descend(theta, temperature, STEPS, 1e-9, f"at {temperature}")[0]
             if not isinstance(inner.loss, Predictability):
                 theta = problem.descend(theta, None, STEPS, 1e-9, "exact")[0]
+        inner.run.check_time()
         polished = polish(problem, theta)
         if isinstance(inner.loss, Predictability):
             return returned_loss(fold.outer, polished), theta

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from feaslearn.exceptions import Problems
+from feaslearn.data import ShardSource
+from feaslearn.data.survey import Survey
+from feaslearn.exceptions import CheckpointError, FeaslearnError, Problems
 from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import Checkpoint, Journal, as_checkpoint
@@ -90,9 +93,11 @@ def carried_out(
         return work(limited, random)
     parts = _parts(trainer, objective, described(random) if seeded else None)
     journal = Journal(checkpoint, parts, {"random": described(random)})
-    own = rebuilt(journal.begun["random"]) if journal.resumed else random
+    limited = replace(limited, run=replace(limited.run, journal=journal))
     try:
-        trained = work(replace(limited, run=replace(limited.run, journal=journal)), own)
+        with _doubted(journal, checkpoint):
+            own = rebuilt(journal.begun["random"]) if journal.resumed else random
+            trained = work(limited, own)
     except BaseException:
         journal.write()
         raise
@@ -102,6 +107,25 @@ def carried_out(
     else:
         journal.remove()
     return trained
+
+
+@contextmanager
+def _doubted(journal: Journal, checkpoint: Checkpoint) -> Iterator[None]:
+    """Say that the file may be at fault where a run that goes on from one stumbles.
+
+    The checksum of a file shows damage, not forgery: its entries may be anything.
+    """
+    try:
+        yield
+    except FeaslearnError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if not journal.resumed:
+            raise
+        raise CheckpointError(
+            f"the run that went on from {checkpoint.file()} failed ({type(error).__name__}: "
+            f"{str(error)[:200]}). If this fit did not write the file, delete it to begin anew"
+        ) from error
 
 
 def train_once(
@@ -121,10 +145,26 @@ def train_once(
     return Trained(found["theta"], TrainingResult(**found["result"]))
 
 
+def _identity(objective: Objective) -> object:
+    """Return what tells the data of an objective from others; those in chunks are not read."""
+    shards = objective.shards
+    if isinstance(shards, ShardSource):
+        return [shards.chunks.identity(), shards.first]
+    return list(shards)
+
+
+def survey_once(objective: Objective) -> None:
+    """Let a source of chunks be gone through, unless the run has done that before."""
+    shards = objective.shards
+    if isinstance(shards, ShardSource):
+        state = objective.run.once("survey", lambda: shards.survey().state())
+        shards.resume(Survey.of_state(state), whole=True)
+
+
 def _parts(trainer: Trainer, objective: Objective, random: object) -> dict[str, str]:
     """Return what a checkpoint belongs to, by name."""
     return {
-        "data": fingerprint(list(objective.shards)),
+        "data": fingerprint(_identity(objective)),
         "hypothesis": fingerprint(objective.hypothesis),
         "loss": fingerprint(objective.loss),
         "trainer": fingerprint(trainer, leave_out=OF_NO_CONSEQUENCE),

@@ -17,9 +17,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, shards
+from feaslearn.data import Shard, ShardSource, shards
 from feaslearn.losses import Objective
-from feaslearn.trainers.standardize import moments, weighted_sum
+from feaslearn.trainers.standardize import CONSTANT, moments, weighted_sum
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -71,15 +71,41 @@ def in_order(rows: Shard) -> Shard:
 
 
 def ordered(objective: Objective) -> Objective:
-    """Return an objective whose samples are `in_order`; one with many samples as it is."""
-    if sum(len(shard.weights) for shard in objective.shards) > MOST_SORTED:
+    """Return an objective whose samples are `in_order`; with many samples, or in chunks, itself."""
+    if isinstance(objective.shards, ShardSource) or objective.n_samples > MOST_SORTED:
         return objective
     return replace(objective, shards=list(shards(in_order(objective.whole()))))
 
 
-def positions(parts: Sequence[Shard]) -> Indices:
+def positions(parts: Sequence[Shard] | ShardSource) -> Indices:
     """Return the places of all samples in the order of their keys."""
-    return np.argsort(sample_keys(parts), kind="stable")
+    keys = keys_in_chunks(parts) if isinstance(parts, ShardSource) else sample_keys(parts)
+    return np.argsort(keys, kind="stable")
+
+
+def keys_in_chunks(source: ShardSource) -> Array:
+    """Return the keys of samples that are not in memory: two passes over them."""
+    levels = [_numbers(table).mean(axis=0) for table in source.first[:3]]
+
+    def sums(shard: Shard, _: Indices) -> list[Array]:
+        w = shard.weights
+        away = [_numbers(table) - level for table, level in zip(shard[:3], levels, strict=True)]
+        return [np.array([w @ part, w @ part**2]) for part in away] + [np.array(w.sum())]
+
+    *parts, weight = (sum(each) for each in zip(*source.map(sums, source.n_jobs), strict=True))
+    units = []
+    for level, (first, second) in zip(levels, parts, strict=True):
+        away = first / weight
+        scale = np.sqrt(np.maximum(second / weight - away**2, 0.0))
+        mean = level + away
+        still = scale <= CONSTANT * np.abs(mean)
+        units.append((mean, np.where(still, 0.0, 1.0 / np.where(still, 1.0, scale))))
+
+    def keys(shard: Shard, _: Indices) -> Array:
+        pairs = zip(shard[:3], units, SHAPES, strict=True)
+        return np.asarray(sum(_key(_places(table, *unit), shape) for table, unit, shape in pairs))
+
+    return np.concatenate(list(source.map(keys, source.n_jobs)))
 
 
 def folds_of(parts: Sequence[Shard], n_folds: int, random: np.random.Generator) -> Indices:
@@ -104,8 +130,11 @@ def column_ranks(table: Array, weights: Array) -> Indices:
     What is drawn for columns in the order of their ranks moves with them when they are exchanged.
     """
     mean, scale = moments([_numbers(table)], [weights], constant_first=False)
-    z = _places(table, mean, 1.0 / scale)
+    shrink = 1.0 / scale
+    z = _places(table, mean, shrink)
     marks = weighted_sum(z**3 + 0.1 * z**4, weights) / weights.sum()
+    # Columns that do not change come last, so that what is drawn for the others is the same.
+    marks = np.where(shrink > 0.0, marks, np.inf)
     return np.argsort(np.argsort(marks, kind="stable"), kind="stable")
 
 

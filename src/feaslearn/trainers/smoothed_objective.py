@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
-from feaslearn.data import Shard
+from feaslearn.data import Shard, ShardSource
 from feaslearn.formulations import SmoothedPredictability, SmoothedSolution, SmoothedSuboptimality
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.kernels.smoothed import SmoothedMemory, smoothed_rows
@@ -88,9 +89,11 @@ class SmoothedObjective:
         loss = objective.loss
         if not isinstance(loss, Suboptimality):
             loss = Suboptimality(normalize_cost=normalize_cost)
-        self._shards = [s._replace(costs=loss.unit_costs(s.costs)) for s in objective.shards]
-        self._scales = _scales(self._shards)
-        self._memories = [self._new_memory(len(shard.weights)) for shard in self._shards]
+        self._objective = objective.changed(partial(_in_unit_costs, loss))
+        self._scales, self._weight = _scales(self._objective)
+        self._memories: list[SmoothedMemory] = []
+        if not isinstance(objective.shards, ShardSource):
+            self._memories = [self._new_memory(len(shard.weights)) for shard in objective.shards]
         self._programs: dict[int, SmoothedPredictability | SmoothedSuboptimality] = {}
 
     @property
@@ -109,11 +112,19 @@ class SmoothedObjective:
         objective = self._objective
         hypothesis = objective.maps()
         maps = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
+        shards = objective.shards
+        if self.compiled:
+            objective.run.check_time()
         if not self.compiled:
-            parts = [self._by_program(maps, shard, epsilon) for shard in self._shards]
+            parts = [self._by_program(maps, shard, epsilon) for shard in shards]
+        elif isinstance(shards, ShardSource):
+            # What is not in memory has none of where searches ended either.
+            parts = objective.each_shard(
+                lambda shard: self._by_kernel(maps, shard, self._forgotten(shard), epsilon)
+            )
         else:
-            self._objective.run.check_time()
-            pairs = list(zip(self._shards, self._memories, strict=True))
+            objective.run.check_time()
+            pairs = list(zip(shards, self._memories, strict=True))
             parts = objective.each(lambda pair: self._by_kernel(maps, *pair, epsilon), pairs)
         total, gradient, slacks = 0.0, no_gradient(maps), np.zeros(2)
         for part in parts:
@@ -121,8 +132,7 @@ class SmoothedObjective:
             gradient.A[...] += part.gradient.A
             gradient.b[...] += part.gradient.b
             slacks += part.slacks
-        weight = sum(float(shard.weights.sum()) for shard in self._shards)
-        primal, dual = slacks / weight
+        primal, dual = slacks / self._weight
         return Smoothed(total, hypothesis.pull_back(gradient), float(primal), float(dual))
 
     def slack_change(self, before: Smoothed, after: Smoothed) -> float:
@@ -145,7 +155,14 @@ class SmoothedObjective:
     def _new_memory(self, count: int) -> SmoothedMemory:
         """Return where the searches of a shard begin; for large data, only the multipliers."""
         n, p = self._objective.n_decisions, self._primitive.dimension
-        kept = count if len(self._objective.shards) * count * (n + 2) * p <= MOST_REMEMBERED else 0
+        kept = count if self._objective.n_samples * (n + 2) * p <= MOST_REMEMBERED else 0
+        return self._memory(count, kept)
+
+    def _forgotten(self, shard: Shard) -> SmoothedMemory:
+        return self._memory(len(shard.weights), 0)
+
+    def _memory(self, count: int, kept: int) -> SmoothedMemory:
+        n, p = self._objective.n_decisions, self._primitive.dimension
         return SmoothedMemory(
             np.zeros(count),
             np.zeros((kept, n + 2, p)),
@@ -204,14 +221,33 @@ class SmoothedObjective:
             return program.solve(*known, epsilon)
 
 
-def _scales(shards: list[Shard]) -> tuple[float, float]:
-    """Return the mean square of the decisions about their mean, and that times the cost's."""
-    _, costs, decisions, weights = (np.concatenate(parts) for parts in zip(*shards, strict=True))
-    share = weights / weights.sum()
-    seen = ~np.isnan(decisions)
-    mean = share @ np.nan_to_num(decisions) / np.maximum(share @ seen, 1e-300)
-    primal = float((share @ np.where(seen, decisions - mean, 0.0) ** 2).sum()) or 1.0
-    return primal, primal * (float((share @ costs**2).sum()) or 1.0)
+def _scales(objective: Objective) -> tuple[tuple[float, float], float]:
+    """Return the mean square of the decisions about their mean, and that times the cost's.
+
+    Beside these, the weight of all samples.
+    """
+    first = objective.first.decisions
+    level = np.nan_to_num(first).sum(axis=0) / np.maximum((~np.isnan(first)).sum(axis=0), 1)
+
+    def sums(shard: Shard) -> tuple[Array, Array]:
+        away = shard.decisions - level
+        seen = ~np.isnan(away)
+        away = np.where(seen, away, 0.0)
+        w = shard.weights
+        return np.array([w @ seen, w @ away, w @ away**2]), np.array(
+            [w.sum(), w @ (shard.costs**2).sum(axis=1)]
+        )
+
+    parts = objective.each_shard(sums)
+    seen, total, squares = np.sum([part for part, _ in parts], axis=0)
+    weight, cost = (float(value) for value in np.sum([part for _, part in parts], axis=0))
+    about = squares - total**2 / np.maximum(seen, 1e-300)
+    primal = float(np.maximum(about, 0.0).sum()) / weight or 1.0
+    return (primal, primal * (cost / weight or 1.0)), weight
+
+
+def _in_unit_costs(loss: Suboptimality, shard: Shard) -> Shard:
+    return shard._replace(costs=loss.unit_costs(shard.costs))
 
 
 def _inner_rows(primitive: PrimitiveSet, n: int) -> InnerRows | None:

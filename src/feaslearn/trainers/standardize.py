@@ -27,12 +27,15 @@ def moments(
     like the others. A feature that never changes has an infinite deviation: divided by it, the
     feature vanishes.
     """
-    total = sum(float(part.sum()) for part in weights)
     pairs = list(zip(features, weights, strict=True))
+    total = sum(float(part.sum()) for part in weights)
     mean = np.sum([weighted_sum(part, weight) for part, weight in pairs], axis=0) / total
     squares = [weighted_sum((part - mean) ** 2, weight) for part, weight in pairs]
-    scale = np.sqrt(np.sum(squares, axis=0) / total)
-    scale[scale <= CONSTANT * np.abs(mean)] = np.inf
+    return _units(mean, np.sqrt(np.sum(squares, axis=0) / total), constant_first)
+
+
+def _units(mean: Array, scale: Array, constant_first: bool = True) -> tuple[Array, Array]:
+    scale = np.where(scale <= CONSTANT * np.abs(mean), np.inf, scale)
     if constant_first:
         mean[0], scale[0] = 0.0, 1.0
     return mean, scale
@@ -57,16 +60,25 @@ class Standardization:
     @classmethod
     def of(cls, objective: Objective) -> Standardization:
         """Measure the features of an objective with its weights."""
-        shards = objective.shards
-        return cls(*moments([s.features for s in shards], [s.weights for s in shards]))
+
+        def sums(shard: Shard) -> tuple[Array, float]:
+            return weighted_sum(shard.features, shard.weights), float(shard.weights.sum())
+
+        parts = objective.each_shard(sums)
+        total = sum(weight for _, weight in parts)
+        mean = np.sum([part for part, _ in parts], axis=0) / total
+
+        def squares(shard: Shard) -> Array:
+            return weighted_sum((shard.features - mean) ** 2, shard.weights)
+
+        return cls(*_units(mean, np.sqrt(np.sum(objective.each_shard(squares), axis=0) / total)))
 
     def apply(self, objective: Objective) -> Objective:
         """Return the same objective in standardised features."""
-        shards = [self._rows(shard) for shard in objective.shards]
         watched = objective.validation
         if watched is not None:
             watched = watched._replace(rows=self._rows(watched.rows))
-        return replace(objective, shards=shards, validation=watched)
+        return replace(objective.changed(self._rows), validation=watched)
 
     def _rows(self, shard: Shard) -> Shard:
         features = np.ascontiguousarray((shard.features - self.mean) / self.scale)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import Hypothesis, MapHypothesis
-from feaslearn.losses import Objective, Predictability
-from feaslearn.results import Status, TrainingResult
+from feaslearn.losses import Loss, Objective, Predictability
+from feaslearn.results import Status, TrainingResult, remarks_heard
 from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.running import Given, carried_out, check_checkpoint
@@ -76,6 +76,10 @@ class Trainer(BaseEstimator, ABC):
     #: Whether `search` names rows in what it says, and so puts samples in order itself.
     names_rows: bool = False
 
+    #: How samples can come in chunks: "sums" reads them again for each sum over all samples,
+    #: "moments" goes through them a few times in all, None needs all of them in memory.
+    chunks: ClassVar[Literal["sums", "moments"] | None] = None
+
     @abstractmethod
     def mismatches(self, objective: Objective) -> list[str]:
         """Say, before any work, why this trainer cannot serve an objective; empty if it can.
@@ -83,6 +87,17 @@ class Trainer(BaseEstimator, ABC):
         Only the loss, the hypothesis and the number of decisions may be looked at: the samples
         may not be there yet.
         """
+
+    def chunk_mismatches(self, objective: Objective) -> list[str]:
+        """Say why this trainer cannot serve an objective whose samples come in chunks."""
+        if self.chunks is not None:
+            return []
+        return [
+            f"{type(self).__name__} needs all samples in memory. From chunks, Convex fits "
+            "Minkowski, Scaled and the linear policy (squared predictability), Annealing, "
+            "AdaptiveSmoothing and GradientDescent fit Affine; or pass a part of the samples as "
+            "arrays"
+        ]
 
     @abstractmethod
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
@@ -175,14 +190,16 @@ class Trainer(BaseEstimator, ABC):
         learned = objective.learned()
         self.refuse(learned)
         searched = objective if self.uses_known else learned
-        trained = self.search(searched if self.names_rows else ordered(searched), random)
+        with remarks_heard() as said:
+            trained = self.search(searched if self.names_rows else ordered(searched), random)
+        trained.result.warnings.extend(said)
         if learned is not objective and not self.uses_known:
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:
             _tell_of_empty_regions(objective, trained)
-        observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in learned.shards)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
-        if isinstance(learned.hypothesis, MapHypothesis) and learned.size > observed:
+        observed = learned.n_observed if isinstance(learned.hypothesis, MapHypothesis) else np.inf
+        if learned.size > observed:
             trained.result.warnings.append(
                 f"{learned.size} parameters were fitted to {observed} observed values, which "
                 "cannot determine them: use fewer features or a smaller set"
@@ -222,12 +239,13 @@ def _within(
     if objective.known is not None and objective.known.contain:
         theta = fit_contained(objective, trained.theta)
     else:
-        theta = refit_within(objective, trained.theta, random, thorough)
+        try:
+            theta = refit_within(objective, trained.theta, random, thorough)
+        except KeyboardInterrupt:
+            theta, result.status = trained.theta, "interrupted"
         if not returned_loss(objective, theta) < returned_loss(objective, trained.theta):
             theta = trained.theta
-    result.objective = objective.value(theta)
-    result.returned_loss = returned_loss(objective, theta)
-    result.tied_share = tied_share(objective, theta)
+    measure(objective, Trained(theta, result))
     result.details["training loss of the region alone"] = before
     if abs(result.objective - before) > SAME_LOSS * max(abs(before), SAME_LOSS):
         # A minimum of the loss of the region alone proves nothing about the intersection.
@@ -238,10 +256,13 @@ def _within(
 
 def _tell_of_empty_regions(objective: Objective, trained: Trained) -> None:
     """Warn of training samples at which the region has no decision that is known to be allowed."""
-    empty = count = 0
-    for shard in objective.shards:
-        solved = objective.hypothesis.solve(trained.theta, shard.features, shard.costs)
-        empty, count = empty + int(solved.empty.sum()), count + len(solved.empty)
+    hypothesis, theta = objective.hypothesis, trained.theta
+
+    def one(shard: Shard) -> tuple[int, int]:
+        found = hypothesis.solve(theta, shard.features, shard.costs).empty
+        return int(found.sum()), len(found)
+
+    empty, count = np.sum(objective.each_shard(one), axis=0)
     if empty:
         trained.result.warnings.append(
             f"the learned region has no decision that satisfies the known constraints at {empty} "
@@ -249,10 +270,12 @@ def _tell_of_empty_regions(objective: Objective, trained: Trained) -> None:
         )
 
 
-def measured(trainer: Trainer, objective: Objective, theta: Array, status: Status) -> Trained:
-    """Return parameters with what can be said of any: their losses, and how the run ended."""
-    seconds = objective.run.clock.seconds
-    return Trained(theta, trainer.result_of(objective, theta, status, n_iter=1, seconds=seconds))
+def measure(objective: Objective, trained: Trained) -> None:
+    """Write the losses of parameters on the samples of an objective into their result."""
+    theta, result = trained.theta, trained.result
+    result.objective = objective.value(theta)
+    result.returned_loss = returned_loss(objective, theta)
+    result.tied_share = tied_share(objective, theta)
 
 
 def returned_loss(objective: Objective, theta: Array) -> float:
@@ -262,17 +285,18 @@ def returned_loss(objective: Objective, theta: Array) -> float:
     minimiser: fits are compared by that one.
     """
 
+    hypothesis, loss = objective.hypothesis, objective.loss
+
     def one(shard: Shard) -> float:
-        predicted = objective.hypothesis.predict(theta, shard.features, shard.costs)
-        return loss_of_decisions(objective, predicted, shard)
+        predicted = hypothesis.predict(theta, shard.features, shard.costs)
+        return loss_of_decisions(loss, predicted, shard)
 
-    return sum(objective.each(one, objective.shards))
+    return sum(objective.each_shard(one))
 
 
-def loss_of_decisions(objective: Objective, decisions: Array, shard: Shard) -> float:
+def loss_of_decisions(loss: Loss, decisions: Array, shard: Shard) -> float:
     """Return how far decisions are from those of a shard, as the training loss measures it."""
-    lengths = objective.loss.lengths(np.nan_to_num(decisions - shard.decisions))
-    return float(shard.weights @ lengths)
+    return float(shard.weights @ loss.lengths(np.nan_to_num(decisions - shard.decisions)))
 
 
 def tied_share(objective: Objective, theta: Array) -> float:
@@ -281,24 +305,32 @@ def tied_share(objective: Objective, theta: Array) -> float:
     Minimisers of Z that the map sends to one decision are one minimiser. To find those takes a
     face for each sample, so in a shard with many ties some are looked at for all.
     """
-    tied = weight = 0.0
-    for shard in objective.shards:
-        rows = np.flatnonzero(_tied(objective.hypothesis, theta, shard))
+    hypothesis = objective.hypothesis
+
+    def one(shard: Shard) -> tuple[float, float]:
+        rows = np.flatnonzero(_tied(hypothesis, theta, shard))
         some = rows[:: 1 + len(rows) // TIES_LOOKED_AT]
         features, costs = (np.ascontiguousarray(a[some]) for a in (shard.features, shard.costs))
-        first = objective.hypothesis.predict(theta, features, costs, ties="first")
-        center = objective.hypothesis.predict(theta, features, costs, ties="center")
+        first = hypothesis.predict(theta, features, costs, ties="first")
+        center = hypothesis.predict(theta, features, costs, ties="center")
         apart = np.abs(first - center) > 1e-9 * np.maximum(np.abs(first), np.abs(center))
-        if len(some):
-            share = np.average(apart.any(axis=1), weights=shard.weights[some])
-            tied += float(share * shard.weights[rows].sum())
-        weight += float(shard.weights.sum())
-    return tied / weight
+        if not len(some):
+            return 0.0, float(shard.weights.sum())
+        share = np.average(apart.any(axis=1), weights=shard.weights[some])
+        return float(share * shard.weights[rows].sum()), float(shard.weights.sum())
+
+    tied, weight = np.sum(objective.each_shard(one), axis=0)
+    return float(tied / weight)
 
 
 def ties_met(objective: Objective, theta: Array) -> int:
     """Return the number of samples at whose cost minimisers tie."""
-    return sum(int(_tied(objective.hypothesis, theta, part).sum()) for part in objective.shards)
+    hypothesis = objective.hypothesis
+
+    def one(shard: Shard) -> int:
+        return int(_tied(hypothesis, theta, shard).sum())
+
+    return sum(objective.each_shard(one))
 
 
 def _tied(hypothesis: Hypothesis, theta: Array, shard: Shard) -> NDArray[np.bool_]:

@@ -212,7 +212,7 @@ def test_samples_of_the_fit_are_taken_until_a_model_is_copied() -> None:
     with pytest.raises(DataError, match="together"):
         model.bootstrap(10, data.signals)
     copied = pickle.loads(pickle.dumps(model))
-    with pytest.raises(DataError, match="loaded does not have its samples; pass X and y"):
+    with pytest.raises(DataError, match="does not have its samples; pass X and y"):
         copied.bootstrap(10)
     again = copied.bootstrap(10, data.signals, data.decisions).predict(data.signals)
     np.testing.assert_array_equal(again.width, given.width)

@@ -56,10 +56,11 @@ def watch(loader: str, seconds: float, seed: int, folder: Path) -> tuple[int, li
             print(f"{loader}: {found['cases']} cases, seed {seed}", flush=True)
             for outcome, count in found["outcomes"].items():
                 print(f"  {count:8} {outcome}")
-        if died:
-            for case in folder.glob("case.*"):
-                shutil.copy(case, folder / f"died-{seed}{case.suffix}")
-            findings.append(f"the process {died}: died-{seed}")
+        if not died:
+            break
+        for case in folder.glob("case.*"):
+            shutil.copy(case, folder / f"died-{seed}{case.suffix}")
+        findings.append(f"the process {died}: died-{seed}")
         seed += 1
     return cases, findings
 

@@ -23,7 +23,7 @@ from soak.fuzz.loaders import Loader
 SECONDS, KILOBYTES = 10.0, 400_000
 #: What no loader does, as Python's audit events name it: run or reach something.
 FORBIDDEN = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen")
-FORBIDDEN += ("socket.connect", "os.remove", "os.rmdir", "shutil.rmtree", "os.symlink")
+FORBIDDEN += ("socket.connect", "os.rmdir", "shutil.rmtree", "os.symlink")
 #: Parts of the paths that damage puts into files.
 ELSEWHERE = ("etc/passwd", "../../x")
 #: Files that are kept to be damaged further.
@@ -115,7 +115,7 @@ class Campaign:
         place = traceback.format_exc()
         lines = [line.strip() for line in place.splitlines() if line.startswith("  File")]
         kind = f"{what} in {lines[-1] if lines else 'memory'}"
-        if kind not in self.outcomes:
+        if not any(finding.startswith(f"{kind}: ") for finding in self.findings):
             name = f"{what.replace(' ', '-')}-{self.seed}-{self.cases}"
             (self.folder / f"{name}{path.suffix}").write_bytes(path.read_bytes())
             (self.folder / f"{name}.log").write_text(place, "utf-8")
@@ -163,6 +163,12 @@ def _limited(seconds: float) -> Iterator[None]:
 
 
 def until(seconds: float) -> Callable[[int], bool]:
-    """Return whether to go on, for a number of seconds."""
-    end = time.monotonic() + seconds
-    return lambda _: time.monotonic() < end
+    """Return whether to go on, for a number of seconds from the first time it is asked."""
+    end: list[float] = []
+
+    def go_on(_: int) -> bool:
+        if not end:
+            end.append(time.monotonic() + seconds)
+        return time.monotonic() < end[0]
+
+    return go_on

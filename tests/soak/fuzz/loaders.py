@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import random
@@ -30,6 +31,8 @@ from feaslearn.exceptions import FeaslearnError, FeaslearnWarning, ModelFileErro
 from feaslearn.hypotheses import Hypothesis
 from feaslearn.io import Table, read_table
 from feaslearn.io.model_file import _checksum
+from feaslearn.runs.checkpoint_file import read_checkpoint
+from feaslearn.trainers import Checkpoint
 from soak.fuzz.mutations import change_bytes, change_text, change_tree
 
 #: More signals than this are not predicted from: that takes long, whatever the file.
@@ -215,6 +218,75 @@ def read_case_file(path: Path) -> object:
     return repr(grid), grid.linear_program()
 
 
+# Checkpoints of runs
+
+
+def checkpoint_files() -> list[bytes]:
+    """Return checkpoints of small fits that were ended before they were done."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = []
+        for kind in TRAINED:
+            path = Path(folder) / f"{kind}.ckpt"
+            _resumed(kind, path)
+            found.append(path.read_bytes())
+    return found
+
+
+#: Trainers that write down where they are.
+TRAINED: dict[str, Any] = {
+    "steps": lambda **options: fl.trainers.GradientDescent(max_iter=4, **options),
+    "smoothed": lambda **options: fl.trainers.AdaptiveSmoothing(max_iter=4, **options),
+    "starts": lambda **options: fl.trainers.GradientDescent(max_iter=3, n_starts=2, **options),
+}
+
+
+def _resumed(kind: str, path: Path) -> None:
+    """Fit, or go on with the fit whose file is there; the file stays."""
+    checkpoint = Checkpoint(path, seconds=None, steps=1, remove=False)
+    trainer = TRAINED[kind](checkpoint=checkpoint)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(8, 3)), rng.normal(size=(8, 2))
+    hypothesis = fl.Affine(fl.Simplex(2))
+    model = fl.RegionRegressor(hypothesis, cost=[0, 1], trainer=trainer, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FeaslearnWarning)
+        model.fit(X, y)
+
+
+def damage_checkpoint(data: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
+    """Change the description, or a few of the numbers, and put the checksum right again."""
+    head, _, rest = data.partition(b"\n")
+    _, _, body = rest.partition(b"\n")
+    length, _, rest = body.partition(b"\n")
+    if rng.random() < 0.2 or not length.isdigit():
+        return change_bytes(data, rng, others)
+    text, blob = rest[: int(length)], rest[int(length) + 1 :]
+    try:
+        text = json.dumps(change_tree(json.loads(text), rng, [])).encode("ascii")
+    except (ValueError, TypeError, RecursionError):
+        text = change_bytes(text, rng, others)
+    if blob and rng.random() < 0.2:
+        blob = change_bytes(blob, rng, others)
+    body = b"%d\n%s\n%s" % (len(text), text, blob)
+    return b"\n".join([head, hashlib.sha256(body).hexdigest().encode(), body])
+
+
+def read_as_checkpoint(path: Path) -> object:
+    """Read a checkpoint and go on with the fit that it belongs to."""
+    tree = read_checkpoint(path, 2**24)
+    contents = path.read_bytes()
+    refused: list[FeaslearnError] = []
+    for kind in TRAINED:
+        path.write_bytes(contents)
+        try:
+            _resumed(kind, path)
+        except FeaslearnError as error:
+            refused.append(error)
+    if len(refused) == len(TRAINED):
+        raise refused[0]
+    return tree
+
+
 # Words of the command line
 
 WORDS = (
@@ -291,5 +363,6 @@ LOADERS: dict[str, Loader] = {
     "csv": Loader(csv_files, damage_csv, read_as_table, ".csv"),
     "parquet": Loader(parquet_files, change_bytes, read_as_table, ".parquet"),
     "case": Loader(case_files, damage_csv, read_case_file, ".m"),
+    "checkpoint": Loader(checkpoint_files, damage_checkpoint, read_as_checkpoint, ".ckpt"),
     "words": Loader(word_files, damage_words, read_words, ".txt"),
 }

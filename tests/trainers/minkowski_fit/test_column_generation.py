@@ -98,7 +98,7 @@ def test_max_terms_is_kept_and_said() -> None:
 
 def test_in_the_regressor() -> None:
     data = fl.datasets.make_power5(80, random_state=0)
-    model = fl.RegionRegressor(fl.GrownMinkowski(scale="box"), cost=data.cost, random_state=0)
+    model = fl.RegionRegressor(fl.GrownMinkowski(scale="box"), cost=data.cost, random_state=1)
     model.fit(data.signals, data.decisions)
     assert model.score(data.signals, data.decisions) > 0.8
     assert model.region(data.signals[0]).account

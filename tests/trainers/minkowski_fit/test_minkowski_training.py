@@ -269,9 +269,8 @@ def test_too_many_ties_fall_back_and_say_so(monkeypatch: pytest.MonkeyPatch) -> 
 def test_large_data_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     objective = problem(samples(0, n_rows=60, gaps=True), fl.Minkowski("auto"))
     theta = train(objective, ridge=1e-3, sparsity=0.0).theta
-    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.samples.AT_ONCE", 300)
-    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.samples.KEPT", 0)
-    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.fit.SHARDS_AS_FOLDS", 3)
+    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.shard_moments.AT_ONCE", 300)
+    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.folds.MOST_DRAWN", 3)
     np.testing.assert_allclose(train(objective, ridge=1e-3, sparsity=0.0).theta, theta, atol=1e-9)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from feaslearn.trainers.minkowski_fit.moments import Moments, Rows
+from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split
 
 
 def random_rows(random: np.random.Generator, same: bool, gaps: bool) -> Rows:
@@ -23,13 +23,15 @@ def random_rows(random: np.random.Generator, same: bool, gaps: bool) -> Rows:
 def test_the_loss_from_moments_is_the_loss(same: bool, gaps: bool) -> None:
     random = np.random.default_rng(0)
     rows = random_rows(random, same, gaps)
-    found = Moments.of(rows)
+    split = Split(rows.psi.shape[1], 3, knotted=not same, offset=True)
+    found = Moments.of(rows, split)
     for _ in range(3):
         a, b = random.normal(size=(5, rows.psi.shape[1])), random.normal(size=(3, 2))
         errors = np.nan_to_num(rows.predict(a, b) - rows.decisions)
         assert found.value(a, b) == pytest.approx(float(rows.weights @ (errors**2).sum(axis=1)))
     chosen = np.arange(40) < 15
-    parts = Moments.total([Moments.of(rows.some(chosen)), Moments.of(rows.some(~chosen))])
+    halves = [Rows(*(array[part] for array in rows)) for part in (chosen, ~chosen)]
+    parts = Moments.total([Moments.of(half, split) for half in halves])
     for one, other in zip(parts, found, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
@@ -37,7 +39,7 @@ def test_the_loss_from_moments_is_the_loss(same: bool, gaps: bool) -> None:
 @pytest.mark.parametrize("gaps", [True, False])
 def test_the_best_offset_leaves_the_problem_in_the_scales(gaps: bool) -> None:
     random = np.random.default_rng(1)
-    found = Moments.of(random_rows(random, True, gaps))
+    found = Moments.of(random_rows(random, True, gaps), Split(3, 3, knotted=False, offset=True))
     reduced = found.reduced()
     one, other = random.normal(size=(2, 5, 3))
     left = found.value(one, reduced.best_offset(one)) - found.value(

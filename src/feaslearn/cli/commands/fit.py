@@ -13,7 +13,12 @@ from feaslearn.cli.talk import Talk
 
 
 def fit(
-    data: options.DataFile,
+    data: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DATA...", help="A CSV or Parquet file, or several Parquet files or folders."
+        ),
+    ],
     decisions: Annotated[
         list[str],
         typer.Option(
@@ -105,6 +110,17 @@ def fit(
             "the model is written.",
         ),
     ] = None,
+    chunks: Annotated[
+        bool | None,
+        typer.Option(
+            "--chunks/--no-chunks",
+            help="Read Parquet files piece by piece. Without a word: where they do not fit.",
+        ),
+    ] = None,
+    memory: Annotated[
+        str,
+        typer.Option("--memory", metavar="AMOUNT", help="What pieces may take at a time."),
+    ] = "1GB",
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     max_bytes: options.MaxBytes = options.MAX_BYTES,
@@ -143,14 +159,18 @@ def fit(
           -o known.json
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*' --checkpoint run.ckpt -o power.json
+      $ feaslearn fit data/*.parquet --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*' --hypothesis minkowski:hypersimplices --chunks -o large.json
     """
     from feaslearn.cli.columns import split
+    from feaslearn.cli.data_files import open_files
     from feaslearn.cli.fit import Fit
-    from feaslearn.io import read_table
 
     talk = Talk(as_json, quiet, verbose)
     with talk.speaking():
-        table = read_table(data, encoding=encoding, delimiter=delimiter, max_bytes=max_bytes)
+        files = open_files(
+            data, chunks, encoding=encoding, delimiter=delimiter, max_bytes=max_bytes
+        )
         asked = Fit(
             signals=split(signals),
             decisions=split(decisions),
@@ -168,6 +188,7 @@ def fit(
             jobs=jobs,
             max_seconds=max_seconds,
             checkpoint=checkpoint,
+            memory=memory,
         )
-        if not asked.run(table, output, talk):
+        if not asked.run(files, output, talk):
             raise typer.Exit(NO)

@@ -35,6 +35,17 @@ def reproduce(
         Path | None,
         typer.Option("--output", "-o", metavar="FOLDER", help="Where to write (results)."),
     ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", metavar="NUMBER", help="Cells at a time (1).")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="A Dask scheduler whose workers run the cells, such as tcp://scheduler:8786.",
+        ),
+    ] = None,
     again: Annotated[bool, typer.Option("--again", help="Run finished cells once more.")] = False,
     no_run: Annotated[
         bool, typer.Option("--no-run", help="Only write the page from finished cells.")
@@ -62,6 +73,8 @@ def reproduce(
             solver_seconds=solver_seconds,
             at_most=at_most,
             output=output,
+            jobs=jobs,
+            scheduler=scheduler,
             again=again,
             no_run=no_run,
         )

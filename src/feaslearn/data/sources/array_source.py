@@ -37,6 +37,7 @@ class ArraySource(TableSource):
             )
         self._columns = [*signals, *decisions]
         self.labels = pair_labels(X, y, len(signals), len(decisions))
+        self.named = column_names(X) is not None
         self.n_signals, self.n_rows = len(signals), len(signals[0])
 
     def block(self, columns: Sequence[int]) -> Block:

@@ -28,7 +28,7 @@ class IteratedSource(TableSource):
             raise DataError("Chunks: the iterator that the function returned is empty")
         if isinstance(item, tuple):
             pair = _pair(item, 0, 0)
-            self.labels, self.n_signals = pair.labels, pair.n_signals
+            self.labels, self.n_signals, self.named = pair.labels, pair.n_signals, pair.named
         else:
             self.labels = _frame_names(item, 0)
 

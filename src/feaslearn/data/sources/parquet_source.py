@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -48,6 +49,17 @@ class ParquetSource(TableSource):
         if not first:
             raise DataError(f"Chunks: there are no rows in {list_first(self._files[:3], 0)}")
 
+    @property
+    def files(self) -> list[str]:
+        """The files, in their order."""
+        return self._files
+
+    @property
+    def name(self) -> str:
+        """What messages call all of them."""
+        more = len(self._files) - 1
+        return self._files[0] + (f" and {more} more" if more else "")
+
     def _check(self, file: str, labels: tuple[str, ...]) -> None:
         if not self.labels:
             self.labels = labels
@@ -57,6 +69,20 @@ class ParquetSource(TableSource):
                 f"{file}: has no column {list_first(list(map(repr, missing[:5])), len(missing))}, "
                 f"unlike {self._files[0]}"
             )
+
+    def from_row(self, row: int) -> Self:
+        """Return the row groups that hold this row and those after it."""
+        rest = copy(self)
+        # A group ends where the next one begins.
+        ends = [*(first for _, _, first, _ in self._groups[1:]), self.n_rows or 0]
+        left = [g for g, end in zip(self._groups, ends, strict=True) if end > row]
+        vars(rest)["_groups"] = left
+        return rest
+
+    def identity(self) -> object:
+        """Return sizes and times of the files."""
+        known = [Path(file).stat() for file in self._files]
+        return [self.labels, self._files, [(each.st_size, each.st_mtime_ns) for each in known]]
 
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
         """Yield one task for each row group."""
@@ -107,6 +133,8 @@ def _found(path: str) -> list[str]:
         root = Path(Path(path).anchor)
         pattern = str(Path(path).relative_to(root))
         files = sorted(str(file) for file in root.glob(pattern)) if pattern != "." else []
+    if not files and Path(path).is_dir():
+        raise FileError(f"Chunks: there is no Parquet file in the directory {path!r}")
     if not files:
         raise FileError(f"Chunks: there is no file {path!r}, nor one that matches")
     return files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -51,8 +51,18 @@ class TableSource(ABC):
     labels: tuple[str, ...]
     #: How many of them, from the first on, are signals, where the source says so itself.
     n_signals: int | None = None
+    #: Whether the names of the signals are those of the user.
+    named: bool = True
     #: Number of all rows, where it is known without reading.
     n_rows: int | None = None
+
+    def from_row(self, row: int) -> Self:
+        """Return the source without tasks that end before a row, as far as they can be spared."""
+        return self
+
+    def identity(self) -> object:
+        """Return what tells these rows from others without reading them."""
+        return [type(self).__qualname__, self.labels, self.n_rows]
 
     @abstractmethod
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:

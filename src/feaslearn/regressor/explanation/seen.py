@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard
+from feaslearn.data.survey import Survey
 from feaslearn.hypotheses import MapHypothesis, Minkowski
 from feaslearn.hypotheses.constrained import constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -88,6 +89,15 @@ def look(hypothesis: Hypothesis, theta: Array, data: FitData, maximises: bool) -
         _parts(hypothesis, theta, some),
         np.zeros((0, 0)) if data.known else _covariance(hypothesis, theta, rows, data.loss),
     )
+
+
+def look_at_part(
+    hypothesis: Hypothesis, theta: Array, data: FitData, survey: Survey, maximises: bool
+) -> Seen:
+    """Return what is to be remembered of a fit to chunks, of which ``data`` hold some rows."""
+    seen = look(hypothesis, theta, data, maximises)
+    nothing = np.zeros((0, 0))  # the covariance of a part is not that of all
+    return replace(seen, n_samples=survey.n_samples, decisions=survey.decisions, covariance=nothing)
 
 
 def look_on(seen: Seen, hypothesis: Hypothesis, theta: Array, rows: Shard, signals: Array) -> Seen:

@@ -31,10 +31,11 @@ from feaslearn.trainers.facet_learning.region_once import region_once
 from feaslearn.trainers.facet_learning.remarks import contradictions, refuse_empty
 from feaslearn.trainers.facet_learning.response import answers_to_prices, are_exact
 from feaslearn.trainers.facet_learning.samples import Samples, Units, rows_of
+from feaslearn.trainers.measuring import measured, with_time_to_measure
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import Given, check_max_seconds
 from feaslearn.trainers.sample_order import ordered
-from feaslearn.trainers.trainer import Trained, Trainer, measured
+from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
 
@@ -143,7 +144,10 @@ class FacetLearning(Trainer):
         by_cost = isinstance(objective.loss, Suboptimality)
         choice = run.within("choice").limited(CHOICE_SHARE * run.clock.left)
         start, options = self._start(hypothesis, units, samples, by_cost, choice, random)
-        options = replace(options, run=run)
+        if choice.clock.interrupted:
+            run.clock.interrupt()
+        theta = hypothesis.theta_of_rows(units.revert(start))
+        options = replace(options, run=with_time_to_measure(objective, theta).run)
         if known is not None:
             refuse_empty(hypothesis, start, units.apply(*came), came[0])
         history = [loss_of(start, samples, options)]
@@ -181,7 +185,7 @@ class FacetLearning(Trainer):
                     regions.append(rows)
                     bar.update(i + 1, f"{len(rows.a)} facets")
                     if options.run.late():
-                        return regions, "time limit"
+                        return regions, options.run.ended()
             except KeyboardInterrupt:
                 return regions, "interrupted"
         return regions, "converged"

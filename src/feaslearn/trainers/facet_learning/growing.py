@@ -52,8 +52,12 @@ def held_out_growth(
     start: FacetRows, samples: Samples, options: GrowthOptions, seed: int, name: str
 ) -> tuple[FacetRows, float]:
     """Grow a region; return it with its loss on the rows that its growth held out."""
-    rows = region_once(
-        options, name, lambda o: grown_region(start, samples, o, np.random.default_rng(seed))
-    )
+    try:
+        rows = region_once(
+            options, name, lambda o: grown_region(start, samples, o, np.random.default_rng(seed))
+        )
+    except KeyboardInterrupt:
+        options.run.clock.interrupt()
+        rows = start
     _, outer = samples.split(options.held_out, np.random.default_rng(seed))  # the same split
     return rows, loss_of(rows, outer, options)

@@ -18,8 +18,7 @@ def too_large(model: Minkowski, objective: Objective, n_rows: int) -> bool:
     n = objective.n_decisions
     terms = model.terms_of(n)
     latent = n_rows * sum(term.primitive.dimension for term in terms)
-    every = sum(len(shard.weights) for shard in objective.shards)
-    return latent > MOST_LATENT or every * (n + len(terms)) > MOST_ROWS
+    return latent > MOST_LATENT or objective.n_samples * (n + len(terms)) > MOST_ROWS
 
 
 def fit_by_program(
@@ -27,7 +26,7 @@ def fit_by_program(
 ) -> Fitted:
     """Return the optimum of the training program."""
     samples = fit.samples
-    model, n_rows = samples.hypothesis, sum(len(shard.weights) for shard in objective.shards)
+    model, n_rows = samples.hypothesis, objective.n_samples
     if too_large(model, objective, n_tied or n_rows):
         raise UnsupportedError(
             f"{objective.loss!r} on {n_rows} samples is a program with more than {MOST_LATENT} "
@@ -48,4 +47,4 @@ def fit_by_program(
         answer = program.solve(*fit.problem.penalties(fit.moments, strengths), clock)
     details = {"objective of the program": answer.value, **strengths._asdict()}
     theta = samples.theta(answer.a, answer.b)
-    return Fitted(theta, answer.value, bound, strengths, 1, details | fit.used(theta))
+    return Fitted(theta, answer.value, bound, strengths, 1, details | fit.used(answer.a))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Shard, ShardSource
 from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
 from feaslearn.runs import Clock
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
@@ -22,7 +22,7 @@ NO_RATE = 1e-7
 
 def grow(
     model: GrownMinkowski,
-    shards: Sequence[Shard],
+    shards: Sequence[Shard] | ShardSource,
     strengths: tuple[float | str, float | str],
     n_folds: int,
     random: np.random.Generator,
@@ -63,13 +63,18 @@ def _best(model: GrownMinkowski, fit: MinkowskiFit, fitted: Fitted) -> Priced:
     """Return the term of the highest rate, given the errors of a fit."""
     samples = fit.samples
     errors, costs = [], []
-    for shard, psi in zip(samples.shards, samples.parts, strict=True):
+    for shard in samples.each(_whole):
+        psi = samples.of.psi(shard.features)
         guess = samples.hypothesis.predict(fitted.theta, shard.features, shard.costs)
         weighted = shard.weights[:, None] * np.nan_to_num(shard.decisions - guess)
         errors.append(psi.T[:, :, None] * weighted)
         costs.append(shard.costs)
     search = best_simplex if model.family == "simplices" else best_segment
     return search(np.concatenate(errors, axis=1), np.concatenate(costs))
+
+
+def _whole(shard: Shard, _: NDArray[np.intp]) -> Shard:
+    return shard
 
 
 def _theta(model: GrownMinkowski, fit: MinkowskiFit, theta: Array, shapes: list[Array]) -> Array:

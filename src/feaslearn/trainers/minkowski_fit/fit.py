@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Shard, ShardSource
+from feaslearn.data.survey import Survey
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.runs import Clock
+from feaslearn.runs import Clock, Run
 from feaslearn.runs.memory import check_memory
+from feaslearn.trainers.minkowski_fit.folds import Folds, Numbers
 from feaslearn.trainers.minkowski_fit.moments import Moments
+from feaslearn.trainers.minkowski_fit.negative_scales import NegativeScales
 from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Strengths
-from feaslearn.trainers.minkowski_fit.samples import Samples
+from feaslearn.trainers.minkowski_fit.samples import Samples, Sums
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
-from feaslearn.trainers.sample_order import folds_of
+from feaslearn.trainers.minkowski_fit.shard_moments import Piece, ShardMoments
 
 Array = NDArray[np.float64]
 
-#: From this many shards on, whole shards are folds: cutting each into pieces takes longer.
-SHARDS_AS_FOLDS = 40
 #: A scale below this share of the spread of the decisions is none.
 VISIBLE = 1e-6
 #: Observed values for each parameter from which on penalties are not tried.
@@ -59,44 +61,66 @@ class MinkowskiFit:
     ----------
     hypothesis : Minkowski
         The terms.
-    shards : sequence of Shard
+    shards : sequence of Shard or ShardSource
         The samples.
     n_folds : int
         Folds of the cross-validation.
     random : numpy.random.Generator
         Divides the samples into folds.
+    n_jobs : int, default=1
+        Threads.
+    run : Run, optional
+        Keeps how far the first pass is.
     """
 
     def __init__(
         self,
         hypothesis: Minkowski,
-        shards: Sequence[Shard],
+        shards: Sequence[Shard] | ShardSource,
         n_folds: int,
         random: np.random.Generator,
+        n_jobs: int = 1,
+        run: Run | None = None,
     ) -> None:
-        _check_size(hypothesis, shards, n_folds)
-        self.samples = Samples(hypothesis, shards)
-        self._folds = _divide(shards, n_folds, random)
-        basis = self.samples.basis
-        cone = ScaleCone(self.samples.parts, self.samples.shape[0], basis.nonnegative)
-        one = np.zeros(basis.size)
-        one[: basis.knots_shape[0] if basis.knotted else 1] = 1.0
-        self.problem = Penalized(cone, one, self.samples.mean_psi())
+        self._run = Run() if run is None else run
+        self.samples = Samples(hypothesis, shards, n_jobs, self._run)
+        _check_size(self.samples, n_folds)
+        self._folds = Folds.draw(self.samples.shards, n_folds, random)
 
     @cached_property
-    def _moments(self) -> list[Moments]:
-        return self.samples.fold_moments(self._folds)
+    def _sums(self) -> Sums:
+        shards = self.samples.shards
+        if not isinstance(shards, ShardSource):
+            return self.samples.settle(self.samples.sums(self._folds))
+
+        def work() -> list[object]:
+            folds, low, high = self.samples.sums(self._folds)
+            return [[list(fold) for fold in folds], low, high, shards.survey().state()]
+
+        folds, low, high, survey = self._run.once("moments", work)
+        shards.resume(Survey.of_state(survey), whole=True)
+        return self.samples.settle(Sums([Moments(*fold) for fold in folds], low, high))
 
     @cached_property
     def moments(self) -> Moments:
         """The moments of all samples."""
-        return Moments.total(self._moments)
+        return Moments.total(self._sums.folds)
+
+    @cached_property
+    def problem(self) -> Penalized:
+        """The problem in the moments."""
+        of = self.samples.of
+        return Penalized.over(ScaleCone(of.shape, self._lookout), self.moments, of.basis, of.split)
+
+    @cached_property
+    def _lookout(self) -> NegativeScales | None:
+        nothing = self.samples.basis.nonnegative or not self.samples.shape[0]
+        return None if nothing else NegativeScales(self.samples, self._sums)
 
     @property
     def n_tied(self) -> int:
         """Number of samples for which a term has several minimisers."""
-        _ = self.moments
-        return sum(int(tied.any(axis=1).sum()) for tied in self.samples.tied if tied.any())
+        return int(self.moments.tied)
 
     def solve(
         self,
@@ -111,14 +135,17 @@ class MinkowskiFit:
         plain = self.problem.solve(reduced, Strengths(0.0, 0.0))
         bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
         if not self._determined(bound, ridge, sparsity):
-            strengths = self.problem.choose(self._moments, ridge, sparsity, self._clock)
+            try:
+                strengths = self.problem.choose(self._sums.folds, ridge, sparsity, self._clock)
+            except KeyboardInterrupt:
+                self._clock.interrupt()
         answer = self.problem.solve(reduced, strengths) if max(strengths) > 0.0 else plain
         if robust:
             strengths, answer, anomalous = self._reweighted(ridge, sparsity, strengths, answer)
             details["samples that count less than half"] = float(anomalous)
         theta = self.samples.theta(answer.a, answer.b)
         loss = self._loss(answer) if answer is not plain else bound
-        details |= {"KKT residual": answer.residual, **strengths._asdict(), **self.used(theta)}
+        details |= {"KKT residual": answer.residual, **strengths._asdict(), **self.used(answer.a)}
         return Fitted(theta, loss, min(bound, loss), strengths, answer.rounds, details)
 
     def _determined(self, loss: float, ridge: float | str, sparsity: float | str) -> bool:
@@ -128,26 +155,27 @@ class MinkowskiFit:
         a fold that leaves out the only row of its kind must not persuade us otherwise. And where
         so many values were observed for each parameter that no strength changes anything.
         """
-        observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in self.samples.shards)
+        observed = self.moments.observed
         size = self.moments.ra.size + self.moments.rb.size
         small = loss <= EXACT * self.moments.xx and observed >= 2 * size
         return (small or observed >= PLENTY * size) and ridge == "auto" and sparsity == "auto"
 
-    def used(self, theta: Array) -> dict[str, float]:
+    def used(self, a: Array) -> dict[str, float]:
         """Count the terms with a scale, and the scales that predictions clip."""
         samples = self.samples
         if not samples.minimizers.count:
             return {}
-        largest, clipped = np.zeros(samples.minimizers.count), 0
-        for shard in samples.shards:
-            scales = samples.hypothesis.unclipped_scales(theta, shard.features, samples.n)
-            scales = np.ascontiguousarray(scales.T)
-            largest = np.maximum(largest, scales.max(axis=1))
-            clipped += int((scales < 0.0).sum())
+        psi = samples.of.split.psi
+        sizes = np.sqrt(np.maximum(np.einsum("tm,ml,tl->t", a, self.moments.gram[psi, psi], a), 0))
+        visible = sizes > VISIBLE * np.sqrt(self.moments.xx)
+        if samples.of.shared:
+            visible = np.repeat(visible, samples.minimizers.count)
         return {
-            "terms": float(len(largest)),
-            "terms with a scale": float((largest > VISIBLE * samples.spread()).sum()),
-            "scales clipped at 0 on training rows": float(clipped),
+            "terms": float(len(visible)),
+            "terms with a scale": float(visible.sum()),
+            "scales clipped at 0 on training rows": float(
+                0 if self._lookout is None else self._lookout.clipped
+            ),
         }
 
     def _loss(self, answer: Answer) -> float:
@@ -155,13 +183,7 @@ class MinkowskiFit:
         value = self.moments.value(answer.a, answer.b)
         if value > ROUNDED * self.moments.xx:
             return value
-        return sum(
-            float(
-                rows.weights
-                @ (np.nan_to_num(rows.predict(*answer[:2]) - rows.decisions) ** 2).sum(1)
-            )
-            for _, _, rows in self.samples.rows()
-        )
+        return self.samples.squared_errors(answer.a, answer.b)
 
     def _reweighted(
         self, ridge: float | str, sparsity: float | str, strengths: Strengths, answer: Answer
@@ -170,35 +192,63 @@ class MinkowskiFit:
 
         The strengths are chosen once more when they did: anomalies ask for stronger ones.
         """
-        factors = self._factors(answer)
+        weigh = self._weights(answer)
         for again in (False, True):
-            folds = self.samples.fold_moments(self._folds, factors)
+            folds = self.samples.sums(self._folds, weigh).folds
             if again:
                 strengths = self.problem.choose(folds, ridge, sparsity, self._clock)
             for _ in range(MAX_REWEIGHTED):
                 last, answer = answer, self.problem.solve(Moments.total(folds).reduced(), strengths)
-                factors = self._factors(answer)
+                weigh = self._weights(answer)
                 if _close(last, answer) or self._clock.out():
                     break
-                folds = self.samples.fold_moments(self._folds, factors)
-        return strengths, answer, sum(int((part < 0.5).sum()) for part in factors)
+                folds = self.samples.sums(self._folds, weigh).folds
+        return strengths, answer, weigh.halved
 
-    def _factors(self, answer: Answer) -> list[Array]:
-        """Return the weight of each sample relative to what it was."""
-        errors = [np.zeros(len(shard.weights)) for shard in self.samples.shards]
-        for i, place, rows in self.samples.rows():
-            errors[i][place] = np.linalg.norm(
-                np.nan_to_num(rows.predict(*answer[:2]) - rows.decisions), axis=1
-            )
-        usual = USUAL * float(np.median(np.concatenate(errors)))
-        return [usual / np.maximum(part, usual) if usual > 0.0 else 0 * part + 1 for part in errors]
+    def _weights(self, answer: Answer) -> _Weights:
+        """Return how samples are weighed by the errors of an answer."""
+        weigh = _Weights(answer.a, answer.b, np.inf)
+        errors = np.concatenate(list(self.samples.each(_Lengths(self.samples.of, weigh))))
+        usual = USUAL * float(np.median(errors))
+        return replace(weigh, usual=usual, halved=int((errors > 2.0 * usual).sum()))
 
 
-def _check_size(hypothesis: Minkowski, shards: Sequence[Shard], n_folds: int) -> None:
+@dataclass(frozen=True)
+class _Weights:
+    """The weight of each sample relative to what it was."""
+
+    a: Array
+    b: Array
+    usual: float
+    halved: int = 0
+
+    def errors(self, piece: Piece) -> Array:
+        """Return the length of each sample's error."""
+        rows = piece.rows
+        errors = np.nan_to_num(rows.predict(self.a, self.b) - rows.decisions)
+        return np.asarray(np.linalg.norm(errors, axis=1))
+
+    def __call__(self, piece: Piece) -> Array:
+        errors = self.errors(piece)
+        if self.usual <= 0.0:
+            return np.ones(len(errors))
+        return np.asarray(self.usual / np.maximum(errors, self.usual))
+
+
+@dataclass(frozen=True)
+class _Lengths:
+    """The lengths of the errors of a shard."""
+
+    of: ShardMoments
+    weigh: _Weights
+
+    def __call__(self, shard: Shard, _: Numbers) -> Array:
+        return np.concatenate([self.weigh.errors(piece) for piece in self.of.pieces(shard)])
+
+
+def _check_size(samples: Samples, n_folds: int) -> None:
     """Refuse terms whose moments would not fit into memory."""
-    n, k = shards[0].decisions.shape[1], shards[0].features.shape[1]
-    terms, functions = len(hypothesis.terms_of(n)), hypothesis.basis(k).size
-    groups = 1 if hypothesis.scale == "shared" else terms
+    terms, (groups, functions) = samples.minimizers.count, samples.shape
     check_memory(
         (n_folds + 4.0) * (groups * functions) ** 2,
         f"the moments of {terms} terms with {functions} coefficients each, in {n_folds} folds,",
@@ -212,14 +262,3 @@ def _close(one: Answer, other: Answer) -> bool:
     pairs = ((one.a, other.a), (one.b, other.b))
     moved = max(float(np.abs(x - y).max(initial=0.0)) for x, y in pairs)
     return moved <= SETTLED * max(float(np.abs(y).max(initial=0.0)) for _, y in pairs)
-
-
-def _divide(
-    shards: Sequence[Shard], n_folds: int, random: np.random.Generator
-) -> list[NDArray[np.intp]]:
-    """Return the fold of every row of every shard."""
-    sizes = [len(shard.weights) for shard in shards]
-    if n_folds == 1 or len(sizes) >= SHARDS_AS_FOLDS:
-        return [np.full(size, i % n_folds, dtype=np.intp) for i, size in enumerate(sizes)]
-    fold = folds_of(shards, n_folds, random)
-    return [np.asarray(part, dtype=np.intp) for part in np.split(fold, np.cumsum(sizes)[:-1])]

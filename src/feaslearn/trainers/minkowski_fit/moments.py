@@ -5,17 +5,58 @@ r"""Second moments of a linear model of decisions, which add up over samples.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from feaslearn.trainers.minkowski_fit.units import Units
 
 Array = NDArray[np.float64]
 
 
 #: Eigenvalues of the features' moments below this share of the largest are zero.
 DEPENDENT = 1e-10
+
+
+class Split(NamedTuple):
+    """Which functions scales and offset are made of.
+
+    Scales take the first ``n_psi`` of the features, which an offset takes too; or, if ``knotted``,
+    functions of their own, which stand before the features.
+    """
+
+    n_psi: int
+    n_features: int
+    knotted: bool
+    offset: bool
+
+    @property
+    def n_functions(self) -> int:
+        """Number B of functions."""
+        features = self.n_features if self.offset else 0
+        return self.n_psi + features if self.knotted else max(self.n_psi, features)
+
+    @property
+    def psi(self) -> slice:
+        """The functions of the scales."""
+        return slice(0, self.n_psi)
+
+    @property
+    def phi(self) -> slice:
+        """The functions of the offset."""
+        if not self.offset:
+            return slice(0, 0)
+        return slice(self.n_psi if self.knotted else 0, self.n_functions)
+
+    @property
+    def constant(self) -> slice:
+        """Functions that add up to one: the constant, or those with the knots of one feature."""
+        if self.knotted and not self.offset:
+            return slice(0, self.n_psi // (self.n_features - 1))
+        start = self.n_psi if self.knotted else 0
+        return slice(start, start + 1)
 
 
 class Rows(NamedTuple):
@@ -30,11 +71,6 @@ class Rows(NamedTuple):
     decisions: Array
     weights: Array
 
-    def some(self, chosen: NDArray[np.bool_]) -> Rows:
-        """Return some of the samples; functions that are the features themselves remain so."""
-        part = Rows(*(array[chosen] for array in self))
-        return part._replace(phi=part.psi) if self.psi is self.phi else part
-
     def predict(self, a: Array, b: Array) -> Array:
         """Return the decisions for coefficients ``a`` (G, M) and ``b`` (k, n)."""
         return np.asarray(np.einsum("it,itj->ij", self.psi @ a.T, self.points) + self.phi @ b)
@@ -44,7 +80,11 @@ class Moments(NamedTuple):
     """Weighted sums of all products that squared errors need.
 
     ``aa`` (G, M, G, M), ``ab`` (G, M, k, n), ``bb`` (k, k, n), ``ra`` (G, M), ``rb`` (k, n), and
-    the sum of squared decisions.
+    the sum of squared decisions. Beside them, whether decisions were observed or not, ``gram``
+    (B, B) of all functions and the ``weight`` of the samples; and how many values were
+    ``observed``, how many samples ``tied``.
+
+    All of them add up over samples, and a plain table of arrays (`state`) says everything.
     """
 
     aa: Array
@@ -53,15 +93,19 @@ class Moments(NamedTuple):
     ra: Array
     rb: Array
     xx: float
+    gram: Array
+    weight: float
+    observed: float
+    tied: float = 0.0
 
     @classmethod
-    def of(cls, rows: Rows) -> Moments:
+    def of(cls, rows: Rows, split: Split) -> Moments:
         """Return the moments of some samples."""
+        basis = rows.phi if split.offset else rows.psi
+        if split.knotted and split.offset:
+            basis = np.hstack([rows.psi, rows.phi])
         G, n = rows.points.shape[1:]
-        M, k = rows.psi.shape[1], rows.phi.shape[1]
-        same = rows.psi is rows.phi
-        basis = rows.psi if same else np.hstack([rows.psi, rows.phi])
-        B = basis.shape[1]
+        B, psi, phi = basis.shape[1], split.psi, split.phi
         values = G * (G + 1) // 2 + G * n + n
         table, right_terms, right_offset, xx = _sums(basis, rows, values)
         first, second = np.triu_indices(B)
@@ -71,14 +115,44 @@ class Moments(NamedTuple):
         aa = np.empty((B, B, G, G))
         upper = np.triu_indices(G)
         aa[:, :, *upper] = aa[:, :, *upper[::-1]] = between
-        phi = slice(0 if same else M, None)
+        sizes = (split.n_psi, rows.phi.shape[1], G, n)
         return cls(
-            aa[:M, :M].transpose(2, 0, 3, 1),
-            ab[:M, phi].reshape(M, k, G, n).transpose(2, 0, 1, 3),
+            aa[psi, psi].transpose(2, 0, 3, 1),
+            ab[psi, phi].reshape(sizes).transpose(2, 0, 1, 3),
             bb[phi, phi],
-            np.ascontiguousarray(right_terms[:M].T),
+            np.ascontiguousarray(right_terms[psi].T),
             right_offset[phi],
             xx,
+            basis.T @ (rows.weights[:, None] * basis),
+            float(rows.weights.sum()),
+            float(np.count_nonzero(~np.isnan(rows.decisions))),
+        )
+
+    @classmethod
+    def of_patterns(cls, table: Array, points: Array, split: Split) -> Moments:
+        """Return the moments of samples that share minimisers, from plain moments of each kind.
+
+        ``table`` (P, L, L) holds the sums of products of functions and decisions for each pattern,
+        above the diagonal, ``points`` (P, G, n) its minimisers.
+        """
+        n, B = points.shape[2], split.n_functions
+        upper = np.triu(table[:, :B, :B])
+        S = upper + np.triu(upper, 1).transpose(0, 2, 1)
+        R = table[:, :B, B : B + n]
+        psi, phi = split.psi, split.phi
+        squares = np.einsum("pjj->j", table[:, B : B + n, B : B + n])
+        total = S.sum(axis=0)
+        bb = np.repeat(total[phi, phi][:, :, None], n, axis=2)
+        return cls(
+            np.einsum("ptj,puj,pml->tmul", points, points, S[:, psi, psi], optimize=True),
+            np.einsum("ptj,pml->tmlj", points, S[:, psi, phi]),
+            bb,
+            np.einsum("ptj,pmj->tm", points, R[:, psi]),
+            R.sum(axis=0)[phi],
+            float(squares.sum()),
+            total,
+            float(total[split.constant, split.constant].sum()),
+            0.0,
         )
 
     @classmethod
@@ -90,9 +164,51 @@ class Moments(NamedTuple):
         """
         return cls(*(sum(terms[1:], terms[0]) for terms in zip(*parts, strict=True)))
 
+    def state(self) -> dict[str, Array]:
+        """Return everything as arrays by name."""
+        return {name: np.asarray(value, dtype=float) for name, value in self._asdict().items()}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Array]) -> Moments:
+        """Return moments from what `state` returned."""
+        parts = {name: np.asarray(state[name], dtype=float) for name in cls._fields}
+        return cls(**{name: part if part.ndim else float(part) for name, part in parts.items()})  # type: ignore[arg-type]
+
     def scaled(self, factor: float) -> Moments:
-        """Return the moments of samples that count so many times as much."""
-        return Moments(*(factor * part for part in self))  # type: ignore[arg-type]
+        """Return the moments of samples whose weights are multiplied by a factor."""
+        weighted = (value * factor for value in self[:-2])
+        return Moments(*weighted, self.observed, self.tied)  # type: ignore[call-arg, arg-type]
+
+    def own_units(self, before: Units, split: Split) -> Units:
+        """Return the units of these samples, which are measured in others."""
+        ones = self.gram[split.constant].sum(axis=0)
+        start = split.n_psi if split.knotted else 0
+        level = np.zeros(len(before.center))
+        if split.offset:
+            seen = self.bb[0, 0]
+            level = self.rb[0] / np.where(seen > 0.0, seen, 1.0)
+        return before.refined(ones[start:], np.diag(self.gram)[start:], self.weight, level)
+
+    def in_units(self, before: Units, after: Units, split: Split) -> Moments:
+        """Return the moments of the same samples measured in other units."""
+        B = split.n_functions
+        whole = np.eye(B)
+        own = before.change(after)
+        places = slice(split.n_psi, None) if split.knotted else slice(0, B)
+        size = B - (split.n_psi if split.knotted else 0)
+        whole[places, places] = own[:size, :size]
+        psi, phi = whole[split.psi, split.psi], whole[split.phi, split.phi]
+        aa = np.einsum("am,gmhl,bl->gahb", psi, self.aa, psi, optimize=True)
+        ab = np.einsum("am,gmlj,bl->gabj", psi, self.ab, phi, optimize=True)
+        bb = np.einsum("am,mlj,bl->abj", phi, self.bb, phi, optimize=True)
+        ra, rb = self.ra @ psi.T, phi @ self.rb
+        xx = self.xx
+        if split.offset:
+            level = after.center - before.center
+            xx += float((level**2 * bb[0, 0] - 2.0 * level * rb[0]).sum())
+            ra = ra - ab[:, :, 0] @ level
+            rb = rb - bb[:, 0] * level
+        return Moments(aa, ab, bb, ra, rb, xx, whole @ self.gram @ whole.T, *self[7:])
 
     @property
     def matrix(self) -> Array:
@@ -155,7 +271,7 @@ def _sums(basis: Array, rows: Rows, values: int) -> tuple[Array, Array, Array, f
     """
     y = np.ascontiguousarray(rows.points.transpose(1, 2, 0))
     G, n, count = y.shape
-    functions, x = np.ascontiguousarray(basis.T), np.ascontiguousarray(rows.decisions.T)
+    functions, x = np.ascontiguousarray(basis.T), np.array(rows.decisions.T, order="C")
     table = np.empty((values, count))
     between, wy, w = np.split(table, [values - G * n - n, values - n])
     wy = wy.reshape(G, n, count)

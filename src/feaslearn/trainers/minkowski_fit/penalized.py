@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.hypotheses.scale_basis import ScaleBasis
 from feaslearn.runs import Clock
-from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced
+from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced, Split
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 from feaslearn.trainers.progress import ProgressBar
 
@@ -75,6 +76,14 @@ class Penalized:
 
     def __init__(self, cone: ScaleCone, one: Array, mean: Array) -> None:
         self._cone, self._one, self._mean = cone, one, mean
+
+    @classmethod
+    def over(cls, cone: ScaleCone, moments: Moments, basis: ScaleBasis, split: Split) -> Penalized:
+        """Return the problem of samples whose moments are known."""
+        one = np.zeros(basis.size)
+        one[: basis.knots_shape[0] if basis.knotted else 1] = 1.0
+        mean = moments.gram[split.constant].sum(axis=0)[split.psi] / moments.weight
+        return cls(cone, one, mean)
 
     def penalties(self, moments: Moments, strengths: Strengths) -> tuple[Array, Array]:
         """Return the factors of ``a^2`` and of ``2a``, both (G, M)."""

@@ -12,7 +12,7 @@ from feaslearn.hypotheses.term import Term, shape_of
 from feaslearn.losses import Objective
 
 
-def remarks(model: Minkowski, objective: Objective) -> list[str]:
+def remarks(model: Minkowski, objective: Objective, observed: float) -> list[str]:
     """Say which terms come twice or are single points, and whether there are too few samples."""
     n = objective.n_decisions
     terms = model.terms_of(n)
@@ -27,12 +27,11 @@ def remarks(model: Minkowski, objective: Objective) -> list[str]:
     if points:
         what = "only moves b(s)" if model.offset else "is the same decision at every cost"
         said.append(f"a single point, which {what}: {list_first(points[:5], len(points))}")
-    observed = sum(int((~np.isnan(shard.decisions)).sum()) for shard in objective.shards)
     size = model.layout(n, objective.n_features).size
     if isinstance(objective.hypothesis, Minkowski) and size > observed:
         said.append(
-            f"{size} parameters were fitted to {observed} observed values, which cannot determine "
-            "them: the ridge chooses among those that fit"
+            f"{size} parameters were fitted to {observed:.0f} observed values, which cannot "
+            "determine them: the ridge chooses among those that fit"
         )
     return said
 

@@ -1,26 +1,40 @@
-"""The samples of a Minkowski fit as a linear model sees them."""
+"""What the fit of a Minkowski sum reads of the samples: passes over them, wherever they are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Shard, ShardSource, shards_of
 from feaslearn.formulations import ProgramRows
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.hypotheses.term_minimizers import TermMinimizers
-from feaslearn.trainers.minkowski_fit.moments import Moments, Rows
-from feaslearn.trainers.standardize import moments as mean_and_scale
-from feaslearn.trainers.standardize import weighted_sum
+from feaslearn.runs import Run
+from feaslearn.trainers.minkowski_fit.first_pass import FirstPass
+from feaslearn.trainers.minkowski_fit.folds import BLOCK, Folds, Numbers
+from feaslearn.trainers.minkowski_fit.moments import Moments
+from feaslearn.trainers.minkowski_fit.shard_moments import Piece, ShardMoments
+from feaslearn.trainers.minkowski_fit.units import Units
+from feaslearn.trainers.progress import ProgressBar
 
 Array = NDArray[np.float64]
+Answer = TypeVar("Answer")
+#: Makes new weights of the pieces of a shard.
+Reweigh = Callable[[Piece], Array]
 
-#: Numbers that are kept so that minimisers need not be found again.
-KEPT = 30_000_000
-#: Products of two scales that are written out at once.
-AT_ONCE = 4_000_000
+#: Samples whose features say where knots are, where they cannot all be looked at together.
+MOST_FOR_KNOTS = 100_000
+
+
+class Sums(NamedTuple):
+    """What one pass over the samples brings: moments of each fold, least and greatest features."""
+
+    folds: list[Moments]
+    low: Array
+    high: Array
 
 
 class Samples:
@@ -30,146 +44,151 @@ class Samples:
     ----------
     hypothesis : Minkowski
         The terms.
-    shards : sequence of Shard
+    shards : sequence of Shard or ShardSource
         The samples.
+    n_jobs : int, default=1
+        Threads.
+    run : Run, optional
+        Keeps how far the first pass is.
 
     Attributes
     ----------
-    knots : ndarray or None
-        Where the functions of the scales have their knots.
-    parts : list of ndarray of shape (N, M)
-        Functions of the scales at the rows of each shard.
-    tied : list of ndarray of shape (N, T)
-        Which terms have several minimisers.
+    of : ShardMoments
+        What is made of a shard.
     """
 
-    def __init__(self, hypothesis: Minkowski, shards: Sequence[Shard]) -> None:
-        self.hypothesis, self.shards = hypothesis, shards
-        self.n, self.k = shards[0].decisions.shape[1], shards[0].features.shape[1]
-        self.basis = hypothesis.basis(self.k)
-        terms = hypothesis.terms_of(self.n)
-        self.minimizers = TermMinimizers(terms, self.n)
-        self.shape = (1 if terms and hypothesis.scale == "shared" else len(terms), self.basis.size)
-        features = [shard.features for shard in shards]
-        self.mean, self.scale = mean_and_scale(features, [shard.weights for shard in shards])
-        self.knots = None
-        if self.basis.knotted:
-            self.knots = self.basis.place_knots(np.concatenate(features))
-        shrink = 1.0 / self.scale
-        self._phi = [np.ascontiguousarray((part - self.mean) * shrink) for part in features]
-        self.parts = [self._psi(*pair) for pair in zip(features, self._phi, strict=True)]
-        self.center = self._center()
-        self.tied: list[NDArray[np.bool_]] = []
-        size = sum(len(part) for part in features) * self.minimizers.count * self.n
-        self._keep = size <= KEPT
-        self._points: dict[tuple[int, int], Array] = {}
+    def __init__(
+        self,
+        hypothesis: Minkowski,
+        shards: Sequence[Shard] | ShardSource,
+        n_jobs: int = 1,
+        run: Run | None = None,
+    ) -> None:
+        self._run = Run() if run is None else run
+        self.hypothesis, self.shards, self._n_jobs = hypothesis, shards_of(shards), n_jobs
+        self._share = 1.0
+        first = self.shards.first
+        self.n, self.k = first.decisions.shape[1], first.features.shape[1]
+        self.exact = len(first.weights) == self.shards.n_rows
+        units = Units.of(first, bool(hypothesis.offset), self.exact)
+        basis, knots = hypothesis.basis(self.k), None
+        if basis.knotted:
+            knots = basis.place_knots(self._features())
+        self.of = ShardMoments(hypothesis, self.n, self.k, units, knots)
+        self.basis, self.shape, self.minimizers = basis, self.of.shape, self.of.minimizers
 
-    def _psi(self, features: Array, phi: Array) -> Array:
-        if self.knots is not None:
-            return self.basis.values(features, self.knots)
-        return phi if self.basis.size == self.k else np.ascontiguousarray(phi[:, : self.basis.size])
+    def _features(self) -> Array:
+        """Return the features of all samples, or of so many that their quantiles are known."""
+        if isinstance(self.shards, ShardSource):
+            return self.shards.sample(MOST_FOR_KNOTS, np.random.default_rng(0)).features
+        return np.concatenate(list(self.shards.map(_features_of)))
 
-    def _center(self) -> Array:
-        """Return the mean of each decision, which an offset takes up and rounding is spared."""
-        if not self.hypothesis.offset:
-            return np.zeros(self.n)
-        total, weight = np.zeros(self.n), np.zeros(self.n)
-        for shard in self.shards:
-            seen = ~np.isnan(shard.decisions)
-            total += shard.weights @ np.where(seen, shard.decisions, 0.0)
-            weight += shard.weights @ seen
-        return np.asarray(total / np.where(weight > 0.0, weight, 1.0))
+    def sums(self, folds: Folds, reweigh: Reweigh | None = None) -> Sums:
+        """Go through all samples once."""
+        at = FirstPass(self.shards, self._run, self.k)
+        work = _Work(self.of, folds, reweigh)
+        with ProgressBar("Minkowski: moments", self.shards.n_rows or 0) as bar:
+            for found, least, greatest, count in self.shards.map(work, self._n_jobs, rows=BLOCK):
+                at.save()
+                for fold, moments in found:
+                    before = at.parts.get(fold)
+                    at.parts[fold] = moments if before is None else Moments.total([before, moments])
+                at.low, at.high = np.minimum(at.low, least), np.maximum(at.high, greatest)
+                at.done += count
+                bar.update(at.done)
+        return Sums([at.parts[fold] for fold in sorted(at.parts)], at.low, at.high)
 
-    def spread(self) -> float:
-        """Return the largest distance of a decision from its mean, or one."""
-        far = [np.nanmax(np.abs(shard.decisions - self.center)) for shard in self.shards]
-        return float(max(far)) or 1.0
+    def settle(self, sums: Sums) -> Sums:
+        """Return sums in the units of all samples, and keep those units; chunks weigh one then."""
+        total = Moments.total(sums.folds)
+        split, before = self.of.split, self.of.units
+        if isinstance(self.shards, ShardSource):
+            # How much all weights are together is known now, after the pass.
+            self._share = 1.0 / total.weight
+        folds = [fold.scaled(self._share) for fold in sums.folds]
+        if not self.exact:
+            after = total.own_units(before, split)
+            folds = [fold.in_units(before, after, split) for fold in folds]
+            self.of = self.of.in_units(after)
+        units = self.of.units
+        return Sums(folds, *(units.apply(end[None])[0] for end in sums[1:]))
 
-    def mean_psi(self) -> Array:
-        """Return the weighted mean of the functions of the scales."""
-        if self.knots is None:
-            # Standardised features have mean zero, but for the constant.
-            return np.asarray(np.eye(self.basis.size)[0])
-        weights = [shard.weights for shard in self.shards]
-        sums = [weighted_sum(*pair) for pair in zip(self.parts, weights, strict=True)]
-        return np.asarray(np.sum(sums, axis=0) / sum(float(w.sum()) for w in weights))
+    def each(
+        self, function: Callable[[Shard, Numbers], Answer], features_only: bool = False
+    ) -> Iterator[Answer]:
+        """Yield what ``function`` makes of each shard: one pass."""
+        return self.shards.map(function, self._n_jobs, features_only)
 
-    def rows(self, factors: Sequence[Array] | None = None) -> Iterator[tuple[int, slice, Rows]]:
-        """Yield shard, place and samples in pieces; ``factors`` multiply the weights."""
-        numbers = max(1, self.shape[0] ** 2, self.minimizers.count * self.n)
-        chunk = max(1, AT_ONCE // numbers)
-        first = not self.tied
-        for i, shard in enumerate(self.shards):
-            ties = []
-            for start in range(0, len(shard.weights), chunk):
-                place = slice(start, start + chunk)
-                points, tied = self._minimizers_at(i, place)
-                ties.append(tied)
-                weights = shard.weights[place]
-                if factors is not None:
-                    weights = weights * factors[i][place]
-                psi, phi = self.parts[i][place], self._phi[i][place]
-                if not self.hypothesis.offset:
-                    phi = phi[:, :0]
-                elif self.parts[i] is self._phi[i]:
-                    phi = psi
-                x = shard.decisions[place] - self.center
-                yield i, place, Rows(points, psi, phi, x, weights)
-            if first:
-                self.tied.append(np.concatenate(ties))
-
-    def _minimizers_at(self, i: int, place: slice) -> tuple[Array, NDArray[np.bool_]]:
-        key = (i, place.start)
-        if key in self._points:
-            return self._points[key], self.tied[i][place]
-        points, tied = self.minimizers.at(self.shards[i].costs[place])
-        if self.shape[0] == 1 < points.shape[1]:
-            points = points.sum(axis=1, keepdims=True)
-        if self._keep:
-            self._points[key] = points
-        return points, tied
-
-    def fold_moments(
-        self, folds: Sequence[NDArray[np.intp]], factors: Sequence[Array] | None = None
-    ) -> list[Moments]:
-        """Return the moments of each fold; ``folds`` says for each shard's rows which is theirs."""
-        count = 1 + max(int(fold.max()) for fold in folds)
-        sums: list[Moments | None] = [None] * count
-        for i, place, rows in self.rows(factors):
-            fold = folds[i][place]
-            for f in range(fold.min(), fold.max() + 1):
-                chosen = fold == f
-                part = rows if chosen.all() else rows.some(chosen)
-                moments, before = Moments.of(part), sums[f]
-                sums[f] = moments if before is None else Moments.total([before, moments])
-        return [moments for moments in sums if moments is not None]
+    def squared_errors(self, a: Array, b: Array) -> float:
+        """Return the weighted sum of squared errors, from the samples themselves."""
+        return self._share * sum(self.each(_Errors(self.of, a, b)))
 
     def program_rows(self) -> ProgramRows:
         """Return all samples as the training program reads them."""
-        phi = np.concatenate(self._phi)
+        parts = list(self.each(_whole))
+        features, costs, decisions, weights = (
+            np.concatenate(arrays) for arrays in zip(*parts, strict=True)
+        )
+        phi = self.of.units.apply(features)
         return ProgramRows(
-            np.concatenate(self.parts),
+            self.of.psi(features),
             phi if self.hypothesis.offset else phi[:, :0],
-            np.concatenate([shard.costs for shard in self.shards]),
-            np.concatenate([shard.decisions for shard in self.shards]) - self.center,
-            np.concatenate([shard.weights for shard in self.shards]),
+            np.ascontiguousarray(costs),
+            decisions - self.of.units.center,
+            self._share * weights,
         )
 
     def theta(self, a: Array, b: Array) -> Array:
         """Return the parameters for features and decisions as they were."""
-        blocks: dict[str, Array] = {}
-        if self.shape[0]:
-            blocks["alpha"] = a if self.knots is not None else self._restored(a.T).T
-        if self.hypothesis.offset:
-            blocks["b"] = self._restored(b)
-            blocks["b"][0] += self.center
-        if self.shape[0] and self.knots is not None:
-            blocks["knots"] = self.knots
-        return self.hypothesis.layout(self.n, self.k).pack(blocks)
+        return self.of.theta(a, b)
 
-    def _restored(self, table: Array) -> Array:
-        """Return coefficients of the features themselves, given those of standardised ones."""
-        m = len(table)
-        table = table / self.scale[:m, None]
-        table[0] -= self.mean[:m] @ table
-        return table
+
+@dataclass(frozen=True)
+class _Work:
+    """What a pass does with a shard; an object, so that it can be sent."""
+
+    of: ShardMoments
+    folds: Folds
+    reweigh: Reweigh | None
+
+    def __call__(
+        self, shard: Shard, rows: Numbers
+    ) -> tuple[list[tuple[int, Moments]], Array, Array, int]:
+        if self.reweigh is not None:
+            factors = np.concatenate([self.reweigh(piece) for piece in self.of.pieces(shard)])
+            shard = shard._replace(weights=shard.weights * factors)
+        fold = self.folds.of(rows)
+        found = []
+        for f in range(int(fold.min()), int(fold.max()) + 1):
+            chosen = fold == f
+            if chosen.all():
+                found.append((f, self.of.of(shard)))
+            elif chosen.any():
+                found.append((f, self.of.of(shard.rows(chosen))))
+        features = shard.features
+        return found, features.min(axis=0), features.max(axis=0), len(rows)
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """The sum of squared errors of a shard."""
+
+    of: ShardMoments
+    a: Array
+    b: Array
+
+    def __call__(self, shard: Shard, _: Numbers) -> float:
+        total = 0.0
+        for piece in self.of.pieces(shard):
+            rows = piece.rows
+            errors = np.nan_to_num(rows.predict(self.a, self.b) - rows.decisions)
+            total += float(rows.weights @ (errors**2).sum(axis=1))
+        return total
+
+
+def _features_of(shard: Shard, _: Numbers) -> Array:
+    return shard.features
+
+
+def _whole(shard: Shard, _: Numbers) -> Shard:
+    return shard

@@ -6,8 +6,8 @@ r"""Least squares over scales that are not negative at any training row.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,8 @@ Array = NDArray[np.float64]
 #: The scale that a row is about, and the row itself as a key.
 Row = tuple[int, bytes]
 
-#: Scales that are negative by a smaller share of the largest count as zero.
-VIOLATED = 1e-9
-#: Violated rows of each term that are added at once, and how often.
-ROWS_AT_ONCE, MAX_ROUNDS = 4, 300
+#: How often broken rows are added.
+MAX_ROUNDS = 300
 #: Least pivot of a matrix that needs no lift.
 WELL_POSED = 1e-4
 #: Solutions of a larger residual are not believed; those of the quick solver are held to more.
@@ -39,6 +37,14 @@ class ConeSolution(NamedTuple):
     rounds: int
 
 
+class Lookout(Protocol):
+    """Finds the rows that coefficients break."""
+
+    def find(self, a: Array, known: Mapping[Row, Array]) -> dict[Row, Array]:
+        """Return rows where scales of coefficients ``a`` (G, M) are negative, but for known."""
+        ...
+
+
 class ScaleCone:
     """The coefficients whose scales are not negative at any row.
 
@@ -47,21 +53,18 @@ class ScaleCone:
 
     Parameters
     ----------
-    parts : sequence of ndarray of shape (N, M)
-        The functions of the scales at all rows.
-    n_groups : int
-        Number G of scales.
-    nonnegative : bool
-        Whether coefficients that are not negative are all that is asked for.
+    shape : tuple of int
+        Number G of scales, and M of functions.
+    lookout : Lookout or None
+        Finds broken rows. None where coefficients that are not negative are all that is asked for.
     """
 
-    def __init__(self, parts: Sequence[Array], n_groups: int, nonnegative: bool) -> None:
-        self._parts = parts
-        self._nonnegative = nonnegative
+    def __init__(self, shape: tuple[int, int], lookout: Lookout | None) -> None:
+        self._lookout = lookout
         self._needed: dict[Row, Array] = {}
-        if nonnegative:
-            unit = np.eye(parts[0].shape[1])
-            self._needed = {(t, row.tobytes()): row for t in range(n_groups) for row in unit}
+        if lookout is None:
+            unit = np.eye(shape[1])
+            self._needed = {(t, row.tobytes()): row for t in range(shape[0]) for row in unit}
 
     def solve(self, H: Array, r: Array, units: Array, shape: tuple[int, int]) -> ConeSolution:
         """Minimise ``a'Ha - 2r'a`` over the cone; H is positive definite.
@@ -75,7 +78,7 @@ class ScaleCone:
         factor, scaled = _factored(scaled)
         target = solve_triangular(factor, right, lower=True)
         gain = float(target @ target)
-        if self._nonnegative:
+        if self._lookout is None:
             # Three times as fast, and not always right.
             quick = _quick(factor, target)
             forces = np.maximum(scaled @ quick - right, 0.0)
@@ -97,10 +100,12 @@ class ScaleCone:
             )
             search.add_rows(turned)
             found = solve_triangular(factor, search.y, lower=True, trans=1)
-            new = {} if self._nonnegative else self._violated((found / units).reshape(shape), known)
+            new = {}
+            if self._lookout is not None:
+                new = self._lookout.find((found / units).reshape(shape), known)
             if not new:
                 forces = rows[:, search.active] @ search.multipliers
-                if not self._nonnegative:
+                if self._lookout is not None:
                     keys = list(known)
                     self._needed = {keys[place]: known[keys[place]] for place in search.active}
                 residual = _residual(scaled, right, found, forces, gain)
@@ -111,22 +116,6 @@ class ScaleCone:
             f"the fit's optimality conditions do not hold after {rounds} rounds; check the scale "
             "of decisions and features, or ask for more ridge"
         )
-
-    def _violated(self, a: Array, known: Mapping[Row, Array]) -> dict[Row, Array]:
-        """Return the rows where scales are most negative, but for those known."""
-        scales = (a @ part.T for part in self._parts)
-        ends = [(each.min(axis=1), each.max(axis=1)) for each in scales]
-        limit = VIOLATED * max(float(np.abs(pair).max()) for pair in ends)
-        found: dict[Row, Array] = {}
-        for part, (least, _) in zip(self._parts, ends, strict=True):
-            last = min(ROWS_AT_ONCE, len(part)) - 1
-            for t in np.flatnonzero(least < -limit):
-                scale = part @ a[t]
-                for i in np.argpartition(scale, last)[: last + 1]:
-                    key = (int(t), part[i].tobytes())
-                    if scale[i] < -limit and key not in known:
-                        found[key] = part[i]
-        return found
 
 
 def _columns(rows: Mapping[Row, Array], shape: tuple[int, int]) -> Array:

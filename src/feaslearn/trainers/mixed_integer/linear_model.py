@@ -10,11 +10,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
+from feaslearn.results import remark
 from feaslearn.trainers.mip_run import run_mip
 
 Array = NDArray[np.float64]
 Columns = NDArray[np.intp]
 Term = tuple[Any, Any]
+
+#: Rows, bounds and whole numbers may be broken by this much, relative to the numbers in them.
+BROKEN = 1e-6
 
 
 class Answer(NamedTuple):
@@ -78,10 +82,47 @@ class LinearModel:
         InfeasibleProblemError, UnboundedProblemError, SolverError
             Where there is no answer and it is not for lack of time.
         """
+        try:
+            answer = self._attempt(start, seconds, gap, presolve=True)
+            why = self._broken(answer.values)
+            if not why:
+                return answer
+        except SolverError as error:
+            why = str(error)
+        remark(f"the training program was solved once more, without presolve: {why}")
+        answer = self._attempt(start, seconds, gap, presolve=False)
+        why = self._broken(answer.values)
+        if why:
+            raise SolverError(
+                f"HiGHS: what it calls an answer to the training program is none: {why}"
+            )
+        return answer
+
+    def _broken(self, values: Array | None) -> str:
+        """Say which row, bound or whole number an answer breaks; nothing if it breaks none."""
+        if values is None:
+            return ""
+        limits, matrix = np.array(self._limits), self._matrix()
+        lower, upper = map(np.concatenate, (self._lower, self._upper))
+        levels = matrix @ values
+        sizes = 1.0 + abs(matrix) @ np.abs(values)
+        rows = np.maximum(limits[:, 0] - levels, levels - limits[:, 1]) / sizes
+        columns = np.maximum(lower - values, values - upper) / (1.0 + np.abs(values))
+        whole = np.concatenate(self._integer)
+        parts = np.abs(values - np.round(values))[whole]
+        for what, excess in (("a row", rows), ("a bound", columns), ("a whole number", parts)):
+            if excess.max(initial=0.0) > BROKEN:
+                return f"{what} is broken by {excess.max():.1e}"
+        return ""
+
+    def _attempt(
+        self, start: dict[int, float], seconds: float, gap: float, presolve: bool
+    ) -> Answer:
         import highspy
 
         solver: Any = highspy.Highs()
         solver.setOptionValue("output_flag", False)
+        solver.setOptionValue("presolve", "choose" if presolve else "off")
         solver.setOptionValue("threads", 1)
         solver.setOptionValue("mip_rel_gap", gap)
         solver.setOptionValue("mip_feasibility_tolerance", 1e-8)
@@ -110,15 +151,18 @@ class LinearModel:
         values = np.array(solver.getSolution().col_value) if found else None
         return Answer(values, float(info.mip_dual_bound), status == kinds.kOptimal)
 
-    def _highs(self, highspy: Any) -> Any:
+    def _matrix(self) -> sp.csc_array:
         lengths = [len(columns) for columns, _ in self._rows]
         where = np.repeat(np.arange(len(lengths)), lengths)
         columns = np.concatenate([columns for columns, _ in self._rows])
         factors = np.concatenate([factors for _, factors in self._rows])
         shape = (len(lengths), self._count)
-        matrix = sp.csc_array(sp.coo_array((factors, (where, columns)), shape=shape))
+        return sp.csc_array(sp.coo_array((factors, (where, columns)), shape=shape))
+
+    def _highs(self, highspy: Any) -> Any:
+        matrix = self._matrix()
         model: Any = highspy.HighsLp()
-        model.num_row_, model.num_col_ = shape
+        model.num_row_, model.num_col_ = matrix.shape
         costs = np.zeros(self._count)
         costs[list(self.costs)] = list(self.costs.values())
         model.col_cost_ = costs

@@ -113,6 +113,9 @@ class Streaming(Trainer):
     #: Known constraints are refused by the search itself.
     uses_known = True
 
+    #: Older samples count less, so they stay in the order they came in.
+    names_rows = True
+
     def __init__(
         self,
         forgetting: float = 1.0,

@@ -1,0 +1,41 @@
+"""Lazy frames of polars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from feaslearn.data.sources.table_source import Block, TableSource, Task, cut
+from feaslearn.exceptions import DataError
+
+
+class LazyFrameSource(TableSource):
+    """A query whose result is never in memory as a whole; each pass runs it again.
+
+    Parameters
+    ----------
+    frame : polars.LazyFrame
+        The query.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        if not hasattr(frame, "collect_batches"):
+            raise DataError(
+                "Chunks: this version of polars cannot hand over a lazy frame in pieces; write it "
+                "with sink_parquet and pass the file, or collect it"
+            )
+        self._frame = frame
+        self.labels = tuple(frame.collect_schema().names())
+
+    def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
+        """Yield one task for each piece of the result; polars makes them."""
+        names = [self.labels[j] for j in columns]
+        first = 0
+        query = self._frame.select(names)
+        for batch in query.collect_batches(chunk_size=rows, maintain_order=True):
+            arrays = [batch[name].to_numpy() for name in names]
+            block = Block(arrays, first, "the lazy frame", first)
+            first += batch.height
+            if batch.height:
+                yield partial(cut, block, rows)

@@ -1,0 +1,184 @@
+"""Signals and decisions on the workers of a cluster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, TypeVar
+
+from feaslearn.data import Chunk, Chunks, ChunkSource
+from feaslearn.distributed.packages import client_of, killed_worker
+from feaslearn.distributed.pieces import pieces_of
+from feaslearn.exceptions import DataError, SolverError
+
+Answer = TypeVar("Answer")
+
+#: Seconds between two looks whether there are workers at all.
+LOOK = 5.0
+
+
+class ClusterChunks(ChunkSource):
+    r"""Signals and decisions that stay on the workers of a ``dask.distributed`` cluster.
+
+    A fit sends parameters and functions to the chunks and gets sums back:
+
+    .. math:: \theta \;\to\; \sum_{i \in \text{chunk}} w_i \ell_\theta(x_i, s_i),
+              \; \sum_{i \in \text{chunk}} w_i \nabla_\theta \ell_\theta(x_i, s_i)
+
+    Sums are added in the order of the chunks, whichever worker is first, so the result is the same
+    bit for bit however many workers there are, and also when one is lost: its chunks are computed
+    again from their source. Pass it to ``fit`` in the place of X, without y.
+
+    Parameters
+    ----------
+    source : dask frame, pair of dask arrays, Chunks, or what Chunks reads
+        Partitions of a dask frame and blocks of dask arrays stay where they are computed. Parquet
+        files are read by the workers, which must reach them under the same paths. Arrays in memory
+        are sent once.
+    client : Client or str, default=None
+        A client of ``dask.distributed`` or the address of a scheduler; by default the client that
+        was made last.
+    signals, decisions : sequence of str, default=None
+        Columns, as for `Chunks`. Not for pairs.
+    weights : str, default=None
+        The column of the samples' weights.
+    dtype : {"float64", "float32"}, default="float64"
+        How the workers hold the numbers. Sums are always in double precision.
+    persist : bool, default=True
+        Whether workers keep the chunks in memory; otherwise each pass computes them again.
+    patience : float, default=120.0
+        Seconds to wait for a worker while there is none at all.
+
+    References
+    ----------
+    Rocklin, "Dask: Parallel computation with blocked algorithms and task scheduling", SciPy 2015.
+
+    Examples
+    --------
+    >>> from dask.distributed import Client, LocalCluster  # doctest: +SKIP
+    >>> client = Client(LocalCluster(n_workers=2))  # doctest: +SKIP
+    >>> data = fl.distributed.ClusterChunks(
+    ...     "data/*.parquet", signals=["price_*", "load"], decisions=["power_*"]
+    ... )  # doctest: +SKIP
+    >>> model.fit(data)  # doctest: +SKIP
+    """
+
+    adds = True
+
+    def __init__(
+        self,
+        source: Any,
+        client: Any = None,
+        *,
+        signals: Sequence[str] | None = None,
+        decisions: Sequence[str] | None = None,
+        weights: str | None = None,
+        dtype: Literal["float64", "float32"] = "float64",
+        persist: bool = True,
+        patience: float = 120.0,
+    ) -> None:
+        self.client = client_of(client)
+        self.persist, self.patience = persist, patience
+        columns = {"signals": signals, "decisions": decisions, "weights": weights}
+        if isinstance(source, Chunks) and any(part is not None for part in columns.values()):
+            raise DataError("ClusterChunks: Chunks say themselves which columns are what")
+        self.names, self._pieces = pieces_of(source, dtype, columns)
+        self.named = not _is_pair(source)
+        self._kept: list[Any] | None = None
+        counted = self.client.map(_count, self._computed(), pure=False)
+        self._firsts = [0]
+        for count in counted:
+            self._firsts.append(self._firsts[-1] + self._result(count))
+        self.n_rows = self._firsts[-1]
+        if not self.n_rows:
+            raise DataError("ClusterChunks: there are no rows")
+
+    def map(
+        self,
+        function: Callable[[Chunk], Answer],
+        n_jobs: int = 1,
+        signals: tuple[int, ...] | None = None,
+    ) -> Iterator[Answer]:
+        """Yield what ``function`` makes of each chunk, in order: one pass over the data.
+
+        Parameters
+        ----------
+        function : callable
+            What to do with a chunk.
+        n_jobs : int, default=1
+            Not used: the workers decide how many chunks they work on at a time.
+        signals : tuple of int, default=None
+            Not used: chunks are with the workers as a whole.
+
+        Yields
+        ------
+        object
+            The answer for each chunk.
+        """
+        client = self.client
+        # A task of its own: it is sent once, workers hand it on, and it is not lost with one.
+        sent = client.submit(_itself, function, pure=False)
+        pieces = self._computed()
+        # One message to the scheduler for all of them.
+        answers = client.map(_answers, [sent] * len(pieces), pieces, self._firsts[:-1], pure=False)
+        for place, answer in enumerate(answers):
+            # What has been fetched need not stay on its worker.
+            answers[place] = None
+            yield from self._result(answer)
+
+    def _computed(self) -> list[Any]:
+        """Return the chunks as futures: they are, or are being computed, on the workers."""
+        if self._kept is not None:
+            return self._kept
+        futures: list[Any] = self.client.compute(self._pieces)
+        if self.persist:
+            self._kept = futures
+        return futures
+
+    def _result(self, future: Any) -> Any:
+        """Wait for an answer, unless there is nobody left who could give it."""
+        nobody_since = None
+        while True:
+            try:
+                return future.result(timeout=LOOK)
+            except TimeoutError:
+                if future.done():
+                    raise
+            except killed_worker() as error:
+                raise SolverError(
+                    "a chunk ended every worker that took it, which is mostly a lack of memory: "
+                    f"make smaller chunks, or give workers more ({error})"
+                ) from error
+            now = time.monotonic()
+            nobody_since = None if self.client.nthreads() else nobody_since or now
+            if nobody_since is not None and now - nobody_since > self.patience:
+                raise SolverError(
+                    f"the cluster has had no workers for {self.patience:g} s: start some, and fit "
+                    "again"
+                )
+
+    def __repr__(self) -> str:
+        return (
+            f"ClusterChunks({self.n_rows} rows in {len(self._pieces)} pieces, "
+            f"{len(self.names.signals)} signals, {len(self.names.decisions)} decisions)"
+        )
+
+
+def _is_pair(source: Any) -> bool:
+    return isinstance(source, tuple) or (isinstance(source, Chunks) and not source.named)
+
+
+def _itself(function: Any) -> Any:
+    return function
+
+
+def _count(chunks: list[Chunk]) -> int:
+    return sum(chunk.n_rows for chunk in chunks)
+
+
+def _answers(function: Callable[[Chunk], Answer], chunks: list[Chunk], first: int) -> list[Answer]:
+    answers = []
+    for chunk in chunks:
+        answers.append(function(chunk._replace(first=first)))
+        first += chunk.n_rows
+    return answers

@@ -1,0 +1,55 @@
+"""How a chunk becomes what a loss reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.costs import ResolvedCost
+from feaslearn.data import Chunk, Shard
+from feaslearn.exceptions import DataError
+from feaslearn.features import FeatureMap
+
+
+@dataclass(frozen=True)
+class ChunkReader:
+    """Makes features and costs of a chunk's signals, and leaves out rows that do not count.
+
+    Parameters
+    ----------
+    features : FeatureMap
+        How features are made of signals.
+    cost : ResolvedCost or None
+        How costs are read from signals; without, they are zero.
+    sign : float
+        -1 where decisions maximise their cost.
+    """
+
+    features: FeatureMap
+    cost: ResolvedCost | None
+    sign: float
+
+    def __call__(self, chunk: Chunk) -> tuple[Shard, NDArray[np.intp]]:
+        """Return the shard, and which rows of the chunk it holds."""
+        signals, decisions, weights = (np.asarray(a, dtype=float) for a in chunk[:3])
+        kept = np.arange(len(weights))
+        counting = weights > 0.0
+        if np.isnan(decisions.sum()):
+            counting = counting & ~np.isnan(decisions).all(axis=1)
+        if not counting.all():
+            kept = np.flatnonzero(counting)
+            signals, decisions, weights = signals[kept], decisions[kept], weights[kept]
+        try:
+            columns = self.features.transform(signals)
+            costs = np.zeros(decisions.shape)
+            if self.cost is not None:
+                costs = self.cost.evaluate(signals)
+        except DataError as error:
+            raise DataError(
+                f"{chunk.place}: {error} (rows are counted from row {chunk.first} of the data)"
+            ) from error
+        if self.sign < 0.0:
+            costs = -costs
+        return Shard(columns, costs, decisions, weights), kept

@@ -1,0 +1,177 @@
+"""Fits to data that come in chunks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import clone
+
+from feaslearn.costs import ResolvedCost, resolve_cost
+from feaslearn.data import SHARD_ROWS, ChunkSource, ShardSource, shards
+from feaslearn.data.survey import Survey
+from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.features import FeatureMap, fit_features
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.losses import Loss, Objective
+from feaslearn.regressor.checks import FitData
+from feaslearn.regressor.chunk_reader import ChunkReader
+from feaslearn.regressor.fit_problems import FitProblems
+from feaslearn.regressor.parameters import check_combination, check_parameters
+from feaslearn.regressor.training import validation_of
+from feaslearn.trainers import Auto, Convex, Trained, Trainer
+from feaslearn.trainers.automatic import choose_hypothesis, choose_trainer, linear_policy
+from feaslearn.trainers.running import carried_out, survey_once
+from feaslearn.trainers.sample_order import MOST_SORTED
+from feaslearn.trainers.size_choice import choose_size
+from feaslearn.trainers.some_samples import MOST_SAMPLES, some_samples
+
+if TYPE_CHECKING:
+    from feaslearn.regressor.region_regressor import RegionRegressor
+
+
+class ChunkedFit(NamedTuple):
+    """What was trained, and what is to be remembered of the data: some rows stand for all."""
+
+    hypothesis: Hypothesis
+    trained: Trained
+    data: FitData
+    survey: Survey
+
+
+class _Checked(NamedTuple):
+    loss: Loss
+    random: np.random.Generator
+    cost: ResolvedCost | None
+    features: FeatureMap
+
+
+def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> ChunkedFit:
+    """Train from chunks; ``others`` are y, costs and weights, which chunks have themselves."""
+    checked = _check(model, chunks, others)
+    sign = -1.0 if model.sense == "max" else 1.0
+    hypothesis = linear_policy() if model.hypothesis is None else clone(model.hypothesis)
+    threads = int(effective_n_jobs(model.n_jobs))
+    source = _source(chunks, checked, sign, threads)
+    data = FitData(source.first, checked.features, checked.cost, *checked[:2], np.zeros((2, 0)))
+    watched = validation_of(model, data)
+    objective = Objective(checked.loss, hypothesis, source, threads, watched)
+    fit = _Fit(model.trainer, choose=model.hypothesis is None and model.cost is not None)
+    seeded = model.random_state is not None
+    trained = carried_out(fit.outer, objective, checked.random, fit.train, seeded)
+    chosen_from = fit.chosen_from
+    survey = source.survey()
+    _check_observed(survey, chunks)
+    if chosen_from:
+        trained.result.warnings.append(
+            f"the hypothesis was chosen on {chosen_from} of {survey.n_samples} samples, among "
+            "those that can be fitted from chunks"
+        )
+    trained.result.details["passes over the data"] = float(source.passes)
+    rows = survey.rows._replace(
+        costs=sign * survey.rows.costs, weights=survey.rows.weights / survey.rows.weights.sum()
+    )
+    data = data._replace(rows=rows, signals=survey.signals)
+    return ChunkedFit(fit.hypothesis, trained, data, survey)
+
+
+class _Fit:
+    """Chooses what is open and trains, all within one run."""
+
+    def __init__(self, trainer: Trainer | str, choose: bool) -> None:
+        self._trainer, self._choose = trainer, choose
+        #: Whose limits hold for all of it.
+        self.outer = trainer if isinstance(trainer, Trainer) else Auto()
+        self.hypothesis: Hypothesis = linear_policy()
+        self.chosen_from = 0
+
+    def train(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Choose the hypothesis on some samples and its number of columns; then train."""
+        if self._choose:
+            survey_once(objective)
+            some = some_samples(objective, random).within("hypothesis")
+            # Those that Convex trains can be fitted from chunks.
+            objective = objective.of(choose_hypothesis(some, random, Convex()))
+            self.chosen_from = some.n_samples
+        self.hypothesis = choose_size(objective.within("size"), random).hypothesis
+        objective = objective.of(self.hypothesis)
+        trainer = choose_trainer(self._trainer, objective)
+        reasons = trainer.chunk_mismatches(objective)
+        if reasons:
+            raise UnsupportedError(f"RegionRegressor: {'; '.join(reasons)}")
+        if trainer.chunks == "sums":
+            survey_once(objective)
+            objective = objective.normalized()
+            if objective.n_samples <= MOST_SORTED:
+                # So few are read into memory: what is done to them there does not fit chunks.
+                objective = replace(objective, shards=list(shards(objective.whole())))
+        return trainer.train(objective.within("training"), random)
+
+
+def _check(model: RegionRegressor, chunks: ChunkSource, others: tuple[Any, ...]) -> _Checked:
+    """Check parameters and the first chunk; raise one error that names everything."""
+    problems = FitProblems()
+    loss, random = check_parameters(model, problems)
+    for name, value in zip(("y", "costs", "sample_weight"), others, strict=True):
+        if value is not None:
+            problems.add(f"{name} is not for Chunks, which hold decisions and weights themselves")
+    if model.known is not None:
+        problems.add("known= needs all samples in memory; fit from chunks without it")
+    n, names = len(chunks.names.decisions), chunks.names.signals
+    cost = None
+    if model.cost is not None:
+        cost = resolve_cost(
+            model.cost,
+            n_decisions=n,
+            signal_names=names if chunks.named else None,
+            n_signals=len(names),
+            problems=problems,
+        )
+    if loss is not None:
+        check_combination(model, loss, n, problems)
+    features = None
+    with problems.taking():
+        columns = () if cost is None else cost.columns
+        signals = np.zeros((1, len(names)))
+        if not isinstance(model.features, str):
+            signals = _some_signals(chunks)
+        features = fit_features(model.features, signals, cost_columns=columns, signal_names=names)
+    problems.raise_all()
+    if loss is None or random is None or features is None:
+        raise AssertionError("a part is missing although no problem was found")
+    return _Checked(loss, random, cost, features)
+
+
+def _some_signals(chunks: ChunkSource) -> Any:
+    """Return the signals of a part of the samples, to which a transformer can be fitted."""
+    names = chunks.names.signals
+    everything = fit_features("all", np.zeros((1, len(names))), cost_columns=(), signal_names=names)
+    checked = _Checked(None, None, None, everything)  # type: ignore[arg-type]
+    source = _source(chunks, checked, 1.0, 1)
+    rows = source.sample(MOST_SAMPLES, np.random.default_rng(0))
+    return np.ascontiguousarray(rows.features[:, 1:])
+
+
+def _source(chunks: ChunkSource, checked: _Checked, sign: float, threads: int) -> ShardSource:
+    read = ChunkReader(checked.features, checked.cost, sign)
+    head = chunks.head()
+    first, kept = read(head.rows(0, SHARD_ROWS))
+    if not len(kept):
+        first, kept = read(head)
+    if not len(kept):
+        raise DataError(
+            f"{head.place}: none of the first {head.n_rows} rows has a positive weight and an "
+            "observed decision"
+        )
+    columns = None if checked.features.transformer is not None else checked.features.columns
+    return ShardSource(chunks, read, first, columns, threads)
+
+
+def _check_observed(survey: Survey, chunks: ChunkSource) -> None:
+    for j in np.flatnonzero(survey.observed == 0):
+        raise DataError(
+            f"decisions: column {chunks.names.decisions[j]!r} has no observed value in a row of "
+            "positive weight; drop the column"
+        )

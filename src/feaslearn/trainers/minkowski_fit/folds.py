@@ -1,0 +1,62 @@
+"""Which fold of a cross-validation a sample belongs to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.data import SHARD_ROWS, Shard, Shards, ShardSource
+from feaslearn.trainers.sample_order import folds_of
+
+#: Of more samples than this, blocks of rows are folds: to choose from each shard takes longer.
+MOST_DRAWN, BLOCK = 40 * SHARD_ROWS, 8 * SHARD_ROWS
+
+Numbers = NDArray[np.intp]
+
+
+class Folds(NamedTuple):
+    """Folds of samples that are known by their numbers alone.
+
+    Parameters
+    ----------
+    n_folds : int
+        How many folds.
+    drawn : ndarray or None
+        The fold of each sample, where there are few; otherwise blocks of samples take turns.
+    block : int
+        The number of samples in a block.
+    """
+
+    n_folds: int
+    drawn: Numbers | None
+    block: int
+
+    @classmethod
+    def draw(cls, shards: Shards, n_folds: int, random: np.random.Generator) -> Folds:
+        """Divide samples into folds at random, equal ones together, or many of them by turns.
+
+        Few samples that are not in memory are read for that.
+        """
+        if n_folds > 1 and shards.n_rows is None and isinstance(shards, ShardSource):
+            shards.survey()
+        total = shards.n_rows
+        if n_folds == 1 or total is None or total >= MOST_DRAWN:
+            return cls(n_folds, None, BLOCK)
+        parts = list(shards.map(_with_numbers))
+        drawn = np.zeros(total, dtype=np.intp)
+        drawn[np.concatenate([rows for _, rows in parts])] = folds_of(
+            [part for part, _ in parts], n_folds, random
+        )
+        return cls(n_folds, drawn, BLOCK)
+
+    def of(self, rows: Numbers) -> Numbers:
+        """Return the fold of each of some samples."""
+        if self.drawn is not None:
+            return np.asarray(self.drawn[rows])
+        return np.asarray((rows // self.block) % self.n_folds)
+
+
+def _with_numbers(shard: Shard, rows: Numbers) -> tuple[Shard, Numbers]:
+    return shard, rows

@@ -1,0 +1,158 @@
+"""The moments of one shard: what a pass over the data adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.data import Shard
+from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.hypotheses.scale_basis import ScaleBasis
+from feaslearn.hypotheses.term_minimizers import TermMinimizers
+from feaslearn.hypotheses.term_patterns import TermPatterns
+from feaslearn.kernels.pattern_sums import pattern_sums
+from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split
+from feaslearn.trainers.minkowski_fit.units import Units
+
+Array = NDArray[np.float64]
+
+#: Products of two scales that are written out at once.
+AT_ONCE = 4_000_000
+
+
+class Piece(NamedTuple):
+    """Some rows of a shard with their minimisers, and how many of them tie."""
+
+    place: slice
+    rows: Rows
+    tied: NDArray[np.bool_]
+
+
+class ShardMoments:
+    """Makes the moments of a shard; can be sent to where the shard is.
+
+    Parameters
+    ----------
+    hypothesis : Minkowski
+        The terms.
+    n, k : int
+        Number of decisions and of features.
+    units : Units
+        What features and decisions are measured in.
+    knots : ndarray or None
+        Where the functions of the scales have their knots.
+    """
+
+    def __init__(
+        self, hypothesis: Minkowski, n: int, k: int, units: Units, knots: Array | None
+    ) -> None:
+        self.hypothesis, self.units, self.knots, self.n = hypothesis, units, knots, n
+        self.basis: ScaleBasis = hypothesis.basis(k)
+        terms = hypothesis.terms_of(n)
+        self.minimizers = TermMinimizers(terms, n)
+        self.patterns = TermPatterns.of(terms, n)
+        self.shared = bool(terms) and hypothesis.scale == "shared"
+        self.split = Split(self.basis.size, k, self.basis.knotted, bool(hypothesis.offset))
+
+    def in_units(self, units: Units) -> ShardMoments:
+        """Return the same in other units."""
+        return ShardMoments(self.hypothesis, self.n, self.split.n_features, units, self.knots)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of scales, and of functions that each is made of."""
+        return (1 if self.shared else self.minimizers.count, self.basis.size)
+
+    def of(self, shard: Shard) -> Moments:
+        """Return the moments of all rows."""
+        found = None if self.patterns is None else self._by_patterns(self.patterns, shard)
+        return self._one_by_one(shard) if found is None else found
+
+    def _one_by_one(self, shard: Shard) -> Moments:
+        parts = []
+        for piece in self.pieces(shard):
+            tied = float(piece.tied.any(axis=1).sum())
+            parts.append(Moments.of(piece.rows, self.split)._replace(tied=tied))
+        return Moments.total(parts)
+
+    def _by_patterns(self, patterns: TermPatterns, shard: Shard) -> Moments | None:
+        """Add up rows with the same minimisers together; others, with ties or gaps, alone."""
+        costs, decisions = (np.ascontiguousarray(a.T) for a in (shard.costs, shard.decisions))
+        found = patterns.at(costs, decisions)
+        if found is None:
+            return None
+        numbers, rows = found
+        split, units = self.split, self.units
+        width = split.n_functions + self.n
+        table = np.zeros((len(rows), width + width % 2, width + width % 2))
+        if split.knotted:
+            functions = np.ascontiguousarray(self._functions(shard.features).T)
+            level, shrink = np.zeros(len(functions)), np.ones(len(functions))
+        else:
+            functions = np.ascontiguousarray(shard.features[:, : split.n_functions].T)
+            level, shrink = units.mean, 1.0 / units.scale
+        weights = np.ascontiguousarray(shard.weights)
+        pattern_sums(numbers, functions, level, shrink, decisions, units.center, weights, table)
+        points, _ = self._points(np.ascontiguousarray(shard.costs[rows]))
+        moments = Moments.of_patterns(table, points, split)
+        alone = numbers < 0
+        moments = moments._replace(observed=float((~alone).sum() * self.n))
+        if alone.any():
+            moments = Moments.total([moments, self._one_by_one(shard.rows(alone))])
+        return moments
+
+    def psi(self, features: Array) -> Array:
+        """Return the functions of the scales at rows of features."""
+        if self.knots is not None:
+            return self.basis.values(features, self.knots)
+        size = self.basis.size
+        units = self.units
+        return np.asarray((features[:, :size] - units.mean[:size]) * (1.0 / units.scale[:size]))
+
+    def _functions(self, features: Array) -> Array:
+        psi = self.basis.values(features, self.knots)
+        return np.hstack([psi, self.units.apply(features)]) if self.split.offset else psi
+
+    def _points(self, costs: Array) -> tuple[Array, NDArray[np.bool_]]:
+        points, tied = self.minimizers.at(costs)
+        return (points.sum(axis=1, keepdims=True) if self.shared else points), tied
+
+    def pieces(self, shard: Shard) -> Iterator[Piece]:
+        """Yield all rows with their minimisers, in pieces that can be written out."""
+        numbers = max(1, self.shape[0] ** 2, self.minimizers.count * self.n)
+        size = max(1, AT_ONCE // numbers)
+        for start in range(0, max(1, len(shard.weights)), size):
+            place = slice(start, start + size)
+            features = shard.features[place]
+            phi = np.ascontiguousarray(self.units.apply(features))
+            if self.knots is not None:
+                psi = self.basis.values(features, self.knots)
+            else:
+                psi = phi if self.basis.size == phi.shape[1] else phi[:, : self.basis.size]
+            points, tied = self._points(np.ascontiguousarray(shard.costs[place]))
+            decisions = shard.decisions[place] - self.units.center
+            if not self.hypothesis.offset:
+                phi = phi[:, :0]
+            yield Piece(place, Rows(points, psi, phi, decisions, shard.weights[place]), tied)
+
+    def theta(self, a: Array, b: Array) -> Array:
+        """Return the parameters for features and decisions as they were."""
+        blocks: dict[str, Array] = {}
+        if self.shape[0]:
+            blocks["alpha"] = a if self.knots is not None else self._restored(a.T).T
+        if self.hypothesis.offset:
+            blocks["b"] = self._restored(b)
+            blocks["b"][0] += self.units.center
+        if self.shape[0] and self.knots is not None:
+            blocks["knots"] = self.knots
+        return self.hypothesis.layout(self.n, self.split.n_features).pack(blocks)
+
+    def _restored(self, table: Array) -> Array:
+        """Return coefficients of the features themselves, given those of standardised ones."""
+        m, units = len(table), self.units
+        table = table / units.scale[:m, None]
+        table[0] -= units.mean[:m] @ table
+        return table

@@ -1,0 +1,93 @@
+"""Starts, cross-validation and bootstrap on the cluster, through joblib."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import parallel_config
+from rich.console import Console
+from sklearn.model_selection import cross_val_score
+from threadpoolctl import threadpool_limits
+
+import feaslearn as fl
+from experiments.frame.cluster import cluster
+from experiments.frame.experiment import Experiment, Row, Settings
+from experiments.frame.runner import run, unfinished
+from experiments.frame.store import Store
+
+DATA = fl.datasets.make_power5(80, noise=0.1, random_state=0)
+PAIR = (DATA.signals, DATA.decisions)
+QUICK = {"ridge": 0.1, "ridge_floor": 1.0, "max_iter": 20}
+
+
+def affine(n_starts: int, n_jobs: int | None = None) -> fl.RegionRegressor:
+    trainer = fl.trainers.Annealing(n_starts=n_starts, **QUICK)
+    return fl.RegionRegressor(
+        fl.Affine(fl.Simplex(3)), cost=DATA.cost, trainer=trainer, random_state=0, n_jobs=n_jobs
+    )
+
+
+def test_starts_are_walked_on_the_cluster(client: Any) -> None:
+    here = affine(3).fit(*PAIR)
+    with parallel_config(backend="dask"):
+        there = affine(3, n_jobs=-1).fit(*PAIR)
+    np.testing.assert_array_equal(there.theta_, here.theta_)
+    assert there.result_.n_iter == here.result_.n_iter
+    assert there.result_.history == here.result_.history
+
+
+def test_cross_validation_on_the_cluster(client: Any) -> None:
+    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=DATA.cost, random_state=0)
+    with threadpool_limits(1):  # as on the workers: products of other threads round otherwise
+        here = cross_val_score(model, *PAIR, cv=3)
+    with parallel_config(backend="dask"):
+        there = cross_val_score(model, *PAIR, cv=3, n_jobs=-1)
+    np.testing.assert_array_equal(there, here)
+
+
+def test_bootstrap_on_the_cluster(client: Any) -> None:
+    for model in (fl.RegionRegressor(fl.Minkowski("auto"), cost=DATA.cost), affine(1)):
+        model.fit(*PAIR)
+        with threadpool_limits(1):
+            here = model.bootstrap(10, random_state=0)
+        with parallel_config(backend="dask"):
+            there = model.bootstrap(10, random_state=0, n_jobs=-1)
+        for one, other in zip(here.refits, there.refits, strict=True):
+            np.testing.assert_array_equal(one.theta_, other.theta_)
+
+
+def measured(seed: int, *, size: int) -> dict[str, Any]:
+    """Return the loss of a policy on some data; one cell is broken."""
+    if seed == 2:
+        raise ValueError("a broken cell")
+    data = fl.datasets.make_switch(size, random_state=seed)
+    return {"returned": float(data.decisions.sum() + data.signals.sum())}
+
+
+def test_cells_of_experiments_run_on_the_cluster(client: Any, tmp_path: Path) -> None:
+    toy = Experiment(
+        name="toy",
+        title="A toy",
+        about="Nothing.",
+        rows=lambda _: [Row("small", {"size": 5}), Row("large", {"size": 9})],
+        measure=measured,
+        columns={"returned": "loss"},
+    )
+    found = []
+    for folder in ("here", "there"):
+        store = Store(tmp_path / folder)
+        cells, pace = unfinished([toy], Settings(seeds=(0, 1, 2)), store)
+        if folder == "here":
+            failed = run(cells, pace, store, Console(quiet=True))
+        else:
+            with cluster(client.scheduler.address) as n_jobs:
+                assert n_jobs == 2
+                failed = run(cells, pace, store, Console(quiet=True), n_jobs)
+        assert sorted(failed) == [
+            f"toy: {name}, seed 2: ValueError: a broken cell" for name in ("large", "small")
+        ]
+        rows = [store.finished(toy, row) for row in toy.rows(Settings(seeds=(0, 1)))]
+        found.append([[cell["values"] for _, cell in sorted(row.items())] for row in rows])
+    assert found[0] == found[1]

@@ -1,0 +1,256 @@
+"""Fits to chunks are the fits to the same samples in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.preprocessing import PolynomialFeatures
+
+import feaslearn as fl
+from feaslearn.exceptions import DataError, FeaslearnWarning, UnsupportedError
+from feaslearn.trainers import AdaptiveSmoothing, Annealing, Convex, GradientDescent
+
+SIGNALS = ["price0", "price1", "price2", "demand", "wind"]
+DECISIONS = ["plant0", "plant1", "plant2"]
+
+
+def samples(n_rows: int = 3000, seed: int = 0, gaps: bool = False, noise: float = 0.1) -> Any:
+    """Decisions of a Minkowski sum, some of whose scales would be negative at some signals."""
+    rng = np.random.default_rng(seed)
+    costs = rng.uniform(0.2, 2.0, (n_rows, 3))
+    features = np.column_stack(
+        [np.ones(n_rows), rng.normal(5.0, 2.0, n_rows), rng.uniform(size=n_rows)]
+    )
+    sums = fl.Minkowski.hypersimplices(3)
+    blocks = {"alpha": np.array([[0.2, 0.4, -1.0], [1.0, -0.1, 0.3]]), "b": rng.normal(size=(3, 3))}
+    decisions = sums.predict(sums.layout(3, 3).pack(blocks), features, costs)
+    decisions += noise * rng.normal(size=decisions.shape)
+    if gaps:
+        decisions[rng.uniform(size=decisions.shape) < 0.1] = np.nan
+        decisions[7] = np.nan
+        costs[11] = 1.0
+    return np.hstack([costs, features[:, 1:]]), decisions
+
+
+def chunked(signals: Any, decisions: Any, n_chunks: int = 5) -> fl.Chunks:
+    tables = (np.array_split(table, n_chunks) for table in (signals, decisions))
+    parts = list(zip(*tables, strict=True))
+    return fl.Chunks(lambda: iter(parts))
+
+
+HYPOTHESES: dict[str, Callable[[], Any]] = {
+    "affine": lambda: fl.Minkowski.hypersimplices(3),
+    "shared": lambda: fl.Minkowski.hypersimplices(3, scale="shared"),
+    "constant": lambda: fl.Minkowski.hypersimplices(3, scale="constant"),
+    "tents": lambda: fl.Minkowski.hypersimplices(3, scale="tents"),
+    "box scales": lambda: fl.Minkowski.box(3, scale="box"),
+    "no offset": lambda: fl.Minkowski.pairs(3, offset=False),
+    "l1 and l2 balls": lambda: fl.Minkowski([fl.Term(fl.L1Ball(3)), fl.Term(fl.L2Ball(3))]),
+    "linear policy": lambda: fl.Affine(fl.Simplex(1)),
+    "scaled": lambda: fl.Scaled(fl.Simplex(3)),
+}
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("name", HYPOTHESES)
+def test_convex_fits_are_the_same(name: str, gaps: bool) -> None:
+    X, y = samples(600, gaps=gaps)
+    trainer = Convex(ridge=1e-3, sparsity=0.0)
+    model = fl.RegionRegressor(HYPOTHESES[name](), cost=[0, 1, 2], trainer=trainer, random_state=0)
+    whole = model.fit(X, y).predict(X)
+    loss = model.result_.objective
+    parts = model.fit(chunked(X, y)).predict(X)
+    np.testing.assert_allclose(parts, whole, rtol=1e-9, atol=1e-9 * np.abs(whole).max())
+    assert model.result_.objective == pytest.approx(loss, rel=1e-9)
+    assert model.result_.status == "optimal"
+
+
+def test_strengths_are_chosen_from_the_same_folds() -> None:
+    X, y = samples(60, noise=3.0)
+    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=[0, 1, 2], random_state=0)
+    whole = model.fit(X, y).result_.details
+    chunks = fl.Chunks((X, y))
+    chunks.chunk_rows = lambda n_jobs=1: 16  # type: ignore[method-assign]
+    parts = model.fit(chunks).result_.details
+    assert (parts["ridge"], parts["sparsity"]) == (whole["ridge"], whole["sparsity"])
+    assert whole["ridge"] > 0.0
+
+
+def test_threads_and_chunks_do_not_matter() -> None:
+    X, y = samples(2000)
+    one = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2], random_state=0)
+    two = clone(one).set_params(n_jobs=2)
+    chunks = chunked(X, y, 7)
+    np.testing.assert_array_equal(one.fit(chunks).theta_, two.fit(chunks).theta_)
+    other = two.fit(chunked(X, y, 3)).predict(X)
+    np.testing.assert_allclose(other, one.predict(X), rtol=1e-9, atol=1e-9)
+
+
+def test_negative_scales_are_found_in_a_few_passes() -> None:
+    X, y = samples(30_000, noise=0.01)
+    model = fl.RegionRegressor(
+        fl.Minkowski.hypersimplices(3), cost=[0, 1, 2], trainer=Convex(ridge=0.0, sparsity=0.0)
+    )
+    model.fit(chunked(X, y))
+    scales = model.hypothesis_.unclipped_scales(model.theta_, model.features_.transform(X), 3)
+    assert scales.min() > -1e-8
+    assert scales.min() < 1e-6
+    assert 2 <= model.result_.details["passes over the data"] <= 6
+
+
+def test_one_pass_is_enough_where_no_scale_can_be_negative() -> None:
+    X, y = samples(2000)
+    fitted = fl.RegionRegressor(
+        fl.Minkowski.hypersimplices(3, scale="constant"),
+        cost=[0, 1, 2],
+        trainer=Convex(ridge=0.0, sparsity=0.0),
+    ).fit(chunked(X, y))
+    assert fitted.result_.details["passes over the data"] == 1
+
+
+def test_files_fit_like_frames(tmp_path: Path) -> None:
+    X, y = samples(500)
+    frame = pl.DataFrame(np.hstack([X, y]), schema=[*SIGNALS, *DECISIONS])
+    frame.write_parquet(tmp_path / "a.parquet", row_group_size=100)
+    chunks = fl.Chunks(tmp_path / "a.parquet", signals=SIGNALS, decisions=DECISIONS)
+    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=SIGNALS[:3], sense="max")
+    found = model.fit(chunks).predict(frame.select(SIGNALS))
+    assert list(model.feature_names_in_) == SIGNALS
+    assert found.columns == DECISIONS
+    same = model.fit(frame.select(SIGNALS), frame.select(DECISIONS)).predict(frame.select(SIGNALS))
+    np.testing.assert_allclose(found.to_numpy(), same.to_numpy(), rtol=1e-9, atol=1e-9)
+
+
+def test_arrays_of_single_precision_fit_as_they_are() -> None:
+    X, y = samples(2000)
+    trainer = Convex(ridge=0.0, sparsity=0.0)
+    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2], trainer=trainer)
+    exact = model.fit(X, y).predict(X)
+    single = model.fit(fl.Chunks((X.astype("float32"), y.astype("float32")))).predict(X)
+    np.testing.assert_allclose(single, exact, atol=1e-4)
+
+
+def test_weights_count(tmp_path: Path) -> None:
+    X, y = samples(400)
+    weights = np.random.default_rng(1).integers(0, 3, 400).astype(float)
+    table = np.column_stack([X, y, weights])
+    pl.DataFrame(table, schema=[*SIGNALS, *DECISIONS, "w"]).write_parquet(tmp_path / "a.parquet")
+    chunks = fl.Chunks(tmp_path, signals=SIGNALS, decisions=DECISIONS, weights="w")
+    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2], random_state=0)
+    found = model.fit(chunks)
+    assert found.explain(pl.DataFrame(X[:1], schema=SIGNALS)).n_samples == (weights > 0).sum()
+    parts, loss = found.predict(pl.DataFrame(X, schema=SIGNALS)), found.result_.objective
+    model.fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(parts, model.predict(X), rtol=1e-9, atol=1e-9)
+    assert loss == pytest.approx(model.result_.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "trainer",
+    [
+        Annealing(max_iter=20, n_starts=2, ridge=0.1),
+        AdaptiveSmoothing(max_iter=5, n_starts=1),
+        GradientDescent(max_iter=10, n_starts=2),
+    ],
+    ids=lambda trainer: type(trainer).__name__,
+)
+def test_sums_over_chunks_train_like_sums_over_arrays(
+    trainer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = samples(400)
+    for module in ("sample_order", "canonical_view"):
+        monkeypatch.setattr(f"feaslearn.trainers.{module}.MOST_SORTED", 0)
+    monkeypatch.setattr("feaslearn.regressor.chunked_fit.MOST_SORTED", 0)
+    if isinstance(trainer, Annealing):
+        monkeypatch.setattr("feaslearn.trainers.some_samples.MOST_SAMPLES", 200)
+    model = fl.RegionRegressor(
+        fl.Affine(fl.Simplex(3)), cost=[0, 1, 2], trainer=trainer, random_state=0
+    )
+    whole = model.fit(X, y).result_.objective
+    parts = model.fit(chunked(X, y, 3)).result_
+    assert parts.objective == pytest.approx(whole, rel=1e-6)
+    assert parts.details["passes over the data"] > 3
+
+
+def test_a_transformer_is_fitted_to_some_rows() -> None:
+    X, y = samples(300)
+    model = fl.RegionRegressor(
+        fl.Affine(fl.Simplex(1)), features=PolynomialFeatures(2, include_bias=False), cost=[0, 1, 2]
+    )
+    whole = model.fit(X, y).predict(X)
+    np.testing.assert_allclose(model.fit(chunked(X, y)).predict(X), whole, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "said"),
+    [
+        ({"hypothesis": fl.Facets()}, UnsupportedError, "FacetLearning needs all samples"),
+        ({"known": fl.Known(bounds=(0, 1))}, DataError, "known= needs all samples"),
+        ({"loss": "suboptimality"}, UnsupportedError, "one program over all samples"),
+        ({"trainer": Convex(robust=True)}, UnsupportedError, "robust=True"),
+        ({"hypothesis": fl.GrownMinkowski()}, UnsupportedError, "list of terms"),
+        ({"cost": [0, 1, 9]}, DataError, "9"),
+    ],
+)
+def test_what_needs_all_samples_is_refused(
+    parameters: dict[str, Any], error: type[Exception], said: str
+) -> None:
+    given = {"hypothesis": fl.Minkowski.hypersimplices(3), "cost": [0, 1, 2]} | parameters
+    with pytest.raises(error, match=said):
+        fl.RegionRegressor(**given).fit(chunked(*samples(50)))
+
+
+def test_a_hypothesis_is_chosen_on_some_of_the_samples() -> None:
+    X, y = samples(200)
+    model = fl.RegionRegressor(cost=[0, 1, 2], random_state=0).fit(chunked(X, y))
+    assert isinstance(model.hypothesis_, fl.Minkowski)
+    assert "chosen on 200 of 200 samples" in model.result_.warnings[-1]
+
+
+def test_what_chunks_hold_is_not_given_again() -> None:
+    X, y = samples(50)
+    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2])
+    with pytest.raises(DataError, match="y is not for Chunks"):
+        model.fit(chunked(X, y), y)
+    with pytest.raises(DataError, match="fitted to chunks"):
+        model.fit(chunked(X, y)).bootstrap(10)
+
+
+def test_a_decision_that_was_never_observed_is_refused() -> None:
+    X, y = samples(50)
+    y[:, 1] = np.nan
+    with pytest.raises(DataError, match="'x1' has no observed value"):
+        fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2]).fit(chunked(X, y))
+
+
+def test_without_a_cost_it_is_the_linear_policy() -> None:
+    X, y = samples(200)
+    with pytest.warns(FeaslearnWarning, match="no cost"):
+        model = fl.RegionRegressor(features="all").fit(chunked(X, y))
+    policy = fl.baselines.LinearPolicy().fit(X, y)
+    np.testing.assert_allclose(model.predict(X), policy.predict(X), atol=1e-9)
+
+
+def test_the_linear_policy_takes_one_pass() -> None:
+    X, y = samples(300, gaps=True)
+    whole = fl.baselines.LinearPolicy().fit(X, y).predict(X)
+    calls = []
+
+    def parts() -> Any:
+        calls.append(1)
+        tables = (np.array_split(table, 4) for table in (X, y))
+        return zip(*tables, strict=True)
+
+    chunks = fl.Chunks(parts)
+    before = len(calls)
+    policy = fl.baselines.LinearPolicy().fit(chunks)
+    assert len(calls) - before == 2  # the first chunk for the units, then all
+    np.testing.assert_allclose(policy.predict(X), whole, rtol=1e-9, atol=1e-9)
+    with pytest.raises(DataError, match="pass neither y"):
+        fl.baselines.LinearPolicy().fit(chunks, y)

@@ -1,0 +1,49 @@
+"""What would not fit is refused before it is allocated, with its sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import FeaslearnError, MemoryLimitError
+from feaslearn.runs import memory
+
+
+@pytest.fixture
+def one_megabyte(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1e6)
+
+
+def test_the_moments_of_many_terms(one_megabyte: None) -> None:
+    data = fl.datasets.make_l1_ball(20, n=24, random_state=0)
+    model = fl.RegionRegressor(fl.Minkowski.pairs(24), cost=data.cost)
+    with pytest.raises(MemoryLimitError, match=r"276 terms .* and 1 MB can be had") as told:
+        model.fit(data.signals, data.decisions)
+    assert "fewer terms" in str(told.value)
+    assert isinstance(told.value, FeaslearnError)
+
+
+def test_the_rows_of_an_integer_program(one_megabyte: None) -> None:
+    data = fl.datasets.make_l1_ball(200, n=3, noise=0.1, random_state=0)
+    trainer = fl.trainers.MixedInteger(n_starts=0)
+    model = fl.RegionRegressor(fl.Ternary(fl.Box(3)), cost=data.cost, trainer=trainer)
+    with pytest.raises(MemoryLimitError, match="200 samples"):
+        model.fit(data.signals, data.decisions)
+
+
+def test_what_the_system_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in (
+        ("MACHINE", "MemAvailable:  2048 kB\n"),
+        ("LIMIT", "5000"),
+        ("USED", "1000"),
+    ):
+        (tmp_path / name).write_text(text)
+        monkeypatch.setattr(memory, name, tmp_path / name)
+    assert memory.available_bytes() == 4000.0
+    (tmp_path / "LIMIT").write_text("max\n")
+    assert memory.available_bytes() == 2048.0 * 1024
+    (tmp_path / "MACHINE").write_text("nonsense")
+    assert np.isfinite(memory.available_bytes())

@@ -1,0 +1,62 @@
+"""The same random_state gives the same bits in new processes, for any number of threads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+# Large enough that a threaded product of matrices cuts its sums elsewhere, and for several shards.
+SCRIPT = """
+import hashlib, sys, warnings
+import numpy as np
+import feaslearn as fl
+warnings.simplefilter("ignore")
+jobs = int(sys.argv[1])
+small = fl.datasets.make_power5(60, noise=0.1, random_state=0)
+large = fl.datasets.make_l1_ball(9000, n=3, noise=0.1, random_state=0)
+few = fl.datasets.make_l1_ball(8, n=2, noise=0.1, random_state=0)
+t, S = fl.trainers, fl.Simplex
+CASES = {
+    "annealing": (small, fl.Affine(S(3)), t.Annealing(max_iter=15, n_starts=2, ridge=0.1),
+                  "predictability"),
+    "shards": (large, fl.Affine(S(3)), t.Annealing(max_iter=5, n_starts=2, ridge=0.1,
+               ridge_floor=1.0), "predictability"),
+    "smoothing": (small, fl.Affine(S(3)), t.AdaptiveSmoothing(max_iter=5), "predictability"),
+    "descent": (large, fl.Affine(S(3)), t.GradientDescent(max_iter=5), "suboptimality"),
+    "scaled": (large, fl.Scaled(S(3)), "auto", "predictability"),
+    "minkowski": (large, fl.Minkowski("auto"), "auto", "predictability"),
+    "program": (few, fl.Minkowski.pairs(2), "auto", "suboptimality"),
+    "grown": (small, fl.GrownMinkowski(), "auto", "predictability"),
+    "facets": (small, fl.Facets(max_facets=2), t.FacetLearning(n_starts=1), "predictability"),
+    "blend": (small, fl.Blend([fl.Facets(max_facets=1), fl.Minkowski.pairs(3)]), "auto",
+              "predictability"),
+    "binary": (few, fl.Affine(S(2, binary=True)), "auto", "predictability"),
+}
+for name, (data, hypothesis, trainer, loss) in CASES.items():
+    model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, loss=loss,
+                               random_state=3, n_jobs=jobs).fit(data.signals, data.decisions)
+    bits = model.theta_.tobytes() + model.predict(data.signals[:50]).tobytes()
+    print(name, hashlib.sha256(bits).hexdigest())
+policy = fl.baselines.LinearPolicy().fit(large.signals, large.decisions)
+print("policy", hashlib.sha256(policy.predict(large.signals[:50]).tobytes()).hexdigest())
+"""
+
+
+def hashes(threads: str, jobs: str) -> list[str]:
+    """Return what a new process prints."""
+    limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+    environment = os.environ | dict.fromkeys(limits, threads)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, jobs],
+        check=False,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")
+
+
+def test_threads_and_processes_do_not_matter() -> None:
+    assert hashes("1", "1") == hashes("2", "2")

@@ -1,0 +1,41 @@
+"""Moments added up by patterns of costs are those of every sample on its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.data import Shard
+from feaslearn.trainers.minkowski_fit.moments import Moments
+from feaslearn.trainers.minkowski_fit.shard_moments import ShardMoments
+from feaslearn.trainers.minkowski_fit.units import Units
+
+SUMS = {
+    "hypersimplices": fl.Minkowski.hypersimplices(3),
+    "pairs, no offset": fl.Minkowski.pairs(3, offset=False),
+    "shared": fl.Minkowski.hypersimplices(3, scale="shared"),
+    "boxes": fl.Minkowski.box(3, scale="box"),
+    "weighted": fl.Minkowski([fl.Term(fl.Simplex(2), [0, 2], [-1.0, 2.0]), fl.Term(fl.L1Ball(3))]),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_patterns_give_the_moments_of_single_samples(name: str) -> None:
+    rng = np.random.default_rng(0)
+    features = np.column_stack([np.ones(300), rng.normal(size=(300, 2))])
+    costs, decisions = rng.normal(size=(300, 3)), rng.normal(size=(300, 3))
+    costs[4], decisions[9, 1] = 1.0, np.nan
+    shard = Shard(features, costs, decisions, rng.uniform(size=300))
+    units = Units.of(shard, offset=True, exact=True)
+    basis = SUMS[name].basis(3)
+    knots = basis.place_knots(features) if basis.knotted else None
+    quick = ShardMoments(SUMS[name], 3, 3, units, knots)
+    assert quick.patterns is not None
+    slow = ShardMoments(SUMS[name], 3, 3, units, knots)
+    slow.patterns = None
+    for one, other in zip(quick.of(shard), slow.of(shard), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-10)
+    found = quick.of(shard)
+    for one, other in zip(Moments.from_state(found.state()), found, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -1,0 +1,100 @@
+"""Ctrl-C: every trainer returns the best it has, and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.trainers import automatic, convex, known_refit
+from feaslearn.trainers.facet_learning import growing
+from feaslearn.trainers.minkowski_fit.penalized import Penalized
+from feaslearn.trainers.mixed_integer.linear_model import LinearModel
+
+SWITCH = fl.datasets.make_switch(40, noise=0.1, random_state=0)
+BALL = fl.datasets.make_l1_ball(30, n=2, noise=0.1, random_state=0)
+
+
+def pressed(after: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function during whose next call but so many Ctrl-C is pressed."""
+    calls = 0
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > after:
+            raise KeyboardInterrupt
+        return function(*arguments, **options)
+
+    return called
+
+
+def fitted(data: Any, hypothesis: Any, trainer: Any = "auto", **options: Any) -> Any:
+    model = fl.RegionRegressor(
+        hypothesis, cost=data.cost, trainer=trainer, random_state=0, **options
+    )
+    model.fit(data.signals, data.decisions)
+    assert np.isfinite(model.predict(data.signals)).all()
+    return model
+
+
+def test_facets_grown_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = fitted(BALL, fl.Facets(), fl.trainers.FacetLearning(1, noise=0.1))
+    monkeypatch.setattr(growing, "refit", pressed(1, growing.refit))
+    cut = fitted(BALL, fl.Facets(), fl.trainers.FacetLearning(5, noise=0.1))
+    assert whole.result_.status == "converged"
+    assert cut.result_.status == "interrupted"
+
+
+def test_members_trained_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    hypothesis = fl.Blend([fl.Affine(fl.Simplex(1)), fl.Scaled(fl.Simplex(2))])
+    monkeypatch.setattr(convex.Convex, "search", pressed(1, convex.Convex.search))
+    cut = fitted(SWITCH, hypothesis, fl.trainers.Blending(n_folds=0))
+    assert cut.result_.status == "interrupted"
+    assert cut.parameters_["weights"].tolist() == [1.0, 0.0]
+
+
+def test_the_best_hypothesis_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(automatic, "train_once", pressed(7, automatic.train_once))
+    cut = fitted(SWITCH, None)
+    assert cut.result_.status == "interrupted"
+    assert any("choice of a hypothesis" in text for text in cut.result_.warnings)
+
+
+def test_nothing_to_return_is_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(automatic, "train_once", pressed(0, automatic.train_once))
+    with pytest.raises(KeyboardInterrupt):
+        fitted(SWITCH, None)
+
+
+def test_strengths_chosen_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Penalized, "choose", pressed(0, Penalized.choose))
+    cut = fitted(BALL, fl.Minkowski("auto"))
+    assert cut.result_.status == "interrupted"
+
+
+def test_a_program_that_was_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(convex, "fit_by_program", pressed(0, convex.fit_by_program))
+    cut = fitted(SWITCH, fl.Scaled(fl.Simplex(2)), loss="suboptimality")
+    assert cut.result_.status == "interrupted"
+
+
+def test_known_constraints_that_were_not_refitted_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_refit, "quasi_newton", pressed(0, known_refit.quasi_newton))
+    known = fl.Known(bounds=(0.0, 0.9), contradictions="keep")
+    cut = fitted(BALL, fl.Scaled(fl.Simplex(2)), known=known)
+    assert cut.result_.status == "interrupted"
+
+
+def test_the_best_map_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve = LinearModel.solve
+
+    def ended(*arguments: Any) -> Any:
+        return solve(*arguments)._replace(finished=False, interrupted=True)
+
+    monkeypatch.setattr(LinearModel, "solve", ended)
+    cut = fitted(BALL, fl.Ternary(fl.Box(2)), fl.trainers.MixedInteger(None, n_starts=0))
+    assert cut.result_.status == "interrupted"
