@@ -71,9 +71,9 @@ def _facets_alone(found: Found) -> str:
         for key in ("Ours: Facets", DEFAULT, "Linear policy")
     )
     return (
-        f"Facets alone fail with noise on the decisions: {facets}, where the linear policy "
-        f"has {linear}. "
-        f"`RegionRegressor(cost=...)`, which chooses by cross-validation, has {default}."
+        f"With noise on the decisions, facets alone have {facets}, "
+        f"`RegionRegressor(cost=...)`, which chooses by cross-validation, {default}, and the linear "
+        f"policy {linear}."
     )
 
 
