@@ -217,7 +217,7 @@ def compare(train: fl.Decisions, test: fl.Decisions, quick: bool) -> dict[str, S
 
 
 def draw(results: Results) -> Any:
-    """Draw the error by the number of days, and the angles of the rows by the days they bind."""
+    """Draw the error by the number of days, and how well each row was found."""
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=(9.0, 3.8), layout="constrained")
@@ -227,23 +227,14 @@ def draw(results: Results) -> Any:
         color = {"color": "C3", "lw": 2.5} if name == OURS else {}
         unexplained = [max(1.0 - results.scores[n][name].r2, 1e-8) for n in days]
         errors.plot(days, unexplained, "o-", label=name, **color)
-    errors.set(xscale="log", yscale="log", xlabel="days observed", ylabel="1 - pooled R²")
+    errors.set(yscale="log", xlabel="days observed", ylabel="1 - pooled R²")
     errors.legend(fontsize=8)
-    rows.scatter(
-        [results.binds[name] for name in results.angles],
-        [max(angle, 1e-4) for angle in results.angles.values()],
-        color="C3",
-    )
-    for name, angle in results.angles.items():
-        place = (results.binds[name], max(angle, 1e-4))
-        rows.annotate(name, place, (4, 4), textcoords="offset points", fontsize=8)
-    rows.set(
-        xscale="log",
-        yscale="log",
-        xlabel="days on which the row binds",
-        ylabel="angle to the nearest facet (degrees)",
-    )
-    rows.margins(0.2)
+    # The rows that bind most often first; an angle of zero is drawn as very little.
+    often = sorted(results.angles, key=lambda name: results.binds[name])
+    labels = [f"{name}\n({results.binds[name]} days)" for name in often]
+    rows.barh(labels, [max(results.angles[name], 1e-4) for name in often], color="C3")
+    rows.set(xscale="log", xlim=(1e-5, 180.0), xlabel="angle to the nearest facet (degrees)")
+    rows.set_title("rows of the recipe (days on which they bind)", fontsize=9)
     return figure
 
 

@@ -173,6 +173,7 @@ def run(
 def draw(results: dict[tuple[str, int], dict[str, Score]]) -> Any:
     """Draw R² and the power that must move: one column for each grid and number of hours."""
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import NullFormatter
 
     figure = plt.figure(figsize=(2.0 + 2.6 * len(results), 5.0), layout="constrained")
     panels = figure.subplots(2, len(results), sharex="row", sharey=True, squeeze=False)
@@ -184,7 +185,8 @@ def draw(results: dict[tuple[str, int], dict[str, Score]]) -> Any:
         accuracy.barh(names, [max(scores[name].r2, 0.0) for name in names], color=colors)
         power.barh(names, [max(scores[name].off, 1e-3) for name in names], color=colors)
         accuracy.set(title=f"{case}\n{n_train} hours", xlabel="pooled R² on test days", xlim=(0, 1))
-        power.set(xlabel="power that must move\n(% of load)", xscale="log")
+        power.set(xlabel="power that must move\n(% of load)", xscale="log", xlim=(1e-3, 1e2))
+        power.xaxis.set_minor_formatter(NullFormatter())
     return figure
 
 

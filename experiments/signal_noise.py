@@ -72,8 +72,8 @@ def _facets_alone(found: Found) -> str:
     )
     return (
         f"With noise on the decisions, facets alone have {facets}, "
-        f"`RegionRegressor(cost=...)`, which chooses by cross-validation, {default}, and the linear "
-        f"policy {linear}."
+        f"`RegionRegressor(cost=...)`, which chooses by cross-validation, {default}, "
+        f"and the linear policy {linear}."
     )
 
 
