@@ -76,7 +76,7 @@ define in-temporary-venv
 endef
 
 soak-examples: $(VENV)/.test
-	HYPOTHESIS_PROFILE=soak $(BIN)/$(PYTEST)
+	HYPOTHESIS_PROFILE=soak $(BIN)/$(PYTEST) -m "soak or not soak"
 
 soak-kill: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/kill.py

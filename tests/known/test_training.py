@@ -174,6 +174,7 @@ def test_availability_of_each_sample_is_a_bound() -> None:
         assert np.abs(x.sum(axis=1) - 2.0).max() <= 1e-9
 
 
+@pytest.mark.soak
 def test_the_automatic_choice_keeps_what_is_known() -> None:
     model = fl.RegionRegressor(None, cost=DATA.cost, known=KNOWN, random_state=0)
     model.fit(TRAIN.signals[:20], TRAIN.decisions[:20])

@@ -6,6 +6,8 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 FOLDER = Path(__file__).parents[2] / "experiments" / "further"
 
 
@@ -30,6 +32,7 @@ def test_two_networks_remain_at_a_low_capacity_and_a_wider_signal_tells_them_apa
     assert narrow.learner.next_signal(n_draws=500, widen=1.5).expected_left == 1.0
 
 
+@pytest.mark.soak
 def test_the_fourteen_nodes_bind_and_nothing_false_is_certain() -> None:
     experiment = load("network_ieee14")
     signals, decisions = experiment.dispatches(0.8, 200)

@@ -47,6 +47,7 @@ def test_random_polytopes_are_recovered() -> None:
     assert learned <= 1.2 * asked
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("balance", [True, False])
 def test_noisy_polytopes_are_predicted(balance: bool) -> None:
     scores = []

@@ -57,6 +57,7 @@ def test_binary_and_continuous_simplices_can_differ() -> None:
     assert bound == pytest.approx(continuous.value(tied), rel=2e-2)
 
 
+@pytest.mark.soak
 def test_they_agree_where_the_continuous_optimum_is_unique() -> None:
     data = fl.datasets.make_l1_ball(6, n=2, low=-1.0, noise=0.1, random_state=3)
     rows = Shard(np.ones((6, 1)), data.cost_matrix, data.decisions, np.full(6, 1 / 6))

@@ -118,6 +118,7 @@ def test_the_closed_form_holds_scales_of_zero_and_knows_every_kind_of_scale() ->
         assert 0.8 < np.median(ratio) < 1.5
 
 
+@pytest.mark.soak
 def test_refits_hold_the_hypothesis_that_was_chosen_and_go_through_frames() -> None:
     pd = pytest.importorskip("pandas")
     data = ball(40)
