@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ from feaslearn.sets import (
 )
 
 Array = NDArray[np.float64]
+
+#: For properties that are tried on every set of this file: a quarter of the cases for each set.
+FOR_EACH_SET = settings(max_examples=settings.default.max_examples // 4)
 
 TRIANGLE = ([[1.0, 0.0], [0.0, 1.0], [-1.0, -2.0]], [0.0, 0.0, -2.0])
 

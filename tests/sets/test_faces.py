@@ -10,12 +10,23 @@ from hypothesis import strategies as st
 from feaslearn.sets import Box, ConicSet, L1Ball, L2Ball, Polytope, Product, Simplex
 from feaslearn.sets.conic_solver import minimize_linear
 from oracles import least_cost
-from registry import CURVED, NAMES, POLYHEDRAL, example, generators, mixtures, size_of, vectors
+from registry import (
+    CURVED,
+    FOR_EACH_SET,
+    NAMES,
+    POLYHEDRAL,
+    example,
+    generators,
+    mixtures,
+    size_of,
+    vectors,
+)
 
 TOLERANCE = 1e-6
 
 
 @pytest.mark.parametrize("name", NAMES)
+@FOR_EACH_SET
 @given(data=st.data(), rng=generators())
 def test_face_holds_only_minimisers(
     name: str, data: st.DataObject, rng: np.random.Generator
@@ -32,6 +43,7 @@ def test_face_holds_only_minimisers(
 
 
 @pytest.mark.parametrize("name", POLYHEDRAL)
+@FOR_EACH_SET
 @given(data=st.data())
 def test_face_holds_every_vertex_of_least_cost(name: str, data: st.DataObject) -> None:
     primitive = example(name)

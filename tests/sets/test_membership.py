@@ -14,6 +14,7 @@ from feaslearn.sets import AffineImage, HalfSpaces
 from feaslearn.sets.half_spaces import half_spaces_of_points
 from oracles import least_cost
 from registry import (
+    FOR_EACH_SET,
     NAMES,
     POLYHEDRAL,
     example,
@@ -27,6 +28,7 @@ TOLERANCE = 1e-6
 
 
 @pytest.mark.parametrize("name", NAMES)
+@FOR_EACH_SET
 @given(data=st.data())
 def test_projection_is_nearest_and_zero_distance_is_membership(
     name: str, data: st.DataObject
@@ -97,6 +99,7 @@ def test_projection_against_a_quadratic_program(name: str, data: st.DataObject) 
 
 
 @pytest.mark.parametrize("name", POLYHEDRAL)
+@FOR_EACH_SET
 @given(data=st.data())
 def test_vertices_are_inside_and_attain_every_minimum(name: str, data: st.DataObject) -> None:
     primitive = example(name)
@@ -128,6 +131,7 @@ def descriptions(name: str) -> list[HalfSpaces]:
 
 
 @pytest.mark.parametrize("name", POLYHEDRAL)
+@FOR_EACH_SET
 @given(data=st.data(), rng=generators())
 def test_half_spaces_agree_with_membership(
     name: str, data: st.DataObject, rng: np.random.Generator

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from feaslearn.kernels.predict import predict_rows
 from feaslearn.kernels.set_code import TIE_TOLERANCE
 from oracles import least_cost
-from registry import NAMES, POLYHEDRAL, example, size_of, vectors
+from registry import FOR_EACH_SET, NAMES, POLYHEDRAL, example, size_of, vectors
 
 TOLERANCE = 1e-6
 
 
 @pytest.mark.parametrize("name", NAMES)
+@FOR_EACH_SET
 @given(data=st.data())
 def test_minimisers_are_in_the_set_and_optimal(name: str, data: st.DataObject) -> None:
     primitive, form = example(name), example(name).conic_form()

@@ -14,6 +14,7 @@ from feaslearn.sets.conic_solver import nearest_by_solver
 from oracles import polyhedral_distance
 from registry import (
     CURVED,
+    FOR_EACH_SET,
     NAMES,
     ONE_OF_EACH,
     POLYHEDRAL,
@@ -32,6 +33,7 @@ SERVED = tuple(
 
 
 @pytest.mark.parametrize("name", SERVED)
+@FOR_EACH_SET
 @given(data=st.data(), rng=generators(), n=st.integers(1, 6))
 def test_kernel_finds_the_nearest_point_of_an_optimal_face(
     name: str, data: st.DataObject, rng: np.random.Generator, n: int
@@ -56,6 +58,7 @@ def test_kernel_finds_the_nearest_point_of_an_optimal_face(
 
 
 @pytest.mark.parametrize("name", NAMES)
+@FOR_EACH_SET
 @given(rng=generators(), n=st.integers(1, 6))
 def test_distance_is_zero_inside(name: str, rng: np.random.Generator, n: int) -> None:
     primitive = example(name)
