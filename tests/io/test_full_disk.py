@@ -93,7 +93,7 @@ def test_a_link_stays_a_link_and_nothing_else_is_touched(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["../../up", "/root/x", "a/../../b", "..\\up", "con", "a\nb", "%2e"]
+    "name", ["../../up", "/elsewhere/x", "a/../../b", "..\\up", "con", "a\nb", "%2e"]
 )
 def test_names_of_columns_are_no_paths(name: str, tmp_path: Path) -> None:
     """Names stand inside the files and nowhere else: all that is written is what was asked for."""

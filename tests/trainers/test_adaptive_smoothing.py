@@ -13,8 +13,8 @@ from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import AdaptiveSmoothing, Iterate
+from feaslearn.trainers.returned_decisions import returned_loss, tied_share
 from feaslearn.trainers.starts import LinearStart
-from feaslearn.trainers.trainer import returned_loss, tied_share
 from registry import example
 
 Array = NDArray[np.float64]

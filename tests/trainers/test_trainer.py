@@ -8,7 +8,7 @@ import pytest
 import feaslearn as fl
 from feaslearn.data import Shard, shards
 from feaslearn.losses import Objective
-from feaslearn.trainers.trainer import returned_loss, tied_share
+from feaslearn.trainers.returned_decisions import returned_loss, tied_share
 
 COSTS = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
 

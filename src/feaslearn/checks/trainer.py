@@ -20,7 +20,7 @@ from feaslearn.losses import Loss, Objective, Predictability
 from feaslearn.results import Status
 from feaslearn.sets import Simplex
 from feaslearn.trainers import Trained, Trainer
-from feaslearn.trainers.trainer import returned_loss
+from feaslearn.trainers.returned_decisions import returned_loss
 
 Array = NDArray[np.float64]
 

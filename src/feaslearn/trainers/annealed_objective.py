@@ -15,9 +15,9 @@ from feaslearn.kernels.norms import SQUARED_L2
 from feaslearn.kernels.set_code import is_simplex
 from feaslearn.losses import Objective, Predictability
 from feaslearn.trainers.quasi_newton import quasi_newton
+from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.starts.start import Policy
-from feaslearn.trainers.trainer import returned_loss
 
 Array = NDArray[np.float64]
 

@@ -12,10 +12,11 @@ from feaslearn.losses import Objective
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.canonical_view import CanonicalView
 from feaslearn.trainers.refit import polish
+from feaslearn.trainers.returned_decisions import returned_loss, tied_share
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts.start import linear_policy_of
-from feaslearn.trainers.trainer import Trained, returned_loss, tied_share
+from feaslearn.trainers.trainer import Trained
 
 Array = NDArray[np.float64]
 

@@ -14,7 +14,8 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
 from feaslearn.trainers.blending import best_weights
 from feaslearn.trainers.out_of_fold import out_of_fold
-from feaslearn.trainers.trainer import Trained, loss_of_decisions
+from feaslearn.trainers.returned_decisions import loss_of_decisions
+from feaslearn.trainers.trainer import Trained
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")

@@ -25,8 +25,9 @@ from feaslearn.trainers.minkowski_fit import (
     remarks,
     too_large,
 )
+from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
 from feaslearn.trainers.running import Given, check_max_seconds
-from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share, ties_met
+from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")

@@ -23,11 +23,12 @@ from feaslearn.runs import OutOfTime, Run
 from feaslearn.trainers.elsewhere import is_elsewhere
 from feaslearn.trainers.measuring import with_time_to_measure
 from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.running import ENDS_ALL
 from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import GivenStart, LinearStart, Start
-from feaslearn.trainers.trainer import Trained, Trainer, returned_loss
+from feaslearn.trainers.trainer import Trained, Trainer
 from feaslearn.trainers.walk import Callback, Iterate, Walk, best_walk
 from feaslearn.trainers.watch import validation_losses
 

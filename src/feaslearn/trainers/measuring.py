@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from feaslearn.losses import Objective
 from feaslearn.results import Status
-from feaslearn.trainers.trainer import Trained, Trainer, returned_loss
+from feaslearn.trainers.returned_decisions import returned_loss
+from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
 

@@ -16,10 +16,10 @@ from feaslearn.runs import OutOfTime
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.refit import polish
+from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.starts import Start
 from feaslearn.trainers.starts.start import Policy, linear_policy_of
-from feaslearn.trainers.trainer import returned_loss
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")

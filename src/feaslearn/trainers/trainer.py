@@ -11,18 +11,17 @@ from sklearn.base import BaseEstimator
 
 from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
-from feaslearn.hypotheses import Hypothesis, MapHypothesis
-from feaslearn.losses import Loss, Objective, Predictability
+from feaslearn.hypotheses import MapHypothesis
+from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult, remarks_heard
 from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within
+from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
 from feaslearn.trainers.running import Given, carried_out, check_checkpoint
 from feaslearn.trainers.sample_order import ordered
 
 Array = NDArray[np.float64]
 
-#: Tied samples of a shard whose faces are computed.
-TIES_LOOKED_AT = 200
 #: Returned decisions that lose this many times the training loss are a matter of ties.
 HIDDEN = 1.001
 #: Losses that differ by a smaller share are the same.
@@ -276,68 +275,3 @@ def measure(objective: Objective, trained: Trained) -> None:
     result.objective = objective.value(theta)
     result.returned_loss = returned_loss(objective, theta)
     result.tied_share = tied_share(objective, theta)
-
-
-def returned_loss(objective: Objective, theta: Array) -> float:
-    """Return how far the decisions that a model returns are from those observed.
-
-    With ties, predictability is the distance to the nearest minimiser, but a model returns one
-    minimiser: fits are compared by that one.
-    """
-
-    hypothesis, loss = objective.hypothesis, objective.loss
-
-    def one(shard: Shard) -> float:
-        predicted = hypothesis.predict(theta, shard.features, shard.costs)
-        return loss_of_decisions(loss, predicted, shard)
-
-    return sum(objective.each_shard(one))
-
-
-def loss_of_decisions(loss: Loss, decisions: Array, shard: Shard) -> float:
-    """Return how far decisions are from those of a shard, as the training loss measures it."""
-    return float(shard.weights @ loss.lengths(np.nan_to_num(decisions - shard.decisions)))
-
-
-def tied_share(objective: Objective, theta: Array) -> float:
-    """Return the weighted share of samples with several minimisers in the learned region.
-
-    Minimisers of Z that the map sends to one decision are one minimiser. To find those takes a
-    face for each sample, so in a shard with many ties some are looked at for all.
-    """
-    hypothesis = objective.hypothesis
-
-    def one(shard: Shard) -> tuple[float, float]:
-        rows = np.flatnonzero(_tied(hypothesis, theta, shard))
-        some = rows[:: 1 + len(rows) // TIES_LOOKED_AT]
-        features, costs = (np.ascontiguousarray(a[some]) for a in (shard.features, shard.costs))
-        first = hypothesis.predict(theta, features, costs, ties="first")
-        center = hypothesis.predict(theta, features, costs, ties="center")
-        apart = np.abs(first - center) > 1e-9 * np.maximum(np.abs(first), np.abs(center))
-        if not len(some):
-            return 0.0, float(shard.weights.sum())
-        share = np.average(apart.any(axis=1), weights=shard.weights[some])
-        return float(share * shard.weights[rows].sum()), float(shard.weights.sum())
-
-    tied, weight = np.sum(objective.each_shard(one), axis=0)
-    return float(tied / weight)
-
-
-def ties_met(objective: Objective, theta: Array) -> int:
-    """Return the number of samples at whose cost minimisers tie."""
-    hypothesis = objective.hypothesis
-
-    def one(shard: Shard) -> int:
-        return int(_tied(hypothesis, theta, shard).sum())
-
-    return sum(objective.each_shard(one))
-
-
-def _tied(hypothesis: Hypothesis, theta: Array, shard: Shard) -> NDArray[np.bool_]:
-    """Say where minimisers may tie; kernels find it on their way."""
-    if isinstance(hypothesis, MapHypothesis):
-        found = hypothesis.solve_coded(theta, shard.features, shard.costs)
-        if found is not None:
-            return found[1]
-        return Predictability().rows(hypothesis, theta, shard).tied
-    return hypothesis.tied(theta, shard.features, shard.costs)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.metrics.measure import true_losses
-from feaslearn.trainers.trainer import returned_loss
+from feaslearn.trainers.returned_decisions import returned_loss
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from feaslearn.regressor.exactness.verdict import Verdict, listed
 from feaslearn.regressor.region_regressor import RegionRegressor
 from feaslearn.sets import Simplex
 from feaslearn.trainers import Convex
-from feaslearn.trainers.trainer import returned_loss
+from feaslearn.trainers.returned_decisions import returned_loss
 
 #: Decisions up to which all simplices of a family are listed.
 LISTED_DECISIONS = 8

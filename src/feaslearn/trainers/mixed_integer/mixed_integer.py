@@ -17,8 +17,9 @@ from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.trainers.mixed_integer.found import Callback, Found, Watch
 from feaslearn.trainers.mixed_integer.listed_search import search_listed
 from feaslearn.trainers.mixed_integer.ternary_search import TernarySearch
+from feaslearn.trainers.returned_decisions import returned_loss, tied_share
 from feaslearn.trainers.running import Given, check_max_seconds
-from feaslearn.trainers.trainer import Trained, Trainer, returned_loss, tied_share
+from feaslearn.trainers.trainer import Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
 
