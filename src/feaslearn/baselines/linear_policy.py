@@ -194,8 +194,8 @@ def _fitted(
     step = -(-len(signals) // SHARD_ROWS)
     some = np.asarray(signals[::step], dtype=np.float64)
     moments = RegressionMoments.begun(some, decisions.shape[1])
-    for _, *block in _blocks(samples):
-        moments = moments.after(*block, forgetting)
+    for _, X, y, weights in _blocks(samples):
+        moments = moments.after(X, y, weights, forgetting)
     unseen = np.flatnonzero(moments.gram[:, 0, 0] == 0.0)
     if len(unseen):
         raise DataError(
@@ -212,5 +212,5 @@ def _blocks(samples: Samples) -> Iterator[tuple[int, FloatArray, FloatArray, Flo
     """Yield how many rows come later, and some rows in double precision."""
     count = len(samples[0])
     for start in range(0, count, SHARD_ROWS):
-        block = (table[start : start + SHARD_ROWS].astype(np.float64) for table in samples)
-        yield max(0, count - start - SHARD_ROWS), *block
+        X, y, weights = (table[start : start + SHARD_ROWS].astype(np.float64) for table in samples)
+        yield max(0, count - start - SHARD_ROWS), X, y, weights
