@@ -65,8 +65,9 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
     survey = source.survey()
     _check_observed(survey, chunks)
     if chosen_from:
+        part = f"on {chosen_from} of {survey.n_samples} samples, "
         trained.result.warnings.append(
-            f"the hypothesis was chosen on {chosen_from} of {survey.n_samples} samples, among "
+            f"the hypothesis was chosen {part if chosen_from < survey.n_samples else ''}among "
             "those that can be fitted from chunks"
         )
     trained.result.details["passes over the data"] = float(source.passes)

@@ -27,7 +27,8 @@ OF_A_SHARD, AT_ONCE = 4, 400
 class Found(NamedTuple):
     """The least and the greatest of each scale, and the rows where scales are most negative.
 
-    ``lowest`` lists term, scale and functions of such rows; ``negative`` counts all of them.
+    ``lowest`` lists term, scale and functions of such rows; ``negative`` counts scales that
+    are so by more than rounding.
     """
 
     least: Array
@@ -54,7 +55,7 @@ class NegativeScales:
     def __init__(self, samples: Samples, sums: Sums) -> None:
         self._samples, self._ends = samples, (sums.low, sums.high)
         self.looks = 0
-        #: Scales that were negative by rounding in the last look.
+        #: Scales that were negative by more than rounding in the last look.
         self.clipped = 0
         self._kept = np.zeros((0, samples.shape[1]))
         if isinstance(samples.shards, ShardSource):
@@ -123,8 +124,10 @@ def _found(psi: Array, a: Array) -> Found:
         least_rows = np.argpartition(scales[t], last)[: last + 1]
         rows = (i for i in least_rows if scales[t, i] < 0.0)
         lowest += [(int(t), float(scales[t, i]), np.ascontiguousarray(psi[i])) for i in rows]
-    negative = int(np.count_nonzero(scales < 0.0)) if lowest else 0
-    return Found(least, scales.max(axis=1), lowest, negative)
+    greatest = scales.max(axis=1)
+    rounding = VIOLATED * float(max(np.abs(least).max(), np.abs(greatest).max()))
+    negative = int(np.count_nonzero(scales < -rounding)) if lowest else 0
+    return Found(least, greatest, lowest, negative)
 
 
 def _chosen(found: Found, known: Mapping[Row, Array]) -> dict[Row, Array]:
