@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, ShardSource
+from feaslearn.data import Shard, ShardSource, TableShards, shards_of
 from feaslearn.data.in_order import in_order
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, known_shape, without_known
@@ -76,13 +76,15 @@ class Objective:
         """Number of samples."""
         if isinstance(self.shards, ShardSource):
             return self.shards.survey().n_samples
-        return sum(len(shard.weights) for shard in self.shards)
+        return shards_of(self.shards).n_rows or 0
 
     @property
     def n_observed(self) -> int:
         """Number of decisions that were observed."""
         if isinstance(self.shards, ShardSource):
             return int(self.shards.survey().observed.sum())
+        if isinstance(self.shards, TableShards):
+            return self.shards.n_observed
         return sum(int((~np.isnan(shard.decisions)).sum()) for shard in self.shards)
 
     @property
@@ -127,7 +129,7 @@ class Objective:
 
     def changed(self, function: Callable[[Shard], Shard]) -> Objective:
         """Return the objective of shards that ``function`` makes of these."""
-        if isinstance(self.shards, ShardSource):
+        if isinstance(self.shards, ShardSource | TableShards):
             return replace(self, shards=self.shards.apply(function))
         return replace(self, shards=[function(shard) for shard in self.shards])
 
@@ -139,6 +141,8 @@ class Objective:
 
     def whole(self) -> Shard:
         """Return all samples as one shard."""
+        if isinstance(self.shards, TableShards):
+            return self.shards.whole()
         return Shard(*(np.concatenate(parts) for parts in zip(*self.shards, strict=True)))
 
     def maps(self) -> MapHypothesis:
@@ -167,6 +171,8 @@ class Objective:
         """
         if isinstance(self.shards, ShardSource):
             return list(self.shards.map(_OfShard(function), self.n_jobs, added=added))
+        if isinstance(self.shards, TableShards):
+            return list(self.shards.map(_OfShard(function), self.n_jobs))
         return self.each(function, self.shards)
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:

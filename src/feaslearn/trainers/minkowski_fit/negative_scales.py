@@ -123,7 +123,8 @@ def _found(psi: Array, a: Array) -> Found:
     for t in np.flatnonzero(least < 0.0):
         least_rows = np.argpartition(scales[t], last)[: last + 1]
         rows = (i for i in least_rows if scales[t, i] < 0.0)
-        lowest += [(int(t), float(scales[t, i]), np.ascontiguousarray(psi[i])) for i in rows]
+        # A view would hold the whole shard.
+        lowest += [(int(t), float(scales[t, i]), psi[i].copy()) for i in rows]
     greatest = scales.max(axis=1)
     rounding = VIOLATED * float(max(np.abs(least).max(), np.abs(greatest).max()))
     negative = int(np.count_nonzero(scales < -rounding)) if lowest else 0
