@@ -309,7 +309,7 @@ def all_usual(values: NDArray[Any]) -> bool:
 def beyond(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Say which values are infinite or too large to be squared."""
     # In single precision, no number is larger than what this one would become.
-    return np.isinf(values) | (np.abs(values) > np.float64(LARGEST))
+    return np.asarray(np.isinf(values) | (np.abs(values) > np.float64(LARGEST)))
 
 
 def describe_non_finite(
