@@ -254,3 +254,12 @@ def test_the_linear_policy_takes_one_pass() -> None:
     np.testing.assert_allclose(policy.predict(X), whole, rtol=1e-9, atol=1e-9)
     with pytest.raises(DataError, match="pass neither y"):
         fl.baselines.LinearPolicy().fit(chunks, y)
+
+
+def test_strengths_are_chosen_in_few_passes() -> None:
+    """All solutions of the cross-validation look for negative scales together."""
+    signals, decisions = samples(3000, noise=0.5)
+    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=[0, 1, 2], random_state=0)
+    details = model.fit(chunked(signals, decisions)).result_.details
+    assert details["sparsity"] > 0.0
+    assert details["passes over the data"] <= 12.0

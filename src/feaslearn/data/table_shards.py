@@ -121,7 +121,8 @@ class TableShards(Sequence[Shard]):
             shard = self._from(start, rows)
             return function(shard, np.arange(start, start + len(shard.weights)))
 
-        return in_order(one, range(0, self.n_rows, rows), n_jobs)
+        starts = range(0, self.n_rows, rows)
+        return in_order(one, starts, min(n_jobs, len(starts)))
 
 
 @dataclass(frozen=True)

@@ -62,12 +62,8 @@ def _solved(problem: AnnealedObjective, theta: Array) -> Array:
     maps = hypothesis.maps(theta, n, k)
     offset = "b" in hypothesis.layout(n, k).shapes
     width = k * (maps.A.shape[2] + offset)
-    matrix, right = np.zeros((n, width, width)), np.zeros((n, width))
     primitive = hypothesis.latent(n)
-    parts = objective.each_shard(lambda shard: _moments(primitive, maps, shard, offset))
-    for part, side in parts:
-        matrix += part
-        right += side
+    matrix, right = objective.total(lambda shard: _moments(primitive, maps, shard, offset))
     ridge = np.kron(problem.metric, np.eye(width // k))
     ahead = _by_decision(hypothesis.maps(problem.center - theta, n, k), offset)
     step = np.empty((n, width))
