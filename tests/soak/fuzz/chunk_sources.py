@@ -29,9 +29,13 @@ class BrokenSourceError(FeaslearnError):
     """What an iterator of the user raises by itself; it must come out as it is."""
 
 
+def _rows(chunks: fl.Chunks) -> int:
+    return sum(chunk.n_rows for chunk in chunks.map(lambda chunk: chunk))
+
+
 def _fit(chunks: fl.Chunks) -> object:
     """Go through all chunks, then learn from them."""
-    rows = sum(chunk.n_rows for chunk in chunks.map(lambda chunk: chunk))
+    rows = _rows(chunks)
     prices = tuple(range(min(2, len(chunks.names.signals))))
     model = fl.RegionRegressor(fl.Minkowski.box(2), cost=prices, random_state=0)
     with warnings.catch_warnings():
@@ -152,8 +156,8 @@ def read_dataset(path: Path) -> object:
     return _first_that_reads(
         [
             lambda: _fit(fl.Chunks(folder, **COLUMNS)),
-            lambda: _fit(fl.Chunks(_others(lambda: ds.dataset(folder)), **COLUMNS)),
-            lambda: _fit(fl.Chunks(_others(lambda: pl.scan_parquet(folder)), **COLUMNS)),
+            lambda: _rows(fl.Chunks(_others(lambda: ds.dataset(folder)), **COLUMNS)),
+            lambda: _rows(fl.Chunks(_others(lambda: pl.scan_parquet(folder)), **COLUMNS)),
         ]
     )
 
@@ -211,7 +215,7 @@ def read_items(path: Path) -> object:
     return _first_that_reads(
         [
             lambda: _fit(fl.Chunks(lambda: _yielded(items), **options)),
-            lambda: _fit(fl.Chunks(_yielded(items), **options)),
+            lambda: _rows(fl.Chunks(_yielded(items), **options)),
         ]
     )
 
