@@ -100,6 +100,17 @@ def empty_case() -> tuple[fl.Facets, FacetRows]:
     return fl.Facets(max_facets=2), rows
 
 
+def test_in_relaxed_rows_the_cheapest_decision_is_taken() -> None:
+    """x0 <= -1 in the unit square gives way to x0 <= 0, and x1 is left open."""
+    none = np.zeros((0, 2)), np.zeros((0, 1))
+    square = np.zeros((2, 1)), np.ones((2, 1))
+    rows = FacetRows(*none, *square, np.array([[1.0, 0.0]]), np.array([[-1.0]]))
+    costs = np.array([[-1.0, 1.0], [-1.0, -1.0], [1.0, -2.0]])
+    found = rows.relaxed(np.ones((3, 1)), costs)
+    np.testing.assert_allclose(found, [[0.0, 0.0], [0.0, 1.0], [0.0, 1.0]], atol=1e-9)
+    np.testing.assert_array_equal(rows.slack_limits(), [np.inf])
+
+
 def test_relaxed_rows() -> None:
     """The facet gives way first; then bounds that were only seen, or else the balance."""
     loose, rows = empty_case()
