@@ -90,6 +90,16 @@ def test_programs_that_the_kernel_leaves_go_to_highs(monkeypatch: pytest.MonkeyP
     np.testing.assert_allclose(found.decisions[:-1], expected.decisions, atol=1e-8)
 
 
+def test_programs_without_variables_are_feasible_or_not() -> None:
+    right = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, -1.0]])
+    nothing = np.zeros((3, 0))
+    found = solve_programs(
+        np.zeros((2, 0)), Limits(right, nothing, nothing), nothing, np.array([0.0, np.inf])
+    )
+    assert found.status.tolist() == [OPTIMAL, INFEASIBLE, INFEASIBLE]
+    assert found.decisions.shape == (3, 0)
+
+
 def empty_case() -> tuple[fl.Facets, FacetRows]:
     """x0 + x1 = s in the unit box, with x0 <= 0.25 + s / 4: empty for s > 5/3."""
     ones = np.ones((1, 2))

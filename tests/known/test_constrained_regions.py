@@ -147,6 +147,18 @@ def test_equalities_of_a_set_hold_when_the_nearest_decision_is_looked_for() -> N
     assert not near.away().any()
 
 
+@pytest.mark.parametrize("costs", [[1e7, 0.0], [0.0, 1e7], [0.0, 0.0], [1e-9, -1e-9]])
+def test_however_large_prices_are_the_nearest_decision_comes_first(costs: list[float]) -> None:
+    """The square of half-width 1, and x0 at least 2 is known: x0 is 2, and x1 is the cheapest."""
+    known = limits([2.0, -9.0], [9.0, 9.0])
+    features = np.hstack([np.ones((1, 1)), known.columns()])
+    within = Constrained(fl.Scaled(fl.Box(2)), known.shape)
+    (decision,) = within.solve(np.array([1.0, 0.0, 0.0]), features, np.array([costs])).decisions
+    assert decision[0] == pytest.approx(2.0, abs=1e-9)
+    assert abs(decision[1]) <= 1.0 + 1e-9
+    assert costs[1] * decision[1] == pytest.approx(-abs(costs[1]), abs=1e-12)
+
+
 @pytest.mark.parametrize(
     ("known", "expected"),
     [
@@ -166,3 +178,8 @@ def test_rows_that_contradict_each_other_are_broken_least(
     features = np.hstack([np.ones((1, 1)), known.columns()])
     within = Constrained(fl.Scaled(fl.Box(2)), known.shape)
     assert within.solve(np.array([1.0, 0.0, 0.0]), features, np.ones((1, 2))).empty[0]
+    # A curved region is asked sample by sample.
+    round_one = Constrained(fl.Scaled(fl.L2Ball(2)), known.shape)
+    found = round_one.solve(np.array([1.0, 0.0, 0.0]), features, np.ones((1, 2)))
+    np.testing.assert_allclose(found.decisions[0], x, atol=1e-6)
+    assert found.empty[0]
