@@ -107,17 +107,19 @@ def test_numbers_beyond_single_precision_are_refused_there() -> None:
         all_rows(fl.Chunks((np.where(X == 2.0, 1e50, X), Y), dtype="float32"))
 
 
-def test_a_full_disk_is_said_and_nothing_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+@pytest.mark.parametrize("path", ["a**b/*.parquet", "\0", "x" * 300])
+def test_what_is_no_path_is_our_error(path: str) -> None:
+    with pytest.raises(FileError, match="Chunks: "):
+        fl.Chunks(path, **COLUMNS)
 
-    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with pytest.raises(FileError, match=r"No space left.*TMPDIR"):
-        fl.Chunks(iter([(X, Y)]))
-    assert list(tmp_path.iterdir()) == []
+
+def test_a_file_that_is_gone_is_our_error(tmp_path: Path) -> None:
+    chunks = fl.Chunks(damaged(tmp_path), **COLUMNS)
+    (tmp_path / "0.parquet").unlink()
+    with pytest.raises(FileError, match=r"0\.parquet: No such file"):
+        chunks.identity()
+    with pytest.raises(DataError, match=r"0\.parquet, row group 0: cannot be read"):
+        all_rows(chunks)
 
 
 def test_numbers_whose_squares_overflow_are_refused_in_memory_too() -> None:

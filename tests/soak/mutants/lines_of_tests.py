@@ -109,8 +109,9 @@ class Wanted:
 
 
 def run_pytest(arguments: list[str], plugin: object) -> int:
-    """Run pytest without the doctests of the modules, which the tests repeat."""
+    """Run pytest with the examples of the modules, which are tests too."""
     plain = ["-q", "-o", "addopts=", "--import-mode=importlib", "-p", "no:cacheprovider"]
+    plain += ["--doctest-modules", "-m", "not soak"]
     return int(pytest.main([*plain, *arguments], plugins=[plugin]))
 
 

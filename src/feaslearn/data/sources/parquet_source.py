@@ -90,7 +90,10 @@ class ParquetSource(TableSource):
 
     def identity(self) -> object:
         """Return sizes and times of the files."""
-        known = [Path(file).stat() for file in self._files]
+        try:
+            known = [Path(file).stat() for file in self._files]
+        except OSError as error:
+            raise FileError(f"Chunks: {error.filename}: {error.strerror}") from error
         return [self.labels, self._files, [(each.st_size, each.st_mtime_ns) for each in known]]
 
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
@@ -147,16 +150,22 @@ def parquet() -> Any:
 
 def _found(path: str) -> list[str]:
     """Return the files that a path stands for, in the order of their names."""
-    if Path(path).is_dir():
-        files = sorted(str(file) for file in Path(path).rglob("*.parquet"))
-    elif Path(path).exists():
-        files = [path]
-    else:
-        root = Path(Path(path).anchor)
-        pattern = str(Path(path).relative_to(root))
-        files = sorted(str(file) for file in root.glob(pattern)) if pattern != "." else []
+    try:
+        files = _matching(Path(path))
+    except (OSError, ValueError) as error:  # no rights, or a pattern that is none
+        raise FileError(f"Chunks: {path!r} cannot be looked up: {error}") from error
     if not files and Path(path).is_dir():
         raise FileError(f"Chunks: there is no Parquet file in the directory {path!r}")
     if not files:
         raise FileError(f"Chunks: there is no file {path!r}, nor one that matches")
     return files
+
+
+def _matching(path: Path) -> list[str]:
+    if path.is_dir():
+        return sorted(str(file) for file in path.rglob("*.parquet"))
+    if path.exists():
+        return [str(path)]
+    root = Path(path.anchor)
+    pattern = str(path.relative_to(root))
+    return sorted(str(file) for file in root.glob(pattern)) if pattern != "." else []

@@ -33,8 +33,9 @@ class SpooledSource(TableSource):
         first = next(iterator, None)
         found = IteratedSource(lambda: [] if first is None else [first])
         self.labels, self.n_signals, self.named = found.labels, found.n_signals, found.named
-        handle, path = tempfile.mkstemp(suffix=".parquet")
-        os.close(handle)
+        with _on_disk():
+            handle, path = tempfile.mkstemp(suffix=".parquet")
+            os.close(handle)
         weakref.finalize(self, Path(path).unlink, missing_ok=True)
         columns = [str(j) for j in range(len(self.labels))]
         whole = IteratedSource(_Chain(first, iterator))
@@ -101,7 +102,7 @@ class _Writer:
                 f"{block.place}: values that are no numbers, or not of the kind that the first "
                 f"chunk has: {error}"
             ) from error
-        with self._on_disk():
+        with _on_disk():
             if self._writer is None:
                 self._writer = self._pq.ParquetWriter(self._path, table.schema)
             self._writer.write_table(table)
@@ -116,15 +117,16 @@ class _Writer:
 
     def __exit__(self, *_: object) -> None:
         if self._writer is not None:
-            with self._on_disk():
+            with _on_disk():
                 self._writer.close()
 
-    @contextmanager
-    def _on_disk(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise FileError(
-                f"Chunks: cannot keep what the iterator yields in {self._path}: {error}. Pass a "
-                "function that returns the iterator, or let TMPDIR name a larger disk"
-            ) from error
+
+@contextmanager
+def _on_disk() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FileError(
+            f"Chunks: what the iterator yields cannot be kept in a temporary file: {error}. Pass a "
+            "function that returns the iterator, or let TMPDIR name a larger disk"
+        ) from error
