@@ -9,8 +9,6 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, FeaslearnError, Problems
-from feaslearn.hypotheses import dictionary
-from feaslearn.hypotheses.lifted_region import LiftedSlopes, pull_back
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.hypotheses.term_patterns import TermPatterns
@@ -110,24 +108,6 @@ def _blocks(model: fl.GrownMinkowski, n: int, k: int) -> Any:
     return layout.unpack(np.zeros(layout.size))
 
 
-def test_dictionaries_have_the_terms_that_they_say() -> None:
-    def of(terms: list[fl.Term]) -> list[tuple[int, ...]]:
-        return [tuple(term.places()[0].tolist()) for term in terms]  # type: ignore[index]
-
-    assert of(dictionary.windows(4, [2, 3])) == [
-        *((0, 1), (1, 2), (2, 3)),
-        *((0, 1, 2), (0, 1, 2), (1, 2, 3), (1, 2, 3)),
-    ]
-    smoothed = dictionary.smoothed(4, [2])
-    assert [term.primitive.m for term in smoothed] == [1, 2, 3]
-    average = [[0.5, 0, 0, 0], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0.5, 1.0]]
-    np.testing.assert_array_equal(smoothed[0].embedding(4), average)
-    middle = dictionary.smoothed(4, [3], step=2)
-    assert [term.primitive.m for term in middle] == [2]
-    np.testing.assert_allclose(middle[0].embedding(4)[:, 0], [0.5, 0.5, 0, 0])
-    np.testing.assert_allclose(middle[0].embedding(4)[:, 1], [1 / 3, 1 / 3, 1 / 3, 0])
-
-
 def test_ternary_maps_take_the_nearest_entries() -> None:
     model = fl.Ternary(fl.Simplex(2))
     maps = Maps(
@@ -139,11 +119,3 @@ def test_ternary_maps_take_the_nearest_entries() -> None:
     np.testing.assert_array_equal(back.A, [[[1, 0], [1, -1]], np.zeros((2, 2))])
     np.testing.assert_array_equal(back.b, maps.b)
     np.testing.assert_array_equal(model.pull_back(maps), np.append(maps.A[0], maps.b))
-
-
-@pytest.mark.parametrize("model", [fl.Facets(2), fl.Affine(fl.L2Ball(2))])
-def test_curved_sets_and_facets_have_no_lifted_region(model: Any) -> None:
-    slopes = LiftedSlopes(*(np.zeros((1, 2)) for _ in range(5)))
-    theta = np.zeros(model.layout(2, 1).size)
-    with pytest.raises(TypeError, match="no lifted region"):
-        pull_back(model, theta, np.ones((1, 1)), slopes)

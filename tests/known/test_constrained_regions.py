@@ -86,7 +86,9 @@ def test_decisions_are_optimal_within_what_is_known(name: str, balance: bool) ->
                 assert region.contains(decisions[i][None], 1e-6)[0]
                 assert cost @ region.minimize(cost) == pytest.approx(least, abs=1e-5)
             else:
-                assert within.image(theta, features[i], N).is_point
+                region = within.image(theta, features[i], N)
+                assert region.is_point
+                assert not one.broken(region.minimize(cost)[None], 1e-7)[0]
     assert n_inside >= 6
 
 

@@ -41,9 +41,11 @@ def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
         rows, width = file.metadata.num_rows, file.metadata.num_columns
         if rows * width > max_values:
             raise FileError(f"{source} claims {rows * width} values; the limit is {max_values}")
-        table = file.read()
+        # Threads that pyarrow leaves behind have been seen to end a process badly.
+        table = file.read(use_threads=False)
         columns = [_column(pa, column) for column in table.columns]
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
+        # OverflowError: of times that Python has no dates for.
         if isinstance(error, FileError):
             raise
         raise DataError(f"{source}: not a Parquet file that can be read: {error}") from error

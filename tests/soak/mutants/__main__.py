@@ -29,6 +29,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -45,6 +47,8 @@ HEAVY += ("sklearn.utils.estimator_checks", "numba", "cvxpy", "highspy", "hypoth
 BYTES = 8 * 2**30
 #: What is kept of the library from mutant to mutant: it is not changed, and takes long to load.
 KEPT = ("changes", "lines_of_tests", "feaslearn.kernels", "feaslearn.exceptions")
+#: What became of a mutant whose tests passed, or are no longer there.
+ENDS = {0: "survived", int(pytest.ExitCode.NO_TESTS_COLLECTED): "not run"}
 #: The number of tests, the fastest ones, that load the kernels.
 WARMING = 500
 
@@ -121,7 +125,7 @@ def outcome(mutant: Mutant, names: list[str], seconds: float) -> str:
     while time.monotonic() < limit:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
-            return "survived" if os.waitstatus_to_exitcode(status) == 0 else "killed"
+            return ENDS.get(os.waitstatus_to_exitcode(status), "killed")
         time.sleep(0.05)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
