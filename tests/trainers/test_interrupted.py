@@ -11,6 +11,7 @@ import pytest
 import feaslearn as fl
 from feaslearn.trainers import automatic, convex, known_refit
 from feaslearn.trainers.facet_learning import growing
+from feaslearn.trainers.minkowski_fit import programs
 from feaslearn.trainers.minkowski_fit.penalized import Penalized
 from feaslearn.trainers.mixed_integer.linear_model import LinearModel
 
@@ -77,7 +78,7 @@ def test_strengths_chosen_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_program_that_was_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(convex, "fit_by_program", pressed(0, convex.fit_by_program))
+    monkeypatch.setattr(programs, "fit_by_program", pressed(0, programs.fit_by_program))
     cut = fitted(SWITCH, fl.Scaled(fl.Simplex(2)), loss="suboptimality")
     assert cut.result_.status == "interrupted"
 

@@ -198,7 +198,7 @@ def _listed_starts(
     samples = _listed(objective)
     if samples is None:
         return
-    program = NodeProgram(samples)
+    program = NodeProgram(samples, clock)
     for beta in starts(samples, objective, random, count):
         yield samples.theta(improved(samples, program, beta, clock.out)[1])
         if clock.out():
@@ -212,7 +212,9 @@ def _better(
     tried, samples = [theta], _listed(objective)
     if samples is not None:
         beta = samples.beta(theta)
-        tried.append(samples.theta(improved(samples, NodeProgram(samples), beta, clock.out)[1]))
+        tried.append(
+            samples.theta(improved(samples, NodeProgram(samples, clock), beta, clock.out)[1])
+        )
     for each in tried:
         reached = objective.value(each)
         if reached < value:

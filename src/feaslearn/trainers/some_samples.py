@@ -16,7 +16,9 @@ MOST_SAMPLES = 20_000
 MOST_KEYED = 10_000_000
 
 
-def some_samples(objective: Objective, random: np.random.Generator) -> Objective:
+def some_samples(
+    objective: Objective, random: np.random.Generator, most: int | None = None
+) -> Objective:
     """Return the objective itself, or with so many samples that a part will do, that part.
 
     Of samples that are not in memory the part is, and few of them are taken whole. Up to ten
@@ -25,9 +27,10 @@ def some_samples(objective: Objective, random: np.random.Generator) -> Objective
     if isinstance(objective.shards, ShardSource):
         return replace(objective, shards=list(shards(_drawn(objective.shards, random))))
     sizes = [len(shard.weights) for shard in objective.shards]
-    if sum(sizes) <= MOST_SAMPLES:
+    most = MOST_SAMPLES if most is None else most
+    if sum(sizes) <= most:
         return objective
-    drawn = np.sort(positions(objective.shards)[random.choice(sum(sizes), MOST_SAMPLES, False)])
+    drawn = np.sort(positions(objective.shards)[random.choice(sum(sizes), most, False)])
     ends = np.cumsum(sizes)
     parts = []
     for shard, size, end in zip(objective.shards, sizes, ends, strict=True):

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-#: Samples that are looked at, and those where each decision takes a linear or a conic program.
-LOOKED_AT, BY_LINEAR, BY_CONIC = 2000, 200, 60
+#: Samples that are looked at, and those where each decision takes known constraints, a linear or a
+#: conic program.
+LOOKED_AT, BY_KNOWN, BY_LINEAR, BY_CONIC = 2000, 60, 200, 60
 #: Directions of prices that are kept.
 DIRECTIONS = 64
 #: Entries of a latent point below this are zero.
@@ -68,7 +69,8 @@ def look(hypothesis: Hypothesis, theta: Array, data: FitData, maximises: bool) -
     """Return what is to be remembered of a fit."""
     rows = data.rows._replace(costs=-data.rows.costs) if maximises else data.rows
     count, n = rows.decisions.shape
-    step = -(-count // _most(hypothesis, n))
+    most = _most(hypothesis, n) if data.known is None else min(BY_KNOWN, _most(hypothesis, n))
+    step = -(-count // most)
     some = Shard(*(np.ascontiguousarray(part[::step]) for part in rows))
     if data.known is None:
         shown = exposure(hypothesis, theta, some.features, some.costs)

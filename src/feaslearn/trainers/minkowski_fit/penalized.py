@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.hypotheses.scale_basis import ScaleBasis
-from feaslearn.runs import Clock
+from feaslearn.runs import Clock, OutOfTime
 from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced, Split
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 from feaslearn.trainers.progress import ProgressBar
@@ -141,7 +141,10 @@ class Penalized:
                 for s, strengths in enumerate(tried):
                     if clock.out():
                         break
-                    answer = self.solve(others, strengths)
+                    try:
+                        answer = self.solve(others, strengths)
+                    except OutOfTime:
+                        break
                     found[s] = fold.value(answer.a, answer.b)
                     bar.update(f * len(tried) + s + 1)
                 if clock.out():
