@@ -30,7 +30,7 @@ from feaslearn.trainers.facet_learning.growth import loss_of
 from feaslearn.trainers.facet_learning.region_once import region_once
 from feaslearn.trainers.facet_learning.remarks import contradictions, refuse_empty
 from feaslearn.trainers.facet_learning.response import answers_to_prices, are_exact
-from feaslearn.trainers.facet_learning.samples import Samples, Units, rows_of
+from feaslearn.trainers.facet_learning.samples import Samples, Units, check_size, rows_of
 from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import Given, check_max_seconds
@@ -140,6 +140,7 @@ class FacetLearning(Trainer):
         hypothesis = without_known(objective.hypothesis)
         if not isinstance(hypothesis, Facets):
             raise TypeError("refused by mismatches")
+        check_size(objective, int(hypothesis.max_facets))
         came = rows_of(objective)
         whole, known = rows_of(ordered(objective))
         if np.isnan(whole.decisions).any(axis=1).all():
