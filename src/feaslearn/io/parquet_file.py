@@ -47,9 +47,11 @@ def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
             f"{source} has {rows} rows of {width} values, which",
             "fit from chunks: fl.Chunks(path), or --chunks on the command line",
         )
-        table = file.read()
+        # Threads that pyarrow leaves behind have been seen to end a process badly.
+        table = file.read(use_threads=False)
         columns = [_column(pa, column) for column in table.columns]
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
+        # OverflowError: of times that Python has no dates for.
         if isinstance(error, FeaslearnError):
             raise
         raise DataError(f"{source}: not a Parquet file that can be read: {error}") from error
