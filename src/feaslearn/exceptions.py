@@ -31,6 +31,7 @@ __all__ = [
     "NotFittedError",
     "SetError",
     "SolverError",
+    "TimeLimitError",
     "TooManyVerticesError",
     "UnboundedProblemError",
     "UnboundedSetError",
@@ -100,6 +101,10 @@ class CheckpointError(FeaslearnError, ValueError):
 
 class MemoryLimitError(FeaslearnError, MemoryError):
     """The problem would not fit into memory; nothing of that size was allocated."""
+
+
+class TimeLimitError(FeaslearnError, TimeoutError):
+    """The time was up before there was any model."""
 
 
 class NotFittedError(FeaslearnError, _SklearnNotFittedError):

@@ -16,7 +16,9 @@ MOST_SAMPLES = 20_000
 MOST_KEYED = 10_000_000
 
 
-def some_samples(objective: Objective, random: np.random.Generator) -> Objective:
+def some_samples(
+    objective: Objective, random: np.random.Generator, most: int | None = None
+) -> Objective:
     """Return the objective itself, or with so many samples that a part will do, that part.
 
     Of samples that are not in memory the part is, and few of them are taken whole. Up to ten
@@ -24,13 +26,14 @@ def some_samples(objective: Objective, random: np.random.Generator) -> Objective
     """
     if isinstance(objective.shards, ShardSource):
         return replace(objective, shards=list(shards(_drawn(objective.shards, random))))
-    if objective.n_samples <= MOST_SAMPLES:
+    most = MOST_SAMPLES if most is None else most
+    if objective.n_samples <= most:
         return objective
     table = objective.shards
     if not isinstance(table, TableShards):
         table = TableShards(objective.whole())
     places = positions(table, objective.n_jobs)
-    rows = table.rows(np.sort(places[random.choice(table.n_rows, MOST_SAMPLES, False)]))
+    rows = table.rows(np.sort(places[random.choice(table.n_rows, most, False)]))
     rows = rows._replace(weights=rows.weights / rows.weights.sum())
     return replace(objective, shards=list(shards(rows)))
 
