@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from feaslearn.data import Shard
-from feaslearn.exceptions import DataError, Problems, UnsupportedError
+from feaslearn.exceptions import (
+    LARGEST,
+    DataError,
+    Problems,
+    SolverError,
+    UnsupportedError,
+    beyond,
+)
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult, remarks_heard
@@ -192,6 +199,7 @@ class Trainer(BaseEstimator, ABC):
         with remarks_heard() as said:
             trained = self.search(searched if self.names_rows else ordered(searched), random)
         trained.result.warnings.extend(said)
+        _refuse_divergence(trained)
         if learned is not objective and not self.uses_known:
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:
@@ -205,6 +213,16 @@ class Trainer(BaseEstimator, ABC):
             )
         _complete(trained, objective)
         return trained
+
+
+def _refuse_divergence(trained: Trained) -> None:
+    """Refuse parameters with which nothing can be computed."""
+    wrong = np.flatnonzero(np.isnan(trained.theta) | beyond(trained.theta))
+    if len(wrong):
+        raise SolverError(
+            f"training ended with parameters that are no numbers or beyond {LARGEST:g}, the first "
+            f"is number {wrong[0]} of {len(trained.theta)}: take a smaller step or another start"
+        )
 
 
 def _complete(trained: Trained, objective: Objective) -> None:
