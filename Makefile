@@ -13,7 +13,7 @@ PYTEST := python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench reproduce docs soak clean \
+.PHONY: help demo test check check-types check-style bench reproduce docs soak clean \
 	soak-examples soak-fuzz soak-mutants soak-kill soak-limits soak-oldest soak-newest soak-package
 
 help: ## print this list
@@ -26,9 +26,14 @@ test: $(VENV)/.test ## run the tests and the examples in the docstrings
 	$(BIN)/$(PYTEST)
 
 check: $(VENV)/.test ## lint, format, types, import layers, docstrings
+	@$(MAKE) --no-print-directory --output-sync -j $(JOBS) check-types check-style
+
+check-types: $(VENV)/.test
+	$(BIN)/mypy
+
+check-style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/check_docstrings.py
 

@@ -206,11 +206,11 @@ def test_what_needs_all_samples_is_refused(
         fl.RegionRegressor(**given).fit(chunked(*samples(50)))
 
 
-def test_a_hypothesis_is_chosen_on_some_of_the_samples() -> None:
+def test_a_hypothesis_is_chosen_among_those_that_chunks_can_be_fitted_by() -> None:
     X, y = samples(200)
     model = fl.RegionRegressor(cost=[0, 1, 2], random_state=0).fit(chunked(X, y))
     assert isinstance(model.hypothesis_, fl.Minkowski)
-    assert "chosen on 200 of 200 samples" in model.result_.warnings[-1]
+    assert "chosen among those that can be fitted from chunks" in model.result_.warnings[-1]
 
 
 def test_what_chunks_hold_is_not_given_again() -> None:
@@ -254,3 +254,12 @@ def test_the_linear_policy_takes_one_pass() -> None:
     np.testing.assert_allclose(policy.predict(X), whole, rtol=1e-9, atol=1e-9)
     with pytest.raises(DataError, match="pass neither y"):
         fl.baselines.LinearPolicy().fit(chunks, y)
+
+
+def test_strengths_are_chosen_in_few_passes() -> None:
+    """All solutions of the cross-validation look for negative scales together."""
+    signals, decisions = samples(3000, noise=0.5)
+    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=[0, 1, 2], random_state=0)
+    details = model.fit(chunked(signals, decisions)).result_.details
+    assert details["sparsity"] > 0.0
+    assert details["passes over the data"] <= 12.0

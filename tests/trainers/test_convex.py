@@ -180,3 +180,14 @@ def test_wrong_parameters_are_named_together() -> None:
         trainer.train(objective(samples(0), fl.Scaled(fl.Simplex(3))), np.random.default_rng(0))
     for part in ("ridge=-1.0", "sparsity='much'", "n_folds=1"):
         assert part in str(caught.value)
+
+
+def test_terms_that_stand_for_each_other_need_no_ridge() -> None:
+    """Decisions that have nothing to do with prices: nearly all scales are held at zero."""
+    random = np.random.default_rng(0)
+    signals, decisions = random.uniform(size=(100_000, 8)), random.uniform(size=(100_000, 3))
+    convex = Convex(ridge=0, sparsity=0)
+    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=[0, 1, 2], trainer=convex, random_state=0)
+    result = model.fit(signals, decisions).result_
+    assert result.status == "optimal"
+    assert result.details["KKT residual"] < 1e-12

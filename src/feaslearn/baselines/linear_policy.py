@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import validate_data
 
-from feaslearn.baselines.regression_moments import RegressionMoments
+from feaslearn.baselines.regression_moments import RegressionMoments, faded
 from feaslearn.baselines.samples import check_samples, signals_to_predict
-from feaslearn.data import ChunkSource
+from feaslearn.data import SHARD_ROWS, ChunkSource
 from feaslearn.exceptions import DataError
 
 FloatArray = NDArray[np.float64]
+Samples = tuple[FloatArray, FloatArray, FloatArray]
 
 
 class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -89,16 +90,13 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         if isinstance(X, ChunkSource):
             return self._fit_chunks(X, y, sample_weight)
-        signals, decisions, weights = check_samples(X, y, sample_weight, "LinearPolicy")
+        samples = check_samples(X, y, sample_weight, "LinearPolicy", as_it_is=True)
         _check_forgetting(self.forgetting)
         validate_data(self, X, skip_check_array=True)
-        ages = np.arange(len(weights) - 1.0, -1.0, -1.0)
-        coef, intercept = _least_squares(signals, decisions, weights * self.forgetting**ages)
+        self.moments_, coef, intercept = _fitted(samples, self.forgetting)
         one_column = np.asarray(y).ndim == 1
         self.coef_ = coef[0] if one_column else coef
         self.intercept_ = float(intercept[0]) if one_column else intercept
-        blank = RegressionMoments.begun(signals, decisions.shape[1])
-        self.moments_ = blank.after(signals, decisions, weights, self.forgetting)
         return self
 
     def _fit_chunks(self, chunks: ChunkSource, *others: object) -> Self:
@@ -184,25 +182,35 @@ def _check_forgetting(value: object) -> None:
         raise DataError(f"LinearPolicy: forgetting={value!r} is not a number above 0 and at most 1")
 
 
-def _least_squares(
-    signals: FloatArray, decisions: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Regress the outputs that are observed in the same rows together."""
-    n_outputs = decisions.shape[1]
-    coef, intercept = np.empty((n_outputs, signals.shape[1])), np.empty(n_outputs)
-    observed = ~np.isnan(decisions)
-    unseen = np.flatnonzero(~(observed & (weights > 0)[:, None]).any(axis=0))
+def _fitted(
+    samples: Samples, forgetting: float
+) -> tuple[RegressionMoments, FloatArray, FloatArray]:
+    """Return sums, coefficients and constants of all samples, in two passes over blocks of rows.
+
+    The second adds up what the first solution leaves and corrects it: sums of squares alone hold
+    only half of the digits.
+    """
+    signals, decisions, _ = samples
+    step = -(-len(signals) // SHARD_ROWS)
+    some = np.asarray(signals[::step], dtype=np.float64)
+    moments = RegressionMoments.begun(some, decisions.shape[1])
+    for _, X, y, weights in _blocks(samples):
+        moments = moments.after(X, y, weights, forgetting)
+    unseen = np.flatnonzero(moments.gram[:, 0, 0] == 0.0)
     if len(unseen):
         raise DataError(
             f"LinearPolicy: columns {unseen.tolist()} of y have no observed entry of non-zero "
             "weight; drop them, or check sample_weight"
         )
-    patterns, members = np.unique(observed, axis=1, return_inverse=True)
-    members = members.ravel()
-    for group in range(patterns.shape[1]):
-        rows, outputs = patterns[:, group], np.flatnonzero(members == group)
-        line = LinearRegression().fit(
-            signals[rows], decisions[rows][:, outputs], sample_weight=weights[rows]
-        )
-        coef[outputs], intercept[outputs] = line.coef_, line.intercept_
-    return coef, intercept
+    beta, left = moments.best(moments.right), np.zeros(moments.right.shape)
+    for younger, X, y, weights in _blocks(samples):
+        left += moments.left(beta, X, y, faded(weights, forgetting, younger))
+    return moments, *moments.of_signals(beta + moments.best(left))
+
+
+def _blocks(samples: Samples) -> Iterator[tuple[int, FloatArray, FloatArray, FloatArray]]:
+    """Yield how many rows come later, and some rows in double precision."""
+    count = len(samples[0])
+    for start in range(0, count, SHARD_ROWS):
+        X, y, weights = (table[start : start + SHARD_ROWS].astype(np.float64) for table in samples)
+        yield max(0, count - start - SHARD_ROWS), X, y, weights

@@ -6,6 +6,7 @@ r"""Least squares from sums over samples, which add up.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -59,18 +60,24 @@ class RegressionMoments(NamedTuple):
         self, signals: Array, decisions: Array, weights: Array, forgetting: float = 1.0
     ) -> Self:
         """Return the sums with some more samples; each counts ``forgetting`` times the next."""
-        count = len(signals)
-        weights = weights * forgetting ** np.arange(count - 1.0, -1.0, -1.0)
-        phi = np.column_stack([np.ones(count), (signals - self.mean) / self.scale])
-        fade = forgetting**count
+        weights = faded(weights, forgetting)
+        phi = self._functions(signals)
+        fade = forgetting ** len(signals)
         gram, right = fade * self.gram, fade * self.right
-        patterns, members = np.unique(~np.isnan(decisions), axis=1, return_inverse=True)
-        for group, seen in enumerate(patterns.T):
-            outputs = np.flatnonzero(members.ravel() == group)
+        for seen, outputs in _observed_together(decisions):
             weighted = phi[seen] * weights[seen, None]
             gram[outputs] += weighted.T @ phi[seen]
-            right[outputs] += decisions[np.ix_(seen, outputs)].T @ weighted
+            right[outputs] += decisions[seen][:, outputs].T @ weighted
         return self._replace(gram=gram, right=right)
+
+    def _functions(self, signals: Array) -> Array:
+        return np.column_stack([np.ones(len(signals)), (signals - self.mean) / self.scale])
+
+    def left(self, beta: Array, signals: Array, decisions: Array, weights: Array) -> Array:
+        """Return the vectors r (n, K + 1) of what ``beta`` leaves of the decisions."""
+        phi = self._functions(signals)
+        errors = np.nan_to_num(decisions - phi @ beta.T)
+        return np.asarray((weights[:, None] * errors).T @ phi)
 
     def of_chunk(self, chunk: Chunk) -> Self:
         """Return the sums over a chunk alone, in the same units."""
@@ -84,15 +91,53 @@ class RegressionMoments(NamedTuple):
 
     def solve(self) -> tuple[Array, Array]:
         """Return coefficients (n, K) and constants (n,); those of dependent signals are small."""
-        n, size = self.right.shape
-        coef, intercept = np.zeros((n, size - 1)), np.zeros(n)
-        for j, (G, r) in enumerate(zip(self.gram, self.right, strict=True)):
+        return self.of_signals(self.best(self.right))
+
+    def best(self, right: Array) -> Array:
+        """Return the coefficients (n, K + 1) of constant and measured signals for vectors r."""
+        beta = np.zeros(right.shape)
+        for own, G, r in zip(beta, self.gram, right, strict=True):
             middle, level = G[0, 1:] / G[0, 0], r[0] / G[0, 0]
             inner = G[1:, 1:] / G[0, 0] - np.outer(middle, middle)
             spread = np.sqrt(np.maximum(np.diag(inner), 0.0))
             unit = np.where(spread > 1e-7 * np.maximum(np.abs(middle), 1e-300), spread, np.inf)
             along = (r[1:] / G[0, 0] - middle * level) / unit
             slopes = np.linalg.pinv(inner / np.outer(unit, unit), DEPENDENT, hermitian=True) @ along
-            coef[j] = slopes / unit / self.scale
-            intercept[j] = level - (slopes / unit) @ middle - coef[j] @ self.mean
-        return coef, intercept
+            own[1:] = slopes / unit
+            own[0] = level - own[1:] @ middle
+        return beta
+
+    def of_signals(self, beta: Array) -> tuple[Array, Array]:
+        """Return coefficients (n, K) of the signals themselves, and constants (n,)."""
+        coef = beta[:, 1:] / self.scale
+        return coef, np.asarray(beta[:, 0] - coef @ self.mean)
+
+
+def faded(weights: Array, forgetting: float, younger: int = 0) -> Array:
+    """Return what samples count after ``younger`` others came, each ``forgetting`` times the next.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.baselines.regression_moments import faded
+    >>> faded(np.ones(3), 0.5).tolist()
+    [0.25, 0.5, 1.0]
+    """
+    if forgetting == 1.0:
+        return weights
+    ages = younger + np.arange(len(weights) - 1.0, -1.0, -1.0)
+    return np.asarray(weights * forgetting**ages)
+
+
+def _observed_together(decisions: Array) -> Iterator[tuple[NDArray[np.bool_] | slice, list[int]]]:
+    """Yield rows, and the decisions that were observed in just these."""
+    outputs = list(range(decisions.shape[1]))
+    if not np.isnan(decisions.sum()):
+        yield slice(None), outputs
+        return
+    together: dict[bytes, list[int]] = {}
+    observed = ~np.isnan(decisions)
+    for j in outputs:
+        together.setdefault(observed[:, j].tobytes(), []).append(j)
+    for columns in together.values():
+        yield observed[:, columns[0]], columns

@@ -31,16 +31,25 @@ def signals_to_predict(model: BaseEstimator, X: ArrayLike, learned: str) -> Floa
 
 
 def check_samples(
-    X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None, owner: str
+    X: ArrayLike,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    owner: str,
+    as_it_is: bool = False,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return signals, decisions and weights, or say everything that is wrong with them."""
+    """Return signals, decisions and weights, or say everything that is wrong with them.
+
+    Numbers of single precision stay ``as_it_is``, and nothing is copied then.
+    """
     problems = Problems()
-    signals = as_matrix(X, name="X", problems=problems)
+    signals = as_matrix(X, name="X", problems=problems, as_it_is=as_it_is)
     decisions = None
     if y is None:
         problems.add("requires y to be passed, but the target y is None; give the decisions")
     else:
-        decisions = as_matrix(y, name="y", problems=problems, allow_nan=True, allow_1d=True)
+        decisions = as_matrix(
+            y, name="y", problems=problems, allow_nan=True, allow_1d=True, as_it_is=as_it_is
+        )
     if signals is None or decisions is None:
         problems.raise_if_any(DataError, owner)
         raise AssertionError("a table is missing although no problem was found")

@@ -11,6 +11,7 @@ from feaslearn.data.matrix import as_matrix, column_names
 from feaslearn.data.shard import SHARD_ROWS, Shard, shards
 from feaslearn.data.shard_list import ShardList, Shards, shards_of
 from feaslearn.data.shard_source import ShardSource
+from feaslearn.data.table_shards import TableShards
 
 __all__ = [
     "SHARD_ROWS",
@@ -24,6 +25,7 @@ __all__ = [
     "ShardSource",
     "Shards",
     "Solves",
+    "TableShards",
     "as_matrix",
     "column_names",
     "shards",

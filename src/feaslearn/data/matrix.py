@@ -19,6 +19,9 @@ from feaslearn.exceptions import (
     list_first,
 )
 
+#: Numbers that need not be converted before they are read.
+AS_THEY_ARE = (np.dtype(np.float32), np.dtype(np.float64))
+
 
 def as_matrix(
     values: object,
@@ -29,6 +32,7 @@ def as_matrix(
     allow_1d: bool = False,
     columns: Sequence[str] | None = None,
     first_row: int = 0,
+    as_it_is: bool = False,
 ) -> FloatArray | None:
     """Turn an array, nested lists or a pandas or polars frame into a float64 matrix.
 
@@ -48,12 +52,16 @@ def as_matrix(
         The names of the columns for the messages; by default those of the frame.
     first_row : int, default=0
         What messages call the first row, where the values are a part of something larger.
+    as_it_is : bool, default=False
+        Whether numbers of single precision stay so, and rows or columns where they are in memory:
+        nothing is copied then.
 
     Returns
     -------
     array of shape (N, K) or None
-        C-contiguous; the array itself if it was already so. None only if no matrix could be made
-        of the values: with some wrong values in it, it still tells its shape.
+        Of float64 and C-contiguous, unless ``as_it_is``; the array itself if it was already so.
+        None only if no matrix could be made of the values: with some wrong values in it, it still
+        tells its shape.
 
     Examples
     --------
@@ -77,12 +85,15 @@ def as_matrix(
             ".reshape(-1, 1) makes one column of it, .reshape(1, -1) one sample"
         )
         return None
-    matrix = _as_float(array, name, names, problems, first_row)
+    if as_it_is and array.dtype in AS_THEY_ARE:
+        matrix: FloatArray | None = array  # type: ignore[assignment]
+    else:
+        matrix = _as_float(array, name, names, problems, first_row)
     if matrix is None:
         return None
     if matrix.size == 0:
         _say_empty(matrix.shape, name, problems)
-    elif allow_nan and np.isnan(matrix).all():
+    elif allow_nan and np.isnan(matrix[0, 0]) and np.isnan(matrix).all():
         problems.add(f"{name}: every value is NaN, so nothing was observed")
     wrong = describe_non_finite(matrix, names, allow_nan=allow_nan, first_row=first_row)
     if wrong is not None:

@@ -27,6 +27,10 @@ class Shard(NamedTuple):
         """Return some of the samples."""
         return Shard(*(np.ascontiguousarray(array[chosen]) for array in self))
 
+    def negated(self) -> Shard:
+        """Return the same samples with what they maximise as something that they minimise."""
+        return self._replace(costs=-self.costs)
+
 
 def shards(shard: Shard, size: int = SHARD_ROWS) -> Iterator[Shard]:
     """Cut a shard into shards of at most ``size`` samples, in order; they are views.

@@ -10,6 +10,7 @@ import numpy as np
 from feaslearn.data.in_order import in_order
 from feaslearn.data.shard import SHARD_ROWS, Shard
 from feaslearn.data.shard_source import Rows, ShardSource
+from feaslearn.data.table_shards import TableShards
 
 Answer = TypeVar("Answer")
 
@@ -92,4 +93,4 @@ class ShardList:
 
 def shards_of(shards: Sequence[Shard] | ShardSource) -> Shards:
     """Return shards behind one interface, whether they are in memory or not."""
-    return shards if isinstance(shards, ShardSource) else ShardList(shards)
+    return shards if isinstance(shards, ShardSource | TableShards) else ShardList(shards)

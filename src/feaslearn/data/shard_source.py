@@ -189,7 +189,7 @@ class _OfChunk:
             if len(kept):
                 answers.append(self.function(shard, part.first + kept))
             if self.added and len(answers) == 2:
-                answers = [_plus(*answers)]
+                answers = [plus(*answers)]
         return answers, survey
 
 
@@ -205,9 +205,10 @@ class _Then:
         return self.function(shard), kept
 
 
-def _plus(one: Any, other: Any) -> Any:
+def plus(one: Any, other: Any) -> Any:
+    """Add up two answers: numbers, arrays, or tuples of them."""
     if isinstance(one, tuple):
-        return tuple(_plus(*pair) for pair in zip(one, other, strict=True))
+        return tuple(plus(*pair) for pair in zip(one, other, strict=True))
     return one + other
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from feaslearn.costs import FloatArray
 from feaslearn.data.chunk import Chunk
+from feaslearn.data.column_ends import column_ends
 from feaslearn.data.shard import Shard
 
 #: Rows that are kept, spread evenly over the data; up to twice as many.
@@ -59,8 +60,8 @@ class Survey(NamedTuple):
             len(kept),
             float(shard.weights.sum()),
             np.count_nonzero(~np.isnan(shard.decisions), axis=0),
-            _ends(signals, chunk.signals.shape[1]),
-            _ends(shard.decisions, shard.decisions.shape[1]),
+            column_ends(signals),
+            column_ends(shard.decisions),
             step,
             numbers[chosen],
             shard.rows(chosen),
@@ -93,13 +94,6 @@ class Survey(NamedTuple):
             numbers[chosen],
             rows.rows(chosen),
         )
-
-
-def _ends(values: NDArray[Any], width: int) -> FloatArray:
-    """Return the least and the greatest value of each column; NaN where there is none."""
-    if not len(values):
-        return np.full((2, width), np.nan)
-    return np.array([np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)], dtype=float)
 
 
 def _both(one: FloatArray, other: FloatArray) -> FloatArray:

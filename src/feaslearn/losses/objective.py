@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, ShardSource
+from feaslearn.data import Shard, ShardSource, TableShards, shards_of
 from feaslearn.data.in_order import in_order
+from feaslearn.data.shard_source import plus
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, known_shape, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -76,13 +77,15 @@ class Objective:
         """Number of samples."""
         if isinstance(self.shards, ShardSource):
             return self.shards.survey().n_samples
-        return sum(len(shard.weights) for shard in self.shards)
+        return shards_of(self.shards).n_rows or 0
 
     @property
     def n_observed(self) -> int:
         """Number of decisions that were observed."""
         if isinstance(self.shards, ShardSource):
             return int(self.shards.survey().observed.sum())
+        if isinstance(self.shards, TableShards):
+            return self.shards.n_observed
         return sum(int((~np.isnan(shard.decisions)).sum()) for shard in self.shards)
 
     @property
@@ -127,7 +130,7 @@ class Objective:
 
     def changed(self, function: Callable[[Shard], Shard]) -> Objective:
         """Return the objective of shards that ``function`` makes of these."""
-        if isinstance(self.shards, ShardSource):
+        if isinstance(self.shards, ShardSource | TableShards):
             return replace(self, shards=self.shards.apply(function))
         return replace(self, shards=[function(shard) for shard in self.shards])
 
@@ -139,6 +142,8 @@ class Objective:
 
     def whole(self) -> Shard:
         """Return all samples as one shard."""
+        if isinstance(self.shards, TableShards):
+            return self.shards.whole()
         return Shard(*(np.concatenate(parts) for parts in zip(*self.shards, strict=True)))
 
     def maps(self) -> MapHypothesis:
@@ -154,20 +159,31 @@ class Objective:
         def one(shard: Shard) -> float:
             return float(shard.weights @ loss.samples(hypothesis, theta, shard))
 
-        return sum(self.each_shard(one, added=True))
+        return self.total(one)
 
     def each(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """Return what ``function`` makes of each item, in order, on as many threads as allowed."""
         return list(in_order(function, items, 1 if len(items) == 1 else self.n_jobs))
 
-    def each_shard(self, function: Callable[[Shard], Answer], added: bool = False) -> list[Answer]:
-        """Return what ``function`` makes of each shard, in order: one pass over the samples.
+    def each_shard(self, function: Callable[[Shard], Answer]) -> list[Answer]:
+        """Return what ``function`` makes of each shard, in order: one pass over the samples."""
+        return list(self._answers(function, added=False))
 
-        Answers that are only to be ``added`` up may come as one for each chunk.
+    def total(self, function: Callable[[Shard], Answer]) -> Answer:
+        """Return the sum of what ``function`` makes of each shard, in order: one pass.
+
+        Numbers, arrays, or tuples of them are added up as they come.
         """
+        total: Answer = reduce(plus, self._answers(function, added=True))
+        return total
+
+    def _answers(self, function: Callable[[Shard], Answer], added: bool) -> Iterator[Answer]:
+        n_jobs = self.n_jobs
         if isinstance(self.shards, ShardSource):
-            return list(self.shards.map(_OfShard(function), self.n_jobs, added=added))
-        return self.each(function, self.shards)
+            return self.shards.map(_OfShard(function), n_jobs, added=added)
+        if isinstance(self.shards, TableShards):
+            return self.shards.map(_OfShard(function), n_jobs)
+        return in_order(function, self.shards, 1 if len(self.shards) == 1 else n_jobs)
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """Return the objective and its gradient."""
@@ -176,13 +192,7 @@ class Objective:
         def one(shard: Shard) -> tuple[float, Array]:
             return loss.value_and_gradient(hypothesis, theta, shard)
 
-        parts = self.each_shard(one, added=True)
-        gradient = np.zeros(self.size)
-        value = 0.0
-        for part, slope in parts:
-            value += part
-            gradient += slope
-        return value, gradient
+        return self.total(one)
 
 
 class _OfShard:

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.costs import ResolvedCost, resolve_cost
-from feaslearn.data import Shard, as_matrix, column_names
+from feaslearn.costs import AffineCost, FunctionCost, ResolvedCost, resolve_cost
+from feaslearn.data import Shard, TableShards, as_matrix, column_names
+from feaslearn.data.column_ends import column_ends
 from feaslearn.exceptions import Problems, column_label
 from feaslearn.features import FeatureMap, fit_features
-from feaslearn.known import KnownLimits, ResolvedKnown
+from feaslearn.known import ResolvedKnown
 from feaslearn.losses import Loss
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.known_checks import check_known, reconcile
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.parameters import check_combination, check_parameters
+from feaslearn.regressor.sample_reader import SampleReader
+from feaslearn.trainers.sample_order import MOST_SORTED
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -30,7 +33,7 @@ class FitData(NamedTuple):
     ``signals`` (2, K) are the least and the greatest signals of these rows.
     """
 
-    rows: Shard
+    rows: TableShards
     features: FeatureMap
     cost: ResolvedCost | None
     loss: Loss
@@ -38,6 +41,10 @@ class FitData(NamedTuple):
     signals: Array
     known: ResolvedKnown | None = None
     warnings: tuple[str, ...] = ()
+
+    def minimized(self, maximises: bool) -> TableShards:
+        """Return the rows with costs to be minimised."""
+        return self.rows.apply(Shard.negated) if maximises else self.rows
 
 
 def check_fit(
@@ -47,9 +54,11 @@ def check_fit(
     problems = FitProblems()
     loss, random = check_parameters(model, problems)
     before = len(problems)
-    signals = as_matrix(X, name="X", problems=problems)
+    # Shards are made of the data as they are, but what is known and transformers want all at once.
+    as_it_is = model.known is None and isinstance(model.features, str)
+    signals = as_matrix(X, name="X", problems=problems, as_it_is=as_it_is)
     usable = signals if len(problems) == before else None
-    decisions = _check_decisions(y, signals, problems)
+    decisions = _check_decisions(y, signals, as_it_is, problems)
     n = None if decisions is None else decisions.shape[1]
     sample_weights = check_weights(weights, _count(signals, decisions), problems)
     if decisions is not None and sample_weights is not None:
@@ -70,26 +79,21 @@ def check_fit(
         raise AssertionError("a part of the data is missing although no problem was found")
     if loss is None or random is None:
         raise AssertionError("a parameter is missing although no problem was found")
-    if cost_matrix is None:
-        cost_matrix = np.zeros(decisions.shape)
     told: tuple[str, ...] = ()
-    limits = None
     if known is not None:
         names = Outputs.of(y).names or tuple(f"x{j}" for j in range(decisions.shape[1]))
         limits = known.at(signals)
         decisions, sample_weights, told = reconcile(known, limits, decisions, sample_weights, names)
-    rows = _kept(features, signals, cost_matrix, decisions, sample_weights, limits)
-    counting = signals
-    if len(rows.weights) < len(signals):
-        counting = signals[_counting(decisions, sample_weights)]
-    ranges = np.array([counting.min(axis=0), counting.max(axis=0)])
-    return FitData(rows, features, cost, loss, random, ranges, known, told)
+    read = SampleReader(features, None if cost_matrix is not None else cost)
+    table = _counting(signals, cost_matrix, decisions, sample_weights)
+    rows = _shards(table, read, None if known is None else known.at(table.features).columns())
+    return FitData(rows, features, cost, loss, random, column_ends(table.features), known, told)
 
 
 def check_weights(weights: ArrayLike | None, count: int | None, problems: Problems) -> Array | None:
     """Return weights of at most one; None if they are wrong or their number is not known."""
     if weights is None:
-        return None if not count else np.ones(count)
+        return None if not count else np.broadcast_to(1.0, count)
     table = as_matrix(weights, name="sample_weight", problems=problems, allow_1d=True)
     if table is None:
         return None
@@ -121,11 +125,15 @@ def check_costs(
     return table
 
 
-def _check_decisions(y: Any, signals: Array | None, problems: Problems) -> Array | None:
+def _check_decisions(
+    y: Any, signals: Array | None, as_it_is: bool, problems: Problems
+) -> Array | None:
     if y is None:
         problems.add("requires y to be passed, but the target y is None; give the decisions")
         return None
-    decisions = as_matrix(y, name="y", problems=problems, allow_nan=True, allow_1d=True)
+    decisions = as_matrix(
+        y, name="y", problems=problems, allow_nan=True, allow_1d=True, as_it_is=as_it_is
+    )
     if signals is not None and decisions is not None and len(signals) != len(decisions):
         problems.add(
             f"X has {len(signals)} rows and y has {len(decisions)}; give one row of each for every "
@@ -138,8 +146,10 @@ def _check_observed(
     decisions: Array, weights: Array, names: tuple[str, ...] | None, problems: Problems
 ) -> None:
     """Refuse a decision that was never observed: nothing can be learned about it."""
+    if len(weights) != len(decisions) or not np.isnan(decisions.sum()):
+        return
     seen = ~np.isnan(decisions)
-    if len(weights) != len(decisions) or not seen.any():
+    if not seen.any():
         return
     counting = seen if (weights > 0.0).all() else seen[weights > 0.0]
     for j in np.flatnonzero(~counting.any(axis=0)):
@@ -166,7 +176,9 @@ def _check_cost(
         n_signals=None if signals is None else signals.shape[1] or None,
         problems=problems,
     )
-    if cost is not None and usable is not None:
+    # Columns of finite signals, and constants, are finite: such costs are made when they are read.
+    computed = isinstance(specification, AffineCost | FunctionCost)
+    if cost is not None and usable is not None and computed:
         with problems.taking():
             return cost, cost.evaluate(usable)
     return cost, None
@@ -187,43 +199,41 @@ def _check_features(
         signals, weights, cost_columns, X = np.zeros((1, 1)), np.ones(1), (), None
     names = column_names(X) or tuple(f"s{j}" for j in range(signals.shape[1]))
     with problems.taking():
-        counting = signals if (weights > 0.0).all() else signals[weights > 0.0]
-        return fit_features(specification, counting, cost_columns=cost_columns, signal_names=names)
+        if hasattr(specification, "fit") and not (weights > 0.0).all():
+            signals = signals[weights > 0.0]
+        return fit_features(specification, signals, cost_columns=cost_columns, signal_names=names)
     return None
 
 
-def _kept(
-    features: FeatureMap,
-    signals: Array,
-    costs: Array,
-    decisions: Array,
-    weights: Array,
-    known: KnownLimits | None,
-) -> Shard:
-    """Keep the rows that count: with a positive weight, and something observed."""
-    kept = _counting(decisions, weights)
-    if not kept.all():
-        signals, costs, decisions, weights = (a[kept] for a in (signals, costs, decisions, weights))
-        known = None if known is None else known.rows(kept)
-    columns = features.transform(signals)
-    if known is not None:
-        columns = np.hstack([columns, known.columns()])
-    return Shard(
-        # Kernels compile once more for arrays that cannot be written to.
-        np.require(columns, requirements=["C", "W"]),
-        np.require(costs, requirements=["C", "W"]),
-        np.require(decisions, requirements=["C", "W"]),
-        weights / weights.sum(),
-    )
+def _counting(signals: Array, costs: Array | None, decisions: Array, weights: Array) -> Shard:
+    """Keep the rows that count: with a positive weight, and something observed.
 
-
-def _counting(decisions: Array, weights: Array) -> NDArray[np.bool_]:
-    """Say which rows count: with a positive weight, and something observed."""
+    Signals stand in the place of features; costs without columns are made when they are read.
+    """
     counting = np.asarray(weights > 0.0)
     # One sum says that everything was observed; a million rows take their time otherwise.
-    return (
-        counting if not np.isnan(decisions.sum()) else counting & ~np.isnan(decisions).all(axis=1)
-    )
+    if np.isnan(decisions.sum()):
+        counting &= ~np.isnan(decisions).all(axis=1)
+    if costs is None:
+        costs = np.empty((len(signals), 0))
+    table = Shard(signals, costs, decisions, weights)
+    return table if counting.all() else Shard(*(array[counting] for array in table))
+
+
+def _shards(table: Shard, read: SampleReader, known: Array | None) -> TableShards:
+    """Return the samples: of large tables, made when they are read."""
+    weights = table.weights
+    if weights.strides == (0,):
+        table = table._replace(weights=np.broadcast_to(1.0 / len(weights), len(weights)))
+    else:
+        table = table._replace(weights=weights / weights.sum())
+    rows = TableShards(table, read)
+    if rows.n_rows > MOST_SORTED and known is None and read.features.transformer is None:
+        return rows
+    whole = rows.whole()
+    if known is not None:
+        whole = whole._replace(features=np.hstack([whole.features, known]))
+    return TableShards(whole)
 
 
 def _count(signals: Array | None, decisions: Array | None) -> int | None:

@@ -11,6 +11,7 @@ from feaslearn.costs import ResolvedCost
 from feaslearn.data import Chunk, Shard
 from feaslearn.exceptions import DataError
 from feaslearn.features import FeatureMap
+from feaslearn.regressor.sample_reader import SampleReader
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,9 @@ class ChunkReader:
             kept = np.flatnonzero(counting)
             signals, decisions, weights = signals[kept], decisions[kept], weights[kept]
         try:
-            columns = self.features.transform(signals)
-            costs = np.zeros(decisions.shape)
-            if self.cost is not None:
-                costs = self.cost.evaluate(signals)
+            shard = SampleReader(self.features, self.cost).made(signals, decisions, weights)
         except DataError as error:
             raise DataError(
                 f"{chunk.place}: {error} (rows are counted from row {chunk.first} of the data)"
             ) from error
-        if self.sign < 0.0:
-            costs = -costs
-        return Shard(columns, costs, decisions, weights), kept
+        return shard.negated() if self.sign < 0.0 else shard, kept

@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from feaslearn.costs import ResolvedCost, resolve_cost
-from feaslearn.data import SHARD_ROWS, ChunkSource, ShardSource, shards
+from feaslearn.data import SHARD_ROWS, ChunkSource, ShardSource, TableShards, shards
 from feaslearn.data.survey import Survey
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.features import FeatureMap, fit_features
@@ -55,7 +55,8 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
     hypothesis = linear_policy() if model.hypothesis is None else clone(model.hypothesis)
     threads = int(effective_n_jobs(model.n_jobs))
     source = _source(chunks, checked, sign, threads)
-    data = FitData(source.first, checked.features, checked.cost, *checked[:2], np.zeros((2, 0)))
+    some = TableShards(source.first)
+    data = FitData(some, checked.features, checked.cost, *checked[:2], np.zeros((2, 0)))
     watched = validation_of(model, data)
     objective = Objective(checked.loss, hypothesis, source, threads, watched)
     fit = _Fit(model.trainer, choose=model.hypothesis is None and model.cost is not None)
@@ -65,15 +66,16 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
     survey = source.survey()
     _check_observed(survey, chunks)
     if chosen_from:
+        part = f"on {chosen_from} of {survey.n_samples} samples, "
         trained.result.warnings.append(
-            f"the hypothesis was chosen on {chosen_from} of {survey.n_samples} samples, among "
+            f"the hypothesis was chosen {part if chosen_from < survey.n_samples else ''}among "
             "those that can be fitted from chunks"
         )
     trained.result.details["passes over the data"] = float(source.passes)
     rows = survey.rows._replace(
         costs=sign * survey.rows.costs, weights=survey.rows.weights / survey.rows.weights.sum()
     )
-    data = data._replace(rows=rows, signals=survey.signals)
+    data = data._replace(rows=TableShards(rows), signals=survey.signals)
     return ChunkedFit(fit.hypothesis, trained, data, survey)
 
 

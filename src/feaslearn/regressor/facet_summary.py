@@ -37,8 +37,9 @@ def summarize(
     hypothesis: Hypothesis, trained: Trained, data: FitData, reader: Reader
 ) -> FacetTable | None:
     """Return the table of a model that has just been trained, or None without facets."""
-    rows = data.rows._replace(costs=-data.rows.costs) if reader.maximises else data.rows
-    known = None
+    if not isinstance(hypothesis, Blend | Facets):
+        return None
+    rows, known = data.minimized(reader.maximises).whole(), None
     if data.known is not None:
         features, known = data.known.shape.split(rows.features)
         rows = rows._replace(features=features)

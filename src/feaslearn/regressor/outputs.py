@@ -43,7 +43,7 @@ class Outputs:
             labels = tuple(y.columns)
         elif hasattr(y, "to_numpy"):
             labels = (getattr(y, "name", None),)
-        return cls(np.asarray(y).ndim == 1, labels)
+        return cls(not is_frame(y) and np.asarray(y).ndim == 1, labels)
 
     @property
     def names(self) -> tuple[str, ...] | None:

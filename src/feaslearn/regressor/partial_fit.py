@@ -53,7 +53,7 @@ def streaming_trainer(model: RegionRegressor) -> Streaming:
     return trainer
 
 
-def begun(trained: Trained, rows: Shard, y: Any, sample_weight: Any) -> Stream | None:
+def begun(trained: Trained, n_rows: int, y: Any, sample_weight: Any) -> Stream | None:
     """Return the stream of a first chunk, in which samples count by the weights as given."""
     stream: Stream | None = trained.stream
     if stream is None or sample_weight is None:
@@ -61,7 +61,7 @@ def begun(trained: Trained, rows: Shard, y: Any, sample_weight: Any) -> Stream |
     given = np.asarray(sample_weight, dtype=np.float64)
     decisions = np.asarray(y, dtype=np.float64).reshape(len(given), -1)
     total = float(given[~np.isnan(decisions).all(axis=1)].sum())
-    return stream.scaled(total / len(rows.weights))
+    return stream.scaled(total / n_rows)
 
 
 def follow(

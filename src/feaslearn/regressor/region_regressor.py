@@ -222,12 +222,11 @@ class RegionRegressor(LearnedRegion):
             hypothesis, trained = train(self, data, priced, trainer)
         self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
         self.theta_, self.result_, self.known_ = trained.theta, trained.result, data.known
-        n = data.rows.decisions.shape[1]
-        self._reader = Reader(Outputs.of(y), n, priced, self.sense == "max")
+        self._reader = Reader(Outputs.of(y), data.rows.n_decisions, priced, self.sense == "max")
         self._facets = summarize(hypothesis, trained, data, self._reader)
         self._seen = look(hypothesis, trained.theta, data, self._reader.maximises)
         self._samples = (X, y, costs, sample_weight)
-        self.stream_ = begun(trained, data.rows, y, sample_weight)
+        self.stream_ = begun(trained, data.rows.n_rows, y, sample_weight)
         return self
 
     def _fit_chunks(self, chunks: ChunkSource, *others: Any) -> Self:

@@ -8,7 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
-from feaslearn.data import Decisions, Shard, shards
+from feaslearn.data import Decisions, Shard
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.constrained import constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -41,22 +41,20 @@ def train(
     trained : Trained
         Its parameters.
     """
-    rows = data.rows
-    if model.sense == "max":
-        rows = rows._replace(costs=-rows.costs)
+    rows = data.minimized(model.sense == "max")
     given = priced and model.hypothesis is not None
     hypothesis = clone(model.hypothesis) if given else linear_policy()
     threads = int(effective_n_jobs(model.n_jobs))
     watched = validation_of(model, data)
     if data.known is not None:
         hypothesis = constrained(hypothesis, data.known.shape)
-    objective = Objective(data.loss, hypothesis, list(shards(rows)), threads, watched)
+    objective = Objective(data.loss, hypothesis, rows, threads, watched)
     fit = _Fit(trainer, choose=priced and not given)
     seeded = model.random_state is not None
     trained = carried_out(fit.outer, objective, data.random, fit.train, seeded)
-    if fit.choose and len(rows.weights) < 2 * FOLDS:
+    if fit.choose and rows.n_rows < 2 * FOLDS:
         trained.result.warnings.append(
-            f"a hypothesis is chosen from {2 * FOLDS} samples on; these are {len(rows.weights)}, "
+            f"a hypothesis is chosen from {2 * FOLDS} samples on; these are {rows.n_rows}, "
             "so the linear policy was fitted"
         )
     trained.result.warnings.extend(data.warnings)
@@ -102,7 +100,7 @@ def validation_of(model: RegionRegressor, data: FitData) -> Validation | None:
     given: Decisions | None = getattr(model.trainer, "validation", None)
     if given is None:
         return None
-    width, n = model.n_features_in_, data.rows.decisions.shape[1]
+    width, n = model.n_features_in_, data.rows.n_decisions
     if given.signals.shape[1] != width or given.decisions.shape[1] != n:
         raise DataError(
             f"validation has {given.signals.shape[1]} signals and {given.decisions.shape[1]} "

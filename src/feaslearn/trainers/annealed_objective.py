@@ -52,7 +52,7 @@ class AnnealedObjective:
         #: Root mean square of the policy's residuals; zero where there are only rounding errors.
         self.scale = float(np.sqrt((policy.spread**2).sum()))
         self._determined = objective.size < objective.n_observed
-        size = np.sqrt(sum(objective.each_shard(_square)))
+        size = np.sqrt(objective.total(_square))
         if self.scale <= EXACT * size:
             self.scale = 0.0
         k, n = policy.beta.shape
@@ -78,12 +78,7 @@ class AnnealedObjective:
                 return annealed_columns(A, *shard, tau, norm, dA), slope
             return annealed_rows(code, A, b, *shard, tau, norm, dA, db), slope
 
-        parts = self.objective.each_shard(one, added=True)
-        value, slope = parts[0]
-        for part, gradient in parts[1:]:
-            value += part
-            slope += gradient
-        return self._with_ridge(theta, value, slope)
+        return self._with_ridge(theta, *self.objective.total(one))
 
     def exact(self, theta: Array) -> tuple[float, Array]:
         """Return value and gradient with the loss itself."""

@@ -8,9 +8,9 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
-from feaslearn.trainers.least_squares import least_squares
 
 Array = NDArray[np.float64]
 Found = TypeVar("Found")
@@ -45,12 +45,18 @@ def first_size(objective: Objective, theta: Array, gradient: Array) -> float:
     The length of the parameters is counted from the mean decision, so that moving all decisions
     changes nothing.
     """
-    features, _, decisions, weights = objective.whole()
-    hypothesis, (k, n) = objective.maps(), (features.shape[1], decisions.shape[1])
-    mean = np.vstack([least_squares(features[:, :1], decisions, weights), np.zeros((k - 1, n))])
+    hypothesis, k, n = objective.maps(), objective.n_features, objective.n_decisions
+    seen, total = objective.total(_observed)
+    mean = np.vstack([total / np.where(seen > 0.0, seen, 1.0), np.zeros((k - 1, n))])
     p = hypothesis.latent(n).dimension
     away = theta - hypothesis.theta_of(Maps(np.zeros((k, n, p)), mean))
     return FIRST_STEP * (float(np.linalg.norm(away)) or 1.0) / float(np.linalg.norm(gradient))
+
+
+def _observed(shard: Shard) -> tuple[Array, Array]:
+    """Return the weight of all observations of each decision, and their weighted sum."""
+    seen = ~np.isnan(shard.decisions)
+    return shard.weights @ seen, shard.weights @ np.where(seen, shard.decisions, 0.0)
 
 
 def backtrack(

@@ -131,9 +131,8 @@ class IterativeTrainer(Trainer):
     ) -> Array:
         """Return the parameters of one start, for standardised features."""
         strategy = self._strategy()
-        if isinstance(objective.shards, ShardSource):
-            # Not in memory: a part of the samples, the same for all starts, says where to begin.
-            objective = some_samples(objective, np.random.default_rng(0))
+        # Of many, a part of the samples, the same for all starts, says where to begin.
+        objective = some_samples(objective, np.random.default_rng(0))
         if strategy.standardized:
             return strategy.parameters(into.apply(objective), random, index)
         return into.convert(objective, strategy.parameters(objective, random, index))

@@ -19,10 +19,14 @@ MOST_PARAMETERS = 1000
 
 
 def polish(problem: AnnealedObjective, theta: Array) -> Array:
-    """Return parameters refitted with the ridge, or without it where that explains all samples."""
-    best = refit(problem, theta)
+    """Return parameters refitted with the ridge, or without it where that explains all samples.
+
+    Where the samples are explained already, a refit with the ridge would lead away from that.
+    """
+    explained = problem.explained(theta)
+    best = theta if explained else refit(problem, theta)
     bare = refit(problem.without_ridge(), best)
-    return bare if problem.explained(bare) else best
+    return bare if explained or problem.explained(bare) else best
 
 
 def refit(problem: AnnealedObjective, theta: Array) -> Array:
@@ -58,12 +62,8 @@ def _solved(problem: AnnealedObjective, theta: Array) -> Array:
     maps = hypothesis.maps(theta, n, k)
     offset = "b" in hypothesis.layout(n, k).shapes
     width = k * (maps.A.shape[2] + offset)
-    matrix, right = np.zeros((n, width, width)), np.zeros((n, width))
     primitive = hypothesis.latent(n)
-    parts = objective.each_shard(lambda shard: _moments(primitive, maps, shard, offset))
-    for part, side in parts:
-        matrix += part
-        right += side
+    matrix, right = objective.total(lambda shard: _moments(primitive, maps, shard, offset))
     ridge = np.kron(problem.metric, np.eye(width // k))
     ahead = _by_decision(hypothesis.maps(problem.center - theta, n, k), offset)
     step = np.empty((n, width))

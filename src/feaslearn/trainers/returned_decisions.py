@@ -28,7 +28,7 @@ def returned_loss(objective: Objective, theta: Array) -> float:
         predicted = hypothesis.predict(theta, shard.features, shard.costs)
         return loss_of_decisions(loss, predicted, shard)
 
-    return sum(objective.each_shard(one))
+    return objective.total(one)
 
 
 def loss_of_decisions(loss: Loss, decisions: Array, shard: Shard) -> float:
@@ -56,8 +56,8 @@ def tied_share(objective: Objective, theta: Array) -> float:
         share = np.average(apart.any(axis=1), weights=shard.weights[some])
         return float(share * shard.weights[rows].sum()), float(shard.weights.sum())
 
-    tied, weight = np.sum(objective.each_shard(one), axis=0)
-    return float(tied / weight)
+    tied, weight = objective.total(one)
+    return tied / weight
 
 
 def ties_met(objective: Objective, theta: Array) -> int:
@@ -67,7 +67,7 @@ def ties_met(objective: Objective, theta: Array) -> int:
     def one(shard: Shard) -> int:
         return int(_tied(hypothesis, theta, shard).sum())
 
-    return sum(objective.each_shard(one))
+    return objective.total(one)
 
 
 def _tied(hypothesis: Hypothesis, theta: Array, shard: Shard) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, ShardSource, shards
+from feaslearn.data import Shard, ShardSource, TableShards, shards
 from feaslearn.losses import Objective
 from feaslearn.trainers.standardize import CONSTANT, moments, weighted_sum
 
@@ -77,14 +77,17 @@ def ordered(objective: Objective) -> Objective:
     return replace(objective, shards=list(shards(in_order(objective.whole()))))
 
 
-def positions(parts: Sequence[Shard] | ShardSource) -> Indices:
+def positions(parts: Sequence[Shard] | ShardSource, n_jobs: int = 1) -> Indices:
     """Return the places of all samples in the order of their keys."""
-    keys = keys_in_chunks(parts) if isinstance(parts, ShardSource) else sample_keys(parts)
+    if isinstance(parts, ShardSource | TableShards):
+        keys = keys_in_passes(parts, n_jobs)
+    else:
+        keys = sample_keys(parts)
     return np.argsort(keys, kind="stable")
 
 
-def keys_in_chunks(source: ShardSource) -> Array:
-    """Return the keys of samples that are not in memory: two passes over them."""
+def keys_in_passes(source: ShardSource | TableShards, n_jobs: int = 1) -> Array:
+    """Return the keys of samples that are not all looked at together: two passes over them."""
     levels = [_numbers(table).mean(axis=0) for table in source.first[:3]]
 
     def sums(shard: Shard, _: Indices) -> list[Array]:
@@ -92,7 +95,7 @@ def keys_in_chunks(source: ShardSource) -> Array:
         away = [_numbers(table) - level for table, level in zip(shard[:3], levels, strict=True)]
         return [np.array([w @ part, w @ part**2]) for part in away] + [np.array(w.sum())]
 
-    *parts, weight = (sum(each) for each in zip(*source.map(sums, source.n_jobs), strict=True))
+    *parts, weight = (sum(each) for each in zip(*source.map(sums, n_jobs), strict=True))
     units = []
     for level, (first, second) in zip(levels, parts, strict=True):
         away = first / weight
@@ -105,7 +108,7 @@ def keys_in_chunks(source: ShardSource) -> Array:
         pairs = zip(shard[:3], units, SHAPES, strict=True)
         return np.asarray(sum(_key(_places(table, *unit), shape) for table, unit, shape in pairs))
 
-    return np.concatenate(list(source.map(keys, source.n_jobs)))
+    return np.concatenate(list(source.map(keys, n_jobs)))
 
 
 def folds_of(parts: Sequence[Shard], n_folds: int, random: np.random.Generator) -> Indices:

@@ -124,8 +124,10 @@ class SmoothedObjective:
             )
         else:
             objective.run.check_time()
-            pairs = list(zip(shards, self._memories, strict=True))
-            parts = objective.each(lambda pair: self._by_kernel(maps, *pair, epsilon), pairs)
+            parts = objective.each(
+                lambda i: self._by_kernel(maps, shards[i], self._memories[i], epsilon),
+                range(len(shards)),
+            )
         total, gradient, slacks = 0.0, no_gradient(maps), np.zeros(2)
         for part in parts:
             total += part.value

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from feaslearn.data import Shard, ShardSource, shards
+from feaslearn.data import Shard, ShardSource, TableShards, shards
 from feaslearn.losses import Objective
 from feaslearn.trainers.sample_order import positions
 
@@ -24,16 +24,13 @@ def some_samples(objective: Objective, random: np.random.Generator) -> Objective
     """
     if isinstance(objective.shards, ShardSource):
         return replace(objective, shards=list(shards(_drawn(objective.shards, random))))
-    sizes = [len(shard.weights) for shard in objective.shards]
-    if sum(sizes) <= MOST_SAMPLES:
+    if objective.n_samples <= MOST_SAMPLES:
         return objective
-    drawn = np.sort(positions(objective.shards)[random.choice(sum(sizes), MOST_SAMPLES, False)])
-    ends = np.cumsum(sizes)
-    parts = []
-    for shard, size, end in zip(objective.shards, sizes, ends, strict=True):
-        rows = drawn[(drawn >= end - size) & (drawn < end)] - (end - size)
-        parts.append(Shard(*(array[rows] for array in shard)))
-    rows = Shard(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    table = objective.shards
+    if not isinstance(table, TableShards):
+        table = TableShards(objective.whole())
+    places = positions(table, objective.n_jobs)
+    rows = table.rows(np.sort(places[random.choice(table.n_rows, MOST_SAMPLES, False)]))
     rows = rows._replace(weights=rows.weights / rows.weights.sum())
     return replace(objective, shards=list(shards(rows)))
 
@@ -45,6 +42,7 @@ def _drawn(source: ShardSource, random: np.random.Generator) -> Shard:
     keyed = MOST_SAMPLES < total == survey.n_rows <= MOST_KEYED
     chosen = None
     if keyed:
-        chosen = np.sort(positions(source)[random.choice(total, MOST_SAMPLES, replace=False)])
+        places = positions(source, source.n_jobs)
+        chosen = np.sort(places[random.choice(total, MOST_SAMPLES, replace=False)])
     rows = source.sample(MOST_SAMPLES, random, chosen)
     return rows._replace(weights=rows.weights / rows.weights.sum())

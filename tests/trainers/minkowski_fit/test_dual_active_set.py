@@ -50,3 +50,22 @@ def test_equals_an_interior_point_solver(seed: int) -> None:
     cp.Problem(cp.Minimize(cp.sum_squares(y - c)), [V.T @ y >= 0]).solve(solver=cp.CLARABEL)
     np.testing.assert_allclose(search.y, y.value, atol=1e-6)
     assert np.linalg.norm(search.y) > 0.1
+
+
+def test_rows_that_nearly_depend_on_each_other_leave_no_rounding() -> None:
+    for seed in (8, 33):
+        rng = np.random.default_rng(seed)
+        base = rng.normal(size=(12, 9))
+        copies = base[:, rng.integers(0, 9, 30)]
+        rows = np.hstack(
+            [base, copies + 10.0 ** rng.uniform(-9, -6, 30) * rng.normal(size=(12, 30))]
+        )
+        rows /= np.linalg.norm(rows, axis=0)
+        start = rng.normal(size=12)
+        search = DualActiveSet(start)
+        for count in (9, 20, 39):
+            search.add_rows(rows[:, :count])
+        pushed = rows[:, search.active] @ search.multipliers
+        np.testing.assert_allclose(search.y, start + pushed, rtol=0, atol=1e-13)
+        assert (search.y @ rows).min() > -1e-10
+        assert (search.multipliers >= 0.0).all()

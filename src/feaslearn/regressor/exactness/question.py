@@ -117,9 +117,7 @@ def ask(
         if not number or not 0.0 < float(value) < np.inf:
             problems.add(f"{name}={value!r} is not a positive number")
     problems.raise_if_any(DataError, "consistency")
-    rows = check_fit(model, X, y, None, None).rows
-    if model.sense == "max":
-        rows = rows._replace(costs=-rows.costs)
+    rows = check_fit(model, X, y, None, None).minimized(model.sense == "max").whole()
     seen = ~np.isnan(np.asarray(y, dtype=float).reshape(len(np.asarray(y)), -1)).all(axis=1)
     ranges = np.nanmax(rows.decisions, axis=0) - np.nanmin(rows.decisions, axis=0)
     unit = float(ranges.max()) or float(np.nanmax(np.abs(rows.decisions))) or 1.0

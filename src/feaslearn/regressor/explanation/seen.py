@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Shard, TableShards
+from feaslearn.data.column_ends import column_ends
 from feaslearn.data.survey import Survey
 from feaslearn.hypotheses import MapHypothesis, Minkowski
 from feaslearn.hypotheses.constrained import constrained
@@ -66,23 +67,20 @@ class Seen:
 
 def look(hypothesis: Hypothesis, theta: Array, data: FitData, maximises: bool) -> Seen:
     """Return what is to be remembered of a fit."""
-    rows = data.rows._replace(costs=-data.rows.costs) if maximises else data.rows
-    count, n = rows.decisions.shape
-    step = -(-count // _most(hypothesis, n))
-    some = Shard(*(np.ascontiguousarray(part[::step]) for part in rows))
+    rows = data.minimized(maximises)
+    count, n = rows.n_rows, rows.n_decisions
+    some = rows.every(-(-count // _most(hypothesis, n)))
     if data.known is None:
         shown = exposure(hypothesis, theta, some.features, some.costs)
     else:
         shape = data.known.shape
         shown = exposure(constrained(hypothesis, shape), theta, some.features, some.costs)
-        rows, some = (
-            part._replace(features=shape.split(part.features)[0]) for part in (rows, some)
-        )
+        some = some._replace(features=shape.split(some.features)[0])
     return Seen(
         count,
         len(some.weights),
         data.signals,
-        np.array([np.nanmin(rows.decisions, axis=0), np.nanmax(rows.decisions, axis=0)]),
+        column_ends(rows.table.decisions),
         _spread_out(some.costs),
         shown.upper.mean(axis=0),
         shown.lower.mean(axis=0),
@@ -168,11 +166,10 @@ def _parts(hypothesis: Hypothesis, theta: Array, some: Shard) -> Array:
     return np.zeros(0)
 
 
-def _covariance(hypothesis: Hypothesis, theta: Array, rows: Shard, loss: Loss) -> Array:
+def _covariance(hypothesis: Hypothesis, theta: Array, rows: TableShards, loss: Loss) -> Array:
     """Return the covariance of parameters fitted by least squares, if it is small and quick."""
-    count, n = rows.decisions.shape
     squared = isinstance(loss, Predictability) and loss.norm == "l2" and loss.squared
-    small = len(theta) <= MOST_PARAMETERS and count <= MOST_SAMPLES
-    if not squared or not small or not is_linear(hypothesis, n):
+    small = len(theta) <= MOST_PARAMETERS and rows.n_rows <= MOST_SAMPLES
+    if not squared or not small or not is_linear(hypothesis, rows.n_decisions):
         return np.zeros((0, 0))
-    return covariance(hypothesis, theta, rows)
+    return covariance(hypothesis, theta, rows.whole())

@@ -42,7 +42,6 @@ def sandwich_of(
                 "by least squares; pass the signals and decisions of the fit, or use bootstrap"
             )
         return Sandwich(model, seen.covariance)
-    rows = check_fit(clone(model), X, y, costs, sample_weight).rows
-    if model.sense == "max":
-        rows = rows._replace(costs=-rows.costs)
+    data = check_fit(clone(model), X, y, costs, sample_weight)
+    rows = data.minimized(model.sense == "max").whole()
     return Sandwich(model, covariance(model.hypothesis_, model.theta_, rows))

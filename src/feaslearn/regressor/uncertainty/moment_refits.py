@@ -62,7 +62,7 @@ def moment_refits(model: RegionRegressor, data: FitData) -> MomentRefits | None:
     It is there for squared predictability, with minimisers that are unique on all rows and
     features that are not learned.
     """
-    hypothesis = as_minkowski(model.hypothesis_, data.rows.decisions.shape[1])
+    hypothesis = as_minkowski(model.hypothesis_, data.rows.n_decisions)
     trainer = model.trainer
     plain = trainer == "auto" or (isinstance(trainer, Convex) and not trainer.robust)
     if (
@@ -75,10 +75,10 @@ def moment_refits(model: RegionRegressor, data: FitData) -> MomentRefits | None:
         or data.cost is None
     ):
         return None
-    rows = data.rows._replace(costs=-data.rows.costs) if model.sense == "max" else data.rows
-    if MinkowskiFit(hypothesis, list(shards(rows)), 1, np.random.default_rng(0)).n_tied:
+    samples = data.minimized(model.sense == "max")
+    if MinkowskiFit(hypothesis, samples, 1, np.random.default_rng(0)).n_tied:
         return None
-    return MomentRefits(model, hypothesis, rows)
+    return MomentRefits(model, hypothesis, samples.whole())
 
 
 def _is_squared(loss: Loss) -> bool:

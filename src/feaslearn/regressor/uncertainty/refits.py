@@ -57,7 +57,7 @@ def resample(
         given = np.ones(count) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         jobs = (delayed(_refit)(blank, X, y, costs, given, seed) for seed in seeds)
     else:
-        jobs = (delayed(_reweighted)(short, len(data.rows.weights), seed) for seed in seeds)
+        jobs = (delayed(_reweighted)(short, data.rows.n_rows, seed) for seed in seeds)
     work = Parallel(effective_n_jobs(n_jobs), prefer="threads", return_as="generator")
     refits: list[RegionRegressor] = []
     failures: list[str] = []

@@ -42,7 +42,7 @@ class DualActiveSet:
 
     def __init__(self, start: Array) -> None:
         m = len(start)
-        self.y = start.copy()
+        self._start, self.y = start, start.copy()
         self.active: list[int] = []
         self.multipliers = np.zeros(0)
         # The active rows as an orthonormal basis Q, with room for more, and a triangle R.
@@ -56,14 +56,37 @@ class DualActiveSet:
 
     def add_rows(self, V: Array) -> None:
         """Make all columns of ``V`` (m, P), of length one, hold; those of before come first."""
+        fresh = False
         for _ in range(20 * (V.shape[1] + len(self.y)) + 100):
             slack = self.y @ V
             slack[self.active] = 0.0
             worst = int(np.argmin(slack)) if len(slack) else 0
-            if not len(slack) or slack[worst] >= -HOLDS * self._size:
+            if len(slack) and slack[worst] < -HOLDS * self._size:
+                self._hold(V[:, worst], worst)
+                fresh = False
+            elif fresh or not self.active:
                 return
-            self._hold(V[:, worst], worst)
+            else:
+                self._refresh()
+                fresh = True
         raise SolverError("the rows of a least-squares problem could not be made to hold in turn")
+
+    def _refresh(self) -> None:
+        """Compute optimum and multipliers from the active rows alone.
+
+        Steps along rows that nearly depend on each other leave the rounding of their differences
+        behind. Rows whose multipliers turn out negative are dropped.
+        """
+        while self.active:
+            along = self._Q.T @ self._start
+            multipliers = solve_triangular(self._R, -along, check_finite=False)
+            place = int(np.argmin(multipliers))
+            if multipliers[place] >= -DEPENDENT * float(np.abs(multipliers).max()):
+                self.y = self._start - self._Q @ along
+                self.multipliers = np.maximum(multipliers, 0.0)
+                return
+            self._remove(place)
+        self.y = self._start.copy()
 
     def _hold(self, v: Array, place: int) -> None:
         """Move until row ``v`` holds with equality, dropping rows that it replaces."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, ShardSource
+from feaslearn.data import Shard
 from feaslearn.trainers.minkowski_fit.folds import Numbers
 from feaslearn.trainers.minkowski_fit.samples import Samples, Sums
 from feaslearn.trainers.minkowski_fit.shard_moments import ShardMoments
@@ -22,12 +22,16 @@ Row = tuple[int, bytes]
 VIOLATED = 1e-9
 #: Rows of each shard and term that are looked at closer, and rows of a term that are added at once.
 OF_A_SHARD, AT_ONCE = 4, 400
+#: Rows of each term that are listed before some are left out, and the least that several solutions
+#: add each.
+MOST_LISTED, LEAST_AT_ONCE = 10 * AT_ONCE, 8
 
 
 class Found(NamedTuple):
     """The least and the greatest of each scale, and the rows where scales are most negative.
 
-    ``lowest`` lists term, scale and functions of such rows; ``negative`` counts all of them.
+    ``lowest`` lists term, scale and functions of such rows; ``negative`` counts scales that
+    are so by more than rounding.
     """
 
     least: Array
@@ -35,13 +39,26 @@ class Found(NamedTuple):
     lowest: list[tuple[int, float, Array]]
     negative: int
 
+    def plus(self, other: Found) -> Found:
+        """Return what was found in two parts of the samples; of many rows, every other one."""
+        lowest = self.lowest + other.lowest
+        if len(lowest) > MOST_LISTED * len(self.least):
+            lowest = sorted(lowest, key=lambda row: row[:2])[::2]
+        return Found(
+            np.minimum(self.least, other.least),
+            np.maximum(self.greatest, other.greatest),
+            lowest,
+            self.negative + other.negative,
+        )
+
 
 class NegativeScales:
     """Looks for rows at which scales are negative.
 
-    Three looks, each only if the one before found nothing: at rows that are at hand; at the corners
-    of the smallest box that holds all features, which shows at once where no scale can be negative;
-    and at all samples, one pass.
+    Three looks, each only if the one before found nothing: at rows that are at hand, which say most
+    of what the others will; at the corners of the smallest box that holds all features, which shows
+    at once where no scale can be negative; and at all samples, one pass. Several solutions share a
+    pass (`broken`).
 
     Parameters
     ----------
@@ -53,36 +70,68 @@ class NegativeScales:
 
     def __init__(self, samples: Samples, sums: Sums) -> None:
         self._samples, self._ends = samples, (sums.low, sums.high)
-        self.looks = 0
-        #: Scales that were negative by rounding in the last look.
+        #: Scales that were negative by more than rounding in the last look.
         self.clipped = 0
-        self._kept = np.zeros((0, samples.shape[1]))
-        if isinstance(samples.shards, ShardSource):
-            # A pass is dear: rows that are at hand say most of what the others will.
-            self._kept = samples.of.psi(samples.shards.first.features)
+        self._kept = samples.of.psi(samples.shards.first.features)
+        self._listed = {row.tobytes() for row in self._kept}
 
-    def find(self, a: Array, known: Mapping[Row, Array]) -> dict[Row, Array]:
-        """Return rows where the scales of coefficients ``a`` (G, M) are negative, but for known."""
-        if len(self._kept):
-            rows = _chosen(_found(self._kept, a), known)
-            if rows:
-                return rows
-        low, high = (end[: a.shape[1]] for end in self._ends)
-        if np.minimum(a * low, a * high).sum(axis=1).min() >= 0.0:
-            self.clipped = 0
+    def find(
+        self, a: Array, known: Mapping[Row, Array], everywhere: bool = True
+    ) -> dict[Row, Array]:
+        """Return rows where the scales of coefficients ``a`` (G, M) are negative, but for known.
+
+        Unless ``everywhere``, only rows that are at hand are looked at.
+        """
+        at_hand = _found(self._kept, a)
+        rows = _chosen(at_hand, known)
+        if rows or not everywhere:
+            return rows
+        self.clipped = at_hand.negative if self._samples.exact else 0
+        if self._samples.exact or not self._possible(a):
             return {}
-        parts = list(self._samples.each(_Look(self._samples.of, a), features_only=True))
-        self.looks += 1
-        found = Found(
-            np.min([part.least for part in parts], axis=0),
-            np.max([part.greatest for part in parts], axis=0),
-            [row for part in parts for row in part.lowest],
-            sum(part.negative for part in parts),
-        )
+        (found,) = self._look([a])
         self.clipped = found.negative
-        rows = _chosen(found, known)
-        if len(self._kept) and rows:
+        return self._remembered(_chosen(found, known))
+
+    def broken(self, solutions: Sequence[Array]) -> list[bool]:
+        """Say which coefficients have negative scales anywhere, after all rows at hand held.
+
+        That is one look at all samples; what it finds is at hand from then on.
+        """
+        answers = [False] * len(solutions)
+        if self._samples.exact:
+            return answers
+        places = [i for i, a in enumerate(solutions) if self._possible(a)]
+        if not places:
+            return answers
+        most = max(LEAST_AT_ONCE, AT_ONCE // len(places))
+        for i, found in zip(places, self._look([solutions[i] for i in places]), strict=True):
+            rows = {
+                key: psi
+                for key, psi in _chosen(found, {}, most).items()
+                if key[1] not in self._listed
+            }
+            answers[i] = bool(self._remembered(rows))
+        return answers
+
+    def _possible(self, a: Array) -> bool:
+        """Say whether a scale is negative at a corner of the box of all features."""
+        low, high = (end[: a.shape[1]] for end in self._ends)
+        return bool(np.minimum(a * low, a * high).sum(axis=1).min() < 0.0)
+
+    def _look(self, solutions: Sequence[Array]) -> list[Found]:
+        """Go through all samples once."""
+        total: list[Found] = []
+        for part in self._samples.each(_Look(self._samples.of, solutions), features_only=True):
+            pairs = zip(total, part, strict=True) if total else ()
+            total = [one.plus(other) for one, other in pairs] or part
+        return total
+
+    def _remembered(self, rows: dict[Row, Array]) -> dict[Row, Array]:
+        """Keep rows at hand, and return them."""
+        if rows:
             self._kept = np.vstack([self._kept, *rows.values()])
+            self._listed.update(key[1] for key in rows)
         return rows
 
 
@@ -98,9 +147,15 @@ class NegativeRows:
     def __init__(self, psi: Array) -> None:
         self._psi = psi
 
-    def find(self, a: Array, known: Mapping[Row, Array]) -> dict[Row, Array]:
+    def find(
+        self, a: Array, known: Mapping[Row, Array], everywhere: bool = True
+    ) -> dict[Row, Array]:
         """Return rows where the scales of coefficients ``a`` (G, M) are negative, but for known."""
         return _chosen(_found(self._psi, a), known) if len(self._psi) else {}
+
+    def broken(self, solutions: Sequence[Array]) -> list[bool]:
+        """Say that no other row can be broken: there is none."""
+        return [False] * len(solutions)
 
 
 @dataclass(frozen=True)
@@ -108,10 +163,11 @@ class _Look:
     """What a pass does with a shard; an object, so that it can be sent."""
 
     of: ShardMoments
-    a: Array
+    solutions: Sequence[Array]
 
-    def __call__(self, shard: Shard, _: Numbers) -> Found:
-        return _found(self.of.psi(shard.features), self.a)
+    def __call__(self, shard: Shard, _: Numbers) -> list[Found]:
+        psi = self.of.psi(shard.features)
+        return [_found(psi, a) for a in self.solutions]
 
 
 def _found(psi: Array, a: Array) -> Found:
@@ -122,12 +178,15 @@ def _found(psi: Array, a: Array) -> Found:
     for t in np.flatnonzero(least < 0.0):
         least_rows = np.argpartition(scales[t], last)[: last + 1]
         rows = (i for i in least_rows if scales[t, i] < 0.0)
-        lowest += [(int(t), float(scales[t, i]), np.ascontiguousarray(psi[i])) for i in rows]
-    negative = int(np.count_nonzero(scales < 0.0)) if lowest else 0
-    return Found(least, scales.max(axis=1), lowest, negative)
+        # A view would hold the whole shard.
+        lowest += [(int(t), float(scales[t, i]), psi[i].copy()) for i in rows]
+    greatest = scales.max(axis=1)
+    rounding = VIOLATED * float(max(np.abs(least).max(), np.abs(greatest).max()))
+    negative = int(np.count_nonzero(scales < -rounding)) if lowest else 0
+    return Found(least, greatest, lowest, negative)
 
 
-def _chosen(found: Found, known: Mapping[Row, Array]) -> dict[Row, Array]:
+def _chosen(found: Found, known: Mapping[Row, Array], at_once: int = AT_ONCE) -> dict[Row, Array]:
     """Return the rows that are broken by more than rounding, not too many of each term."""
     limit = VIOLATED * float(max(np.abs(found.least).max(), np.abs(found.greatest).max()))
     rows: dict[Row, Array] = {}
@@ -135,7 +194,7 @@ def _chosen(found: Found, known: Mapping[Row, Array]) -> dict[Row, Array]:
         own = [row[1:] for row in found.lowest if row[0] == t and row[1] < -limit]
         own.sort(key=lambda pair: pair[0])
         # Some of all sizes: the most negative ones alone are all from one corner.
-        for _, psi in own[:: -(-len(own) // AT_ONCE) or 1]:
+        for _, psi in own[:: -(-len(own) // at_once) or 1]:
             key = (t, psi.tobytes())
             if key not in known:
                 rows[key] = psi

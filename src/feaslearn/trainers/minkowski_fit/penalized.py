@@ -11,7 +11,7 @@ no unit, and the last sum makes scales vanish.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -93,8 +93,8 @@ class Penalized:
         prices = np.sqrt(np.maximum(sizes, 0.0) * moments.xx)[:, None] * self._mean
         return ridge, strengths.sparsity * prices
 
-    def solve(self, reduced: Reduced, strengths: Strengths) -> Answer:
-        """Return the global optimum."""
+    def solve(self, reduced: Reduced, strengths: Strengths, everywhere: bool = True) -> Answer:
+        """Return the global optimum, with scales held at rows at hand or everywhere."""
         moments = reduced.moments
         ridge, prices = self.penalties(moments, strengths)
         units = np.sqrt(squares_of(moments.aa)).ravel()
@@ -102,7 +102,7 @@ class Penalized:
         there = np.diag(reduced.H) > EXPLAINED * units**2
         H = np.where(np.outer(there, there), reduced.H, 0.0) + np.diag(ridge.ravel())
         r = np.where(there, reduced.r, 0.0) - prices.ravel()
-        solution = self._cone.solve(H, r, units, moments.ra.shape)
+        solution = self._cone.solve(H, r, units, moments.ra.shape, everywhere)
         a = solution.coefficients
         return Answer(a, reduced.best_offset(a), solution.residual, solution.rounds)
 
@@ -115,9 +115,9 @@ class Penalized:
     ) -> Strengths:
         """Return the strengths given, and those of least cross-validated loss for "auto".
 
-        The moments of all folds but one are the moments of all without those of that one, so the
-        data are not looked at again. Ridge comes first, then sparsity beside it. Folds that there
-        is no time for do not count.
+        The moments of all folds but one are the moments of all without those of that one. The
+        solutions for all strengths look for negative scales together, so that takes few passes.
+        Ridge comes first, then sparsity beside it. Folds that there is no time for do not count.
         """
         clock = Clock() if clock is None else clock
         if len(folds) < 2 or not folds[0].ra.size:
@@ -133,23 +133,40 @@ class Penalized:
     def _best(
         self, folds: Sequence[Moments], tried: Sequence[Strengths], clock: Clock
     ) -> Strengths:
-        losses = np.zeros(len(tried))
-        with ProgressBar("Convex: strengths", len(tried) * len(folds)) as bar:
-            for f, fold in enumerate(folds):
-                others = Moments.total([*folds[:f], *folds[f + 1 :]]).reduced()
-                found = np.zeros(len(tried))
-                for s, strengths in enumerate(tried):
-                    if clock.out():
-                        break
-                    answer = self.solve(others, strengths)
-                    found[s] = fold.value(answer.a, answer.b)
-                    bar.update(f * len(tried) + s + 1)
-                if clock.out():
-                    break
-                losses += found
-        if not losses.any():
+        losses = np.full((len(folds), len(tried)), np.nan)
+        pending = {f: list(range(len(tried))) for f in range(len(folds))}
+        with ProgressBar("Convex: strengths", losses.size) as bar:
+            while pending and not clock.out():
+                found = self._held_at_hand(folds, tried, pending, clock)
+                broken = self._cone.broken([answer.a for answer in found.values()])
+                pending = {}
+                for ((f, s), answer), again in zip(found.items(), broken, strict=True):
+                    if again:
+                        pending.setdefault(f, []).append(s)
+                    else:
+                        losses[f, s] = folds[f].value(answer.a, answer.b)
+                bar.update(int(np.isfinite(losses).sum()))
+        total = losses[~np.isnan(losses).any(axis=1)].sum(axis=0)
+        if not total.any():
             return tried[0]
         # Among equals, the stronger: what rounding decides should be the simpler one.
         size = sum(fold.xx for fold in folds)
-        good = np.flatnonzero(losses <= losses.min() + 1e-12 * size)
+        good = np.flatnonzero(total <= total.min() + 1e-12 * size)
         return tried[int(good[-1])]
+
+    def _held_at_hand(
+        self,
+        folds: Sequence[Moments],
+        tried: Sequence[Strengths],
+        pending: Mapping[int, Sequence[int]],
+        clock: Clock,
+    ) -> dict[tuple[int, int], Answer]:
+        """Return answers whose scales were held at rows at hand, by fold left out and strengths."""
+        found: dict[tuple[int, int], Answer] = {}
+        for f, places in pending.items():
+            others = Moments.total([*folds[:f], *folds[f + 1 :]]).reduced()
+            for s in places:
+                if clock.out():
+                    return found
+                found[f, s] = self.solve(others, tried[s], everywhere=False)
+        return found

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard, ShardSource, shards_of
+from feaslearn.data.column_ends import column_ends
 from feaslearn.formulations import ProgramRows
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Run
@@ -165,8 +166,7 @@ class _Work:
                 found.append((f, self.of.of(shard)))
             elif chosen.any():
                 found.append((f, self.of.of(shard.rows(chosen))))
-        features = shard.features
-        return found, features.min(axis=0), features.max(axis=0), len(rows)
+        return found, *column_ends(shard.features), len(rows)
 
 
 @dataclass(frozen=True)

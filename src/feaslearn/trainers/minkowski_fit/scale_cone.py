@@ -6,7 +6,7 @@ r"""Least squares over scales that are not negative at any training row.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -40,8 +40,14 @@ class ConeSolution(NamedTuple):
 class Lookout(Protocol):
     """Finds the rows that coefficients break."""
 
-    def find(self, a: Array, known: Mapping[Row, Array]) -> dict[Row, Array]:
+    def find(
+        self, a: Array, known: Mapping[Row, Array], everywhere: bool = True
+    ) -> dict[Row, Array]:
         """Return rows where scales of coefficients ``a`` (G, M) are negative, but for known."""
+        ...
+
+    def broken(self, solutions: Sequence[Array]) -> list[bool]:
+        """Say which coefficients break rows that were not at hand; these are from then on."""
         ...
 
 
@@ -66,10 +72,24 @@ class ScaleCone:
             unit = np.eye(shape[1])
             self._needed = {(t, row.tobytes()): row for t in range(shape[0]) for row in unit}
 
-    def solve(self, H: Array, r: Array, units: Array, shape: tuple[int, int]) -> ConeSolution:
+    def broken(self, solutions: Sequence[Array]) -> list[bool]:
+        """Say which solutions that were not held `everywhere` must be found again."""
+        if self._lookout is None:
+            return [False] * len(solutions)
+        return self._lookout.broken(solutions)
+
+    def solve(
+        self,
+        H: Array,
+        r: Array,
+        units: Array,
+        shape: tuple[int, int],
+        everywhere: bool = True,
+    ) -> ConeSolution:
         """Minimise ``a'Ha - 2r'a`` over the cone; H is positive definite.
 
-        ``units`` are what coefficients are measured in: the smaller, the larger they may be.
+        ``units`` are what coefficients are measured in: the smaller, the larger they may be. Unless
+        scales are held ``everywhere``, only rows that are at hand count.
         """
         if not len(units):
             return ConeSolution(np.zeros(shape), 0.0, 0)
@@ -102,7 +122,7 @@ class ScaleCone:
             found = solve_triangular(factor, search.y, lower=True, trans=1)
             new = {}
             if self._lookout is not None:
-                new = self._lookout.find((found / units).reshape(shape), known)
+                new = self._lookout.find((found / units).reshape(shape), known, everywhere)
             if not new:
                 forces = rows[:, search.active] @ search.multipliers
                 if self._lookout is not None:

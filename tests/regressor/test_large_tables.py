@@ -1,0 +1,106 @@
+"""Large tables are not copied, and single precision is read as it is."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.data import TableShards
+from feaslearn.regressor.checks import check_fit
+from feaslearn.trainers import Annealing, GradientDescent
+
+N = 24_000
+
+
+@pytest.fixture(scope="module")
+def arrays() -> tuple[Any, Any]:
+    """Single-precision signals and decisions of a Minkowski sum."""
+    rng = np.random.default_rng(0)
+    signals = rng.uniform(0.2, 2.0, (N, 6)).astype(np.float32)
+    features = np.hstack([np.ones((N, 1)), signals[:, 3:]])
+    sums = fl.Minkowski.hypersimplices(3)
+    theta = sums.layout(3, 4).pack(
+        {"alpha": rng.uniform(size=(2, 4)), "b": rng.normal(size=(4, 3))}
+    )
+    decisions = sums.predict(theta, features, signals[:, :3].astype(float))
+    return signals, (decisions + 0.1 * rng.normal(size=(N, 3))).astype(np.float32)
+
+
+MODELS = {
+    "minkowski": (fl.Minkowski.hypersimplices(3), "auto"),
+    "scaled": (fl.Scaled(fl.Simplex(3)), "auto"),
+    "linear": (fl.Affine(fl.Simplex(1)), "auto"),
+    "annealing": (fl.Affine(fl.Simplex(2)), Annealing(max_iter=5, n_starts=1, ridge=1e-3)),
+    "gradient": (fl.Affine(fl.Simplex(2)), GradientDescent(max_iter=3, n_starts=1)),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_single_precision_is_the_fit_to_the_same_numbers(name: str, arrays: Any) -> None:
+    signals, decisions = arrays
+    hypothesis, trainer = MODELS[name]
+    model = fl.RegionRegressor(hypothesis, cost=[0, 1, 2], trainer=trainer, random_state=0)
+    single = model.fit(signals, decisions).theta_
+    in_columns = np.asfortranarray(signals, dtype=float), np.asfortranarray(decisions, dtype=float)
+    double = model.fit(*in_columns).theta_
+    np.testing.assert_allclose(single, double, rtol=1e-9, atol=1e-12)
+
+
+def test_a_large_table_stays_where_it_is(arrays: Any) -> None:
+    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2])
+    table = check_fit(model, *arrays, None, None).rows.table
+    assert np.shares_memory(table.features, arrays[0])
+    assert np.shares_memory(table.decisions, arrays[1])
+    assert table.weights.strides == (0,)
+
+
+def test_rows_that_do_not_count_and_computed_costs(arrays: Any) -> None:
+    signals, decisions = (np.array(table, dtype=float) for table in arrays)
+    decisions[::50] = np.nan
+    decisions[3, 1] = np.nan
+    weights = np.random.default_rng(1).uniform(0.5, 1.0, N)
+    weights[::7] = 0.0
+    kept = (weights > 0.0) & ~np.isnan(decisions).all(axis=1)
+    matrix = np.hstack([np.eye(3), np.zeros((3, 3))])
+    tried = [
+        ([0, 1, 2], "min", slice(None)),
+        ([0, 1, 2], "min", kept),
+        (fl.AffineCost(np.zeros(3), -matrix), "max", kept),
+    ]
+    thetas = []
+    for cost, sense, rows in tried:
+        sums = fl.Minkowski.hypersimplices(3)
+        model = fl.RegionRegressor(sums, cost=cost, sense=sense, random_state=0)
+        model.fit(signals[rows], decisions[rows], sample_weight=weights[rows])
+        thetas.append(model.theta_)
+    for theta in thetas[1:]:
+        np.testing.assert_allclose(theta, thetas[0], rtol=1e-9, atol=1e-12)
+
+
+def test_a_fit_makes_no_copy_of_the_data() -> None:
+    rng = np.random.default_rng(2)
+    signals, decisions = rng.uniform(size=(400_000, 8)), rng.uniform(size=(400_000, 3))
+    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2])
+    model.fit(signals[:30_000], decisions[:30_000])
+    tracemalloc.start()
+    model.fit(signals, decisions)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.8 * (signals.nbytes + decisions.nbytes)
+
+
+def test_small_tables_are_made_at_once(arrays: Any) -> None:
+    rows = check_fit(
+        fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2]),
+        arrays[0][:100],
+        arrays[1][:100],
+        None,
+        None,
+    ).rows
+    assert isinstance(rows, TableShards)
+    assert rows.read is None
+    assert rows.table.features.dtype == np.float64
