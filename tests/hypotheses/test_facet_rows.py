@@ -91,7 +91,7 @@ def test_what_gives_way_costs_what_it_should(signal: float) -> None:
     assert ROWS.relaxed(phi, np.zeros((1, 2))).shape == (1, 2)
 
 
-@pytest.mark.parametrize("size", [1.0, 1e6])
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e6])
 def test_polytopes_hold_the_region_and_hardly_more(size: float) -> None:
     rows = ROWS._replace(
         e=size * ROWS.e, lower=size * ROWS.lower, upper=size * ROWS.upper, f=size * ROWS.f
