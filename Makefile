@@ -13,7 +13,7 @@ PYTEST := python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench reproduce docs soak clean \
+.PHONY: help demo test check check-types check-style bench reproduce docs soak clean \
 	soak-examples soak-fuzz soak-mutants soak-kill soak-limits soak-oldest soak-newest soak-package
 
 help: ## print this list
@@ -26,9 +26,14 @@ test: $(VENV)/.test ## run the tests and the examples in the docstrings
 	$(BIN)/$(PYTEST)
 
 check: $(VENV)/.test ## lint, format, types, import layers, docstrings
+	@$(MAKE) --no-print-directory --output-sync -j $(JOBS) check-types check-style
+
+check-types: $(VENV)/.test
+	$(BIN)/mypy
+
+check-style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/check_docstrings.py
 
@@ -88,13 +93,19 @@ soak-fuzz: $(VENV)/.test
 	$(BIN)/python tests/soak/fuzz --seconds $(FUZZ_SECONDS)
 
 # The tests that notice changes of these folders; what is done is kept in build/mutants.
-MUTANT_TESTS := tests/losses tests/sets tests/hypotheses tests/known tests/problem tests/kernels \
-	tests/test_region.py tests/test_checks.py tests/test_check_gradient.py
+MUTANT_TESTS := src/feaslearn/losses src/feaslearn/sets src/feaslearn/hypotheses \
+	tests/losses tests/sets tests/hypotheses tests/known tests/problem tests/formulations tests/export \
+	tests/regressor tests/trainers/minkowski_fit tests/properties tests/test_region.py \
+	tests/test_regressor.py tests/test_checks.py tests/test_check_gradient.py tests/test_second_solver.py
+# A few examples of each property: a mutant meets many tests.
+soak-mutants: export HYPOTHESIS_PROFILE = few
 soak-mutants: $(VENV)/.test
 	test -e build/mutants/tests.json || $(BIN)/python tests/soak/mutants trace $(MUTANT_TESTS)
 	$(BIN)/python tests/soak/mutants run --sample $(MUTANTS)
 	$(BIN)/python tests/soak/mutants table --sample $(MUTANTS)
 
+# Versions are what is tried here, not many examples.
+soak-oldest soak-newest: export HYPOTHESIS_PROFILE = few
 soak-oldest:
 	$(call in-temporary-venv,install -c constraints-oldest.txt -e ".[test]"; $(PYTEST))
 

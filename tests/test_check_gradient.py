@@ -12,29 +12,34 @@ from feaslearn.data import Shard
 from feaslearn.exceptions import CheckError
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Loss
-from feaslearn.sets import Box, Simplex
+from feaslearn.sets import Box, PrimitiveSet, Simplex
 from registry import ONE_OF_EACH, example
 
 Array = NDArray[np.float64]
 
 
 @pytest.mark.parametrize("name", ONE_OF_EACH)
+@pytest.mark.parametrize("loss", [Predictability(), Suboptimality()], ids=repr)
+def test_gradients_on_every_set_are_right(name: str, loss: Loss) -> None:
+    for hypothesis in (Affine(example(name)), Scaled(example(name))):
+        assert check_gradient(loss, hypothesis, n_cases=2) <= 1e-5
+
+
 @pytest.mark.parametrize(
     "loss",
     [
-        Predictability(),
         Predictability(squared=False),
         Predictability("l1"),
         Predictability("linf"),
-        Suboptimality(),
         Suboptimality(squared=False),
         Suboptimality("l1"),
         Suboptimality("linf", normalize_cost=False),
     ],
     ids=repr,
 )
-def test_gradients_of_the_library_are_right(name: str, loss: Loss) -> None:
-    for hypothesis in (Affine(example(name)), Scaled(example(name))):
+@pytest.mark.parametrize("primitive", [Simplex(3), Box(2)], ids=repr)
+def test_gradients_of_every_loss_are_right(primitive: PrimitiveSet, loss: Loss) -> None:
+    for hypothesis in (Affine(primitive), Scaled(primitive)):
         assert check_gradient(loss, hypothesis, n_cases=2) <= 1e-5
 
 

@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
+
+#: Larger numbers are refused: sums of their squares would overflow.
+LARGEST = 1e100
 
 __all__ = [
     "CheckError",
@@ -27,6 +31,7 @@ __all__ = [
     "NotFittedError",
     "SetError",
     "SolverError",
+    "TimeLimitError",
     "TooManyVerticesError",
     "UnboundedProblemError",
     "UnboundedSetError",
@@ -96,6 +101,10 @@ class CheckpointError(FeaslearnError, ValueError):
 
 class MemoryLimitError(FeaslearnError, MemoryError):
     """The problem would not fit into memory; nothing of that size was allocated."""
+
+
+class TimeLimitError(FeaslearnError, TimeoutError):
+    """The time was up before there was any model."""
 
 
 class NotFittedError(FeaslearnError, _SklearnNotFittedError):
@@ -295,6 +304,19 @@ def column_label(position: int, names: Sequence[str] | None) -> str:
     return str(position) if names is None or position >= len(names) else repr(names[position])
 
 
+def all_usual(values: NDArray[Any]) -> bool:
+    """Say whether all values are finite and can be squared: by one pass over them."""
+    flat = values.ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(flat @ flat) <= LARGEST**2
+
+
+def beyond(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say which values are infinite or too large to be squared."""
+    # In single precision, no number is larger than what this one would become.
+    return np.asarray(np.isinf(values) | (np.abs(values) > np.float64(LARGEST)))
+
+
 def describe_non_finite(
     values: NDArray[np.float64],
     names: Sequence[str] | None = None,
@@ -302,10 +324,17 @@ def describe_non_finite(
     allow_nan: bool = False,
     first_row: int = 0,
 ) -> str | None:
-    """Say which values of a matrix are not finite, the first five and the count; None if none."""
-    if np.isfinite(values.sum()):  # nothing can be wrong, and that is quickly seen
+    """Say which values of a matrix are not finite or too large, the first five and the count.
+
+    None if there are none.
+    """
+    if all_usual(values):
         return None
-    bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
+    bad = beyond(values) if allow_nan else beyond(values) | np.isnan(values)
+    kind = f"beyond {LARGEST:g}, too large to be squared and added up, so use another unit"
+    if not np.isfinite(values[bad]).all():
+        bad &= ~np.isfinite(values)
+        kind = "infinite" if allow_nan else "NaN or infinite"
     total = int(np.count_nonzero(bad))
     if total == 0:
         return None
@@ -313,6 +342,5 @@ def describe_non_finite(
     for i, j in np.argwhere(bad)[:5]:
         value = "NaN" if np.isnan(values[i, j]) else values[i, j]
         places.append(f"row {first_row + i}, column {column_label(j, names)} is {value}")
-    kind = "infinite" if allow_nan else "NaN or infinite"
     count = "1 value is" if total == 1 else f"{total} values are"
     return f"{count} {kind}: {list_first(places, total)}"

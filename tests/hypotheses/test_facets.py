@@ -90,6 +90,16 @@ def test_programs_that_the_kernel_leaves_go_to_highs(monkeypatch: pytest.MonkeyP
     np.testing.assert_allclose(found.decisions[:-1], expected.decisions, atol=1e-8)
 
 
+def test_programs_without_variables_are_feasible_or_not() -> None:
+    right = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, -1.0]])
+    nothing = np.zeros((3, 0))
+    found = solve_programs(
+        np.zeros((2, 0)), Limits(right, nothing, nothing), nothing, np.array([0.0, np.inf])
+    )
+    assert found.status.tolist() == [OPTIMAL, INFEASIBLE, INFEASIBLE]
+    assert found.decisions.shape == (3, 0)
+
+
 def empty_case() -> tuple[fl.Facets, FacetRows]:
     """x0 + x1 = s in the unit box, with x0 <= 0.25 + s / 4: empty for s > 5/3."""
     ones = np.ones((1, 2))
@@ -98,6 +108,17 @@ def empty_case() -> tuple[fl.Facets, FacetRows]:
         ones, np.array([[0.0, 1.0]]), zero, one, np.array([[1.0, 0.0]]), np.array([[0.25, 0.25]])
     )
     return fl.Facets(max_facets=2), rows
+
+
+def test_in_relaxed_rows_the_cheapest_decision_is_taken() -> None:
+    """x0 <= -1 in the unit square gives way to x0 <= 0, and x1 is left open."""
+    none = np.zeros((0, 2)), np.zeros((0, 1))
+    square = np.zeros((2, 1)), np.ones((2, 1))
+    rows = FacetRows(*none, *square, np.array([[1.0, 0.0]]), np.array([[-1.0]]))
+    costs = np.array([[-1.0, 1.0], [-1.0, -1.0], [1.0, -2.0]])
+    found = rows.relaxed(np.ones((3, 1)), costs)
+    np.testing.assert_allclose(found, [[0.0, 0.0], [0.0, 1.0], [0.0, 1.0]], atol=1e-9)
+    np.testing.assert_array_equal(rows.slack_limits(), [np.inf])
 
 
 def test_relaxed_rows() -> None:

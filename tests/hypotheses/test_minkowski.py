@@ -47,6 +47,19 @@ def case(
     return theta, features, costs
 
 
+def test_where_some_samples_tie_only_those_are_centered() -> None:
+    model = fl.Minkowski([fl.Term(fl.Simplex(3)), fl.Term(fl.Hypersimplex(3, 2))], scale="constant")
+    layout = model.layout(3, 1)
+    theta = np.zeros(layout.size)
+    layout.unpack(theta)["alpha"][:] = 1.0
+    costs = np.array([[0.0, 0.0, 1.0], [1.0, 2.0, 3.0], [0.0, 1.0, 1.0]])
+    center = model.predict(theta, np.ones((3, 1)), costs, ties="center")
+    np.testing.assert_allclose(center, [[1.5, 1.5, 0], [2, 1, 0], [2, 0.5, 0.5]], atol=1e-12)
+    first = model.predict(theta, np.ones((3, 1)), costs)
+    np.testing.assert_allclose(first, [[2, 1, 0], [2, 1, 0], [2, 1, 0]], atol=1e-12)
+    assert model.tied(theta, np.ones((3, 1)), costs).tolist() == [True, False, True]
+
+
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("offset", [True, False])
 @settings(max_examples=15)

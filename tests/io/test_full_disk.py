@@ -17,6 +17,7 @@ from experiments.frame import pictures
 from feaslearn.exceptions import FileError
 from feaslearn.export.files import program_text
 from feaslearn.io import write_table
+from feaslearn.runs.checkpoint_file import write_checkpoint
 from feaslearn.sets import AffineImage
 
 resource = pytest.importorskip("resource", reason="the system limits no files")
@@ -38,6 +39,7 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "region.mps": lambda path: fl.export.to_mps(REGION, path),
     "region.lp": lambda path: fl.export.to_lp(REGION, path),
     "picture.png": picture,
+    "run.ckpt": lambda path: write_checkpoint(path, {"numbers": np.arange(100.0)}),
 }
 
 
@@ -72,6 +74,24 @@ def test_the_old_file_survives(name: str, tmp_path: Path) -> None:
 def test_half_of_what_a_solver_wrote_is_not_taken_for_the_whole(form: str) -> None:
     with little_room(100), pytest.raises(FileError, match="could not be written whole"):
         program_text(REGION, form)
+
+
+def test_what_an_iterator_yields_does_not_fit_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    numbers = np.random.default_rng(0).normal(size=(5000, 2))
+    with little_room(1000), pytest.raises(FileError, match=r"temporary file: .*TMPDIR"):
+        fl.Chunks(iter([(numbers, numbers)] * 3))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_folder_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(FileError, match="No such file"):
+        program_text(REGION, "mps")
+    with pytest.raises(FileError, match="temporary file"):
+        fl.Chunks(iter([(np.ones((2, 1)), np.ones(2))]))
 
 
 def test_links_that_lead_in_a_circle(tmp_path: Path) -> None:

@@ -179,6 +179,14 @@ def test_parquet_that_is_damaged_or_empty(tmp_path: Path) -> None:
         read_table(parquet(tmp_path, a=pa.array([], pa.float64())))
 
 
+def test_parquet_with_times_beyond_the_calendar(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    times = pa.array([0, 2**62], pa.timestamp("us"))
+    pq.write_table(pa.table({"when": times, "x": [1.0, 2.0]}), path)
+    with pytest.raises(DataError, match="can be read"):
+        read_table(path)
+
+
 def test_parquet_that_stands_for_very_many_values(tmp_path: Path) -> None:
     path = parquet(tmp_path, a=np.zeros(200_000))
     assert path.stat().st_size < 50_000

@@ -93,6 +93,13 @@ def test_an_empty_intersection_is_refused() -> None:
         intersect(point, far)
 
 
+def test_equalities_that_contradict_each_other_leave_nothing() -> None:
+    square = AffineImage(fl.Box(2), np.eye(2), np.zeros(2))
+    balance = np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([0.0, 1.0])
+    with pytest.raises(EmptySetError, match="satisfies the equalities"):
+        intersect(square, HalfSpaces(np.zeros((0, 2)), np.zeros(0), *balance))
+
+
 def test_a_region_says_what_is_known_in_words() -> None:
     square = AffineImage(fl.Box(2), np.eye(2), np.zeros(2))
     balance = np.ones((1, 2)) / np.sqrt(2.0), np.array([1.0]) / np.sqrt(2.0)

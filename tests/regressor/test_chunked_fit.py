@@ -206,11 +206,11 @@ def test_what_needs_all_samples_is_refused(
         fl.RegionRegressor(**given).fit(chunked(*samples(50)))
 
 
-def test_a_hypothesis_is_chosen_on_some_of_the_samples() -> None:
+def test_a_hypothesis_is_chosen_among_those_that_chunks_can_be_fitted_by() -> None:
     X, y = samples(200)
     model = fl.RegionRegressor(cost=[0, 1, 2], random_state=0).fit(chunked(X, y))
     assert isinstance(model.hypothesis_, fl.Minkowski)
-    assert "chosen on 200 of 200 samples" in model.result_.warnings[-1]
+    assert "chosen among those that can be fitted from chunks" in model.result_.warnings[-1]
 
 
 def test_what_chunks_hold_is_not_given_again() -> None:

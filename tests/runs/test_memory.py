@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
+from feaslearn.data import Shard
 from feaslearn.exceptions import FeaslearnError, MemoryLimitError
+from feaslearn.io import read_table, write_table
+from feaslearn.regressor.uncertainty.sandwich import covariance
 from feaslearn.runs import memory
 
 
@@ -32,6 +35,37 @@ def test_the_rows_of_an_integer_program(one_megabyte: None) -> None:
     model = fl.RegionRegressor(fl.Ternary(fl.Box(3)), cost=data.cost, trainer=trainer)
     with pytest.raises(MemoryLimitError, match="200 samples"):
         model.fit(data.signals, data.decisions)
+
+
+def test_many_samples_with_facets(one_megabyte: None) -> None:
+    data = fl.datasets.make_power5(3000, random_state=0)
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost)
+    with pytest.raises(MemoryLimitError, match="facets of 3000 samples"):
+        model.fit(data.signals, data.decisions)
+
+
+def test_many_refits(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = fl.datasets.make_switch(30, random_state=0)
+    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost)
+    model.fit(data.signals, data.decisions)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1e6)
+    with pytest.raises(MemoryLimitError, match=r"1000 refits of 3 parameters .* sandwich"):
+        model.bootstrap(1000)
+
+
+def test_covariances_of_many_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 100.0)
+    rows = Shard(np.ones((4, 1)), np.ones((4, 2)), np.ones((4, 2)), np.ones(4))
+    with pytest.raises(MemoryLimitError, match="the covariances of 3 parameters"):
+        covariance(fl.Scaled(fl.Simplex(2)), np.ones(3), rows)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_tables_that_do_not_fit(kind: str, tmp_path: Path, one_megabyte: None) -> None:
+    path = tmp_path / f"table.{kind}"
+    write_table(path, ["demand", "power"], [np.zeros(50_000), np.zeros(50_000)])
+    with pytest.raises(MemoryLimitError, match=r"table\.\w+ has .* chunks"):
+        read_table(path)
 
 
 def test_what_the_system_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

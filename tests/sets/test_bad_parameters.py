@@ -75,6 +75,13 @@ def test_box_without_a_limit(limits: tuple[object, object]) -> None:
         Box(2, *limits).check()  # type: ignore[arg-type]
 
 
+def test_box_names_the_entry_that_is_wrong() -> None:
+    with pytest.raises(UnboundedSetError, match=r"unbounded: z\[2\] in \[0.0, inf\]"):
+        Box(3, 0.0, [1.0, 1.0, np.inf]).check()
+    with pytest.raises(EmptySetError, match=r"z\[1\] has lower limit 2.0 above upper limit 1.0"):
+        Box(3, [0.0, 2.0, 0.0], 1.0).check()
+
+
 def test_box_with_unknown_limits() -> None:
     with pytest.raises(SetError, match=r"z\[1\] has limits nan and 1.0"):
         Box(2, [0.0, np.nan]).check()

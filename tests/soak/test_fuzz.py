@@ -13,7 +13,16 @@ from soak.fuzz.campaign import Campaign
 from soak.fuzz.loaders import LOADERS, Loader
 
 #: Cases of each loader that take about a second.
-CASES = {"checkpoint": 20, "model": 60, "csv": 300, "parquet": 300, "case": 60, "words": 150}
+CASES = {
+    "checkpoint": 20,
+    "chunks": 15,
+    "iterator": 20,
+    "model": 60,
+    "csv": 300,
+    "parquet": 300,
+    "case": 60,
+    "words": 150,
+}
 
 
 @pytest.mark.parametrize("name", LOADERS)

@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.trainers import automatic, convex, known_refit
+from feaslearn.network.flow_search import FlowSearch
+from feaslearn.trainers import automatic, backtracking, convex, known_refit
+from feaslearn.trainers.bilinear_program import BilinearProgram
 from feaslearn.trainers.facet_learning import growing
+from feaslearn.trainers.minkowski_fit import programs
 from feaslearn.trainers.minkowski_fit.penalized import Penalized
+from feaslearn.trainers.mixed_integer.branch_and_bound import BranchAndBound
 from feaslearn.trainers.mixed_integer.linear_model import LinearModel
 
 SWITCH = fl.datasets.make_switch(40, noise=0.1, random_state=0)
@@ -77,7 +81,7 @@ def test_strengths_chosen_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_program_that_was_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(convex, "fit_by_program", pressed(0, convex.fit_by_program))
+    monkeypatch.setattr(programs, "fit_by_program", pressed(0, programs.fit_by_program))
     cut = fitted(SWITCH, fl.Scaled(fl.Simplex(2)), loss="suboptimality")
     assert cut.result_.status == "interrupted"
 
@@ -98,3 +102,39 @@ def test_the_best_map_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LinearModel, "solve", ended)
     cut = fitted(BALL, fl.Ternary(fl.Box(2)), fl.trainers.MixedInteger(None, n_starts=0))
     assert cut.result_.status == "interrupted"
+
+
+def test_the_best_node_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BranchAndBound, "_solve", pressed(1, BranchAndBound._solve))
+    trainer = fl.trainers.MixedInteger(None, tol=1e-9, n_starts=1)
+    cut = fitted(SWITCH, fl.Affine(fl.Simplex(2, binary=True)), trainer)
+    assert cut.result_.status == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"), [(BilinearProgram, "solve"), (backtracking, "nearest_in_class")]
+)
+def test_the_best_map_of_a_global_search(
+    owner: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyscipopt")
+    monkeypatch.setattr(owner, name, pressed(0, getattr(owner, name)))
+    cut = fitted(SWITCH, fl.Affine(fl.Simplex(2)), fl.trainers.Global(max_seconds=30.0, n_starts=1))
+    assert cut.result_.status == "interrupted"
+
+
+def test_the_best_network_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve = FlowSearch._solve
+
+    def ended(self: FlowSearch, *arguments: Any) -> Any:
+        return solve(self, *arguments)._replace(outcome="interrupted")
+
+    monkeypatch.setattr(FlowSearch, "_solve", ended)
+    data = fl.datasets.make_power5(20, noise=0.3, random_state=0)
+    plants = {"generator_capacity": 3.5, "line_capacity": 3.5}
+    learner = fl.NetworkLearner(
+        5, [1, 3, 5], **plants, cost=[0, 1, 2], demand=range(3, 8), solver="milp", max_seconds=5.0
+    )
+    learner.fit(data.signals, data.decisions)
+    assert learner.result_.status == "interrupted"
+    assert np.isfinite(learner.predict(data.signals)).all()

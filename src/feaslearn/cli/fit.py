@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -89,7 +90,9 @@ class Fit:
             model.fit(columns.signals, columns.decisions, sample_weight=columns.weights)
         save(model, output)
         if self.checkpoint is not None and model.result_.status not in ENDS_ALL:
-            self.checkpoint.unlink(missing_ok=True)
+            # The model is written; a file that cannot be removed is no reason to say it failed.
+            with suppress(OSError):
+                self.checkpoint.unlink()
         facts = _facts(model, columns, output)
         talk.tell(facts, lambda console: _show(model, facts, console))
         if model.result_.status == "interrupted":

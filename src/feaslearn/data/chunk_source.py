@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from feaslearn.data.checks import Names
 from feaslearn.data.chunk import Chunk
+from feaslearn.exceptions import DataError
 
 Answer = TypeVar("Answer")
 
@@ -82,7 +83,10 @@ class ChunkSource(ABC):
 
     def head(self) -> Chunk:
         """Return the first chunk."""
-        return next(iter(self.map(_itself)))
+        found = next(iter(self.map(_itself)), None)
+        if found is None:
+            raise DataError("Chunks: there are no rows")
+        return found
 
 
 def _itself(chunk: Chunk) -> Chunk:

@@ -21,7 +21,7 @@ from feaslearn.data.memory_size import bytes_of
 from feaslearn.data.shard import SHARD_ROWS
 from feaslearn.data.sources.open_source import open_source
 from feaslearn.data.sources.table_source import Block, TableSource, Task
-from feaslearn.exceptions import DataError, Problems, find_columns
+from feaslearn.exceptions import DataError, Problems, all_usual, beyond, find_columns
 
 Answer = TypeVar("Answer")
 
@@ -222,10 +222,11 @@ class Chunks(ChunkSource):
         allow_nan = name == "decisions"
         if all(column.dtype.kind in "biuf" for column in columns):
             table = np.empty((block.n_rows, len(columns)), self._dtype, order="F")
-            for j, column in enumerate(columns):
-                table[:, j] = column
+            with np.errstate(over="ignore"):  # of numbers beyond single precision
+                for j, column in enumerate(columns):
+                    table[:, j] = column
             # A sum says at once that all is well; where it does not, every value is looked at.
-            if np.isfinite(table.sum()) or (allow_nan and not np.isinf(table).any()):
+            if all_usual(table) or (allow_nan and not beyond(table).any()):
                 return table
         else:
             table = np.column_stack([np.asarray(column, dtype=object) for column in columns])

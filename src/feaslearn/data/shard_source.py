@@ -87,11 +87,15 @@ class ShardSource:
         else:
             self._notes.begun = seen
 
-    def survey(self) -> Survey:
-        """Return what is known of the data; that takes a pass if there was none."""
+    def survey(self, between: Callable[[], object] | None = None) -> Survey:
+        """Return what is known of the data; that takes a pass if there was none.
+
+        What is to be done ``between`` shards, such as a look at the clock, may raise.
+        """
         if self._notes.survey is None:
             for _ in self.map(_nothing, self.n_jobs):
-                pass
+                if between is not None:
+                    between()
         if self._notes.survey is None:
             raise DataError("there is no row with a positive weight and an observed decision")
         return self._notes.survey

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.atomic import check_writable, write_bytes
+from feaslearn.atomic import check_writable, temporary_folder, write_bytes
 from feaslearn.exceptions import DataError, FileError, SolverError
 from feaslearn.export.description import beside
 from feaslearn.export.exported import read_region
@@ -121,14 +120,11 @@ def program_text(
 
 def _written(solver: Any, form: str) -> str:
     """Return what HiGHS writes; it does not say when there is no room for all of it."""
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"region.{form}"
-            if _name(solver.writeModel(str(path))) == "kError":
-                raise SolverError(f"HiGHS could not write the region in the {form} format")
-            text = path.read_text("utf-8")
-    except OSError as error:
-        raise FileError(f"{tempfile.gettempdir()}: {error.strerror or error}") from error
+    with temporary_folder() as folder:
+        path = folder / f"region.{form}"
+        if _name(solver.writeModel(str(path))) == "kError":
+            raise SolverError(f"HiGHS could not write the region in the {form} format")
+        text = path.read_text("utf-8")
     if not text.endswith(ENDS[form]):
         raise FileError(
             f"{tempfile.gettempdir()}: the {form} file could not be written whole; is there room?"

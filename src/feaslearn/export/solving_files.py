@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import os
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.atomic import temporary_folder
 from feaslearn.exceptions import SolverError
 from feaslearn.export.exported import read_region
 from feaslearn.export.files import to_lp, to_mps
@@ -25,15 +24,15 @@ Array = NDArray[np.float64]
 
 def in_mps(source: Any) -> Solving:
     """Solve an MPS file with HiGHS."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "region.mps"
+    with temporary_folder() as folder:
+        path = folder / "region.mps"
         return of_file(path, list(to_mps(source, path).values()))
 
 
 def in_lp(source: Any) -> Solving:
     """Solve a file in the LP format with HiGHS."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "region.lp"
+    with temporary_folder() as folder:
+        path = folder / "region.lp"
         return of_file(path, list(to_lp(source, path).values()))
 
 

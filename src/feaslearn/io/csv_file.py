@@ -9,10 +9,13 @@ from typing import Any
 
 from feaslearn.exceptions import DataError, Problems, list_first
 from feaslearn.io.table import Table
+from feaslearn.runs.memory import check_memory
 from feaslearn.trainers.progress import ProgressBar
 
 #: What may stand between cells, the first of the header line that does.
 DELIMITERS = ",;\t|"
+#: Bytes that a cell takes as a text of its own, in its row and in its column.
+CELL = 80
 
 
 def read_csv(
@@ -48,6 +51,13 @@ def read_csv(
         raise DataError(f"{source}: the file is empty")
     if delimiter is None:
         delimiter = next((mark for mark in DELIMITERS if mark in first), ",")
+    cells = text.count(delimiter) + text.count("\n") + 1
+    check_memory(
+        CELL * cells + len(text),
+        f"{source} has about {cells} cells, which",
+        "write the table as Parquet and fit from chunks, or read fewer rows",
+        size=1,
+    )
     rows, lines = _rows(text, source, delimiter)
     names = tuple(name.strip() for name in rows[0])
     _check_header(names, source)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.exceptions import DataError, FileError, MissingExtraError
+from feaslearn.exceptions import DataError, FeaslearnError, FileError, MissingExtraError
 from feaslearn.io.table import Table
+from feaslearn.runs.memory import check_memory
 
 Array = NDArray[np.float64]
 
@@ -41,10 +42,17 @@ def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
         rows, width = file.metadata.num_rows, file.metadata.num_columns
         if rows * width > max_values:
             raise FileError(f"{source} claims {rows * width} values; the limit is {max_values}")
-        table = file.read()
+        check_memory(
+            3.0 * rows * width,
+            f"{source} has {rows} rows of {width} values, which",
+            "fit from chunks: fl.Chunks(path), or --chunks on the command line",
+        )
+        # Threads that pyarrow leaves behind have been seen to end a process badly.
+        table = file.read(use_threads=False)
         columns = [_column(pa, column) for column in table.columns]
-    except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, FileError):
+    except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
+        # OverflowError: of times that Python has no dates for.
+        if isinstance(error, FeaslearnError):
             raise
         raise DataError(f"{source}: not a Parquet file that can be read: {error}") from error
     if table.num_rows == 0 or not columns:

@@ -48,6 +48,8 @@ class Objective:
         Samples on which a search is watched; they are no part of the objective.
     run : Run, optional
         How long a search may take, and what of it is done already; no part of the objective either.
+    drawn : bool, default=False
+        Whether the samples are some of the user's, so that their numbers mean nothing to him.
     """
 
     loss: Loss
@@ -56,6 +58,7 @@ class Objective:
     n_jobs: int = 1
     validation: Validation | None = None
     run: Run = field(default_factory=Run, repr=False, compare=False)
+    drawn: bool = field(default=False, repr=False, compare=False)
 
     @property
     def first(self) -> Shard:

@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from feaslearn.baselines.enumerated_network import equality_tolerance
-from feaslearn.exceptions import SolverError
 from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.network.cut_search import CutSearch
 from feaslearn.network.enumeration_search import EnumerationSearch
@@ -68,16 +67,15 @@ def solve(
     search = general_search(losses, solver, lazy)
     limits = no_limits(losses.candidates)
     least = search.least_loss(limits, clock)
-    if least.network is None:
-        if least.outcome == "interrupted":
-            raise KeyboardInterrupt
-        raise SolverError(
-            f"no network was found in {clock.seconds:.3g} seconds: raise max_seconds, name more "
-            "known or forbidden lines, or fit fewer samples"
-        )
-    network, bound, outcome = least.network, least.bound, least.outcome
+    if least.network is None and least.outcome == "interrupted":
+        raise KeyboardInterrupt
+    network = least.network
+    if network is None:
+        # There was no time to find any: all lines together are a network too.
+        network = np.ones(len(losses.candidates.lines), dtype=np.bool_)
+    bound, outcome = least.bound, least.outcome
     lines_bound = float(losses.candidates.known.sum())
-    if sparsest and outcome != "interrupted":
+    if sparsest and least.network is not None and outcome != "interrupted":
         ones = np.ones(len(network))
         fewest = search.cheapest(ones, least.value, limits, clock)
         if fewest.network is not None and fewest.value < network.sum():

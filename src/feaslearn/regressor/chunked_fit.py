@@ -27,6 +27,7 @@ from feaslearn.trainers.running import carried_out, survey_once
 from feaslearn.trainers.sample_order import MOST_SORTED
 from feaslearn.trainers.size_choice import choose_size
 from feaslearn.trainers.some_samples import MOST_SAMPLES, some_samples
+from feaslearn.trainers.time_to_measure import kept_samples
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -66,8 +67,9 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
     survey = source.survey()
     _check_observed(survey, chunks)
     if chosen_from:
+        part = f"on {chosen_from} of {survey.n_samples} samples, "
         trained.result.warnings.append(
-            f"the hypothesis was chosen on {chosen_from} of {survey.n_samples} samples, among "
+            f"the hypothesis was chosen {part if chosen_from < survey.n_samples else ''}among "
             "those that can be fitted from chunks"
         )
     trained.result.details["passes over the data"] = float(source.passes)
@@ -92,7 +94,11 @@ class _Fit:
         """Choose the hypothesis on some samples and its number of columns; then train."""
         if self._choose:
             survey_once(objective)
-            some = some_samples(objective, random).within("hypothesis")
+            # Under a time limit without another pass: those that the first one kept.
+            limited = objective.run.clock.limited
+            some = kept_samples(objective) if limited else some_samples(objective, random)
+            some = some.within("hypothesis of few" if limited else "hypothesis")
+            some = some.limited(objective.run.clock.left / 2.0)
             # Those that Convex trains can be fitted from chunks.
             objective = objective.of(choose_hypothesis(some, random, Convex()))
             self.chosen_from = some.n_samples

@@ -29,6 +29,8 @@ NEGLIGIBLE = 2e-3
 STILL = 1e-9
 #: Prices below this share of the largest cost are rounding.
 NO_PRICE = 1e-9
+#: Samples that are looked at; where there are more, some stand for all.
+LOOKED_AT = 20_000
 #: Facets of two regions are the same if their normals differ by less than this.
 SAME_NORMAL = 1e-2
 
@@ -90,11 +92,16 @@ def facet_table(
     if not regions:
         return None
     writer = _Writer(data, names, terms)
+    step = -(-len(data.weights) // LOOKED_AT)
+    if step > 1:
+        data = Shard(*(np.ascontiguousarray(part[::step]) for part in data))
+        known = None if known is None else known.rows(slice(None, None, step))
     found = _merged([facet for rows in regions for facet in _facets(rows, data, writer, known)])
     if isinstance(hypothesis, Facets):
         for other in others:
             again = _facets(hypothesis.rows(other, n, k), data, writer, known)
             found = [_counted(facet, again) for facet in found]
+    found = [replace(facet, binds=step * facet.binds) for facet in found]
     found.sort(key=lambda facet: -facet.binds)
     first = regions[0]
     compared = len(regions) + len(others)

@@ -40,10 +40,18 @@ def check_known(
     return resolved
 
 
-def _check_consistent(limits: KnownLimits, tolerance: float, suspects: NDArray[np.intp]) -> None:
-    """Refuse constraints that no decision satisfies; a linear program certifies it."""
+def _check_consistent(
+    limits: KnownLimits, decisions: Array, tolerance: float, suspects: NDArray[np.intp]
+) -> None:
+    """Refuse constraints that no decision satisfies; a linear program certifies it.
+
+    Where a decision, moved into the bounds and onto the equalities, satisfies all rows, none is
+    needed.
+    """
     found: list[tuple[np.intp, float]] = []
-    for i in suspects:
+    suspected = limits.rows(suspects)
+    moved = suspected.settled(np.nan_to_num(decisions[suspects]))
+    for i in suspects[suspected.broken(moved, tolerance)]:
         one = limits.rows(slice(i, i + 1))
         x = least_broken(one)[None]
         if one.broken(x, tolerance)[0]:
@@ -78,7 +86,7 @@ def reconcile(
     over[weights <= 0.0] = 0.0
     # A complete decision that satisfies all of them proves that they can be satisfied.
     unsure = over.any(axis=1) | (np.isnan(decisions).any(axis=1) & (weights > 0.0))
-    _check_consistent(limits, tolerance, np.flatnonzero(unsure))
+    _check_consistent(limits, decisions, tolerance, np.flatnonzero(unsure))
     rows = np.flatnonzero(over.any(axis=1))
     if not len(rows):
         return decisions, weights, ()

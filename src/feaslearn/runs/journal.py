@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from contextlib import suppress
 from copy import deepcopy
+from glob import escape
 from typing import Any
 
 from feaslearn.atomic import check_writable
@@ -158,5 +159,5 @@ class Journal:
         """Remove what a run that was killed while it wrote has left beside the file."""
         file = self._checkpoint.file()
         with suppress(OSError):
-            for left in file.parent.glob(f".{file.name[:50]}.*.tmp"):
+            for left in file.parent.glob(f".{escape(file.name[:50])}.*.tmp"):
                 left.unlink()

@@ -18,7 +18,6 @@ from feaslearn.results import Status
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.annealed_view import in_own_units
 from feaslearn.trainers.iterative import IterativeTrainer
-from feaslearn.trainers.measuring import with_time_to_measure
 from feaslearn.trainers.refit import polish
 from feaslearn.trainers.revival import dead_columns, revive
 from feaslearn.trainers.ridge import Ridge
@@ -28,6 +27,7 @@ from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, GivenStart, Start
 from feaslearn.trainers.starts.start import linear_policy_of
+from feaslearn.trainers.time_to_measure import with_time_to_measure
 from feaslearn.trainers.trainer import Trained, measure
 from feaslearn.trainers.walk import Callback, Iterate
 
@@ -278,7 +278,7 @@ class Annealing(IterativeTrainer):
         """Choose the ridge, walk from every start, and end on all samples."""
         objective = objective.limited(self.max_seconds)
         clock = objective.run.clock
-        objective = with_time_to_measure(objective, np.zeros(objective.size))
+        objective = with_time_to_measure(objective)
         some = some_samples(objective, random)
         if some.n_samples == objective.n_samples:
             objective = some

@@ -84,6 +84,11 @@ def backtrack(
     -------
     Step or NoStep
         The first size that helps, or none.
+
+    Raises
+    ------
+    OutOfTime
+        If the time is up before one is found.
     """
     for halving in range(HALVINGS):
         tried = nearest_in_class(objective, theta - size * gradient)
@@ -91,6 +96,8 @@ def backtrack(
         if promised <= 0.0:
             # Nowhere to go: from the start of the step, or because it has become too short.
             return NoStep(stationary=halving == 0)
+        if halving:
+            objective.run.check_time()
         reached, found = evaluate(tried)
         if reached <= value - SUFFICIENT * promised:
             return Step(tried, reached, size, found)

@@ -95,6 +95,16 @@ class Blending(Trainer):
             problems += self._trainer(own).mismatches(own.learned())
         return problems
 
+    def affordable(self, objective: Objective) -> tuple[Objective, list[str]]:
+        """Return as many samples as there is time for in the slowest member, one after another."""
+        blend, told = objective.hypothesis, list[str]()
+        if isinstance(blend, Blend) and objective.run.clock.limited:
+            for member in {repr(each): each for each in blend.members()}.values():
+                own = replace(objective, hypothesis=member)
+                part, few = self._trainer(own).affordable(own)
+                objective, told = replace(part, hypothesis=blend), few or told
+        return objective, told
+
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Train every member on all rows and on all folds but one."""
         objective = objective.limited(self.max_seconds)

@@ -27,6 +27,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective, Predictability
+from feaslearn.runs import Clock, OutOfTime
 from feaslearn.runs.memory import check_memory
 
 Array = NDArray[np.float64]
@@ -55,6 +56,8 @@ def fit_contained(objective: Objective, theta: Array) -> Array:
         For losses other than squared predictability, and regions without a list of vertices.
     DataError
         If no region of the class lies within the known constraints.
+    OutOfTime
+        If the time is up before one is found.
     """
     known, loss = objective.hypothesis, objective.loss
     if not isinstance(known, Constrained):
@@ -75,15 +78,23 @@ def fit_contained(objective: Objective, theta: Array) -> Array:
     )
     rows = linear.containment(theta, features, limits)
     samples = samples._replace(features=features, costs=limits.inner_costs(samples.costs))
-    best, least = theta, np.inf
+    best: Array | None = None
+    least = np.inf
     for _ in range(linear.rounds):
         design = _errors(linear.design(theta, samples), samples, limits)
-        theta = _least_squares(design, rows, theta, linear.free(), known.hypothesis)
+        try:
+            theta = _least_squares(
+                design, rows, theta, linear.free(), known.hypothesis, objective.run.clock
+            )
+        except OutOfTime:
+            if best is None:
+                raise
+            break
         reached = objective.value(theta)
         if reached >= least:
             break
         best, least = theta, reached
-    return best
+    return theta if best is None else best
 
 
 def _linear(hypothesis: Hypothesis, n: int, k: int) -> _Sum | _Image:
@@ -98,7 +109,12 @@ def _linear(hypothesis: Hypothesis, n: int, k: int) -> _Sum | _Image:
 
 
 def _least_squares(
-    design: Rows, rows: Rows, theta: Array, free: NDArray[np.intp], hypothesis: Hypothesis
+    design: Rows,
+    rows: Rows,
+    theta: Array,
+    free: NDArray[np.intp],
+    hypothesis: Hypothesis,
+    clock: Clock,
 ) -> Array:
     """Minimise ``|D theta - x|^2`` over rows ``R theta >= r``, in the free parameters."""
     fixed = np.delete(np.arange(len(theta)), free)
@@ -117,7 +133,7 @@ def _least_squares(
     v = cp.Variable(len(free))
     problem = cp.Problem(cp.Minimize(cp.sum_squares(D @ v - x)), [R @ v >= r])
     try:
-        solve(problem, "containment", QUADRATIC)
+        solve(problem, "containment", QUADRATIC, clock)
     except SolverError:
         if problem.status not in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
             raise

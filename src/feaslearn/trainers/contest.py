@@ -12,6 +12,7 @@ from feaslearn.hypotheses import Facets, Minkowski
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
+from feaslearn.runs import OutOfTime
 from feaslearn.trainers.blending import best_weights
 from feaslearn.trainers.out_of_fold import out_of_fold
 from feaslearn.trainers.returned_decisions import loss_of_decisions
@@ -74,6 +75,10 @@ class Contest:
             if self._best is None:
                 raise
             raise ChoiceInterrupted(*self._best) from None
+        except OutOfTime:
+            if self._best is None:
+                raise
+            return
         if self._guesses and late():
             return  # what was cut short says nothing about the hypothesis
         loss = loss_of_decisions(objective.loss, guess, self._whole)

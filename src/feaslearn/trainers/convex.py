@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from numbers import Integral, Real
 
 import numpy as np
@@ -12,18 +11,21 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski, Scaled, Term
+from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.results import TrainingResult
-from feaslearn.runs import OutOfTime
 from feaslearn.trainers.minkowski_fit import (
+    PART,
     Fitted,
     MinkowskiFit,
+    Programmed,
     Strengths,
-    fit_by_program,
+    affordable_samples,
+    by_other_loss,
     grow,
     remarks,
-    too_large,
+    with_ties,
 )
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
 from feaslearn.trainers.running import Given, check_max_seconds
@@ -31,10 +33,6 @@ from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
-
-#: An optimum with ties whose returned decisions lose this many times what they lose when each tied
-#: sample counts with its first minimiser is not kept.
-VACUOUS = 2.0
 
 
 class Convex(Trainer):
@@ -59,9 +57,9 @@ class Convex(Trainer):
     n_folds : int, default=5
         Folds of the cross-validation.
     max_seconds : float, default=None
-        Limit on the wall time: strengths are chosen as well as it allows, and where there is no
-        time for a program with ties, other norms or suboptimality, the fit by squared
-        predictability with first minimisers is returned.
+        Limit on the wall time: strengths are chosen as well as it allows, and a program with ties,
+        other norms or suboptimality has as many samples as there is time for; where that is none,
+        the fit by squared predictability with first minimisers is returned.
     checkpoint : path-like or Checkpoint, default=None
         Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
 
@@ -143,6 +141,13 @@ class Convex(Trainer):
             ]
         return []
 
+    def affordable(self, objective: Objective) -> tuple[Objective, list[str]]:
+        """Return as many samples as there is time for; terms to be found take what they take."""
+        model = as_minkowski(without_known(objective.hypothesis), objective.n_decisions)
+        if model is None or isinstance(model, GrownMinkowski):
+            return objective, []
+        return affordable_samples(model, objective, _squared(objective))
+
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Solve the problem in the moments where that is possible, otherwise the program."""
         began, objective = time.monotonic(), objective.limited(self.max_seconds)
@@ -161,39 +166,20 @@ class Convex(Trainer):
             return self._grown(objective, grown, began)
         fit = MinkowskiFit(model, objective.shards, folds, random, objective.n_jobs, objective.run)
         warnings = remarks(model, objective, fit.moments.observed)
-        objective, tied, vacuous = objective.normalized(), 0, False
+        objective, tied = objective.normalized(), 0
         if _squared(objective):
             fitted, tied = fit.solve(ridge, sparsity, self.robust, objective.run.clock), fit.n_tied
-            if tied and (self.robust or too_large(model, objective, tied)):
-                why = "which robust fits cannot use" if self.robust else "too many for a program"
-                warnings.append(
-                    f"{tied} samples tie and have many minimisers, {why}: each counts with its "
-                    "minimiser of lowest index, and the optimum is not proved"
-                )
-                fitted = fitted._replace(bound=None)
-            elif tied:
-                first = fitted._replace(bound=None)
-                exact = _by_program(fit, objective, fitted.strengths, tied, lambda: first)
-                # A region in which everything ties explains any decision and predicts none.
-                losses = (returned_loss(objective, each.theta) for each in (exact, fitted))
-                kept = exact if next(losses) <= VACUOUS * next(losses) else fitted
-                if kept is fitted:
-                    warnings.append(
-                        "the optimum of the loss ties nearly everywhere, which explains any "
-                        "decision and predicts none: the best for first minimisers was kept"
-                    )
-                    vacuous = True
-                fitted = kept._replace(bound=exact.bound, details=kept.details | exact.details)
+            ended = Programmed(fitted, objective, [])
+            if tied:
+                ended = with_ties(fit, objective, fitted, self.robust)
         else:
-            strengths = Strengths(float(ridge), float(sparsity))
-            fitted = _by_program(
-                fit, objective, strengths, 0, lambda: fit.solve(0.0, 0.0)._replace(bound=None)
-            )
-        result = self._result(objective, fitted, tied, began)
-        result.warnings = warnings + result.warnings
-        if vacuous:
+            ended = by_other_loss(fit, objective, Strengths(float(ridge), float(sparsity)))
+        fitted = ended.fitted
+        result = self._result(ended.some, fitted, tied, began)
+        result.warnings = warnings + ended.warnings + result.warnings
+        if ended.vacuous:
             result.status = "converged"
-        if objective.run.late():
+        if objective.run.late() or PART in fitted.details:
             result.status, result.lower_bound = objective.run.ended(), None
         logger.info("Convex: %s, loss %.6g", result.status, result.objective)
         return Trained(fitted.theta, result)
@@ -231,29 +217,16 @@ class Convex(Trainer):
             details=fitted.details,
             ties_met=tied if _squared(objective) else None,
         )
+        if PART in fitted.details:
+            result.warnings.append(
+                f"there was time for the program of {fitted.details[PART]:.0f} samples alone"
+            )
         if tied:
             result.warnings.append(
                 f"the costs of {tied} samples tie: the loss counts the nearest of their "
                 "minimisers, the model returns one of them"
             )
         return result
-
-
-def _by_program(
-    fit: MinkowskiFit,
-    objective: Objective,
-    strengths: Strengths,
-    tied: int,
-    otherwise: Callable[[], Fitted],
-) -> Fitted:
-    """Return the optimum of the program, or something else if there is no time for it."""
-    try:
-        return fit_by_program(fit, objective, strengths, tied)
-    except OutOfTime:
-        return otherwise()
-    except KeyboardInterrupt:
-        objective.run.clock.interrupt()
-        return otherwise()
 
 
 def _squared(objective: Objective) -> bool:

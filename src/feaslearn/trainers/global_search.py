@@ -156,7 +156,7 @@ class Global(Trainer):
             if value - bound > 1.1 * self.tol * value and status == "optimal":
                 status = "stalled" if ended.finished else "time limit"
         elif value > ZERO * program.unit:
-            status = "time limit"
+            status = objective.run.ended()
         return bounded_result(self, objective, Found(best, status, bound, 1, {}), clock)
 
     def _heuristics(
@@ -165,7 +165,10 @@ class Global(Trainer):
         """Return parameters to beat, and their loss; the solver keeps most of the time."""
         seconds = 0.1 * clock.left if np.isfinite(clock.left) else None
         descent = GradientDescent(n_starts=self.n_starts, max_iter=100, max_seconds=seconds)
-        best = descent.search(objective.within("descent"), random).theta
+        descended = descent.search(objective.within("descent"), random)
+        if descended.result.status == "interrupted":
+            clock.interrupt()
+        best = descended.theta
         value = objective.value(best)
         for theta in _listed_starts(objective, random, self.n_starts, clock):
             reached = objective.value(theta)
@@ -198,7 +201,7 @@ def _listed_starts(
     samples = _listed(objective)
     if samples is None:
         return
-    program = NodeProgram(samples)
+    program = NodeProgram(samples, clock)
     for beta in starts(samples, objective, random, count):
         yield samples.theta(improved(samples, program, beta, clock.out)[1])
         if clock.out():
@@ -212,7 +215,9 @@ def _better(
     tried, samples = [theta], _listed(objective)
     if samples is not None:
         beta = samples.beta(theta)
-        tried.append(samples.theta(improved(samples, NodeProgram(samples), beta, clock.out)[1]))
+        tried.append(
+            samples.theta(improved(samples, NodeProgram(samples, clock), beta, clock.out)[1])
+        )
     for each in tried:
         reached = objective.value(each)
         if reached < value:

@@ -21,13 +21,13 @@ from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import OutOfTime, Run
 from feaslearn.trainers.elsewhere import is_elsewhere
-from feaslearn.trainers.measuring import with_time_to_measure
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.running import ENDS_ALL
 from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import GivenStart, LinearStart, Start
+from feaslearn.trainers.time_to_measure import with_time_to_measure
 from feaslearn.trainers.trainer import Trained, Trainer
 from feaslearn.trainers.walk import Callback, Iterate, Walk, best_walk
 from feaslearn.trainers.watch import validation_losses
@@ -102,7 +102,7 @@ class IterativeTrainer(Trainer):
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Walk from every start, and keep the best iterate of all."""
         objective = objective.limited(self.max_seconds)
-        objective = with_time_to_measure(objective, np.zeros(objective.size))
+        objective = with_time_to_measure(objective)
         standardization = Standardization.of(objective)
         seeds = random.integers(2**63, size=self.n_starts)
         thetas = [
@@ -229,7 +229,8 @@ class IterativeTrainer(Trainer):
                 try:
                     iterate = self.step(objective, iterate)
                 except OutOfTime:
-                    walk.status = "time limit"
+                    run.save(here, always=True)
+                    walk.status = run.ended()
                     break
                 walk.steps += iterate.steps
 

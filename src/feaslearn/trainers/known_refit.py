@@ -32,6 +32,8 @@ DISTANCE = 1.0
 STEPS = 25
 #: Share of the samples that say after how many steps to stop.
 HELD_OUT = 0.2
+#: How often a time limit must have room for all samples that are refitted to.
+EVALUATIONS = 20
 #: Fewer samples than this are not divided.
 FEWEST = 20
 #: Numbers that one step may touch: beyond, only some samples are refitted to.
@@ -58,6 +60,8 @@ def refit_within(
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
     order = order[: int(limit / problem.work(theta, whole))]
+    if run.clock.limited:
+        order = order[: problem.affordable(theta, _chosen(whole, order[:FEWEST]), run)]
     if len(order) < FEWEST:
         return theta
     count = round(HELD_OUT * len(order))
@@ -105,6 +109,15 @@ class _Refit:
             return np.inf
         rows = len(lifted.W) + n + len(self.known.shape.E) + len(self.known.shape.G)
         return float((lifted.lower.shape[1] + 3 * n) * rows**2)
+
+    def affordable(self, theta: Array, some: Shard, run: Run) -> int:
+        """Return how many samples can be gone through often enough in the time left."""
+        if run.late():
+            return 0
+        before = run.clock.seconds
+        self.value_and_gradient(theta, some)
+        each = (run.clock.seconds - before) / len(some.weights)
+        return int(run.clock.left / (EVALUATIONS * each))
 
     def path(
         self,

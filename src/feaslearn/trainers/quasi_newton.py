@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
-from feaslearn.runs import Run
+from feaslearn.runs import OutOfTime, Run
 
 Array = NDArray[np.float64]
 
@@ -51,12 +51,20 @@ def quasi_newton(
         if run.late():
             raise StopIteration
 
+    known = run.recorded(name, evaluate)
+    best: Any = OptimizeResult()
+    best.update(x=start, fun=np.inf, nit=0)
+
+    def in_time(point: Array) -> tuple[float, Array]:
+        if np.isfinite(best.fun):
+            run.check_time()  # in the middle of a line search, too
+        value, slope = known(point)
+        if value < best.fun:
+            best.update(x=point.copy(), fun=value, jac=slope.copy())
+        return value, slope
+
     chosen: Any = options
-    return minimize(
-        run.recorded(name, evaluate),
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        callback=step,
-        options=chosen,
-    )
+    try:
+        return minimize(in_time, start, jac=True, method="L-BFGS-B", callback=step, options=chosen)
+    except OutOfTime:
+        return best

@@ -19,10 +19,14 @@ MOST_PARAMETERS = 1000
 
 
 def polish(problem: AnnealedObjective, theta: Array) -> Array:
-    """Return parameters refitted with the ridge, or without it where that explains all samples."""
-    best = refit(problem, theta)
+    """Return parameters refitted with the ridge, or without it where that explains all samples.
+
+    Where the samples are explained already, a refit with the ridge would lead away from that.
+    """
+    explained = problem.explained(theta)
+    best = theta if explained else refit(problem, theta)
     bare = refit(problem.without_ridge(), best)
-    return bare if problem.explained(bare) else best
+    return bare if explained or problem.explained(bare) else best
 
 
 def refit(problem: AnnealedObjective, theta: Array) -> Array:

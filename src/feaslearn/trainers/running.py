@@ -14,10 +14,10 @@ import numpy as np
 
 from feaslearn.data import ShardSource
 from feaslearn.data.survey import Survey
-from feaslearn.exceptions import CheckpointError, FeaslearnError, Problems
+from feaslearn.exceptions import CheckpointError, FeaslearnError, Problems, TimeLimitError
 from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult
-from feaslearn.runs import Checkpoint, Journal, as_checkpoint
+from feaslearn.runs import Checkpoint, Journal, OutOfTime, as_checkpoint
 from feaslearn.runs.fingerprint import fingerprint
 from feaslearn.runs.generators import described, rebuilt, restore_state, state_of
 
@@ -86,7 +86,24 @@ def carried_out(
     ------
     CheckpointError
         If the file is damaged, or belongs to another problem.
+    TimeLimitError
+        If the time is up before there is any model.
     """
+    try:
+        return _carried_out(trainer, objective, random, work, seeded)
+    except OutOfTime:
+        if objective.run.clock.limited:
+            raise  # the whole run has more to say
+        kept = "" if trainer.checkpoint is None else "; what was done is in the checkpoint"
+        raise TimeLimitError(
+            f"max_seconds={trainer.max_seconds!r} was over before there was any model{kept}. Allow "
+            "more time, or fit to fewer samples or a smaller hypothesis"
+        ) from None
+
+
+def _carried_out(
+    trainer: Trainer, objective: Objective, random: np.random.Generator, work: Work, seeded: bool
+) -> Trained:
     limited = objective.limited(trainer.max_seconds)
     checkpoint = as_checkpoint(trainer.checkpoint)
     if checkpoint is None or limited.run.journal is not None:
@@ -157,7 +174,8 @@ def survey_once(objective: Objective) -> None:
     """Let a source of chunks be gone through, unless the run has done that before."""
     shards = objective.shards
     if isinstance(shards, ShardSource):
-        state = objective.run.once("survey", lambda: shards.survey().state())
+        run = objective.run
+        state = run.once("survey", lambda: shards.survey(run.check_time).state())
         shards.resume(Survey.of_state(state), whole=True)
 
 

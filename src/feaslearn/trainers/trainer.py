@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from feaslearn.data import Shard
-from feaslearn.exceptions import DataError, Problems, UnsupportedError
+from feaslearn.exceptions import (
+    LARGEST,
+    DataError,
+    Problems,
+    SolverError,
+    UnsupportedError,
+    beyond,
+)
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult, remarks_heard
@@ -19,11 +26,14 @@ from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
 from feaslearn.trainers.running import Given, carried_out, check_checkpoint
 from feaslearn.trainers.sample_order import ordered
+from feaslearn.trainers.time_to_measure import affordable, measurable, with_time_to_measure
 
 Array = NDArray[np.float64]
 
 #: Returned decisions that lose this many times the training loss are a matter of ties.
 HIDDEN = 1.001
+#: Share of a time limit for the search, where known constraints are taken into account after it.
+SEARCH_SHARE = 0.6
 #: Losses that differ by a smaller share are the same.
 SAME_LOSS = 1e-9
 
@@ -97,6 +107,13 @@ class Trainer(BaseEstimator, ABC):
             "AdaptiveSmoothing and GradientDescent fit Affine; or pass a part of the samples as "
             "arrays"
         ]
+
+    def affordable(self, objective: Objective) -> tuple[Objective, list[str]]:
+        """Return the objective with as many samples as the time limit has room for.
+
+        Warnings say so where that is a part of them.
+        """
+        return affordable(objective)
 
     @abstractmethod
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
@@ -186,13 +203,23 @@ class Trainer(BaseEstimator, ABC):
         self, objective: Objective, random: np.random.Generator, thorough: bool
     ) -> Trained:
         """Search, take what is known into account, and complete the result."""
+        objective, told = self.affordable(objective)
         learned = objective.learned()
         self.refuse(learned)
         searched = objective if self.uses_known else learned
+        if searched is not objective:
+            # What is known is taken into account in the rest, and all is measured once more.
+            searched = searched.limited(SEARCH_SHARE * objective.run.clock.left)
         with remarks_heard() as said:
             trained = self.search(searched if self.names_rows else ordered(searched), random)
-        trained.result.warnings.extend(said)
+        trained.result.warnings.extend([*told, *said])
+        _refuse_divergence(trained)
+        if told:
+            # What is proved for a part of the samples is not proved for all.
+            trained.result.status, trained.result.lower_bound = objective.run.ended(), None
         if learned is not objective and not self.uses_known:
+            objective, few = measurable(objective, trained.theta)
+            trained.result.warnings.extend(few)
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:
             _tell_of_empty_regions(objective, trained)
@@ -205,6 +232,16 @@ class Trainer(BaseEstimator, ABC):
             )
         _complete(trained, objective)
         return trained
+
+
+def _refuse_divergence(trained: Trained) -> None:
+    """Refuse parameters with which nothing can be computed."""
+    wrong = np.flatnonzero(np.isnan(trained.theta) | beyond(trained.theta))
+    if len(wrong):
+        raise SolverError(
+            f"training ended with parameters that are no numbers or beyond {LARGEST:g}, the first "
+            f"is number {wrong[0]} of {len(trained.theta)}: take a smaller step or another start"
+        )
 
 
 def _complete(trained: Trained, objective: Objective) -> None:
@@ -238,8 +275,9 @@ def _within(
     if objective.known is not None and objective.known.contain:
         theta = fit_contained(objective, trained.theta)
     else:
+        limited = with_time_to_measure(objective, trained.theta)
         try:
-            theta = refit_within(objective, trained.theta, random, thorough)
+            theta = refit_within(limited, trained.theta, random, thorough)
         except KeyboardInterrupt:
             theta, result.status = trained.theta, "interrupted"
         if not returned_loss(objective, theta) < returned_loss(objective, trained.theta):

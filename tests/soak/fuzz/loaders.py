@@ -33,6 +33,14 @@ from feaslearn.io import Table, read_table
 from feaslearn.io.model_file import _checksum
 from feaslearn.runs.checkpoint_file import read_checkpoint
 from feaslearn.trainers import Checkpoint
+from soak.fuzz.chunk_sources import (
+    damage_dataset,
+    damage_items,
+    dataset_files,
+    iterator_files,
+    read_dataset,
+    read_items,
+)
 from soak.fuzz.mutations import change_bytes, change_text, change_tree
 
 #: More signals than this are not predicted from: that takes long, whatever the file.
@@ -364,5 +372,7 @@ LOADERS: dict[str, Loader] = {
     "parquet": Loader(parquet_files, change_bytes, read_as_table, ".parquet"),
     "case": Loader(case_files, damage_csv, read_case_file, ".m"),
     "checkpoint": Loader(checkpoint_files, damage_checkpoint, read_as_checkpoint, ".ckpt"),
+    "chunks": Loader(dataset_files, damage_dataset, read_dataset, ".bin"),
+    "iterator": Loader(iterator_files, damage_items, read_items, ".json"),
     "words": Loader(word_files, damage_words, read_words, ".txt"),
 }

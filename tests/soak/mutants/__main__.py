@@ -29,6 +29,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -36,12 +38,19 @@ from changes import Change, changed, changes  # noqa: E402
 from lines_of_tests import TestsOfLines, Wanted, run_pytest, trace  # noqa: E402
 
 SOURCE = ROOT / "src" / "feaslearn"
+TESTS = ROOT / "tests"
 FOLDERS = ("losses", "sets", "hypotheses")
 #: Loaded once, before the mutants: each is run in a fork of this process.
 HEAVY = ("numpy", "scipy.optimize", "scipy.sparse.linalg", "scipy.stats", "sklearn.linear_model")
 HEAVY += ("sklearn.utils.estimator_checks", "numba", "cvxpy", "highspy", "hypothesis", "pandas")
-#: Seconds of tests (as traced) that a mutant meets at most, and memory that it may take.
-SECONDS, BYTES = 30.0, 6 * 2**30
+#: Memory that a mutant may take.
+BYTES = 8 * 2**30
+#: What is kept of the library from mutant to mutant: it is not changed, and takes long to load.
+KEPT = ("changes", "lines_of_tests", "feaslearn.kernels", "feaslearn.exceptions")
+#: What became of a mutant whose tests passed, or are no longer there.
+ENDS = {0: "survived", int(pytest.ExitCode.NO_TESTS_COLLECTED): "not run"}
+#: The number of tests, the fastest ones, that load the kernels.
+WARMING = 500
 
 
 @dataclass(frozen=True)
@@ -92,23 +101,23 @@ def mutants(folder: str) -> list[Mutant]:
     return found
 
 
-def attempt(mutant: Mutant, tests: TestsOfLines) -> tuple[str, int]:
+def attempt(mutant: Mutant, tests: TestsOfLines, seconds: float) -> tuple[str, int]:
     """Return what becomes of a mutant, and how many tests it met at most."""
     tree = ast.parse(mutant.path.read_text("utf-8"))
     node = list(ast.walk(tree))[mutant.change.node]
     names, total = [], 0.0
     for name in tests.running(mutant.path, tree, node):
         total += tests.tests[name][0]
-        if names and total > SECONDS:
+        if names and total > seconds:
             break
         names.append(name)
     if not names:
         return "not run", 0
-    return outcome(mutant, names, 30.0 + 10.0 * min(total, SECONDS)), len(names)
+    return outcome(mutant, names, 60.0 + 10.0 * min(total, seconds)), len(names)
 
 
-def outcome(mutant: Mutant | None, names: list[str], seconds: float) -> str:
-    """Run tests in a fork of this process, against a mutant or against the library as it is."""
+def outcome(mutant: Mutant, names: list[str], seconds: float) -> str:
+    """Run tests against a mutant, in a fork of this process."""
     child = os.fork()
     if child == 0:
         _run_and_exit(mutant, names)
@@ -116,14 +125,14 @@ def outcome(mutant: Mutant | None, names: list[str], seconds: float) -> str:
     while time.monotonic() < limit:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
-            return "survived" if os.waitstatus_to_exitcode(status) == 0 else "killed"
+            return ENDS.get(os.waitstatus_to_exitcode(status), "killed")
         time.sleep(0.05)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return "timed out"
 
 
-def _run_and_exit(mutant: Mutant | None, names: list[str]) -> None:
+def _run_and_exit(mutant: Mutant, names: list[str]) -> None:
     code = 3
     try:
         os.setsid()
@@ -131,20 +140,16 @@ def _run_and_exit(mutant: Mutant | None, names: list[str]) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
-        if mutant is not None:
-            sys.meta_path.insert(0, Finder(mutant))
-        files = list(dict.fromkeys(name.partition("::")[0] for name in names))
-        code = run_pytest(["-x", *files], Wanted(names))
+        sys.meta_path.insert(0, Finder(mutant))
+        code = run_tests(names)
     finally:
         os._exit(code)
 
 
 def run(options: argparse.Namespace) -> None:
     """Try the mutants that were drawn and have no result yet."""
-    for name in HEAVY:
-        importlib.import_module(name)
     tests = TestsOfLines(options.folder / "tests.json")
-    check_without_change(tests)
+    warm_up(tests)
     results = options.folder / "results.jsonl"
     done = {} if not results.exists() else read_results(results)
     drawn = [each for folder in options.folders for each in draw(folder, options)]
@@ -154,7 +159,7 @@ def run(options: argparse.Namespace) -> None:
     left += [each for each in drawn if each.key not in done and each not in left]
     for count, each in enumerate(left):
         start = time.monotonic()
-        status, met = attempt(each, tests)
+        status, met = attempt(each, tests, options.seconds)
         seconds = round(time.monotonic() - start, 1)
         line = {"key": each.key, "status": status, "tests": met, "seconds": seconds}
         with results.open("a", encoding="utf-8") as file:
@@ -162,11 +167,25 @@ def run(options: argparse.Namespace) -> None:
         print(f"{count + 1}/{len(left)} {status:9} {met:4} {seconds:6} {each.key}", flush=True)
 
 
-def check_without_change(tests: TestsOfLines) -> None:
-    """Refuse to go on where tests fail without any change: every mutant would look killed."""
-    names = sorted(tests.tests, key=lambda name: tests.tests[name][0])[:200]
-    if outcome(None, names, 600.0) != "survived":
+def run_tests(names: list[str]) -> int:
+    """Run some tests in this process until one fails; return what pytest returned."""
+    files = list(dict.fromkeys(name.partition("::")[0] for name in names))
+    return run_pytest(["-x", *files], Wanted(names))
+
+
+def warm_up(tests: TestsOfLines) -> None:
+    """Load packages and kernels, and see that tests pass without any change.
+
+    Where they do not, every mutant would look killed.
+    """
+    for name in HEAVY:
+        importlib.import_module(name)
+    if run_tests(sorted(tests.tests, key=lambda name: tests.tests[name][0])[:WARMING]) != 0:
         raise RuntimeError("tests fail although nothing was changed; trace them again")
+    for name, module in list(sys.modules.items()):
+        own = str(getattr(module, "__file__", None) or "").startswith((str(SOURCE), str(TESTS)))
+        if own and name != "__main__" and not name.startswith(KEPT):
+            del sys.modules[name]
 
 
 def draw(folder: str, options: argparse.Namespace) -> list[Mutant]:
@@ -208,6 +227,7 @@ def main() -> int:
     parser.add_argument("--folders", nargs="+", default=FOLDERS, choices=FOLDERS)
     parser.add_argument("--sample", type=int, default=0, help="of each folder; 0 takes all")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=15.0, help="of tests for each mutant")
     parser.add_argument("--again", action="store_true", help="try the survivors again")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants")
     options = parser.parse_args()

@@ -98,6 +98,9 @@ def _left_out(tree: ast.Module) -> set[int]:
             leave(node.annotation)
         elif isinstance(node, ast.Raise):
             leave(node.exc, node.cause)
+        elif isinstance(node, ast.keyword) and node.arg == "strict":
+            # Of `zip`: it asserts what holds in a right program.
+            leave(node)
         elif isinstance(node, ast.Call) and _name(node.func) in CALLED:
             leave(*node.args)
         elif _is_words(node):

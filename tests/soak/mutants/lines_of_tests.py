@@ -109,8 +109,9 @@ class Wanted:
 
 
 def run_pytest(arguments: list[str], plugin: object) -> int:
-    """Run pytest without the doctests of the modules, which the tests repeat."""
+    """Run pytest with the examples of the modules, which are tests too."""
     plain = ["-q", "-o", "addopts=", "--import-mode=importlib", "-p", "no:cacheprovider"]
+    plain += ["--doctest-modules", "-m", "not soak"]
     return int(pytest.main([*plain, *arguments], plugins=[plugin]))
 
 
@@ -130,6 +131,9 @@ def trace(tests: list[str], folders: dict[str, Path], file: Path) -> int:
     sys.meta_path.insert(0, tracer)
     code = run_pytest(tests, tracer)
     known = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    # What these files held before may be gone.
+    again = {name.partition("::")[0] for name in tracer.tests}
+    known = {name: ran for name, ran in known.items() if name.partition("::")[0] not in again}
     file.write_text(json.dumps(known | tracer.tests), "utf-8")
     return code
 

@@ -12,7 +12,8 @@ import feaslearn as fl
 from feaslearn.data import Shard, shards
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Convex, Trained
-from feaslearn.trainers.minkowski_fit import MinkowskiFit, Strengths, fit_by_program
+from feaslearn.trainers.minkowski_fit import MinkowskiFit, Strengths
+from feaslearn.trainers.minkowski_fit.by_program import fit_by_program
 
 LOSSES: dict[str, Loss] = {
     "predictability-squared": fl.Predictability(),

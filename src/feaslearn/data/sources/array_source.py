@@ -60,8 +60,16 @@ def columns_of(table: Any, place: str) -> list[NDArray[Any]]:
     """Return the columns of an array or frame; of an array, as views."""
     if hasattr(table, "columns") and hasattr(table, "to_numpy"):
         labels = list(table.columns)
-        return [np.asarray(table[label].to_numpy()) for label in labels]
-    array = np.asarray(table.to_numpy() if hasattr(table, "to_numpy") else table)
+        if not labels:
+            raise DataError(f"Chunks: {place} hold a frame without columns")
+        # By their places, where the package can: two columns may have the same name.
+        placed = hasattr(table, "iloc")
+        columns = (table.iloc[:, j] if placed else table[name] for j, name in enumerate(labels))
+        return [np.asarray(column.to_numpy()) for column in columns]
+    try:
+        array = np.asarray(table.to_numpy() if hasattr(table, "to_numpy") else table)
+    except ValueError as error:
+        raise DataError(f"Chunks: {place} hold rows that are not of the same length") from error
     if array.ndim not in (1, 2) or 0 in array.shape:
         raise DataError(
             f"Chunks: {place} hold an array of shape {array.shape}; rows are samples, columns are "

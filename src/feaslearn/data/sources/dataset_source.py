@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from feaslearn.data.sources.parquet_source import arrow_column
+from feaslearn.data.sources.parquet_source import arrow_column, reading
 from feaslearn.data.sources.table_source import Block, TableSource, Task
 from feaslearn.exceptions import DataError
 
@@ -27,7 +27,8 @@ class DatasetSource(TableSource):
         for number, fragment in enumerate(dataset.get_fragments()):
             place = getattr(fragment, "path", "") or f"fragment {number}"
             self._fragments.append((fragment, first, place))
-            first += fragment.count_rows()
+            with reading(place):
+                first += fragment.count_rows()
         self.n_rows = first
         if not first:
             raise DataError("Chunks: the dataset has no rows")
@@ -41,7 +42,7 @@ class DatasetSource(TableSource):
 
 def _blocks(fragment: Any, first: int, place: str, names: list[str], rows: int) -> Iterator[Block]:
     row = 0
-    try:
+    with reading(place):
         for batch in fragment.to_batches(
             columns=names, batch_size=rows, batch_readahead=1, use_threads=False
         ):
@@ -49,5 +50,3 @@ def _blocks(fragment: Any, first: int, place: str, names: list[str], rows: int) 
                 arrays = [arrow_column(batch.column(name)) for name in names]
                 yield Block(arrays, first + row, place, row)
             row += batch.num_rows
-    except (OSError, ValueError) as error:
-        raise DataError(f"{place}: cannot be read: {error}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -26,16 +27,29 @@ class LazyFrameSource(TableSource):
                 "with sink_parquet and pass the file, or collect it"
             )
         self._frame = frame
-        self.labels = tuple(frame.collect_schema().names())
+        with _asking():
+            self.labels = tuple(frame.collect_schema().names())
 
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
         """Yield one task for each piece of the result; polars makes them."""
         names = [self.labels[j] for j in columns]
         first = 0
         query = self._frame.select(names)
-        for batch in query.collect_batches(chunk_size=rows, maintain_order=True):
-            arrays = [batch[name].to_numpy() for name in names]
-            block = Block(arrays, first, "the lazy frame", first)
-            first += batch.height
-            if batch.height:
-                yield partial(cut, block, rows)
+        with _asking():
+            for batch in query.collect_batches(chunk_size=rows, maintain_order=True):
+                arrays = [batch[name].to_numpy() for name in names]
+                block = Block(arrays, first, "the lazy frame", first)
+                first += batch.height
+                if batch.height:
+                    yield partial(cut, block, rows)
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """Make errors of polars ours: a file that the query reads may be damaged."""
+    import polars as pl
+
+    try:
+        yield
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise DataError(f"the lazy frame: cannot be read: {error}") from error

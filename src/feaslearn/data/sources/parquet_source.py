@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -12,7 +14,13 @@ from typing import Any, Self
 import numpy as np
 
 from feaslearn.data.sources.table_source import Block, TableSource, Task
-from feaslearn.exceptions import DataError, FileError, MissingExtraError, list_first
+from feaslearn.exceptions import (
+    DataError,
+    FeaslearnError,
+    FileError,
+    MissingExtraError,
+    list_first,
+)
 
 #: Bytes that are read from a file at a time.
 BUFFER = 2**20
@@ -34,11 +42,9 @@ class ParquetSource(TableSource):
         first = 0
         self.labels: tuple[str, ...] = ()
         for file in self._files:
-            try:
+            with reading(file, "not a Parquet file that can be read"):
                 metadata = pq.read_metadata(file)
-            except (OSError, ValueError) as error:
-                raise DataError(f"{file}: not a Parquet file that can be read: {error}") from error
-            labels = tuple(metadata.schema.to_arrow_schema().names)
+                labels = tuple(metadata.schema.to_arrow_schema().names)
             self._check(file, labels)
             row = 0
             for group in range(metadata.num_row_groups):
@@ -63,6 +69,9 @@ class ParquetSource(TableSource):
     def _check(self, file: str, labels: tuple[str, ...]) -> None:
         if not self.labels:
             self.labels = labels
+        twice = [label for label, times in Counter(labels).items() if times > 1]
+        if twice:
+            raise DataError(f"{file}: there is more than one column {twice[0]!r}; rename them")
         missing = [label for label in self.labels if label not in labels]
         if missing:
             raise DataError(
@@ -81,7 +90,10 @@ class ParquetSource(TableSource):
 
     def identity(self) -> object:
         """Return sizes and times of the files."""
-        known = [Path(file).stat() for file in self._files]
+        try:
+            known = [Path(file).stat() for file in self._files]
+        except OSError as error:
+            raise FileError(f"Chunks: {error.filename}: {error.strerror}") from error
         return [self.labels, self._files, [(each.st_size, each.st_mtime_ns) for each in known]]
 
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
@@ -96,14 +108,27 @@ def _blocks(
 ) -> Iterator[Block]:
     """Yield the blocks of one row group; it is never in memory as a whole."""
     pq = parquet()
+    with (
+        reading(f"{file}, row group {group}"),
+        pq.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False) as opened,
+    ):
+        for batch in opened.iter_batches(rows, [group], names, use_threads=False):
+            arrays = [arrow_column(batch.column(name)) for name in names]
+            yield Block(arrays, first, file, row)
+            first, row = first + batch.num_rows, row + batch.num_rows
+
+
+@contextmanager
+def reading(place: str, otherwise: str = "cannot be read") -> Iterator[None]:
+    """Make errors of pyarrow and of the system ours."""
+    import pyarrow as pa
+
     try:
-        with pq.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False) as opened:
-            for batch in opened.iter_batches(rows, [group], names, use_threads=False):
-                arrays = [arrow_column(batch.column(name)) for name in names]
-                yield Block(arrays, first, file, row)
-                first, row = first + batch.num_rows, row + batch.num_rows
-    except (OSError, ValueError) as error:
-        raise DataError(f"{file}, row group {group}: cannot be read: {error}") from error
+        yield
+    except FeaslearnError:
+        raise
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise DataError(f"{place}: {otherwise}: {error}") from error
 
 
 def arrow_column(column: Any) -> np.ndarray[Any, Any]:
@@ -125,16 +150,22 @@ def parquet() -> Any:
 
 def _found(path: str) -> list[str]:
     """Return the files that a path stands for, in the order of their names."""
-    if Path(path).is_dir():
-        files = sorted(str(file) for file in Path(path).rglob("*.parquet"))
-    elif Path(path).exists():
-        files = [path]
-    else:
-        root = Path(Path(path).anchor)
-        pattern = str(Path(path).relative_to(root))
-        files = sorted(str(file) for file in root.glob(pattern)) if pattern != "." else []
+    try:
+        files = _matching(Path(path))
+    except (OSError, ValueError) as error:  # no rights, or a pattern that is none
+        raise FileError(f"Chunks: {path!r} cannot be looked up: {error}") from error
     if not files and Path(path).is_dir():
         raise FileError(f"Chunks: there is no Parquet file in the directory {path!r}")
     if not files:
         raise FileError(f"Chunks: there is no file {path!r}, nor one that matches")
     return files
+
+
+def _matching(path: Path) -> list[str]:
+    if path.is_dir():
+        return sorted(str(file) for file in path.rglob("*.parquet"))
+    if path.exists():
+        return [str(path)]
+    root = Path(path.anchor)
+    pattern = str(path.relative_to(root))
+    return sorted(str(file) for file in root.glob(pattern)) if pattern != "." else []

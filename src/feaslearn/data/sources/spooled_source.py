@@ -6,12 +6,15 @@ import os
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from feaslearn.data.sources.iterated_source import IteratedSource
 from feaslearn.data.sources.parquet_source import ParquetSource, parquet
-from feaslearn.data.sources.table_source import TableSource, Task
+from feaslearn.data.sources.table_source import Block, TableSource, Task
+from feaslearn.exceptions import DataError, FileError
 
 
 class SpooledSource(TableSource):
@@ -30,21 +33,30 @@ class SpooledSource(TableSource):
         first = next(iterator, None)
         found = IteratedSource(lambda: [] if first is None else [first])
         self.labels, self.n_signals, self.named = found.labels, found.n_signals, found.named
-        handle, path = tempfile.mkstemp(suffix=".parquet")
-        os.close(handle)
+        with _on_disk():
+            handle, path = tempfile.mkstemp(suffix=".parquet")
+            os.close(handle)
         weakref.finalize(self, Path(path).unlink, missing_ok=True)
         columns = [str(j) for j in range(len(self.labels))]
         whole = IteratedSource(_Chain(first, iterator))
         with _Writer(pq, path, columns) as writer:
             for task in whole.tasks(range(len(columns)), 2**17):
                 for block in task():
-                    writer.write(block.columns)
+                    writer.write(block)
+        if not writer.written:
+            raise DataError("Chunks: the iterator yields no rows")
         self._file = ParquetSource([path])
         self.n_rows = self._file.n_rows
 
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
-        """Yield one task for each row group of the file."""
-        return self._file.tasks(columns, rows)
+        """Yield one task for each row group of the file, whose name says nothing to users."""
+        for task in self._file.tasks(columns, rows):
+            yield partial(_placed, task)
+
+
+def _placed(task: Task) -> Iterator[Block]:
+    for block in task():
+        yield block._replace(place="the iterator", row=block.first)
 
 
 class _Chain:
@@ -70,15 +82,51 @@ class _Writer:
     def __enter__(self) -> _Writer:
         return self
 
-    def write(self, columns: Sequence[Any]) -> None:
+    @property
+    def written(self) -> bool:
+        """Whether there are any rows."""
+        return self._writer is not None
+
+    def write(self, block: Block) -> None:
         """Add rows."""
         import pyarrow as pa
 
-        table = pa.Table.from_arrays([pa.array(column) for column in columns], self._names)
-        if self._writer is None:
-            self._writer = self._pq.ParquetWriter(self._path, table.schema)
-        self._writer.write_table(table.cast(self._writer.schema))
+        try:
+            arrays = [pa.array(column) for column in block.columns]
+            table = pa.Table.from_arrays(arrays, self._names)
+            if self._writer is not None:
+                self._check_kinds(table.schema)
+                table = table.cast(self._writer.schema)
+        except (ValueError, pa.ArrowException) as error:
+            raise DataError(
+                f"{block.place}: values that are no numbers, or not of the kind that the first "
+                f"chunk has: {error}"
+            ) from error
+        with _on_disk():
+            if self._writer is None:
+                self._writer = self._pq.ParquetWriter(self._path, table.schema)
+            self._writer.write_table(table)
+
+    def _check_kinds(self, schema: Any) -> None:
+        """Refuse texts in the place of numbers, which pyarrow would read as numbers."""
+        import pyarrow as pa
+
+        for new, old in zip(schema.types, self._writer.schema.types, strict=True):
+            if pa.types.is_primitive(new) != pa.types.is_primitive(old):
+                raise ValueError(f"{new} is not {old}")
 
     def __exit__(self, *_: object) -> None:
         if self._writer is not None:
-            self._writer.close()
+            with _on_disk():
+                self._writer.close()
+
+
+@contextmanager
+def _on_disk() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FileError(
+            f"Chunks: what the iterator yields cannot be kept in a temporary file: {error}. Pass a "
+            "function that returns the iterator, or let TMPDIR name a larger disk"
+        ) from error

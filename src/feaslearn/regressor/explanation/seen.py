@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-#: Samples that are looked at, and those where each decision takes a linear or a conic program.
-LOOKED_AT, BY_LINEAR, BY_CONIC = 2000, 200, 60
+#: Samples that are looked at, and those where each decision takes known constraints, a linear or a
+#: conic program.
+LOOKED_AT, BY_KNOWN, BY_LINEAR, BY_CONIC = 2000, 60, 200, 60
 #: Directions of prices that are kept.
 DIRECTIONS = 64
 #: Entries of a latent point below this are zero.
@@ -69,7 +70,8 @@ def look(hypothesis: Hypothesis, theta: Array, data: FitData, maximises: bool) -
     """Return what is to be remembered of a fit."""
     rows = data.minimized(maximises)
     count, n = rows.n_rows, rows.n_decisions
-    some = rows.every(-(-count // _most(hypothesis, n)))
+    most = _most(hypothesis, n) if data.known is None else min(BY_KNOWN, _most(hypothesis, n))
+    some = rows.every(-(-count // most))
     if data.known is None:
         shown = exposure(hypothesis, theta, some.features, some.costs)
     else:

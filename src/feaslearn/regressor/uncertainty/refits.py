@@ -17,6 +17,7 @@ from feaslearn.regressor.checks import check_fit
 from feaslearn.regressor.reader import check_fitted, decision_names
 from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
 from feaslearn.regressor.uncertainty.moment_refits import MomentRefits, moment_refits
+from feaslearn.runs.memory import check_memory
 from feaslearn.trainers import Convex
 from feaslearn.trainers.convex import as_minkowski
 from feaslearn.trainers.progress import ProgressBar
@@ -28,6 +29,8 @@ Array = NDArray[np.float64]
 
 #: With fewer refits there is no band to speak of.
 LEAST = 10
+#: Numbers that a refit holds beside its parameters, about.
+OF_A_REFIT = 1000
 
 
 def resample(
@@ -50,6 +53,11 @@ def resample(
         raise DataError(f"bootstrap: n={n!r} is not a whole number of at least {LEAST}")
     blank = _held(model)
     data = check_fit(blank, X, y, costs, sample_weight)
+    check_memory(
+        float(n) * (len(model.theta_) + OF_A_REFIT),
+        f"{n} refits of {len(model.theta_)} parameters",
+        "ask for fewer (n=), or for sandwich()",
+    )
     seeds = np.random.SeedSequence(_first(random_state)).spawn(int(n))
     short = moment_refits(model, data)
     if short is None:
@@ -133,9 +141,11 @@ def _refit(
     drawn = random.multinomial(int(counting.sum()), counting / counting.sum())
     try:
         model: RegionRegressor = clone(blank).set_params(random_state=random)
-        return model.fit(X, y, costs, weights * drawn)
+        model.fit(X, y, costs, weights * drawn)
     except FeaslearnError as error:
         return _said(error)
+    model.__dict__.pop("_samples", None)  # weights of its own, and no refit is fitted further
+    return model
 
 
 def _reweighted(

@@ -30,17 +30,20 @@ from feaslearn.trainers.facet_learning.growth import loss_of
 from feaslearn.trainers.facet_learning.region_once import region_once
 from feaslearn.trainers.facet_learning.remarks import contradictions, refuse_empty
 from feaslearn.trainers.facet_learning.response import answers_to_prices, are_exact
-from feaslearn.trainers.facet_learning.samples import Samples, Units, rows_of
-from feaslearn.trainers.measuring import measured, with_time_to_measure
+from feaslearn.trainers.facet_learning.samples import Samples, Units, check_size, rows_of
+from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import Given, check_max_seconds
 from feaslearn.trainers.sample_order import ordered
+from feaslearn.trainers.time_to_measure import affordable, with_time_to_measure
 from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
 
 #: Share of a time limit that may be spent on the choice of equalities and noise.
 CHOICE_SHARE = 0.4
+#: How often a time limit must have room to measure all samples, or a part of them is fitted to.
+PASSES = 20.0
 #: Noise that is tried where no equality shows it, in units of the decisions' spread.
 NOISES = (0.0, 0.02, 0.05, 0.1)
 #: Growths under each of them.
@@ -126,6 +129,10 @@ class FacetLearning(Trainer):
         if not given and not (isinstance(self.noise, str) and self.noise == "auto"):
             problems.add(f"noise={self.noise!r} is neither 'auto' nor a number of at least 0")
 
+    def affordable(self, objective: Objective) -> tuple[Objective, list[str]]:
+        """Return as many samples as there is time for: growing goes over them again and again."""
+        return affordable(objective, rounds=PASSES)
+
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Grow regions on several splits, and keep the one that fits best."""
         objective = objective.limited(self.max_seconds)
@@ -133,6 +140,7 @@ class FacetLearning(Trainer):
         hypothesis = without_known(objective.hypothesis)
         if not isinstance(hypothesis, Facets):
             raise TypeError("refused by mismatches")
+        check_size(objective, int(hypothesis.max_facets))
         came = rows_of(objective)
         whole, known = rows_of(ordered(objective))
         if np.isnan(whole.decisions).any(axis=1).all():
@@ -148,7 +156,7 @@ class FacetLearning(Trainer):
             run.clock.interrupt()
         theta = hypothesis.theta_of_rows(units.revert(start))
         options = replace(options, run=with_time_to_measure(objective, theta).run)
-        if known is not None:
+        if known is not None and not objective.drawn:
             refuse_empty(hypothesis, start, units.apply(*came), came[0])
         history = [loss_of(start, samples, options)]
         regions, status = self._regions(start, samples, options, random)
@@ -158,7 +166,8 @@ class FacetLearning(Trainer):
         trained = measured(self, objective, theta, status)
         result = trained.result
         result.n_iter, result.history = len(regions), {"relative loss": history}
-        result.warnings = contradictions(came[0], units.apply(*came), options.noise)
+        if not objective.drawn:  # rows are named
+            result.warnings = contradictions(came[0], units.apply(*came), options.noise)
         result.others = [
             hypothesis.theta_of_rows(units.revert(rows)) for rows in regions if rows is not best
         ]

@@ -13,6 +13,7 @@ from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.small_programs import FacetSolutions
 from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective
+from feaslearn.runs.memory import check_memory
 from feaslearn.trainers.standardize import weighted_sum
 
 Array = NDArray[np.float64]
@@ -165,3 +166,13 @@ class Units(NamedTuple):
             a / lengths,
             f / lengths,
         )
+
+
+def check_size(objective: Objective, max_facets: int) -> None:
+    """Refuse samples whose copies, limits and prices would not fit into memory."""
+    count, n, k = objective.n_samples, objective.n_decisions, objective.n_features
+    check_memory(
+        count * (6.0 * (2 * n + k) + 3.0 * (max_facets + 3 * n)),
+        f"facets of {count} samples with {n} decisions and {k} features",
+        "fit to fewer samples, or use Facets(max_facets=...) with fewer",
+    )

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from feaslearn.trainers.minkowski_fit.by_program import fit_by_program, too_large
+from feaslearn.trainers.minkowski_fit.by_program import PART
 from feaslearn.trainers.minkowski_fit.column_generation import grow
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
+from feaslearn.trainers.minkowski_fit.in_time import affordable_samples
 from feaslearn.trainers.minkowski_fit.penalized import Strengths
+from feaslearn.trainers.minkowski_fit.programs import Programmed, by_other_loss, with_ties
 from feaslearn.trainers.minkowski_fit.remarks import remarks
 
-__all__ = ["Fitted", "MinkowskiFit", "Strengths", "fit_by_program", "grow", "remarks", "too_large"]
+__all__ = [
+    "PART",
+    "Fitted",
+    "MinkowskiFit",
+    "Programmed",
+    "Strengths",
+    "affordable_samples",
+    "by_other_loss",
+    "grow",
+    "remarks",
+    "with_ties",
+]

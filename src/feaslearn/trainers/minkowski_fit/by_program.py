@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.formulations import MinkowskiProgram
+from feaslearn.formulations import MinkowskiProgram, ProgramRows
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Objective
+from feaslearn.runs import Clock, OutOfTime
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
 from feaslearn.trainers.minkowski_fit.penalized import Strengths
 
 #: Latent points a program may have, and scales and errors.
 MOST_LATENT, MOST_ROWS = 300_000, 2_000_000
+#: Under a time limit: samples of the smallest program, how much larger the next one is, and how
+#: much longer it takes.
+SMALLEST, STEP, LONGER = 50, 4, 6.0
+#: The detail that says how many samples the program had, where these were not all.
+PART = "samples of the program"
 
 
 def too_large(model: Minkowski, objective: Objective, n_rows: int) -> bool:
@@ -24,7 +32,11 @@ def too_large(model: Minkowski, objective: Objective, n_rows: int) -> bool:
 def fit_by_program(
     fit: MinkowskiFit, objective: Objective, strengths: Strengths, n_tied: int
 ) -> Fitted:
-    """Return the optimum of the training program."""
+    """Return the optimum of the training program.
+
+    With a time limit, the programs of larger and larger parts of the samples are solved while there
+    seems to be time for the next; `OutOfTime` is raised where there is none even for the first.
+    """
     samples = fit.samples
     model, n_rows = samples.hypothesis, objective.n_samples
     if too_large(model, objective, n_tied or n_rows):
@@ -33,18 +45,70 @@ def fit_by_program(
             f"latent points or {MOST_ROWS} scales and errors; train on fewer samples, or with "
             "Predictability()"
         )
+    rows, clock = samples.program_rows(), objective.run.clock
+    found: Fitted | None = None
+    took = 0.0
+    for count in _sizes(n_rows, clock):
+        before = clock.left
+        if before < LONGER * took:
+            break
+        try:
+            found = _solved(fit, objective, strengths, _part(rows, count))
+        except OutOfTime:
+            if found is None:
+                raise
+            break
+        took = before - clock.left
+    if found is None:
+        raise OutOfTime
+    return found
+
+
+def _sizes(count: int, clock: Clock) -> list[int]:
+    """Return how many samples programs have: all, and with a time limit parts of them first."""
+    sizes = [count]
+    while clock.limited and sizes[0] > SMALLEST * STEP:
+        sizes.insert(0, sizes[0] // STEP)
+    return sizes
+
+
+def _part(rows: ProgramRows, count: int) -> ProgramRows:
+    """Return so many samples, drawn at random."""
+    total = len(rows.weights)
+    if count == total:
+        return rows
+    drawn = np.sort(np.random.default_rng(0).choice(total, count, replace=False))
+    part = ProgramRows(*(np.ascontiguousarray(array[drawn]) for array in rows))
+    return part._replace(weights=part.weights * (rows.weights.sum() / part.weights.sum()))
+
+
+def _solved(
+    fit: MinkowskiFit, objective: Objective, strengths: Strengths, rows: ProgramRows
+) -> Fitted:
+    """Return the optimum of the program of some samples, or all: only then is there a bound."""
+    samples, clock = fit.samples, objective.run.clock
+    model = samples.hypothesis
     program = MinkowskiProgram(
         objective.loss,
         model.terms_of(objective.n_decisions),
-        samples.program_rows(),
+        rows,
         shared=model.scale == "shared",
         nonnegative=samples.basis.nonnegative,
     )
-    clock = objective.run.clock
     answer = program.solve(clock=clock)
     bound = answer.value
     if max(strengths) > 0.0:
         answer = program.solve(*fit.problem.penalties(fit.moments, strengths), clock)
     details = {"objective of the program": answer.value, **strengths._asdict()}
     theta = samples.theta(answer.a, answer.b)
-    return Fitted(theta, answer.value, bound, strengths, 1, details | fit.used(answer.a))
+    whole = len(rows.weights) == objective.n_samples
+    if not whole:
+        details[PART] = float(len(rows.weights))
+    return Fitted(
+        theta,
+        answer.value,
+        bound if whole else None,
+        strengths,
+        1,
+        details | fit.used(answer.a),
+    )

@@ -38,13 +38,16 @@ def grow(
 
     with ProgressBar("Column generation", int(model.max_terms)) as bar:
         while True:
+            before = clock.left
             fit = fitted_to(shapes)
             plain = fit.solve(0.0, 0.0)
             priced = _best(model, fit, plain)
             size = np.sqrt(fit.moments.xx)
             known = any(np.allclose(priced.shape, shape) for shape in shapes)
             ended = priced.rate <= NO_RATE * size or known
-            if ended or len(shapes) == model.max_terms or clock.out():
+            # The next round takes longer than this one.
+            late = clock.limited and clock.left < 2.0 * (before - clock.left)
+            if ended or len(shapes) == model.max_terms or late:
                 break
             shapes.append(priced.shape)
             bar.update(len(shapes), f"loss {plain.loss:.4g}")

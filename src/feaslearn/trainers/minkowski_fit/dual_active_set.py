@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr_delete, solve_triangular
 
 from feaslearn.exceptions import SolverError
+from feaslearn.runs import Run
 
 Array = NDArray[np.float64]
 
@@ -29,6 +30,8 @@ class DualActiveSet:
     ----------
     start : ndarray of shape (m,)
         The unconstrained optimum c.
+    run : Run, optional
+        Says when the time is up; the search then raises `OutOfTime`.
 
     Attributes
     ----------
@@ -40,7 +43,8 @@ class DualActiveSet:
         Their multipliers, not negative.
     """
 
-    def __init__(self, start: Array) -> None:
+    def __init__(self, start: Array, run: Run | None = None) -> None:
+        self._run = Run() if run is None else run
         m = len(start)
         self._start, self.y = start, start.copy()
         self.active: list[int] = []
@@ -58,6 +62,7 @@ class DualActiveSet:
         """Make all columns of ``V`` (m, P), of length one, hold; those of before come first."""
         fresh = False
         for _ in range(20 * (V.shape[1] + len(self.y)) + 100):
+            self._run.check_time()
             slack = self.y @ V
             slack[self.active] = 0.0
             worst = int(np.argmin(slack)) if len(slack) else 0

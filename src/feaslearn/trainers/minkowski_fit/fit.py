@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard, ShardSource
 from feaslearn.data.survey import Survey
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.runs import Clock, Run
+from feaslearn.runs import Clock, OutOfTime, Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.trainers.minkowski_fit.folds import Folds, Numbers
 from feaslearn.trainers.minkowski_fit.moments import Moments
@@ -85,7 +85,7 @@ class MinkowskiFit:
         self._run = Run() if run is None else run
         self.samples = Samples(hypothesis, shards, n_jobs, self._run)
         _check_size(self.samples, n_folds)
-        self._folds = Folds.draw(self.samples.shards, n_folds, random)
+        self._folds = Folds.draw(self.samples.shards, n_folds, random, self._run.check_time)
 
     @cached_property
     def _sums(self) -> Sums:
@@ -110,7 +110,8 @@ class MinkowskiFit:
     def problem(self) -> Penalized:
         """The problem in the moments."""
         of = self.samples.of
-        return Penalized.over(ScaleCone(of.shape, self._lookout), self.moments, of.basis, of.split)
+        cone = ScaleCone(of.shape, self._lookout, self._run)
+        return Penalized.over(cone, self.moments, of.basis, of.split)
 
     @cached_property
     def _lookout(self) -> NegativeScales | None:
@@ -129,17 +130,27 @@ class MinkowskiFit:
         robust: bool = False,
         clock: Clock | None = None,
     ) -> Fitted:
-        """Return the optimum, for strengths given or chosen ("auto")."""
+        """Return the optimum, for strengths given or chosen ("auto").
+
+        `OutOfTime` is raised where there is no time even for the optimum without strengths.
+        """
         self._clock = Clock() if clock is None else clock
-        reduced = self.moments.reduced()
+        before, reduced = self._clock.left, self.moments.reduced()
         plain = self.problem.solve(reduced, Strengths(0.0, 0.0))
+        # The fit with the strengths that are chosen takes about as long.
+        for_choice = self._clock.part(2.0 * self._clock.left - before)
         bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
         if not self._determined(bound, ridge, sparsity):
             try:
-                strengths = self.problem.choose(self._sums.folds, ridge, sparsity, self._clock)
+                strengths = self.problem.choose(self._sums.folds, ridge, sparsity, for_choice)
             except KeyboardInterrupt:
                 self._clock.interrupt()
-        answer = self.problem.solve(reduced, strengths) if max(strengths) > 0.0 else plain
+        answer = plain
+        if max(strengths) > 0.0:
+            try:
+                answer = self.problem.solve(reduced, strengths)
+            except OutOfTime:
+                strengths = Strengths(0.0, 0.0)
         if robust:
             strengths, answer, anomalous = self._reweighted(ridge, sparsity, strengths, answer)
             details["samples that count less than half"] = float(anomalous)
@@ -194,11 +205,17 @@ class MinkowskiFit:
         """
         weigh = self._weights(answer)
         for again in (False, True):
+            if self._clock.out():
+                break
             folds = self.samples.sums(self._folds, weigh).folds
             if again:
                 strengths = self.problem.choose(folds, ridge, sparsity, self._clock)
             for _ in range(MAX_REWEIGHTED):
-                last, answer = answer, self.problem.solve(Moments.total(folds).reduced(), strengths)
+                last = answer
+                try:
+                    answer = self.problem.solve(Moments.total(folds).reduced(), strengths)
+                except OutOfTime:
+                    return strengths, last, weigh.halved
                 weigh = self._weights(answer)
                 if _close(last, answer) or self._clock.out():
                     break

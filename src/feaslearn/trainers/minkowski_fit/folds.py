@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -34,13 +35,20 @@ class Folds(NamedTuple):
     block: int
 
     @classmethod
-    def draw(cls, shards: Shards, n_folds: int, random: np.random.Generator) -> Folds:
+    def draw(
+        cls,
+        shards: Shards,
+        n_folds: int,
+        random: np.random.Generator,
+        between: Callable[[], object] | None = None,
+    ) -> Folds:
         """Divide samples into folds at random, equal ones together, or many of them by turns.
 
-        Few samples that are not in memory are read for that.
+        Few samples that are not in memory are read for that, and where nobody knows how many there
+        are, all of them; ``between`` shards of these something may be done.
         """
         if n_folds > 1 and shards.n_rows is None and isinstance(shards, ShardSource):
-            shards.survey()
+            shards.survey(between)
         total = shards.n_rows
         if n_folds == 1 or total is None or total >= MOST_DRAWN:
             return cls(n_folds, None, BLOCK)

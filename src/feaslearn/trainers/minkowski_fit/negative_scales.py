@@ -30,7 +30,8 @@ MOST_LISTED, LEAST_AT_ONCE = 10 * AT_ONCE, 8
 class Found(NamedTuple):
     """The least and the greatest of each scale, and the rows where scales are most negative.
 
-    ``lowest`` lists term, scale and functions of such rows; ``negative`` counts all of them.
+    ``lowest`` lists term, scale and functions of such rows; ``negative`` counts scales that
+    are so by more than rounding.
     """
 
     least: Array
@@ -69,7 +70,7 @@ class NegativeScales:
 
     def __init__(self, samples: Samples, sums: Sums) -> None:
         self._samples, self._ends = samples, (sums.low, sums.high)
-        #: Scales that were negative by rounding in the last look.
+        #: Scales that were negative by more than rounding in the last look.
         self.clipped = 0
         self._kept = samples.of.psi(samples.shards.first.features)
         self._listed = {row.tobytes() for row in self._kept}
@@ -179,8 +180,10 @@ def _found(psi: Array, a: Array) -> Found:
         rows = (i for i in least_rows if scales[t, i] < 0.0)
         # A view would hold the whole shard.
         lowest += [(int(t), float(scales[t, i]), psi[i].copy()) for i in rows]
-    negative = int(np.count_nonzero(scales < 0.0)) if lowest else 0
-    return Found(least, scales.max(axis=1), lowest, negative)
+    greatest = scales.max(axis=1)
+    rounding = VIOLATED * float(max(np.abs(least).max(), np.abs(greatest).max()))
+    negative = int(np.count_nonzero(scales < -rounding)) if lowest else 0
+    return Found(least, greatest, lowest, negative)
 
 
 def _chosen(found: Found, known: Mapping[Row, Array], at_once: int = AT_ONCE) -> dict[Row, Array]:

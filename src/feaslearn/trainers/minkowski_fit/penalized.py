@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.hypotheses.scale_basis import ScaleBasis
-from feaslearn.runs import Clock
+from feaslearn.runs import Clock, OutOfTime
 from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced, Split
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 from feaslearn.trainers.progress import ProgressBar
@@ -168,5 +168,8 @@ class Penalized:
             for s in places:
                 if clock.out():
                     return found
-                found[f, s] = self.solve(others, tried[s], everywhere=False)
+                try:
+                    found[f, s] = self.solve(others, tried[s], everywhere=False)
+                except OutOfTime:
+                    return found
         return found

@@ -97,6 +97,8 @@ class Samples:
                 at.low, at.high = np.minimum(at.low, least), np.maximum(at.high, greatest)
                 at.done += count
                 bar.update(at.done)
+                if reweigh is None:
+                    self._run.check_time()
         return Sums([at.parts[fold] for fold in sorted(at.parts)], at.low, at.high)
 
     def settle(self, sums: Sums) -> Sums:

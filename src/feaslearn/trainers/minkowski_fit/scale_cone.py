@@ -15,6 +15,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.optimize import nnls
 
 from feaslearn.exceptions import SolverError
+from feaslearn.runs import Run
 from feaslearn.trainers.minkowski_fit.dual_active_set import DualActiveSet
 
 Array = NDArray[np.float64]
@@ -27,6 +28,8 @@ MAX_ROUNDS = 300
 WELL_POSED = 1e-4
 #: Solutions of a larger residual are not believed; those of the quick solver are held to more.
 BELIEVED, QUICK = 1e-6, 1e-9
+#: Coefficients up to which the quick solver is done before a limit could matter.
+QUICKLY_DONE = 500
 
 
 class ConeSolution(NamedTuple):
@@ -63,10 +66,14 @@ class ScaleCone:
         Number G of scales, and M of functions.
     lookout : Lookout or None
         Finds broken rows. None where coefficients that are not negative are all that is asked for.
+    run : Run, optional
+        Says when the time is up.
     """
 
-    def __init__(self, shape: tuple[int, int], lookout: Lookout | None) -> None:
-        self._lookout = lookout
+    def __init__(
+        self, shape: tuple[int, int], lookout: Lookout | None, run: Run | None = None
+    ) -> None:
+        self._lookout, self._run = lookout, Run() if run is None else run
         self._needed: dict[Row, Array] = {}
         if lookout is None:
             unit = np.eye(shape[1])
@@ -90,6 +97,7 @@ class ScaleCone:
 
         ``units`` are what coefficients are measured in: the smaller, the larger they may be. Unless
         scales are held ``everywhere``, only rows that are at hand count.
+        `OutOfTime` is raised where the time is up before the optimum is there.
         """
         if not len(units):
             return ConeSolution(np.zeros(shape), 0.0, 0)
@@ -98,14 +106,14 @@ class ScaleCone:
         factor, scaled = _factored(scaled)
         target = solve_triangular(factor, right, lower=True)
         gain = float(target @ target)
-        if self._lookout is None:
-            # Three times as fast, and not always right.
+        if self._lookout is None and not (self._run.clock.limited and len(target) > QUICKLY_DONE):
+            # Three times as fast, not always right, and it cannot be ended.
             quick = _quick(factor, target)
             forces = np.maximum(scaled @ quick - right, 0.0)
             residual = _residual(scaled, right, quick, forces, gain)
             if residual <= QUICK:
                 return ConeSolution((quick / units).reshape(shape), residual, 1)
-        search = DualActiveSet(target)
+        search = DualActiveSet(target, self._run)
         known: dict[Row, Array] = {}
         new = self._needed
         rows, turned = np.zeros((len(units), 0)), np.zeros((len(units), 0))

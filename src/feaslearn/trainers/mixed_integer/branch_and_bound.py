@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import SolverError
 from feaslearn.results import Status
-from feaslearn.runs import Run
+from feaslearn.runs import OutOfTime, Run
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram
 from feaslearn.trainers.mixed_integer.starts import improved
@@ -76,7 +76,7 @@ class BranchAndBound:
     lower_bound: float = 0.0
 
     def __post_init__(self) -> None:
-        self.program = NodeProgram(self.samples)
+        self.program = NodeProgram(self.samples, self.records.clock)
         self._recorded = self.records.recorded("nodes", self._relaxed)
         self._offers = 0
         self._order = count()
@@ -102,6 +102,12 @@ class BranchAndBound:
         """Search until the gap is closed or a limit is reached; zero is always a bound."""
         if self.value > self.zero and self.out_of_time():
             return "time limit"
+        try:
+            return self._searched()
+        except OutOfTime:
+            return "time limit"
+
+    def _searched(self) -> Status:
         heap = [self._solve({}, {})]
         while heap:
             self.lower_bound = max(0.0, min(heap[0].bound, self.floor, self.value))

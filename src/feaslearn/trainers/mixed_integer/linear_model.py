@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
 from feaslearn.results import remark
+from feaslearn.runs import Clock
 from feaslearn.trainers.mip_run import run_mip
 
 Array = NDArray[np.float64]
@@ -82,6 +83,7 @@ class LinearModel:
         InfeasibleProblemError, UnboundedProblemError, SolverError
             Where there is no answer and it is not for lack of time.
         """
+        clock = Clock(seconds)
         try:
             answer = self._attempt(start, seconds, gap, presolve=True)
             why = self._broken(answer.values)
@@ -89,8 +91,10 @@ class LinearModel:
                 return answer
         except SolverError as error:
             why = str(error)
+        if clock.out():
+            return Answer(None, -np.inf, finished=False)
         remark(f"the training program was solved once more, without presolve: {why}")
-        answer = self._attempt(start, seconds, gap, presolve=False)
+        answer = self._attempt(start, clock.left, gap, presolve=False)
         why = self._broken(answer.values)
         if why:
             raise SolverError(

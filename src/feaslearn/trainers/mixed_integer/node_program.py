@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import InfeasibleProblemError, SolverError
+from feaslearn.runs import Clock, OutOfTime
 from feaslearn.trainers.mixed_integer.listed_samples import Indices, ListedSamples
 
 Array = NDArray[np.float64]
@@ -56,10 +57,12 @@ class NodeProgram:
     ----------
     samples : ListedSamples
         The samples.
+    clock : Clock, optional
+        How much time is left.
     """
 
-    def __init__(self, samples: ListedSamples) -> None:
-        self._samples = samples
+    def __init__(self, samples: ListedSamples, clock: Clock | None = None) -> None:
+        self._samples, self._clock = samples, Clock() if clock is None else clock
         _, self._M, self._d = samples.psi.shape
         self._n = samples.decisions.shape[1]
         self._size = self._d * self._n
@@ -78,6 +81,13 @@ class NodeProgram:
             The point that is the prediction of a sample.
         margin : float, default=0.0
             By how much the chosen point must be cheaper than all others.
+
+        Raises
+        ------
+        InfeasibleProblemError, SolverError
+            Where there is no answer.
+        OutOfTime
+            Where there was no time for one.
         """
         terms = self._terms(nearest, chosen)
         rows = self._optimality(chosen, margin) if self._priced is None else self._priced
@@ -120,7 +130,7 @@ class NodeProgram:
             excess = sp.diags_array(2.0 * samples.weights)
             quadratic = sp.block_diag([quadratic, excess], format="csc")
             q = np.append(q, np.zeros(len(samples.weights)))
-        bound, found = _clarabel(quadratic, q, rows)
+        bound, found = _clarabel(quadratic, q, rows, self._clock)
         return Relaxed(bound + constant, self._matrix(found))
 
     def _linear(self, terms: _Terms, rows: _Rows) -> Relaxed:
@@ -148,7 +158,7 @@ class NodeProgram:
             matrix = sp.vstack([matrix, larger])
             right = np.append(right, np.zeros(larger.shape[0]))
         nothing = sp.csc_array((len(q), len(q)))
-        bound, found = _clarabel(nothing, q, _Rows(sp.csc_array(matrix), right))
+        bound, found = _clarabel(nothing, q, _Rows(sp.csc_array(matrix), right), self._clock)
         return Relaxed(bound, self._matrix(found))
 
     def _at_least_the_distance(self, terms: _Terms, width: int) -> sp.csr_array:
@@ -180,7 +190,7 @@ class NodeProgram:
         return np.ascontiguousarray(point[: self._size].reshape(self._n, self._d).T)
 
 
-def _clarabel(P: sp.csc_array, q: Array, rows: _Rows) -> tuple[float, Array]:
+def _clarabel(P: sp.csc_array, q: Array, rows: _Rows, clock: Clock) -> tuple[float, Array]:
     """Minimise ``v'P v / 2 + q'v`` over rows; return the dual value, which is a bound."""
     import clarabel
 
@@ -188,6 +198,8 @@ def _clarabel(P: sp.csc_array, q: Array, rows: _Rows) -> tuple[float, Array]:
     settings.verbose = False
     settings.max_threads = 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    if clock.limited:
+        settings.time_limit = clock.left
     quadratic = sp.csc_matrix(sp.triu(P) + RIDGE * sp.identity(len(q)))
     cones = [clarabel.NonnegativeConeT(len(rows.right))] if len(rows.right) else []
     matrix = sp.csc_matrix(rows.matrix)
@@ -195,6 +207,8 @@ def _clarabel(P: sp.csc_array, q: Array, rows: _Rows) -> tuple[float, Array]:
     status = str(answer.status)
     if "PrimalInfeasible" in status:
         raise InfeasibleProblemError("no parameters give these samples their points")
+    if "MaxTime" in status:
+        raise OutOfTime
     if "Solved" not in status and max(answer.r_prim, answer.r_dual) > 1e-6:
         raise SolverError(f"Clarabel stopped with status {status} on the program of a node")
     return min(float(answer.obj_val), float(answer.obj_val_dual)), np.array(answer.x)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from feaslearn.exceptions import SolverError
 from feaslearn.losses import Objective
+from feaslearn.runs import OutOfTime, Run
 from feaslearn.trainers.least_squares import least_squares
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram
+from feaslearn.trainers.quasi_newton import quasi_newton
 from feaslearn.trainers.starts import LinearStart
 
 Array = NDArray[np.float64]
@@ -30,12 +32,15 @@ ROUNDS = 20
 def starts(
     samples: ListedSamples, objective: Objective, random: np.random.Generator, count: int
 ) -> Iterator[Array]:
-    """Yield matrices to begin from: clusters around the linear policy first, then random ones."""
+    """Yield matrices to begin from: clusters around the linear policy first, then random ones.
+
+    The time of the objective's run ends the work on one that begins at random.
+    """
     if samples.interchangeable:
         yield _clusters(samples, random)
     for index in range(1, count + 1):
         beta = samples.beta(LinearStart().parameters(objective, random, index))
-        yield _cooled(samples, beta)
+        yield _cooled(samples, beta, objective.run)
 
 
 def improved(
@@ -50,7 +55,10 @@ def improved(
     for _ in range(ROUNDS):
         if out_of_time():
             break
-        solved = _with_margin(samples, program, best)
+        try:
+            solved = _with_margin(samples, program, best)
+        except OutOfTime:
+            break
         reached = np.inf if solved is None else samples.value(solved)
         # What a margin costs is worth paying: the loss counts the nearest of tied points, but a
         # model returns the first.
@@ -123,18 +131,20 @@ def _clusters(samples: ListedSamples, random: np.random.Generator) -> Array:
     return np.asarray(beta.reshape(k * p, -1))
 
 
-def _cooled(samples: ListedSamples, beta: Array) -> Array:
+def _cooled(samples: ListedSamples, beta: Array, run: Run) -> Array:
     """Minimise the squared loss of soft minimisers, at ever lower temperatures; keep the best."""
     best, value = beta, samples.value(beta)
     spread = float(np.ptp(samples.prices(samples.predictions(beta)), axis=1).mean()) or 1.0
     for temperature in TEMPERATURES:
-        answer = minimize(
-            _soft,
+        if run.late():
+            break
+        # Without the journal: what follows from a start is written down, not the way to it.
+        answer = quasi_newton(
+            partial(_soft, samples=samples, temperature=spread * temperature),
             beta.ravel(),
-            args=(samples, spread * temperature),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": 100},
+            Run(run.clock),
+            "cooled",
+            maxiter=100,
         )
         beta = answer.x.reshape(beta.shape)
         reached = samples.value(beta)

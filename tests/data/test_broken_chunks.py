@@ -1,0 +1,129 @@
+"""Sources that are damaged or yield nonsense: our own errors, which name the place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import DataError, FeaslearnError, FileError
+
+COLUMNS: dict[str, Any] = {"signals": ["price"], "decisions": ["power"]}
+X, Y = np.arange(6.0).reshape(3, 2), np.arange(3.0)
+
+
+def all_rows(chunks: fl.Chunks) -> int:
+    return sum(chunks.map(lambda chunk: chunk.n_rows))
+
+
+def damaged(folder: Path) -> Path:
+    """Two files; the pages of the second are not what its end says."""
+    columns = {"price": np.arange(50.0), "power": np.arange(50.0)}
+    for i in range(2):
+        pq.write_table(pa.table(columns), folder / f"{i}.parquet", compression="zstd")
+    path = folder / "1.parquet"
+    contents = bytearray(path.read_bytes())
+    contents[8:200] = b"\xff" * 192
+    path.write_bytes(bytes(contents))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "opened", [lambda f: f, ds.dataset, pl.scan_parquet], ids=["folder", "dataset", "lazy frame"]
+)
+def test_damage_inside_a_file_is_our_error(opened: Callable[[Path], Any], tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read"):
+        all_rows(fl.Chunks(opened(damaged(tmp_path)), **COLUMNS))
+
+
+def test_an_end_that_cannot_be_read_is_our_error(tmp_path: Path) -> None:
+    (damaged(tmp_path) / "1.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(DataError, match=r"1\.parquet: cannot be read"):
+        fl.Chunks(ds.dataset(tmp_path), **COLUMNS)
+    query = pl.scan_parquet(tmp_path / "1.parquet")
+    with pytest.raises(DataError, match="the lazy frame: cannot be read"):
+        fl.Chunks(query, **COLUMNS)
+
+
+def test_columns_of_the_same_name_are_refused(tmp_path: Path) -> None:
+    twice = pa.Table.from_arrays([pa.array([1.0])] * 3, ["price", "power", "price"])
+    pq.write_table(twice, tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="more than one column 'price'"):
+        fl.Chunks(tmp_path, **COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        ([(X, Y), (X.astype(str), Y)], "chunk 1: values that are no numbers"),
+        ([(X, Y), ([[1.0], [2.0, 3.0]], Y)], "chunk 1 hold rows that are not of the same length"),
+        ([(X, Y), (X[:, :1], Y)], "chunk 1 has the columns s0, x0"),
+        ([(X, Y), (X[:2], Y)], "2 rows of signals and 3"),
+        ([(X, Y), (X, 1e200 * Y)], r"the iterator: decisions: 2 values are beyond 1e\+100.*row 4"),
+        ([(X, Y), (np.where(X == 3.0, np.nan, X), Y)], "the iterator: .* NaN or infinite: row 4"),
+        ([(pd.DataFrame(index=[0, 1, 2]), Y)], "a frame without columns"),
+    ],
+)
+def test_nonsense_from_an_iterator_is_named_by_its_chunk(items: list[Any], said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        all_rows(fl.Chunks(iter(items)))
+
+
+@pytest.mark.parametrize("made", [iter, lambda items: lambda: iter(items)])
+def test_frames_without_rows_are_skipped_and_no_rows_at_all_are_refused(made: Any) -> None:
+    frame = pl.DataFrame({"price": [1.0, 2.0], "power": [3.0, 4.0]})
+    assert all_rows(fl.Chunks(made([frame[:0], frame, frame[:0], frame]), **COLUMNS)) == 4
+    with pytest.raises(DataError, match="no rows"):
+        fl.Chunks(made([frame[:0]]), **COLUMNS).head()
+
+
+def test_columns_of_a_pair_may_have_the_same_name() -> None:
+    frame = pd.DataFrame(X, columns=["a", "a"])
+    chunk = fl.Chunks((frame, Y)).head()
+    np.testing.assert_array_equal(chunk.signals, X)
+
+
+def test_what_the_iterator_raises_comes_out_as_it_is() -> None:
+    def broken() -> Iterator[Any]:
+        yield X, Y
+        raise ConnectionError("the plant does not answer")
+
+    for source in (broken, broken()):
+        with pytest.raises(ConnectionError, match="does not answer"):
+            all_rows(fl.Chunks(source))
+
+
+def test_numbers_beyond_single_precision_are_refused_there() -> None:
+    with pytest.raises(DataError, match="1 value is NaN or infinite: row 1, column"):
+        all_rows(fl.Chunks((np.where(X == 2.0, 1e50, X), Y), dtype="float32"))
+
+
+@pytest.mark.parametrize("path", ["a**b/*.parquet", "\0", "x" * 300])
+def test_what_is_no_path_is_our_error(path: str) -> None:
+    with pytest.raises(FileError, match="Chunks: "):
+        fl.Chunks(path, **COLUMNS)
+
+
+def test_a_file_that_is_gone_is_our_error(tmp_path: Path) -> None:
+    chunks = fl.Chunks(damaged(tmp_path), **COLUMNS)
+    (tmp_path / "0.parquet").unlink()
+    with pytest.raises(FileError, match=r"0\.parquet: No such file"):
+        chunks.identity()
+    with pytest.raises(DataError, match=r"0\.parquet, row group 0: cannot be read"):
+        all_rows(chunks)
+
+
+def test_numbers_whose_squares_overflow_are_refused_in_memory_too() -> None:
+    model = fl.RegionRegressor(fl.Minkowski.box(2), cost=[0, 1])
+    for signals, decisions in ((X, 1e200 * X), (1e200 * X, X)):
+        with pytest.raises(FeaslearnError, match=r"beyond 1e\+100"):
+            model.fit(signals, decisions)

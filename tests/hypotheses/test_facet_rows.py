@@ -1,0 +1,134 @@
+"""Rows of regions asked directly: what breaks them, what gives way, what they are as polytopes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import feaslearn as fl
+from feaslearn.exceptions import SetError, UnsupportedError
+from feaslearn.hypotheses.facet_rows import RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET, FacetRows
+from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL
+from feaslearn.known import KnownLimits
+
+#: x0 + x1 = s, 0 <= x <= (2, 1 + s), x0 - x1 <= 1, at features (1, s).
+ROWS = FacetRows(
+    np.array([[1.0, 1.0]]),
+    np.array([[0.0, 1.0]]),
+    np.zeros((2, 2)),
+    np.array([[2.0, 0.0], [1.0, 1.0]]),
+    np.array([[1.0, -1.0]]),
+    np.array([[1.0, 0.0]]),
+)
+
+
+def test_how_much_a_decision_breaks_the_rows() -> None:
+    features = np.tile([1.0, 2.0], (6, 1))
+    decisions = [[1.0, 1.0], [1.0, 1.5], [1.75, 0.25], [2.25, -0.25], [-1.5, 3.5], [0.5, 1.25]]
+    broken = ROWS.largest_violation(features, np.array(decisions))
+    np.testing.assert_allclose(broken, [0.0, 0.5, 0.5, 1.5, 1.5, 0.25])
+
+
+def test_facets_are_added_and_exchanged() -> None:
+    more = ROWS.adding(np.array([[0.0, 1.0]]), np.array([[0.5, 0.0]]))
+    np.testing.assert_array_equal(more.a, [[1.0, -1.0], [0.0, 1.0]])
+    np.testing.assert_array_equal(more.f, [[1.0, 0.0], [0.5, 0.0]])
+    np.testing.assert_array_equal(more.slack_limits(), [0.0, np.inf, np.inf])
+    other = ROWS.with_facets(np.zeros((0, 2)), np.zeros((0, 2)))
+    assert (len(other.a), len(other.f), len(other.E)) == (0, 0, 1)
+    found = more.solve(np.array([[1.0, 1.0]]), np.array([[1.0, -1.0]]))
+    np.testing.assert_allclose(found.decisions, [[0.5, 0.5]])
+
+
+def test_known_constraints_count_beside_the_rows() -> None:
+    known = KnownLimits(
+        np.array([[1.0, 0.0]]),
+        np.array([[1.0, -3.0]]),
+        np.array([[0.5], [1.75], [0.5]]),
+        np.full((3, 2), -9.0),
+        np.array([[9.0, 9.0], [9.0, 9.0], [9.0, 0.25]]),
+        np.array([[-2.0], [-2.0], [-2.0]]),
+    )
+    features, costs = np.tile([1.0, 2.0], (3, 1)), np.tile([1.0, 1.0], (3, 1))
+    found = ROWS.solve(features, costs, known)
+    assert found.status.tolist() == [OPTIMAL, INFEASIBLE, INFEASIBLE]
+    np.testing.assert_allclose(found.decisions[0], [1.0, 1.0])
+    assert found.prices.shape == (3, 2)
+
+
+@pytest.mark.parametrize("signal", [1.0, 2.0, 3.5, 6.0, -1.0])
+def test_what_gives_way_costs_what_it_should(signal: float) -> None:
+    """The program over (x, v) against one with slacks of its own."""
+    phi = np.array([[1.0, signal]])
+    matrix, low, high, lower, upper, prices = ROWS.giving_way(phi)
+    free = [(None, None)] * 2
+    made = linprog(
+        np.append(np.zeros(2), prices),
+        A_ub=np.vstack([matrix, -matrix])[np.isfinite(np.append(high, -low))],
+        b_ub=np.append(high, -low)[np.isfinite(np.append(high, -low))],
+        bounds=[*free, *zip(lower[0], upper[0], strict=True)],
+    )
+    # x, what is lacking of and beyond the balance, below and above the bounds, beyond the facet.
+    one, none = np.eye(2), np.zeros((2, 2))
+    own = linprog(
+        [0, 0, *[RELAX_EQUALITY] * 2, *[RELAX_BOUND] * 4, RELAX_FACET],
+        A_eq=[[1, 1, 1, -1, 0, 0, 0, 0, 0]],
+        b_eq=[signal],
+        A_ub=np.vstack(
+            [
+                np.hstack([one, none, -one, none, np.zeros((2, 1))]),
+                np.hstack([-one, none, none, -one, np.zeros((2, 1))]),
+                [[1, -1, 0, 0, 0, 0, 0, 0, -1]],
+            ]
+        ),
+        b_ub=[2.0, 1.0 + signal, 0.0, 0.0, 1.0],
+        bounds=[*free, *[(0, None)] * 7],
+    )
+    assert made.fun == pytest.approx(own.fun, rel=1e-9, abs=1e-9)
+    assert ROWS.relaxed(phi, np.zeros((1, 2))).shape == (1, 2)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e6])
+def test_polytopes_hold_the_region_and_hardly_more(size: float) -> None:
+    rows = ROWS._replace(
+        e=size * ROWS.e, lower=size * ROWS.lower, upper=size * ROWS.upper, f=size * ROWS.f
+    )
+    vertices = rows.polytope(np.array([1.0, 2.0])).vertices()
+    np.testing.assert_allclose(np.sort(vertices[:, 0]), [0.0, 1.5 * size], atol=1e-9 * size)
+    # A region that is one point has room for rounding, and no more.
+    point = rows.polytope(np.array([1.0, 0.0])).vertices()
+    np.testing.assert_allclose(point, np.zeros(point.shape), atol=1e-5 * size)
+    assert np.ptp(point, axis=0).max() > 0.0
+
+
+@pytest.mark.parametrize(
+    ("facets", "said"),
+    [
+        (fl.Facets(-1), "max_facets must be a whole number, not -1"),
+        (fl.Facets(True), "max_facets must be a whole number, not True"),
+        (fl.Facets(2.5), "max_facets must be a whole number"),  # type: ignore[arg-type]
+        (fl.Facets(2, bounds="seen"), "bounds='seen' is not known"),  # type: ignore[arg-type]
+        (fl.Facets(2, bounds=(0.0, [1.0, -1.0])), "cross at decision 1: 0.0 > -1.0"),
+        (fl.Facets(2, bounds=(0.0, [1.0] * 3)), "a pair of numbers or of 2 numbers"),
+        (fl.Facets(2, bounds=(0.0, [1.0, np.inf])), "those of decisions 1 are"),
+        (fl.Facets(2, balance="none"), "balance='none' is not known"),  # type: ignore[arg-type]
+        (fl.Facets(2, balance=[["x"]]), "balance must hold finite numbers"),
+        (fl.Facets(2, balance=[[1.0, np.nan]]), "balance must hold finite numbers"),
+        (fl.Facets(2, balance=[[1.0]]), r"balance has shape \(1, 1\), expected \(q, 2\)"),
+        (fl.Facets(2, balance=np.ones((3, 2))), r"balance has shape \(3, 2\)"),
+        (fl.Facets(2, balance=[1.0, 1.0]), r"balance has shape \(2,\)"),
+    ],
+)
+def test_options_that_cannot_be(facets: Any, said: str) -> None:
+    with pytest.raises((SetError, UnsupportedError), match=said):
+        facets.check(2)
+
+
+def test_options_that_can() -> None:
+    fl.Facets(0, bounds=(0.0, 0.0)).check(2)
+    assert fl.Facets(balance=None).given_balance(3).shape == (0, 3)  # type: ignore[union-attr]
+    assert fl.Facets().given_balance(3) is None
+    np.testing.assert_array_equal(fl.Facets(balance=[[1.0, 2.0]]).given_balance(2), [[1.0, 2.0]])

@@ -1,0 +1,187 @@
+"""Hypotheses within known constraints, with parameters that are given: many samples at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+import feaslearn as fl
+from feaslearn.hypotheses import constrained
+from feaslearn.hypotheses.constrained import Constrained
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.hypotheses.lifted_region import LiftedRegion
+from feaslearn.hypotheses.nearest_known import least_broken
+from feaslearn.known import KnownLimits
+
+Array = NDArray[np.float64]
+N = 3
+HYPOTHESES: dict[str, Hypothesis] = {
+    "affine simplex": fl.Affine(fl.Simplex(4)),
+    "scaled cross": fl.Scaled(fl.L1Ball(N)),
+    "ternary hypersimplex": fl.Ternary(fl.Hypersimplex(4, 2)),
+    "product": fl.Affine(fl.Product([fl.Simplex(2), fl.Box(1)])),
+    "sum": fl.Minkowski([fl.Term(fl.Simplex(3)), fl.Term(fl.Box(2), [0, 2])]),
+}
+
+
+def case(hypothesis: Hypothesis, seed: int, balance: bool) -> tuple[Array, Array, Array, Any]:
+    """Return parameters, features with what is known behind them, costs, and what is known."""
+    rng, k, count = np.random.default_rng(seed), 2, 6
+    theta = rng.normal(size=hypothesis.layout(N, k).size)
+    if isinstance(hypothesis, fl.Ternary):
+        theta = np.sign(theta).round()
+    phi = np.column_stack([np.ones(count), rng.normal(size=count)])
+    inner = hypothesis.predict(theta, phi, rng.normal(size=(count, N)))
+    G, E = rng.normal(size=(1, N)), rng.normal(size=(int(balance), N))
+    lower = np.where(rng.random((count, N)) < 0.3, -np.inf, inner - rng.random((count, N)))
+    upper = np.where(rng.random((count, N)) < 0.3, np.inf, inner + rng.random((count, N)))
+    known = KnownLimits(G, E, inner @ G.T - 0.2, lower, upper, inner @ E.T)
+    return theta, np.hstack([phi, known.columns()]), rng.normal(size=(count, N)), known
+
+
+def least_cost(image: Any, known: KnownLimits, cost: Array) -> float:
+    """Minimise over an image of a set within known rows, by a program of its own."""
+    points = image.vertices()
+    matrix = np.hstack([-np.eye(N), points.T])
+    equal = [matrix, np.append(np.zeros(N), np.ones(len(points)))[None]]
+    right = [np.zeros(N), np.ones(1)]
+    if len(known.E):
+        across = np.linalg.pinv(known.E) @ known.E
+        equal[0] = np.hstack([-np.eye(N), (np.eye(N) - across) @ points.T])
+        right[0] = -np.linalg.pinv(known.E) @ known.e[0]
+    found = linprog(
+        np.append(cost, np.zeros(len(points))),
+        A_ub=np.hstack([-known.G, np.zeros((len(known.G), len(points)))]),
+        b_ub=-known.g[0],
+        A_eq=np.vstack(equal),
+        b_eq=np.concatenate(right),
+        bounds=[*zip(known.lower[0], known.upper[0], strict=True), *[(0, None)] * len(points)],
+    )
+    return float(found.fun) if found.status == 0 else np.inf
+
+
+@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize("name", HYPOTHESES)
+def test_decisions_are_optimal_within_what_is_known(name: str, balance: bool) -> None:
+    hypothesis = HYPOTHESES[name]
+    n_inside = 0
+    for seed in range(2):
+        theta, features, costs, known = case(hypothesis, seed, balance)
+        within = Constrained(hypothesis, known.shape)
+        decisions, empty = within.solve(theta, features, costs)
+        assert not known.broken(decisions, 1e-7).any()
+        for i, cost in enumerate(costs):
+            one = known.rows(slice(i, i + 1))
+            image = hypothesis.image(theta, features[i, :2], N)
+            least = least_cost(image, one, cost)
+            assert empty[i] == np.isinf(least)
+            if not empty[i]:
+                n_inside += 1
+                assert cost @ decisions[i] == pytest.approx(least, abs=1e-7)
+                region = within.image(theta, features[i], N)
+                assert region.contains(decisions[i][None], 1e-6)[0]
+                assert cost @ region.minimize(cost) == pytest.approx(least, abs=1e-5)
+            else:
+                region = within.image(theta, features[i], N)
+                assert region.is_point
+                assert not one.broken(region.minimize(cost)[None], 1e-7)[0]
+    assert n_inside >= 6
+
+
+def limits(lower: Any, upper: Any, count: int = 1, **rows: Any) -> KnownLimits:
+    """Return bounds, and rows where they are given."""
+    n = len(lower)
+    sides = [np.tile(np.asarray(side, dtype=float), (count, 1)) for side in (lower, upper)]
+    G, E = (np.asarray(rows.get(key, np.zeros((0, n))), dtype=float) for key in "GE")
+    g, e = (np.tile(np.asarray(rows.get(key, []), dtype=float), (count, 1)) for key in "ge")
+    return KnownLimits(G, E, g, *sides, e)
+
+
+def test_several_decisions_tie_only_where_they_are_different_ones() -> None:
+    """The unit square, cut at x0 <= 0.5: x1 is free where its price is zero, and only there."""
+    known = limits([-9.0, -9.0], [0.5, 9.0], 4)
+    features = np.hstack([np.ones((4, 1)), known.columns()])
+    costs = np.array([[-1.0, 0.0], [-1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    square = fl.Affine(fl.Box(2))
+    within = Constrained(square, known.shape)
+    theta = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    assert within.tied(theta, features, costs).tolist() == [True, False, True, True]
+    centers = within.solve(theta, features, costs, ties="center").decisions
+    np.testing.assert_allclose(centers, [[0.5, 0], [0.5, -1], [-1, 0], [-0.25, -1]], atol=1e-6)
+    # Several points of the set make one decision: that is no tie.
+    flat = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    assert not within.tied(flat, features, costs)[[0, 2]].any()
+
+
+def test_where_the_region_is_missed_nothing_ties() -> None:
+    known = limits([2.0, -9.0], [3.0, 9.0])
+    features = np.hstack([np.ones((1, 1)), known.columns()])
+    within = Constrained(fl.Scaled(fl.Box(2)), known.shape)
+    theta, costs = np.array([1.0, 0.0, 0.0]), np.array([[1.0, 0.0]])
+    assert within.solve(theta, features, costs).empty[0]
+    assert not within.tied(theta, features, costs)[0]
+
+
+def test_equalities_of_a_set_hold_when_the_nearest_decision_is_looked_for() -> None:
+    """x0 + x1 = 1 in the unit square, and each at most 0.2 is known: not (0, 0)."""
+    region = LiftedRegion(
+        np.eye(2),
+        np.zeros((1, 2)),
+        np.zeros((1, 2)),
+        np.ones((1, 2)),
+        np.ones((1, 2)),
+        np.ones((1, 1)),
+        np.zeros(1),
+    )
+    known = limits([-2.0, -2.0], [0.2, 0.2])
+    near = constrained._nearest_lifted(region, known, np.ones((1, 2)))
+    np.testing.assert_allclose(near.decisions, [[0.2, 0.2]], atol=1e-8)
+    np.testing.assert_allclose(near.distances, [0.6], atol=1e-8)
+    assert near.away().all()
+    assert not near.contradictory.any()
+    loose = region._replace(slack=np.full(1, np.inf))
+    near = constrained._nearest_lifted(loose, known, np.ones((1, 2)))
+    np.testing.assert_allclose(near.decisions, [[0.0, 0.0]], atol=1e-8)
+    assert not near.away().any()
+
+
+@pytest.mark.parametrize("costs", [[1e7, 0.0], [0.0, 1e7], [0.0, 0.0], [1e-9, -1e-9]])
+def test_however_large_prices_are_the_nearest_decision_comes_first(costs: list[float]) -> None:
+    """The square of half-width 1, and x0 at least 2 is known: x0 is 2, and x1 is the cheapest."""
+    known = limits([2.0, -9.0], [9.0, 9.0])
+    features = np.hstack([np.ones((1, 1)), known.columns()])
+    within = Constrained(fl.Scaled(fl.Box(2)), known.shape)
+    (decision,) = within.solve(np.array([1.0, 0.0, 0.0]), features, np.array([costs])).decisions
+    assert decision[0] == pytest.approx(2.0, abs=1e-9)
+    assert abs(decision[1]) <= 1.0 + 1e-9
+    assert costs[1] * decision[1] == pytest.approx(-abs(costs[1]), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        (limits([0.0, 0.0], [1.0, 1.0], G=[[1.0, 1.0]], g=[3.0]), 1.0),
+        (limits([0.0, 0.0], [1.0, 1.0], G=[[-1.0, -1.0]], g=[1.0]), 1.0),
+        (limits([0.0, 0.0], [1.0, 1.0], E=[[1.0, 1.0]], e=[-0.5]), 0.5),
+        (limits([0.0, 0.0], [1.0, 1.0], E=[[1.0, 1.0]], e=[2.5]), 0.5),
+    ],
+)
+def test_rows_that_contradict_each_other_are_broken_least(
+    known: KnownLimits, expected: float
+) -> None:
+    x = least_broken(known)
+    beyond = np.maximum(known.lower[0] - x, 0) + np.maximum(x - known.upper[0], 0)
+    broken = np.abs(known.E @ x - known.e[0]).sum() + np.maximum(known.g[0] - known.G @ x, 0).sum()
+    assert broken + beyond.sum() == pytest.approx(expected)
+    features = np.hstack([np.ones((1, 1)), known.columns()])
+    within = Constrained(fl.Scaled(fl.Box(2)), known.shape)
+    assert within.solve(np.array([1.0, 0.0, 0.0]), features, np.ones((1, 2))).empty[0]
+    # A curved region is asked sample by sample.
+    round_one = Constrained(fl.Scaled(fl.L2Ball(2)), known.shape)
+    found = round_one.solve(np.array([1.0, 0.0, 0.0]), features, np.ones((1, 2)))
+    np.testing.assert_allclose(found.decisions[0], x, atol=1e-6)
+    assert found.empty[0]

@@ -1,0 +1,68 @@
+"""Which polytopes kernels serve by a list of vertices, and small parts of sets and forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import SetError, UnsupportedError
+from feaslearn.sets.conic_form import Cone, ConicForm
+from feaslearn.sets.conic_solver import nearest_listed
+from feaslearn.sets.polytope import MOST_ENTRIES, MOST_ROWS
+from feaslearn.sets.triangle import matrices
+
+
+def cube(p: int, repeated: int = 0) -> fl.Polytope:
+    """Return the unit cube, with rows that say nothing new."""
+    rows = [np.eye(p), -np.eye(p), *([np.eye(p)[:1]] * repeated)]
+    right = [np.zeros(p), -np.ones(p), -np.ones(repeated)]
+    return fl.Polytope(np.vstack(rows), np.concatenate(right))
+
+
+def test_few_vertices_are_listed() -> None:
+    code = cube(3).code()
+    assert code is not None
+    assert len(np.unique(code.points, axis=0)) == 8
+    assert cube(2, MOST_ROWS - 4).code() is not None
+    assert cube(2, MOST_ROWS - 3).code() is None
+    assert cube(MOST_ENTRIES + 1).code() is None
+
+
+def test_many_vertices_are_not() -> None:
+    angles = np.arange(13) * 2.0 * np.pi / 13.0
+    ring = -np.column_stack([np.cos(angles), np.sin(angles)])
+    assert fl.Polytope(np.kron(np.eye(3), ring), -np.ones(39)).code() is None
+
+
+def test_a_set_of_open_size_has_no_dimension() -> None:
+    with pytest.raises(SetError, match="p='auto' is chosen by a fit"):
+        _ = fl.Simplex("auto").dimension
+    assert fl.Simplex("auto").open_size
+    assert not fl.Simplex(3).open_size
+
+
+def test_blocks_and_equalities_of_a_form() -> None:
+    cones = (Cone("zero", 2), Cone("nonnegative", 1), Cone("second-order", 3))
+    form = ConicForm(np.zeros((6, 2)), np.zeros(6), cones)
+    assert form.equality_rows.tolist() == [True, True, False, False, False, False]
+    assert [rows for _, rows in form.blocks()] == [slice(0, 2), slice(2, 3), slice(3, 6)]
+    assert not form.polyhedral
+    assert fl.ConicSet(np.ones((3, 2)), np.zeros(3), [("nonnegative", 3)]).dimension == 2
+
+
+def test_the_nearest_of_listed_points() -> None:
+    points, target = np.array([[0.0, 0.0], [3.0, 0.0], [2.0, 2.0]]), np.array([1.6, 1.6])
+    for norm, best in (("l1", 2), ("l2", 2), ("linf", 2)):
+        np.testing.assert_array_equal(
+            nearest_listed(points, np.eye(2), target, norm).latent, points[best]
+        )
+    near = nearest_listed(points, np.eye(2), np.array([1.7, 1.0]), "l1")
+    np.testing.assert_array_equal(near.latent, points[2])
+    with pytest.raises(UnsupportedError, match="norm='l3' is not known"):
+        nearest_listed(points, np.eye(2), target, "l3")
+
+
+def test_what_is_no_triangle_is_no_matrix() -> None:
+    with pytest.raises(ValueError, match="4 entries are no triangle"):
+        matrices(np.zeros(4))
