@@ -135,8 +135,8 @@ def test_no_time_is_said() -> None:
     [
         ({"solver": "mlp"}, "did you mean 'milp'"),
         ({"prefer": "densest"}, "prefer is 'densest'"),
-        ({"max_seconds": 0}, "max_seconds is 0"),
-        ({"max_seconds": "soon"}, "max_seconds is 'soon'"),
+        ({"max_seconds": 0}, "max_seconds=0 is neither"),
+        ({"max_seconds": "soon"}, "max_seconds='soon' is neither"),
     ],
 )
 def test_bad_parameters_are_named(changes: dict[str, Any], message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from feaslearn.data import Shard, shards
 from feaslearn.exceptions import TimeLimitError
 from feaslearn.losses import Objective
 from feaslearn.runs import Clock, OutOfTime, Run
+from feaslearn.runs.checkpoint_file import read_checkpoint
 from feaslearn.trainers.minkowski_fit import by_program, programs
 from feaslearn.trainers.minkowski_fit.dual_active_set import DualActiveSet
 from feaslearn.trainers.mixed_integer.linear_model import LinearModel
@@ -189,3 +191,31 @@ def test_a_second_attempt_of_a_solver_has_the_time_that_is_left(
     allowed.clear()
     assert not model.solve({}, 0.05, 1e-6).finished
     assert len(allowed) == 1
+
+
+def test_a_first_look_at_chunks_goes_on_where_it_was_ended(tmp_path: Path) -> None:
+    many = [np.tile(table, (100, 1)) for table in (POWER.signals, POWER.decisions)]
+    read = []
+
+    def rows() -> Any:
+        for part in range(20):
+            read.append(part)
+            time.sleep(0.05 if slowly else 0.0)
+            yield tuple(many)
+
+    def fitted(**options: Any) -> fl.RegionRegressor:
+        trainer = fl.trainers.GradientDescent(0, n_starts=1, **options)
+        model = fl.RegionRegressor(
+            fl.Affine(fl.Simplex(2)), cost=POWER.cost, trainer=trainer, random_state=0
+        )
+        return model.fit(fl.Chunks(rows))
+
+    slowly, path = True, tmp_path / "run.ckpt"
+    checkpoint = fl.trainers.Checkpoint(path, seconds=0.0)
+    with pytest.raises(TimeLimitError, match="in the checkpoint"):
+        fitted(max_seconds=0.4, checkpoint=checkpoint)
+    assert len(read) < 20
+    entries = read_checkpoint(path, 2**20)["entries"]
+    assert any(name.endswith("survey/at") for name in entries)
+    slowly = False
+    assert fitted(checkpoint=checkpoint).theta_.tobytes() == fitted().theta_.tobytes()

@@ -30,6 +30,7 @@ from feaslearn.network.solve import Solver, general_search, solve, training_resu
 from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks, Node
 from feaslearn.problem.forward_problem import check_count
 from feaslearn.runs import Clock
+from feaslearn.trainers.running import check_max_seconds
 
 Prefer = Literal["sparsest", "any"]
 
@@ -266,9 +267,7 @@ class NetworkLearner(NetworkEstimator):
         ):
             if value not in choices:
                 problems.add(f"{name} is {value!r}; {did_you_mean(str(value), choices)}")
-        seconds = self.max_seconds
-        if seconds is not None and not (isinstance(seconds, Real) and float(seconds) > 0.0):
-            problems.add(f"max_seconds is {seconds!r}, expected a positive number or None")
+        check_max_seconds(self.max_seconds, problems)
 
     def _check_size(self, problems: Problems, candidates: CandidateLines) -> None:
         if self.solver == "enumeration":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import Affine
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.results import Status
+from feaslearn.trainers.annealed_iterate import AnnealedIterate
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.annealed_view import in_own_units
 from feaslearn.trainers.iterative import IterativeTrainer
@@ -39,14 +40,6 @@ TEMPERATURES = 5
 CHOICE_SHARE = 0.4
 #: The walk on all samples begins at most as warm as this: it starts from a good fit.
 COOL = 0.03
-
-
-@dataclass
-class AnnealedIterate(Iterate):
-    """An iterate of annealing: with its smooth objective, and how many temperatures it saw."""
-
-    problem: AnnealedObjective | None = None
-    stage: int = 0
 
 
 class Annealing(IterativeTrainer):
@@ -253,19 +246,7 @@ class Annealing(IterativeTrainer):
 
     def _iterate(self, iterate: AnnealedIterate, finished: Status | None) -> AnnealedIterate:
         """Add the training loss, the ridge, and what the history keeps."""
-        problem, theta = iterate.problem, iterate.theta
-        if problem is None:
-            raise AssertionError("an iterate without a smooth objective")
-        temperature = self._temperature(max(iterate.stage - 1, 0))
-        bare = finished is not None and problem.explained(theta)
-        return replace(
-            iterate,
-            training_loss=problem.objective.value(theta),
-            penalty=0.0 if bare else problem.penalty(theta),
-            record={"annealed_loss": iterate.value, "temperature": temperature},
-            finished=finished,
-            exact=bare,
-        )
+        return iterate.measured(self._temperature(max(iterate.stage - 1, 0)), finished)
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Search in units and an order of columns of the samples' own, and end in those given."""

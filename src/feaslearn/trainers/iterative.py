@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
@@ -21,6 +20,7 @@ from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import OutOfTime, Run
 from feaslearn.trainers.elsewhere import is_elsewhere
+from feaslearn.trainers.hike import Hike
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.running import ENDS_ALL
@@ -111,7 +111,7 @@ class IterativeTrainer(Trainer):
         ]
         walks = [Walk() for _ in thetas]
         with ProgressBar(type(self).__name__, self.n_starts * self.max_iter) as bar:
-            hike = _Hike(walks, bar)
+            hike = Hike(walks, bar)
             self._walk_all(standardization.apply(objective), thetas, hike)
         best = best_walk(walks)
         if best is None or best.theta is None:
@@ -137,7 +137,7 @@ class IterativeTrainer(Trainer):
             return strategy.parameters(into.apply(objective), random, index)
         return into.convert(objective, strategy.parameters(objective, random, index))
 
-    def _walk_all(self, objective: Objective, thetas: list[Array], hike: _Hike) -> None:
+    def _walk_all(self, objective: Objective, thetas: list[Array], hike: Hike) -> None:
         """Walk from each start, on several threads where that is allowed.
 
         A callback is the user's own code, so with one the starts are walked one after the other.
@@ -170,7 +170,7 @@ class IterativeTrainer(Trainer):
             hike.walks[0].status = "interrupted"
 
     def _walk_elsewhere(
-        self, objective: Objective, thetas: list[Array], hike: _Hike, n_jobs: int
+        self, objective: Objective, thetas: list[Array], hike: Hike, n_jobs: int
     ) -> None:
         """Walk from each start in other processes, which write no checkpoint."""
         left = objective.run.clock.left if objective.run.clock.limited else None
@@ -185,10 +185,10 @@ class IterativeTrainer(Trainer):
         """Return how a walk ended that went on in another process, whose clock is its own."""
         walk = Walk()
         with ProgressBar(type(self).__name__, self.max_iter) as bar:
-            self._walk_once(objective.limited(left), theta, walk, _Hike([walk], bar))
+            self._walk_once(objective.limited(left), theta, walk, Hike([walk], bar))
         return vars(walk)
 
-    def _walk_once(self, objective: Objective, theta: Array, walk: Walk, hike: _Hike) -> None:
+    def _walk_once(self, objective: Objective, theta: Array, walk: Walk, hike: Hike) -> None:
         """Walk from one start, unless a checkpoint says where that led."""
         name = f"start {hike.walks.index(walk) + 1}"
 
@@ -203,7 +203,7 @@ class IterativeTrainer(Trainer):
             *(type(self).__name__, name, self.n_starts, walk.status, walk.loss, hike.least()),
         )
 
-    def _walk(self, objective: Objective, theta: Array, walk: Walk, hike: _Hike) -> None:
+    def _walk(self, objective: Objective, theta: Array, walk: Walk, hike: Hike) -> None:
         """Walk from one start until something ends it, and write down what did."""
         run, saved = objective.run, objective.run.saved()
         first = 0 if saved is None else saved["i"]
@@ -247,7 +247,7 @@ class IterativeTrainer(Trainer):
         return {"i": i, "iterate": self.state_of(iterate), "walk": own}
 
     def _ended(
-        self, objective: Objective, i: int, iterate: Iterate, walk: Walk, hike: _Hike
+        self, objective: Objective, i: int, iterate: Iterate, walk: Walk, hike: Hike
     ) -> Status | None:
         """Say what ends a walk at this iterate, if anything does."""
         if self.callback is not None and self.callback(i, iterate):
@@ -281,23 +281,3 @@ class IterativeTrainer(Trainer):
             if result.status not in ENDS_ALL:
                 result.status = "optimal"
         return result
-
-
-class _Hike:
-    """What the walks of one search share: the progress bar, and the sign to stop."""
-
-    def __init__(self, walks: list[Walk], bar: ProgressBar) -> None:
-        self.walks = walks
-        self.over = threading.Event()
-        self._bar = bar
-        self._lock = threading.Lock()
-
-    def show(self) -> None:
-        """Move the progress bar to the steps of all walks together."""
-        with self._lock:
-            done = sum(walk.steps for walk in self.walks)
-            self._bar.update(done, f"loss {self.least():.4g}")
-
-    def least(self) -> float:
-        """Return the least loss of all walks so far."""
-        return min(walk.loss for walk in self.walks)

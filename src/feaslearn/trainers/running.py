@@ -171,12 +171,28 @@ def _identity(objective: Objective) -> object:
 
 
 def survey_once(objective: Objective) -> None:
-    """Let a source of chunks be gone through, unless the run has done that before."""
-    shards = objective.shards
-    if isinstance(shards, ShardSource):
-        run = objective.run
-        state = run.once("survey", lambda: shards.survey(run.check_time).state())
-        shards.resume(Survey.of_state(state), whole=True)
+    """Let a source of chunks be gone through, unless the run has done that before.
+
+    A checkpoint keeps how far that is, too: with many rows it takes long.
+    """
+    shards, run = objective.shards, objective.run
+    if not isinstance(shards, ShardSource):
+        return
+    part = run.within("survey")
+
+    def between() -> None:
+        seen = shards.begun
+        if seen is not None:
+            part.save(seen.state, always=run.late())
+        run.check_time()
+
+    def work() -> list[Any]:
+        saved = None if shards.surveyed else part.saved()
+        if saved is not None:
+            shards.resume(Survey.of_state(saved), whole=False)
+        return shards.survey(between).state()
+
+    shards.resume(Survey.of_state(run.once("survey", work)), whole=True)
 
 
 def _parts(trainer: Trainer, objective: Objective, random: object) -> dict[str, str]:
