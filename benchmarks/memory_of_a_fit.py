@@ -8,7 +8,8 @@ double precision), for arrays of double and of single precision; so nothing is c
 
 Each fit runs in a process of its own, which has fitted a small sample before, so that libraries and
 compiled kernels do not count. The data are there before the first measurement: the greatest memory
-of the process up to then is set back, which Linux allows (/proc/self/clear_refs).
+of the process up to then is set back, which Linux allows (/proc/self/clear_refs). A tenth of the
+samples (--quick) shows buffers of a fixed size instead, so no claim is made for them.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ def main() -> int:
     if "--child" in sys.argv:
         child(sys.argv[-3], int(sys.argv[-2]), sys.argv[-1])
         return 0
-    n_samples = N // 10 if "--quick" in sys.argv else N
-    worst = 0.0
+    quick = "--quick" in sys.argv
+    n_samples, worst = N // 10 if quick else N, 0.0
     for name in MODELS:
         for precision in ("float64", "float32"):
             command = [sys.executable, __file__, "--child", name, str(n_samples), precision]
@@ -87,8 +88,8 @@ def main() -> int:
                 f"times {size / 2**20:.0f} MB; {seconds:.1f} s",
                 flush=True,
             )
-    print(f"worst ratio {worst:.2f}, claim {MOST}")
-    return int(worst > MOST)
+    print(f"worst ratio {worst:.2f}, claim {MOST} (for a million samples)")
+    return int(worst > MOST and not quick)
 
 
 if __name__ == "__main__":
