@@ -15,6 +15,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
 from feaslearn.hypotheses.layout import Layout
 from feaslearn.hypotheses.lifted_region import LiftedRegion, lifted_region
 from feaslearn.hypotheses.nearest_known import NearestKnown, SoftRows, least_broken, nearest_known
+from feaslearn.hypotheses.small_programs import powers_of_two
 from feaslearn.hypotheses.within import minimize_within
 from feaslearn.kernels.small_lp import OPTIMAL
 from feaslearn.known import KnownLimits, KnownShape
@@ -248,6 +249,7 @@ def _nearest_lifted(lifted: LiftedRegion, known: KnownLimits, costs: Array) -> N
             for i, one in enumerate(np.arange(len(costs))[:, None])
         ]
         return NearestKnown(*(np.concatenate(parts) for parts in zip(*each, strict=True)))
+    lifted, known, unit = _of_size_one(lifted, known)
     n, p = lifted.M.shape
     count, r = lifted.w.shape
     S = np.zeros((r + n, n + p + 2 * n))
@@ -262,4 +264,24 @@ def _nearest_lifted(lifted: LiftedRegion, known: KnownLimits, costs: Array) -> N
         np.hstack([lifted.upper, beside + np.inf]),
         np.repeat([0.0, 1.0], [p, 2 * n]),
     )
-    return nearest_known(soft, known, costs)
+    near = nearest_known(soft, known, costs)
+    return near._replace(decisions=unit * near.decisions)
+
+
+def _of_size_one(
+    lifted: LiftedRegion, known: KnownLimits
+) -> tuple[LiftedRegion, KnownLimits, float]:
+    """Return regions and limits in units in which points y and decisions are of size one."""
+    span = np.maximum(np.abs(lifted.lower), np.abs(lifted.upper)).max(axis=0, initial=0.0)
+    each = powers_of_two(np.where(np.isfinite(span) & (span > 0.0), span, 1.0))
+    M = lifted.M * each
+    size = max(float(np.abs(M).max(initial=0.0)), float(np.abs(lifted.m).max(initial=0.0)))
+    unit = float(powers_of_two(np.array(size or 1.0)))
+    relative = lifted._replace(
+        M=M / unit,
+        m=lifted.m / unit,
+        lower=lifted.lower / each,
+        upper=lifted.upper / each,
+        W=lifted.W * each,
+    )
+    return relative, KnownLimits(*known[:2], *(side / unit for side in known[2:])), unit

@@ -17,6 +17,9 @@ from feaslearn.known import KnownLimits
 
 Array = NDArray[np.float64]
 
+#: Scales below this share of the largest are zero up to rounding.
+ZERO = 1e-12
+
 
 class LiftedRegion(NamedTuple):
     r"""The regions :math:`\{M y + m : l \le y \le u,\; W y \le w\}`, one for each sample.
@@ -121,7 +124,7 @@ def _lifted_sum(
     scales, offsets = (f(theta, features, n) for f in (hypothesis.scales, hypothesis.offsets))
     terms = hypothesis.terms_at(theta, n, features.shape[1])
     # Terms that never count would only make the programs larger.
-    counting = np.flatnonzero((scales > 0.0).any(axis=0))
+    counting = _counting(scales)
     found = [boxed_form(terms[t].primitive) for t in counting]
     forms = [form for form in found if form is not None]
     if len(forms) < len(found):
@@ -170,15 +173,21 @@ def pull_back(hypothesis: Hypothesis, theta: Array, features: Array, slopes: Lif
     return hypothesis.layout(n, k).pack(found)
 
 
+def _counting(scales: Array) -> NDArray[np.intp]:
+    """Return the terms that have a scale above rounding at some row."""
+    return np.flatnonzero((scales > ZERO * scales.max(initial=0.0)).any(axis=0))
+
+
 def _scale_slopes(
     hypothesis: Minkowski, theta: Array, features: Array, slopes: LiftedSlopes
 ) -> Array:
     """Return the derivative in each scale (N, terms); where a scale is clipped it has none."""
     n, k = slopes.m.shape[1], features.shape[1]
-    counts = hypothesis.unclipped_scales(theta, features, n) > 0.0
+    scales = hypothesis.unclipped_scales(theta, features, n)
+    counts = scales >= -ZERO * scales.max(initial=0.0)
     found, entry, row = np.zeros(counts.shape), 0, 0
     terms = hypothesis.terms_at(theta, n, k)
-    for t in np.flatnonzero(counts.any(axis=0)):
+    for t in _counting(scales):
         form = boxed_form(terms[t].primitive)
         if form is None:
             raise TypeError("a curved set has no lifted region")

@@ -82,12 +82,13 @@ def _units(G: Array, limits: Limits) -> tuple[Array, Array]:
     size = np.maximum(np.abs(lower), np.abs(upper)).max(axis=0, initial=0.0)
     # Bounds that only rounding keeps apart say nothing about the unit, but what they are near does.
     span = np.where(span > FIXED * size, span, size)
-    columns = _power(np.where(np.isfinite(span) & (span > 0.0), span, 1.0))
+    columns = powers_of_two(np.where(np.isfinite(span) & (span > 0.0), span, 1.0))
     largest = np.abs(G * columns).max(axis=1, initial=0.0)
-    return 1.0 / _power(np.where(largest > 0.0, largest, 1.0)), columns
+    return 1.0 / powers_of_two(np.where(largest > 0.0, largest, 1.0)), columns
 
 
-def _power(sizes: Array) -> Array:
+def powers_of_two(sizes: Array) -> Array:
+    """Return the nearest powers of two: units that change no digit."""
     return np.asarray(np.exp2(np.round(np.log2(sizes))))
 
 

@@ -95,13 +95,17 @@ class KnownLimits(NamedTuple):
         return np.asarray(np.nan_to_num(np.maximum(np.hstack(parts), 0.0), posinf=np.inf))
 
     def sizes(self, decisions: Array) -> Array:
-        """Return the size of the numbers that each row is made of, at least one."""
+        """Return the size of the numbers that each row is made of, in any unit.
+
+        A row whose own numbers are small is as large as the decisions and bounds of its sample
+        make it: a bound of zero is met up to the rounding of what is near.
+        """
         x = np.abs(np.nan_to_num(decisions))
-        sides = [np.abs(np.where(np.isfinite(side), side, 0.0)) for side in self[2:]]
-        sides[0] = sides[0] + x @ np.abs(self.G).T
-        sides[3] = sides[3] + x @ np.abs(self.E).T
-        sides[1], sides[2] = sides[1] + x, sides[2] + x
-        return np.asarray(np.maximum(np.hstack(sides), 1.0))
+        g, lower, upper, e = (np.abs(np.where(np.isfinite(side), side, 0.0)) for side in self[2:])
+        reach = np.maximum(np.maximum(lower, upper), x).max(axis=1, keepdims=True)
+        x = np.broadcast_to(reach, x.shape)
+        rows, flat = (x @ np.abs(matrix).T for matrix in (self.G, self.E))
+        return np.hstack([g + rows, lower + x, upper + x, e + flat])
 
     def broken(self, decisions: Array, tolerance: float) -> NDArray[np.bool_]:
         """Say which decisions break a row by more than a share of its size."""
@@ -115,7 +119,7 @@ class KnownLimits(NamedTuple):
         """
         x = np.clip(decisions, self.lower, self.upper)
         if len(self.E):
-            size = 1.0 + np.abs(self.e) + np.abs(x) @ np.abs(self.E).T
+            size = np.abs(self.e) + np.abs(x) @ np.abs(self.E).T
             gap = np.abs(self.e - x @ self.E.T)
             for i in np.flatnonzero((gap > HOLDS * size).any(axis=1)):
                 x[i] = self._on_flat_and_box(x[i], i)

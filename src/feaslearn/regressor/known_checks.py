@@ -15,11 +15,16 @@ from feaslearn.hypotheses.nearest_known import least_broken
 from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.sets.conic_solver import nearest_by_solver
+from feaslearn.sets.half_spaces import HalfSpaces
 
 Array = NDArray[np.float64]
 
 #: Samples that a message names.
 NAMED = 5
+#: Rows that a solver's answer misses by less are met, and forces that are smaller are none.
+CLOSE = 1e-6
+#: What an exact answer may break a row by, and how far it may be from that of the solver.
+HOLDS, FAR = 1e-12, 1e-4
 
 
 def check_known(
@@ -127,8 +132,29 @@ def nearest_decision(limits: KnownLimits, x: Array) -> Array:
     unit = float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)) or 1.0
     relative = KnownLimits(limits.G, limits.E, *(side / unit for side in limits[2:]))
     M, target = np.where(seen[:, None], np.eye(len(x)), 0.0), np.where(seen, x, 0.0) / unit
+    rows = half_spaces_of(relative)
     try:
-        near = unit * nearest_by_solver(half_spaces_of(relative).form(), M, target, "l2").latent
+        near = nearest_by_solver(rows.form(), M, target, "l2").latent
+        near = unit * (_on_active_rows(rows, target, near) if seen.all() else near)
     except InfeasibleProblemError:
         near = least_broken(limits)
     return np.where(seen, limits.settled(near[None])[0], np.nan)
+
+
+def _on_active_rows(rows: HalfSpaces, target: Array, near: Array) -> Array:
+    """Return the nearest point to the last digit, given about where a solver saw it.
+
+    It is the projection onto those rows that are met with equality and push back.
+    """
+    active = rows.b - rows.A @ near <= CLOSE * (1.0 + np.abs(rows.b))
+    for _ in range(len(near) + 1):
+        K = np.vstack([rows.E, rows.A[active]])
+        gap = np.concatenate([rows.e, rows.b[active]]) - K @ target
+        forces = np.linalg.lstsq(K @ K.T, gap, rcond=1e-12)[0]
+        wrong = forces[len(rows.E) :] > CLOSE
+        if not wrong.any():
+            break
+        active[np.flatnonzero(active)[wrong]] = False
+    found = target + K.T @ forces
+    holds = (rows.A @ found <= rows.b + HOLDS * (1.0 + np.abs(rows.b))).all()
+    return found if holds and np.abs(found - near).max() <= FAR else near

@@ -40,6 +40,8 @@ class CanonicalView:
     decisions: Indices
     center: Array
     unit: float
+    #: What a sample weighs on average.
+    weight: float
 
     @classmethod
     def of(cls, objective: Objective) -> CanonicalView | None:
@@ -61,7 +63,8 @@ class CanonicalView:
         unit = float(np.sqrt(squares.sum() / weights.sum()))
         places = np.append(0, 1 + np.argsort(column_ranks(features[:, 1:], weights)))
         own = np.argsort(column_ranks(decisions, weights))
-        return cls(Standardization.of(objective), places, own, center, unit or 1.0)
+        weight = 1.0 / objective.n_samples
+        return cls(Standardization.of(objective), places, own, center, unit or 1.0, weight)
 
     def apply(self, objective: Objective) -> Objective:
         """Return the objective in this view."""
@@ -72,10 +75,10 @@ class CanonicalView:
         costs = shard.costs / np.where(lengths > 0.0, lengths, 1.0)
         decisions = (shard.decisions - self.center) / self.unit
         return Shard(
-            _rounded(shard.features[:, self.features]),
-            _rounded(costs[:, self.decisions]),
-            _rounded(decisions[:, self.decisions]),
-            shard.weights,
+            rounded(shard.features[:, self.features]),
+            rounded(costs[:, self.decisions]),
+            rounded(decisions[:, self.decisions]),
+            rounded(shard.weights / self.weight) * self.weight,
         )
 
     def revert(self, objective: Objective, theta: Array) -> Array:
@@ -89,5 +92,6 @@ class CanonicalView:
         return self.standard.revert(objective, hypothesis.theta_of(Maps(A, b)))
 
 
-def _rounded(table: Array) -> Array:
+def rounded(table: Array) -> Array:
+    """Return numbers of size one without the digits that only rounding made."""
     return np.ascontiguousarray(np.round(table / GRAIN) * GRAIN)

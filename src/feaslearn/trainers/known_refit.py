@@ -11,17 +11,25 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard
 from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.hypotheses.lifted_region import LiftedSlopes, lifted_region, pull_back
-from feaslearn.hypotheses.nearest_known import FIRST_OF_ALL
+from feaslearn.hypotheses.lifted_region import (
+    LiftedRegion,
+    LiftedSlopes,
+    lifted_region,
+    pull_back,
+)
+from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.hypotheses.nearest_known import FIRST_OF_ALL, in_rows_of_size_one
 from feaslearn.hypotheses.ternary import Ternary
 from feaslearn.kernels.facet_loss import facet_loss
 from feaslearn.kernels.small_lp import workspace
 from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective, Predictability
 from feaslearn.runs import Run
+from feaslearn.trainers.canonical_view import rounded
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.quasi_newton import quasi_newton
 from feaslearn.trainers.sample_order import in_order
+from feaslearn.trainers.standardize import weighted_sum
 
 Array = NDArray[np.float64]
 
@@ -36,6 +44,8 @@ HELD_OUT = 0.2
 EVALUATIONS = 20
 #: Fewer samples than this are not divided.
 FEWEST = 20
+#: By how much the refit widens regions, in their own units: more than its numbers are rounded.
+TRACE = 2.0**-28
 #: Numbers that one step may touch: beyond, only some samples are refitted to.
 MOST_WORK = 1e8
 
@@ -56,7 +66,7 @@ def refit_within(
         return theta
     whole = in_order(objective.whole())
     run = objective.run.within("refit")
-    problem = _Refit(known.hypothesis, known, _unit(whole))
+    problem = _Refit(known.hypothesis, known, *_place_and_unit(whole))
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
     order = order[: int(limit / problem.work(theta, whole))]
@@ -71,15 +81,23 @@ def refit_within(
         half = run.limited(run.clock.left / 2.0)
         path = problem.path(theta, inner, most, half.within("some"), bar.update)
         losses = [problem.value_and_gradient(each, outer)[0] for each in path]
-        steps = int(np.argmin(losses))
+        steps = int(np.argmin(rounded(np.array(losses) / problem.unit**2)))
         whole, all_rows = _chosen(whole, order), run.within("all")
-        return problem.path(theta, whole, steps, all_rows, lambda done: bar.update(most + done))[-1]
+        last = problem.path(theta, whole, steps, all_rows, lambda done: bar.update(most + done))[-1]
+        # Steps on a loss that jumps may lead elsewhere: the held-out rows speak for the first path.
+        ends = [problem.value_and_gradient(each, whole)[0] for each in (last, path[steps])]
+        return (last, path[steps])[int(np.argmin(rounded(np.array(ends) / problem.unit**2)))]
 
 
-def _unit(whole: Shard) -> float:
-    """Return the root mean square deviation of the decisions from their mean."""
-    spread = np.nan_to_num(np.nanstd(whole.decisions, axis=0))
-    return float(np.sqrt((spread**2).sum())) or 1.0
+def _place_and_unit(whole: Shard) -> tuple[Array, float]:
+    """Return the mean of the decisions, and the root mean square deviation from it."""
+    seen = ~np.isnan(whole.decisions)
+    weights = whole.weights[:, None] * seen
+    total = weights.sum(axis=0)
+    total = np.where(total > 0.0, total, 1.0)
+    center = weighted_sum(np.nan_to_num(whole.decisions), whole.weights) / total
+    squares = weighted_sum(np.nan_to_num(whole.decisions - center) ** 2, whole.weights) / total
+    return center, float(np.sqrt(squares.sum())) or 1.0
 
 
 def _is_served(hypothesis: Hypothesis) -> bool:
@@ -97,7 +115,8 @@ class _Refit:
 
     hypothesis: Hypothesis
     known: Constrained
-    #: Spread of the decisions: steps and tolerances are relative to it.
+    #: Mean and spread of the decisions: programs are written in numbers relative to them.
+    center: Array
     unit: float
 
     def work(self, theta: Array, whole: Shard) -> float:
@@ -127,26 +146,25 @@ class _Refit:
         run: Run,
         tell: Callable[[int], object],
     ) -> list[Array]:
-        """Return the parameters after each step, the start included."""
+        """Return the parameters after each step, the start included.
+
+        A descent on a loss that jumps magnifies the last digit, which units and the order of
+        columns change: what goes in and out of the method, steps from the start in units of their
+        own, is rounded.
+        """
         path, sizes = [theta], self._sizes(samples)
 
         def after(xk: Array) -> None:
-            path.append(sizes * xk)
+            path.append(theta + sizes * rounded(xk))
             tell(len(path) - 1)
 
         def relative(point: Array) -> tuple[float, Array]:
-            value, slope = self.value_and_gradient(sizes * point, samples)
-            return value / self.unit**2, slope * (sizes / self.unit**2)
+            value, slope = self.value_and_gradient(theta + sizes * rounded(point), samples)
+            found = rounded(np.append(slope * (sizes / self.unit**2), value / self.unit**2))
+            return float(found[-1]), found[:-1]
 
         if steps:
-            quasi_newton(
-                relative,
-                theta / sizes,
-                run,
-                "values",
-                after,
-                maxiter=steps,
-            )
+            quasi_newton(relative, np.zeros(len(theta)), run, "values", after, maxiter=steps)
         return path
 
     def _sizes(self, samples: Shard) -> Array:
@@ -173,24 +191,54 @@ class _Refit:
         lifted = lifted_region(self.hypothesis, theta, features, n)
         if lifted is None:
             raise TypeError("a curved set has no lifted region")
-        flat = lifted.on_flat(known)
-        program = _Program(n, flat.W, flat.slack, known, self.unit)
+        unit, known = self.unit, self._relative_known(known)
+        # Points of a sum are decisions, those of other sets are mapped to them.
+        inner = unit if isinstance(self.hypothesis, Minkowski) else 1.0
+        flat = self._relative(lifted, inner).on_flat(known)
+        program = _Program(n, flat.W, flat.slack, known)
         count, p, r = len(features), flat.lower.shape[1], len(flat.W)
         slopes = LiftedSlopes(
             np.zeros((count, n, p)), *(np.zeros((count, size)) for size in (n, p, p, r))
         )
-        costs, total = known.inner_costs(samples.costs), 0.0
+        sizes = np.abs(samples.costs).max(axis=1, keepdims=True)
+        costs = known.inner_costs(rounded(samples.costs / np.where(sizes > 0.0, sizes, 1.0)))
+        decisions, total = rounded((samples.decisions - self.center) / unit), 0.0
         for i in range(count):
             M = flat.M if flat.M.ndim == 2 else flat.M[i]
             numbers = (M, flat.m[i], flat.lower[i], flat.upper[i], flat.w[i])
-            value, found = program.solve(i, numbers, costs[i], samples.decisions[i])
+            value, found = program.solve(i, numbers, costs[i], decisions[i])
             total += samples.weights[i] * value
             for part, slope in zip(slopes, found, strict=True):
                 part[i] = samples.weights[i] * slope
         if len(known.E):
             across = np.eye(n) - np.linalg.pinv(known.E) @ known.E
             slopes = slopes._replace(M=across @ slopes.M, m=slopes.m @ across)
-        return total, pull_back(self.hypothesis, theta, features, slopes)
+        factors = (unit * inner, unit, *(unit**2 / inner,) * 3)
+        slopes = LiftedSlopes(*(f * part for f, part in zip(factors, slopes, strict=True)))
+        return unit**2 * total, pull_back(self.hypothesis, theta, features, slopes)
+
+    def _relative_known(self, known: KnownLimits) -> KnownLimits:
+        """Return the constraints on decisions that are moved by their mean, in their unit.
+
+        Numbers are rounded: a row that is met is then met whatever the units were.
+        """
+        known, center = in_rows_of_size_one(known), self.center
+        places = (known.G @ center, center, center, known.E @ center)
+        moved = (rounded((x - at) / self.unit) for x, at in zip(known[2:], places, strict=True))
+        return KnownLimits(known.G, known.E, *moved)
+
+    def _relative(self, lifted: LiftedRegion, inner: float) -> LiftedRegion:
+        """Return regions of such decisions, with a unit of their points y, wider by a trace.
+
+        A scale of zero then has a slope, whatever its last digits.
+        """
+        return lifted._replace(
+            M=rounded(lifted.M * (inner / self.unit)),
+            m=rounded((lifted.m - self.center) / self.unit),
+            lower=rounded(lifted.lower / inner),
+            upper=rounded(lifted.upper / inner) + TRACE,
+            w=rounded(lifted.w / inner) + TRACE,
+        )
 
 
 class _Program:
@@ -200,10 +248,8 @@ class _Program:
     where the region has no known decision, the nearest one.
     """
 
-    def __init__(self, n: int, W: Array, slack: Array, known: KnownLimits, unit: float) -> None:
+    def __init__(self, n: int, W: Array, slack: Array, known: KnownLimits) -> None:
         (r, p), q, g = W.shape, len(known.E), len(known.G)
-        known = KnownLimits(known.G, known.E, *(side / unit for side in known[2:]))
-        self.unit = unit
         self.known, self.n, self.p, self.r = known, n, p, r
         self.G = np.zeros((r + n + q + g, p + 3 * n))
         self.G[:r, :p] = W
@@ -218,7 +264,6 @@ class _Program:
     ) -> tuple[float, LiftedSlopes]:
         """Return the squared distances of sample i and their derivatives in its numbers."""
         M, m, lower, upper, w = numbers
-        M, m, x = M / self.unit, m / self.unit, x / self.unit
         n, p, r, known = self.n, self.p, self.r, self.known
         self.G[r : r + n, :p] = -M
         sides = (known.e[i], -known.g[i])
@@ -241,9 +286,4 @@ class _Program:
         value = facet_loss(self.work, self.G, H, L, U, *rest, self.importance, 0.0, *slopes)
         dG, dH, dL, dU = slopes
         across = dH[r : r + n, 0]
-        unit, square = self.unit, self.unit**2
-        return square * value, LiftedSlopes(
-            -unit * dG[r : r + n, :p],
-            unit * across,
-            *(square * slope for slope in (dL[:p, 0], dU[:p, 0], dH[:r, 0])),
-        )
+        return value, LiftedSlopes(-dG[r : r + n, :p], across, dL[:p, 0], dU[:p, 0], dH[:r, 0])

@@ -1,0 +1,51 @@
+"""Fits within known constraints do not depend on the units of decisions and signals."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.known import KnownLimits
+
+DATA = fl.datasets.make_power5(60, noise=0.1, random_state=0)
+ANNEALING = fl.trainers.Annealing(max_iter=20, n_starts=1, ridge=0.1, ridge_floor=1.0)
+
+
+def predicted(
+    hypothesis: fl.Hypothesis, unit: float, signal_unit: float, move: float
+) -> np.ndarray:
+    units = np.array([1.0, 1.0, 1.0, *(signal_unit,) * 5])
+    rates = [[0.0, 0.0, 0.0, *(unit / signal_unit,) * 5]]
+    known = fl.Known(
+        bounds=(move, 3.5 * unit + move),
+        balance=(np.ones(3), fl.AffineCost([3.0 * move], rates)),
+        contradictions="project",
+    )
+    trainer = ANNEALING if isinstance(hypothesis, fl.Affine) else "auto"
+    model = fl.RegionRegressor(
+        hypothesis, cost=DATA.cost, known=known, trainer=trainer, random_state=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
+        model.fit(DATA.signals[:40] * units, DATA.decisions[:40] * unit + move)
+        return np.asarray((model.predict(DATA.signals[40:] * units) - move) / unit)
+
+
+@pytest.mark.parametrize(
+    "hypothesis", [fl.Affine(fl.Simplex(3)), fl.Minkowski.pairs(3), fl.Scaled(fl.Simplex(3))]
+)
+def test_units_do_not_matter(hypothesis: fl.Hypothesis) -> None:
+    expected = predicted(hypothesis, 1.0, 1.0, 0.0)
+    for unit, signal_unit, move in ((1e-7, 3.7e6, 0.0), (3.7e6, 1.0, 0.0), (1.0, 1.0, 20.0)):
+        found = predicted(hypothesis, unit, signal_unit, move)
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
+
+
+def test_small_decisions_that_break_what_is_known_are_seen() -> None:
+    sides = (np.zeros((1, 0)), np.zeros((1, 2)), np.full((1, 2), 1e-7), np.zeros((1, 0)))
+    limits = KnownLimits(np.zeros((0, 2)), np.zeros((0, 2)), *sides)
+    assert limits.broken(np.array([[1.001e-7, 0.0]]), 1e-6)[0]
+    assert not limits.broken(np.array([[1e-7, -1e-22]]), 1e-6)[0]
