@@ -87,7 +87,7 @@ def test_dictionaries_word_by_word() -> None:
         (lambda: dictionary.segments("ab"), "G does not hold numbers"),
         (lambda: dictionary.segments([1.0, 2.0]), r"G has shape \(2,\)"),
         (lambda: dictionary.segments(np.zeros((0, 2))), r"G has shape \(0, 2\)"),
-        (lambda: dictionary.segments([[np.inf]]), "expected finite numbers"),
+        (lambda: dictionary.segments([[np.inf, 1.0]]), "expected finite numbers"),
         (lambda: dictionary.weighted_simplices([1.0, 0.0], [2]), "must be positive"),
         (lambda: dictionary.weighted_simplices([[1.0]], [2]), "must be positive"),
         (lambda: dictionary.weighted_simplices([1.0, np.inf], [2]), "must be positive"),
@@ -97,3 +97,14 @@ def test_dictionaries_that_cannot_be(make: Any, said: str) -> None:
     with pytest.raises(DataError, match=said):
         make()
     assert len(dictionary.simplices(20, [3])) == 1140
+
+
+def test_builders_of_sums_take_the_lists() -> None:
+    for made, listed in (
+        (fl.Minkowski.hypersimplices(4), dictionary.hypersimplices(4)),
+        (fl.Minkowski.pairs(4), dictionary.simplices(4, [2])),
+        (fl.Minkowski.windows(4, [2, 3]), dictionary.windows(4, [2, 3])),
+        (fl.Minkowski.smoothed(6, [2]), dictionary.smoothed(6, [2], 1)),
+        (fl.Minkowski.smoothed(6, [2], 2), dictionary.smoothed(6, [2], 2)),
+    ):
+        assert [term.key(6) for term in made.terms_of(6)] == [term.key(6) for term in listed]

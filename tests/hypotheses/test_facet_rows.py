@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 import feaslearn as fl
 from feaslearn.exceptions import SetError, UnsupportedError
 from feaslearn.hypotheses.facet_rows import RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET, FacetRows
+from feaslearn.hypotheses.small_programs import FacetSolutions
 from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL
 from feaslearn.known import KnownLimits
 
@@ -91,7 +92,21 @@ def test_what_gives_way_costs_what_it_should(signal: float) -> None:
     assert ROWS.relaxed(phi, np.zeros((1, 2))).shape == (1, 2)
 
 
-@pytest.mark.parametrize("size", [1.0, 1e6])
+def test_where_no_program_is_solved_the_point_of_the_relaxation_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """x0 + x1 = 4 with x <= (2, 1): one of the bounds gives way, by one."""
+    rows = ROWS._replace(upper=np.array([[2.0, 0.0], [1.0, 0.0]]), lower=np.zeros((2, 2)))
+    none = FacetSolutions(np.zeros((1, 2)), np.zeros((1, 2)), np.array([INFEASIBLE]), np.zeros(1))
+    monkeypatch.setattr(FacetRows, "_solve", lambda *_: none)
+    point = rows.relaxed(np.array([[1.0, 4.0]]), np.zeros((1, 2)))
+    assert point.sum() == pytest.approx(4.0)
+    assert (point <= [[3.0 + 1e-9, 2.0 + 1e-9]]).all()
+    point = rows.relaxed(np.array([[1.0, -1.0]]), np.zeros((1, 2)))
+    assert point.sum() == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e6])
 def test_polytopes_hold_the_region_and_hardly_more(size: float) -> None:
     rows = ROWS._replace(
         e=size * ROWS.e, lower=size * ROWS.lower, upper=size * ROWS.upper, f=size * ROWS.f

@@ -117,6 +117,19 @@ def test_several_decisions_tie_only_where_they_are_different_ones() -> None:
     assert not within.tied(flat, features, costs)[[0, 2]].any()
 
 
+def test_an_account_is_that_of_the_hypothesis_at_its_own_features() -> None:
+    known = limits([0.0, 0.0], [1.0, 1.0])
+    model = fl.Minkowski([fl.Term(fl.Box(1, 0.0, 1.0), [1])])
+    layout = model.layout(2, 2)
+    theta = np.zeros(layout.size)
+    layout.unpack(theta)["alpha"][:] = [[1.0, 2.0]]
+    phi = np.array([1.0, 3.0])
+    within = Constrained(model, known.shape)
+    assert within.layout(2, 2 + known.shape.width).size == layout.size
+    told = within.account(theta, np.append(phi, known.columns()[0]), ["gas", "coal"])
+    assert told == model.account(theta, phi, ["gas", "coal"]) == ["can raise coal by up to 7"]
+
+
 def test_where_the_region_is_missed_nothing_ties() -> None:
     known = limits([2.0, -9.0], [3.0, 9.0])
     features = np.hstack([np.ones((1, 1)), known.columns()])

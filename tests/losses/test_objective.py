@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from loss_registry import KINDS, LOSSES, NORMS, make_loss, sample
 
+import feaslearn as fl
 from feaslearn.data import Shard, shards
 from feaslearn.losses import Objective
 
@@ -80,3 +81,26 @@ def test_the_blocks_of_the_hot_path_lose_no_row(rows: int) -> None:
         for i in range(rows)
     ]
     assert predicted.tolist() == np.array(one_by_one).tolist()
+
+
+def test_losses_are_squared_and_prices_of_length_one_unless_asked_otherwise() -> None:
+    assert fl.Predictability().get_params() == {"norm": "l2", "squared": True}
+    expected = {"norm": "l2", "squared": True, "normalize_cost": True}
+    assert fl.Suboptimality().get_params() == expected
+
+
+@pytest.mark.parametrize("norm", ["l1", "linf"])
+def test_norms_that_no_kernel_serves_are_computed(norm: str) -> None:
+    """A single point: what is missed, and for suboptimality what it costs too."""
+    point, theta = fl.Affine(fl.Simplex(1)), np.zeros(2)
+    decisions = np.array([[3.0, -4.0], [0.5, 0.25]])
+    shard = Shard(np.ones((2, 1)), np.array([[1.0, 0.0], [0.0, 1.0]]), decisions, np.ones(2))
+    missed = {"l1": [7.0, 0.75], "linf": [4.0, 0.5]}[norm]
+    with_cost = {"l1": [10.0, 1.0], "linf": [4.0, 0.5]}[norm]
+    for loss, expected in (
+        (fl.Predictability(norm, squared=False), missed),
+        (fl.Suboptimality(norm, squared=False), with_cost),
+    ):
+        found = loss.samples(point, theta, shard)
+        np.testing.assert_allclose(found, expected, atol=1e-7)
+        np.testing.assert_allclose(loss.rows(point, theta, shard).values, expected, atol=1e-7)

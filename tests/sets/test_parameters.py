@@ -62,6 +62,7 @@ def test_a_changed_parameter_changes_every_answer() -> None:
             "Product(sets=[Simplex(p=2), Box(p=1, lower=-1.0, upper=1.0)])",
         ),
         (Polytope(np.eye(2), [0.0, 0.0]), "Polytope(H=<2x2>, h=[0.0, 0.0])"),
+        (Polytope([[1.0], [1.0, 2.0]], [0.0]), "Polytope(H=[[1.0], [1.0, 2.0]], h=[0.0])"),
     ],
 )
 def test_repr_is_honest(primitive: Simplex, shown: str) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import feaslearn as fl
 from feaslearn.data import Shard, shards
+from feaslearn.exceptions import SolverError
 from feaslearn.losses import Objective
+from feaslearn.trainers import GradientDescent
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
 
 COSTS = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
@@ -50,3 +54,23 @@ def test_more_parameters_than_values_are_mentioned() -> None:
     result = fl.trainers.GradientDescent(1).train(problem, np.random.default_rng(1)).result
     assert not any("parameters were fitted" in text for text in result.warnings)
     assert any("minimisers tie in 40 %" in text for text in result.warnings)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1e200])
+def test_parameters_that_diverged_are_refused(
+    value: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = GradientDescent.search
+
+    def diverging(self: GradientDescent, *arguments: Any) -> Any:
+        trained = search(self, *arguments)
+        trained.theta[1] = value
+        return trained
+
+    monkeypatch.setattr(GradientDescent, "search", diverging)
+    data = fl.datasets.make_switch(10, random_state=0)
+    model = fl.RegionRegressor(
+        fl.Affine(fl.Simplex(2)), cost=data.cost, trainer=GradientDescent(max_iter=1)
+    )
+    with pytest.raises(SolverError, match="the first is number 1 of"):
+        model.fit(data.signals, data.decisions)

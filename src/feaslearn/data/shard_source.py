@@ -165,7 +165,7 @@ class ShardSource:
             drawn = np.arange(total)
         elif drawn is None:
             drawn = np.sort(random.choice(total, size, replace=False))
-        parts = list(self.map(partial(_taken, drawn), self.n_jobs))
+        parts = list(self.map(partial(rows_taken, drawn), self.n_jobs))
         return Shard(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
@@ -231,5 +231,6 @@ def _weighted(factor: float, shard: Shard) -> Shard:
     return Shard(features, costs, decisions, weights * factor)
 
 
-def _taken(drawn: Rows, shard: Shard, rows: Rows) -> Shard:
+def rows_taken(drawn: Rows, shard: Shard, rows: Rows) -> Shard:
+    """Return the samples of a shard whose numbers were drawn, which are sorted."""
     return shard.rows(np.isin(rows, drawn[slice(*np.searchsorted(drawn, [rows[0], rows[-1] + 1]))]))

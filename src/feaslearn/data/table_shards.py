@@ -53,6 +53,11 @@ class TableShards(Sequence[Shard]):
         """The number of decisions."""
         return int(self.table.decisions.shape[1])
 
+    @property
+    def single(self) -> bool:
+        """Whether signals have single precision."""
+        return self.table.features.dtype == np.float32
+
     @cached_property
     def n_observed(self) -> int:
         """The number of decisions that were observed."""

@@ -132,8 +132,14 @@ class Objective:
         return replace(self, hypothesis=hypothesis, shards=rows, validation=watched)
 
     def changed(self, function: Callable[[Shard], Shard]) -> Objective:
-        """Return the objective of shards that ``function`` makes of these."""
-        if isinstance(self.shards, ShardSource | TableShards):
+        """Return the objective of shards that ``function`` makes of these.
+
+        In memory they are made once, for the many passes of a search; but not of numbers of single
+        precision, which would take twice the memory.
+        """
+        if isinstance(self.shards, ShardSource) or (
+            isinstance(self.shards, TableShards) and self.shards.single
+        ):
             return replace(self, shards=self.shards.apply(function))
         return replace(self, shards=[function(shard) for shard in self.shards])
 

@@ -141,7 +141,8 @@ class RegionRegressor(LearnedRegion):
         Parameters
         ----------
         X : array-like or frame of shape (N, K), or Chunks
-            Signals; or `Chunks`, which hold the decisions too.
+            Signals; or `Chunks`, which hold the decisions too. Large arrays are not copied, and
+            those of single precision are read as they are.
         y : array-like or frame of shape (N, n) or (N,)
             Decisions; NaN where a decision was not observed.
         costs : array-like of shape (N, n), default=None

@@ -240,11 +240,18 @@ class PrimitiveSet(BaseEstimator, ABC):
         parts = []
         for name in signature(type(self)).parameters:
             value = getattr(self, name)
-            if isinstance(value, np.ndarray) or np.ndim(value) > 1:
+            if isinstance(value, np.ndarray) or _nested(value):
                 parts.append(f"{name}=<{'x'.join(map(str, np.shape(value)))}>")
             elif value is not None and value is not False:
                 parts.append(f"{name}={value!r}")
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _nested(value: object) -> bool:
+    try:
+        return np.ndim(value) > 1  # type: ignore[arg-type]
+    except ValueError:  # lists of different lengths: shown as they are
+        return False
 
 
 def numbers(values: ArrayLike, name: str, owner: str) -> Array:

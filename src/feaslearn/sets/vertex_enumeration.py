@@ -77,16 +77,23 @@ def around_inner_point(form: ConicForm) -> tuple[Array, Array, Array, Array]:
 @lru_cache(maxsize=64)
 def _enumerate(H: bytes, h: bytes, shape: tuple[int, int], cones: tuple[Cone, ...]) -> Array | str:
     """Return the vertices, or what there is too much of."""
-    form = ConicForm(np.frombuffer(H).reshape(shape), np.frombuffer(h), cones)
-    point, basis, rows, slack = around_inner_point(form)
+    form = _normalized(ConicForm(np.frombuffer(H).reshape(shape), np.frombuffer(h), cones))
+    # In units of its own, so that tolerances mean the same for small numbers as for large ones.
+    unit = _power_of_two(float(np.abs(form.h).max(initial=0.0)))
+    point, basis, rows, slack = around_inner_point(form._replace(h=form.h / unit))
     if basis.shape[1] == 0:
-        return _tidy(point[None, :])
+        return _tidy(unit * point[None, :])
     d = basis.shape[1]
     if may_have_too_many_facets(len(rows), d):
         return f"{len(rows)} rows in {d} dimensions, too many"
     corners = _ends(rows[:, 0], slack) if d == 1 else _corners(rows, slack)
-    found = _tidy(distinct(point + corners @ basis.T))
+    found = _tidy(unit * distinct(point + corners @ basis.T))
     return found[np.lexsort(-found.round(9).T[::-1])]
+
+
+def _power_of_two(size: float) -> float:
+    """Return a number near a size that changes no digit; 1 where there is no size."""
+    return float(np.exp2(np.round(np.log2(size)))) if size > 0.0 else 1.0
 
 
 def _normalized(form: ConicForm) -> ConicForm:

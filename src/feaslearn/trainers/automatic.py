@@ -106,7 +106,7 @@ def choose_hypothesis(
     n, k = objective.n_decisions, objective.learned().n_features
     tried = [objective.of(hypothesis) for hypothesis in candidates(n, k)]
     served = [each for each in tried if _serves(trainer, each)]
-    n_samples = len(objective.whole().weights)
+    n_samples = objective.n_samples
     if n_samples < 2 * FOLDS or len(served) < 2:
         return without_known((served or tried)[0].hypothesis)
 

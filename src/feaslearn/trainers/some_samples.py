@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from feaslearn.data import Shard, ShardSource, TableShards, shards
+from feaslearn.data import Shard, ShardList, ShardSource, TableShards, shards
+from feaslearn.data.shard_source import rows_taken
 from feaslearn.losses import Objective
 from feaslearn.trainers.sample_order import positions
 
@@ -29,11 +31,13 @@ def some_samples(
     most = MOST_SAMPLES if most is None else most
     if objective.n_samples <= most:
         return objective
-    table = objective.shards
-    if not isinstance(table, TableShards):
-        table = TableShards(objective.whole())
-    places = positions(table, objective.n_jobs)
-    rows = table.rows(np.sort(places[random.choice(table.n_rows, most, False)]))
+    places = positions(objective.shards, objective.n_jobs)
+    drawn = np.sort(places[random.choice(len(places), most, replace=False)])
+    if isinstance(objective.shards, TableShards):
+        rows = objective.shards.rows(drawn)
+    else:
+        parts = list(ShardList(objective.shards).map(partial(rows_taken, drawn)))
+        rows = Shard(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
     rows = rows._replace(weights=rows.weights / rows.weights.sum())
     return replace(objective, shards=list(shards(rows)))
 

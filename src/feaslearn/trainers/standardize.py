@@ -81,7 +81,8 @@ class Standardization:
         return replace(objective.changed(self._rows), validation=watched)
 
     def _rows(self, shard: Shard) -> Shard:
-        features = np.ascontiguousarray((shard.features - self.mean) / self.scale)
+        features = np.ascontiguousarray(shard.features - self.mean)
+        features /= self.scale
         return shard._replace(features=features)
 
     def convert(self, objective: Objective, theta: Array) -> Array:

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from feaslearn.data import Shard
-from feaslearn.exceptions import DataError, Problems, UnsupportedError
+from feaslearn.exceptions import (
+    LARGEST,
+    DataError,
+    Problems,
+    SolverError,
+    UnsupportedError,
+    beyond,
+)
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult, remarks_heard
@@ -206,6 +213,7 @@ class Trainer(BaseEstimator, ABC):
         with remarks_heard() as said:
             trained = self.search(searched if self.names_rows else ordered(searched), random)
         trained.result.warnings.extend([*told, *said])
+        _refuse_divergence(trained)
         if told:
             # What is proved for a part of the samples is not proved for all.
             trained.result.status, trained.result.lower_bound = objective.run.ended(), None
@@ -224,6 +232,16 @@ class Trainer(BaseEstimator, ABC):
             )
         _complete(trained, objective)
         return trained
+
+
+def _refuse_divergence(trained: Trained) -> None:
+    """Refuse parameters with which nothing can be computed."""
+    wrong = np.flatnonzero(np.isnan(trained.theta) | beyond(trained.theta))
+    if len(wrong):
+        raise SolverError(
+            f"training ended with parameters that are no numbers or beyond {LARGEST:g}, the first "
+            f"is number {wrong[0]} of {len(trained.theta)}: take a smaller step or another start"
+        )
 
 
 def _complete(trained: Trained, objective: Objective) -> None:

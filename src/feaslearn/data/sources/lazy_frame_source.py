@@ -51,5 +51,5 @@ def _asking() -> Iterator[None]:
 
     try:
         yield
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise DataError(f"the lazy frame: cannot be read: {error}") from error
