@@ -30,7 +30,7 @@ STILL = 1e-9
 #: Prices below this share of the largest cost are rounding.
 NO_PRICE = 1e-9
 #: Samples that are looked at; where there are more, some stand for all.
-LOOKED_AT = 20_000
+LOOKED_AT = 10_000
 #: Facets of two regions are the same if their normals differ by less than this.
 SAME_NORMAL = 1e-2
 

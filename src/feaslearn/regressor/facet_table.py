@@ -32,7 +32,7 @@ class LearnedFacet:
     limit : ndarray of shape (k,)
         The coefficients f of the features.
     binds : int
-        Training samples in which it binds, at the model's own decision; with more than 20 000
+        Training samples in which it binds, at the model's own decision; with more than 10 000
         samples, as some of them say.
     price : float
         Mean shadow price where it binds: what one unit more would save.

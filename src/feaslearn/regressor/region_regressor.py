@@ -225,7 +225,8 @@ class RegionRegressor(LearnedRegion):
         self.theta_, self.result_, self.known_ = trained.theta, trained.result, data.known
         self._reader = Reader(Outputs.of(y), data.rows.n_decisions, priced, self.sense == "max")
         self._facets = summarize(hypothesis, trained, data, self._reader)
-        self._seen = look(hypothesis, trained.theta, data, self._reader.maximises)
+        limit = getattr(trainer, "max_seconds", None)
+        self._seen = look(hypothesis, trained.theta, data, self._reader.maximises, limit)
         self._samples = (X, y, costs, sample_weight)
         self.stream_ = begun(trained, data.rows.n_rows, y, sample_weight)
         return self

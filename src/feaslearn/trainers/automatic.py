@@ -10,6 +10,7 @@ from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski, Scaled
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
+from feaslearn.runs import OutOfTime
 from feaslearn.sets import Box, Simplex
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.auto import Auto
@@ -116,7 +117,10 @@ def choose_hypothesis(
     with ProgressBar("Choice of a hypothesis", len(served)) as bar:
         for done, each in enumerate(served):
             bar.update(done, repr(without_known(each.hypothesis)))
-            contest.add(each)
+            try:
+                contest.add(each)
+            except OutOfTime:  # even the simplest was not tried on all folds
+                return without_known(each.hypothesis)
         learned = objective.of(polytope(n))
         affordable = n * k <= MANY_SCALES and _serves(trainer, learned)
         if affordable and contest.unexplained() > UNEXPLAINED:

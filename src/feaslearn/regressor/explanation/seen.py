@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,8 @@ Array = NDArray[np.float64]
 #: Samples that are looked at, and those where each decision takes known constraints, a linear or a
 #: conic program.
 LOOKED_AT, BY_KNOWN, BY_LINEAR, BY_CONIC = 2000, 60, 200, 60
+#: Fewest that are, in so many seconds and this share of a time limit.
+FEWEST, GRACE, SHARE = 5, 0.2, 0.05
 #: Directions of prices that are kept.
 DIRECTIONS = 64
 #: Entries of a latent point below this are zero.
@@ -66,17 +69,27 @@ class Seen:
     covariance: Array
 
 
-def look(hypothesis: Hypothesis, theta: Array, data: FitData, maximises: bool) -> Seen:
-    """Return what is to be remembered of a fit."""
+def look(
+    hypothesis: Hypothesis,
+    theta: Array,
+    data: FitData,
+    maximises: bool,
+    max_seconds: float | None = None,
+) -> Seen:
+    """Return what is to be remembered of a fit; one with a time limit looks at fewer samples."""
     rows = data.minimized(maximises)
     count, n = rows.n_rows, rows.n_decisions
     most = _most(hypothesis, n) if data.known is None else min(BY_KNOWN, _most(hypothesis, n))
+    region = hypothesis if data.known is None else constrained(hypothesis, data.known.shape)
+    if max_seconds is not None:
+        began, few = time.monotonic(), rows.every(-(-count // FEWEST))
+        exposure(region, theta, few.features, few.costs)
+        each = (time.monotonic() - began) / len(few.weights)
+        most = min(most, max(FEWEST, int((GRACE + SHARE * float(max_seconds)) / each)))
     some = rows.every(-(-count // most))
-    if data.known is None:
-        shown = exposure(hypothesis, theta, some.features, some.costs)
-    else:
+    shown = exposure(region, theta, some.features, some.costs)
+    if data.known is not None:
         shape = data.known.shape
-        shown = exposure(constrained(hypothesis, shape), theta, some.features, some.costs)
         some = some._replace(features=shape.split(some.features)[0])
     return Seen(
         count,

@@ -135,7 +135,9 @@ class MinkowskiFit:
         `OutOfTime` is raised where there is no time even for the optimum without strengths.
         """
         self._clock = Clock() if clock is None else clock
-        before, reduced = self._clock.left, self.moments.reduced()
+        before, moments = self._clock.left, self.moments
+        self._run.check_time()
+        reduced = moments.reduced()
         plain = self.problem.solve(reduced, Strengths(0.0, 0.0))
         # The fit with the strengths that are chosen takes about as long.
         for_choice = self._clock.part(2.0 * self._clock.left - before)

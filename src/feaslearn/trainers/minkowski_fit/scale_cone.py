@@ -103,7 +103,9 @@ class ScaleCone:
             return ConeSolution(np.zeros(shape), 0.0, 0)
         scaled, right = H / np.outer(units, units), r / units
         # With H = LL' and y = L'a the problem is a projection.
+        self._run.check_time()
         factor, scaled = _factored(scaled)
+        self._run.check_time()
         target = solve_triangular(factor, right, lower=True)
         gain = float(target @ target)
         if self._lookout is None and not (self._run.clock.limited and len(target) > QUICKLY_DONE):

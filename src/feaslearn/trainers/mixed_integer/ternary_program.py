@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard
 from feaslearn.losses import Loss, Suboptimality
+from feaslearn.runs import Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.sets import Box, Hypersimplex, L1Ball, PrimitiveSet, Simplex
 from feaslearn.trainers.mixed_integer.linear_model import Columns, LinearModel
@@ -54,9 +55,13 @@ class TernaryProgram:
         The loss.
     whole : Shard
         All samples.
+    run : Run, optional
+        Says when the time is up; `OutOfTime` is raised then.
     """
 
-    def __init__(self, primitive: PrimitiveSet, loss: Loss, whole: Shard) -> None:
+    def __init__(
+        self, primitive: PrimitiveSet, loss: Loss, whole: Shard, run: Run | None = None
+    ) -> None:
         self.model = LinearModel()
         self._loss, self._whole = loss, whole
         self._form = primitive.conic_form()
@@ -76,6 +81,8 @@ class TernaryProgram:
         #: Pairs of a residual and the column that stands for its square.
         self.squares: list[tuple[int, int]] = []
         for i in range(len(whole.weights)):
+            if run is not None:
+                run.check_time()
             self._sample(i)
 
     def _break_symmetry(self, primitive: PrimitiveSet) -> None:

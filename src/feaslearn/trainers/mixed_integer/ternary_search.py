@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from feaslearn.data import Shard
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status
-from feaslearn.runs import Clock
+from feaslearn.runs import Clock, OutOfTime
 from feaslearn.trainers.least_squares import least_squares
 from feaslearn.trainers.mixed_integer.found import Found, Watch
 from feaslearn.trainers.mixed_integer.linear_model import Answer
@@ -60,20 +60,26 @@ class TernarySearch:
         bound, rounds = 0.0, 0
         self._offer(np.zeros(self._shape))
         try:
+            until = self._clock.part(self._clock.left / 2.0)
             self.best, self.value = self._objective.run.once(
-                "local search", lambda: self._local_search(random, n_starts), random
+                "local search",
+                lambda: self._local_search(random, n_starts, until),
+                random,
+                done=lambda _: not until.out(),
             )
             if self.value > self._zero:
                 status, bound, rounds = self._prove(max_iter)
         except KeyboardInterrupt:
             status = "interrupted"
+        except OutOfTime:
+            status = "time limit"
         self._watch.note(bound, self.value)
         return Found(self.best, status, bound, rounds, self._watch.history)
 
     def _prove(self, max_iter: int | None) -> tuple[Status, float, int]:
         objective = self._objective
         primitive = objective.maps().latent(objective.n_decisions)
-        program = TernaryProgram(primitive, objective.loss, self.whole)
+        program = TernaryProgram(primitive, objective.loss, self.whole, objective.run)
         self._first_tangents(program)
         bound, rounds = 0.0, 0
         with ProgressBar("ternary map, gap closed (%)", 100) as bar:
@@ -176,7 +182,9 @@ class TernarySearch:
         answer = minimize(loss, b.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 200})
         return np.asarray(answer.x.reshape(b.shape))
 
-    def _local_search(self, random: np.random.Generator, n_starts: int) -> tuple[Array, float]:
+    def _local_search(
+        self, random: np.random.Generator, n_starts: int, until: Clock
+    ) -> tuple[Array, float]:
         """Change one entry of a map at a time while that helps, from several maps."""
         tried = 0
         for _ in range(n_starts):
@@ -186,7 +194,7 @@ class TernarySearch:
                 improved = False
                 for at in np.ndindex(*self._shape):
                     for entry in (-1.0, 0.0, 1.0):
-                        if tried >= MOST_TRIED or self._clock.out():
+                        if tried >= MOST_TRIED or until.out():
                             return self.best, self.value
                         if entry == A[at]:
                             continue
