@@ -16,6 +16,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.results import TrainingResult
 from feaslearn.trainers.minkowski_fit import (
+    LATE,
     PART,
     Fitted,
     MinkowskiFit,
@@ -195,7 +196,7 @@ class Convex(Trainer):
                 "no certificate: other terms may do better (the search was a heuristic, or ended "
                 "at max_terms)"
             )
-        if objective.run.late():
+        if objective.run.late() or LATE in fitted.details:
             result.status = objective.run.ended()
         return Trained(fitted.theta, result)
 

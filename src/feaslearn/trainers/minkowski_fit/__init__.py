@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from feaslearn.trainers.minkowski_fit.by_program import PART
-from feaslearn.trainers.minkowski_fit.column_generation import grow
+from feaslearn.trainers.minkowski_fit.column_generation import LATE, grow
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
 from feaslearn.trainers.minkowski_fit.in_time import affordable_samples
 from feaslearn.trainers.minkowski_fit.penalized import Strengths
@@ -11,6 +11,7 @@ from feaslearn.trainers.minkowski_fit.programs import Programmed, by_other_loss,
 from feaslearn.trainers.minkowski_fit.remarks import remarks
 
 __all__ = [
+    "LATE",
     "PART",
     "Fitted",
     "MinkowskiFit",

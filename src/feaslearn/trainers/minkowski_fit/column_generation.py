@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 
 #: A term that lowers the loss at a smaller share of the decisions' size does not.
 NO_RATE = 1e-7
+#: The detail that says that there was no time for another term.
+LATE = "ended by the time limit"
 
 
 def grow(
@@ -54,6 +56,8 @@ def grow(
     final = fit.solve(*strengths, clock=clock)
     proved = ended and priced.exact
     details = {"rate of the best term left out": priced.rate / max(size, 1e-300)}
+    if late and not ended:
+        details[LATE] = 1.0
     return final._replace(
         theta=_theta(model, fit, final.theta, shapes),
         bound=plain.loss if proved else None,
