@@ -24,11 +24,8 @@ from feaslearn.exceptions import (
     SetError,
     SolverError,
     UnsupportedError,
-    describe_non_finite,
-    did_you_mean,
-    find_columns,
-    list_first,
 )
+from feaslearn.messages import describe_non_finite, did_you_mean, find_columns, list_first
 
 ERRORS = [
     value

@@ -11,14 +11,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.exceptions import (
-    DataError,
-    Problems,
-    column_label,
-    describe_non_finite,
-    find_columns,
-    is_pattern,
-)
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.messages import column_label, describe_non_finite, find_columns, is_pattern
 
 FloatArray: TypeAlias = NDArray[np.float64]
 Rule: TypeAlias = Callable[[FloatArray], ArrayLike]

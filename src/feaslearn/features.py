@@ -11,7 +11,8 @@ from sklearn.base import clone
 
 from feaslearn.costs import FloatArray
 from feaslearn.data import as_matrix
-from feaslearn.exceptions import DataError, Problems, did_you_mean
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.messages import did_you_mean
 
 SPECIFICATIONS = ("non-cost", "all")
 

@@ -10,9 +10,10 @@ from typing import Any
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 from feaslearn import trainers
-from feaslearn.exceptions import DataError, did_you_mean
+from feaslearn.exceptions import DataError
 from feaslearn.features import SPECIFICATIONS
 from feaslearn.losses import Loss
+from feaslearn.messages import did_you_mean
 from feaslearn.regressor.parameters import LOSSES
 from feaslearn.trainers import Trainer
 

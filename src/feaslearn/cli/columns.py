@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from feaslearn.costs import CostSpecification, FunctionCost
 from feaslearn.data import Decisions
-from feaslearn.exceptions import DataError, Problems, is_pattern
+from feaslearn.exceptions import DataError, Problems
 from feaslearn.io.frame import Frame
 from feaslearn.io.table import Table
+from feaslearn.messages import is_pattern
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
 

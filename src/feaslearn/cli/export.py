@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.cli.columns import signals_for
 from feaslearn.cli.talk import Talk
-from feaslearn.exceptions import DataError, Problems, did_you_mean
+from feaslearn.exceptions import DataError, Problems
 from feaslearn.export.files import program_text
 from feaslearn.export.tables import table_text
 from feaslearn.export.verification import verify
 from feaslearn.io.table import Table
+from feaslearn.messages import did_you_mean
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 

@@ -8,8 +8,9 @@ from typing import Any
 import feaslearn as fl
 from feaslearn import hypotheses
 from feaslearn.cli.choices import whole_numbers
-from feaslearn.exceptions import DataError, did_you_mean
+from feaslearn.exceptions import DataError
 from feaslearn.hypotheses import Hypothesis
+from feaslearn.messages import did_you_mean
 from feaslearn.sets import PrimitiveSet
 from feaslearn.trainers.automatic import MEMBERS
 

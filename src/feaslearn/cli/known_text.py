@@ -8,8 +8,9 @@ import numpy as np
 
 from feaslearn.cli.columns import FitColumns
 from feaslearn.costs import AffineCost
-from feaslearn.exceptions import DataError, Problems, find_columns
+from feaslearn.exceptions import DataError, Problems
 from feaslearn.known import Known
+from feaslearn.messages import find_columns
 
 
 def parse_known(

@@ -8,8 +8,9 @@ from pathlib import Path
 from feaslearn.atomic import check_writable
 from feaslearn.cli.columns import decisions_for
 from feaslearn.cli.talk import Talk
-from feaslearn.exceptions import DataError, Problems, find_columns
+from feaslearn.exceptions import DataError, Problems
 from feaslearn.io.table import Table
+from feaslearn.messages import find_columns
 from feaslearn.plots.canvas import Units
 from feaslearn.regressor import RegionRegressor
 from feaslearn.report import write_report

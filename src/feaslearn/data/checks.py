@@ -11,7 +11,8 @@ import numpy as np
 
 from feaslearn.costs import CostSpecification, FloatArray, resolve_cost
 from feaslearn.data.matrix import as_matrix
-from feaslearn.exceptions import DataError, Problems, find_columns
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.messages import find_columns
 
 GivenNames: TypeAlias = tuple[Sequence[str] | None, Sequence[str] | None]
 

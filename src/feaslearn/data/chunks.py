@@ -21,7 +21,8 @@ from feaslearn.data.memory_size import bytes_of
 from feaslearn.data.shard import SHARD_ROWS
 from feaslearn.data.sources.open_source import open_source
 from feaslearn.data.sources.table_source import Block, TableSource, Task
-from feaslearn.exceptions import DataError, Problems, all_usual, beyond, find_columns
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.messages import all_usual, beyond, find_columns
 
 Answer = TypeVar("Answer")
 

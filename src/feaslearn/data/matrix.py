@@ -11,13 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.costs import FloatArray
-from feaslearn.exceptions import (
-    DataTypeError,
-    Problems,
-    column_label,
-    describe_non_finite,
-    list_first,
-)
+from feaslearn.exceptions import DataTypeError, Problems
+from feaslearn.messages import column_label, describe_non_finite, list_first
 
 #: Numbers that need not be converted before they are read.
 AS_THEY_ARE = (np.dtype(np.float32), np.dtype(np.float64))

@@ -11,14 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from feaslearn.datasets._arguments import FloatArray
-from feaslearn.exceptions import (
-    DataError,
-    FileError,
-    MissingExtraError,
-    UnsupportedError,
-    did_you_mean,
-    list_first,
-)
+from feaslearn.exceptions import DataError, FileError, MissingExtraError, UnsupportedError
+from feaslearn.messages import did_you_mean, list_first
 
 PREFIX = "pglib_opf_"
 VARIANTS = ("api", "sad")

@@ -16,7 +16,8 @@ from feaslearn.datasets.generator_costs import (
     describe_wrong_costs,
     read_costs,
 )
-from feaslearn.exceptions import DataError, Problems, list_first
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.messages import list_first
 from feaslearn.problem import AffineRows, LinearProgram
 
 ISOLATED = 4

@@ -22,13 +22,8 @@ from feaslearn.datasets._arguments import (
 )
 from feaslearn.datasets.dc_grid import DcGrid
 from feaslearn.datasets.load_zones import LoadZones, resolve_zones
-from feaslearn.exceptions import (
-    DataError,
-    FeaslearnWarning,
-    InfeasibleProblemError,
-    Problems,
-    list_first,
-)
+from feaslearn.exceptions import DataError, FeaslearnWarning, InfeasibleProblemError, Problems
+from feaslearn.messages import list_first
 from feaslearn.problem import LinearProgram
 from feaslearn.problem.forward_problem import check_same_length
 from feaslearn.sets.warm_program import name_rows

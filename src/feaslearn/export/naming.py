@@ -7,7 +7,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-from feaslearn.exceptions import DataError, list_first
+from feaslearn.exceptions import DataError
+from feaslearn.messages import list_first
 
 #: Longer names are cut: files of linear programs take 255 characters, with room for a number.
 LONGEST = 200

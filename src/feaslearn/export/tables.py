@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 
 from feaslearn.atomic import check_writable, write_bytes
-from feaslearn.exceptions import DataError, UnsupportedError, did_you_mean
+from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.export.naming import distinct_names
 from feaslearn.io.csv_file import csv_text
+from feaslearn.messages import did_you_mean
 from feaslearn.region import Region
 
 #: What a table can hold.

@@ -18,10 +18,10 @@ from feaslearn.exceptions import (
     MissingExtraError,
     TooManyVerticesError,
     UnsupportedError,
-    did_you_mean,
 )
 from feaslearn.export.solving import Solving, in_cvxpy, in_gurobipy, in_linopy, in_pyomo
 from feaslearn.export.solving_files import in_halfspaces, in_lp, in_mps, in_own_file, in_vertices
+from feaslearn.messages import did_you_mean
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.outputs import is_frame

@@ -8,7 +8,7 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.exceptions import DataError, Problems, UnsupportedError, did_you_mean
+from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import dictionary
 from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
 from feaslearn.hypotheses.layout import Layout
@@ -16,6 +16,7 @@ from feaslearn.hypotheses.scale_basis import SCALES, ScaleBasis
 from feaslearn.hypotheses.term import Term
 from feaslearn.hypotheses.term_account import account_of
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
+from feaslearn.messages import did_you_mean
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.sets.product import Product

@@ -7,8 +7,9 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from feaslearn.exceptions import DataError, Problems, list_first
+from feaslearn.exceptions import DataError, Problems
 from feaslearn.io.table import Table
+from feaslearn.messages import list_first
 from feaslearn.runs.memory import check_memory
 from feaslearn.trainers.progress import ProgressBar
 

@@ -6,12 +6,13 @@ import inspect
 import math
 from typing import Any
 
-from feaslearn.exceptions import ModelFileError, did_you_mean
+from feaslearn.exceptions import ModelFileError
 from feaslearn.io.arrays import decode_array
 from feaslearn.io.encoder import DEEPEST, is_left_out
 from feaslearn.io.generators import decode_generator
 from feaslearn.io.registry import TRANSFORMERS, Registry, parameter_names
 from feaslearn.io.transformers import MOST_SIGNALS, restore_state
+from feaslearn.messages import did_you_mean
 
 #: The floats that JSON has no number for.
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.exceptions import Problems, find_columns, list_first
+from feaslearn.exceptions import Problems
 from feaslearn.io.frame import Frame
+from feaslearn.messages import find_columns, list_first
 
 Array = NDArray[np.float64]
 

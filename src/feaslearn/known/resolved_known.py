@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.costs import FloatArray
-from feaslearn.exceptions import Problems, column_label, did_you_mean
+from feaslearn.exceptions import Problems
 from feaslearn.known.known import CONTRADICTIONS, INEQUALITIES, Known
 from feaslearn.known.known_limits import KnownLimits, KnownShape
 from feaslearn.known.right_side import RightSide, Signals, resolve_right_side
+from feaslearn.messages import column_label, did_you_mean
 
 Array = NDArray[np.float64]
 

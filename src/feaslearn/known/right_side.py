@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.costs import AffineCost, FloatArray, FunctionCost, resolve_cost
-from feaslearn.exceptions import DataError, Problems, find_columns, list_first
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.messages import find_columns, list_first
 
 Array = NDArray[np.float64]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.exceptions import Problems, UnsupportedError, did_you_mean
+from feaslearn.exceptions import Problems, UnsupportedError
 from feaslearn.kernels.norms import L1, SQUARED_L2
 from feaslearn.kernels.polymatroid import network_losses
 from feaslearn.kernels.set_code import TIE_TOLERANCE
 from feaslearn.losses.loss import Array, Loss
 from feaslearn.losses.predictability import Predictability
 from feaslearn.losses.suboptimality import Suboptimality
+from feaslearn.messages import did_you_mean
 from feaslearn.problem.candidate_lines import CandidateLines, Networks
 from feaslearn.problem.network_samples import NetworkSamples
 

@@ -17,9 +17,10 @@ from feaslearn.baselines.enumerated_network import (
 from feaslearn.baselines.network_estimator import NetworkEstimator
 from feaslearn.costs import CostSpecification
 from feaslearn.data import as_matrix
-from feaslearn.exceptions import DataError, Problems, did_you_mean
+from feaslearn.exceptions import DataError, Problems
 from feaslearn.losses.loss import Loss
 from feaslearn.losses.network_losses import NetworkLosses
+from feaslearn.messages import did_you_mean
 from feaslearn.network.bootstrap import line_frequencies
 from feaslearn.network.cut_search import CutSearch
 from feaslearn.network.identification import Identification, identify

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from feaslearn.exceptions import DataError, MissingExtraError, did_you_mean
+from feaslearn.exceptions import DataError, MissingExtraError
+from feaslearn.messages import did_you_mean
 
 #: Colours that differ for colour-blind readers as well (Okabe and Ito's palette).
 BLUE, ORANGE, GREEN, VERMILION, PURPLE = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7"

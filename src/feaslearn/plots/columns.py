@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import as_matrix
-from feaslearn.exceptions import DataError, Problems, find_columns
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.messages import find_columns
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,8 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.exceptions import Problems, list_first
+from feaslearn.exceptions import Problems
+from feaslearn.messages import list_first
 from feaslearn.problem.forward_problem import FloatArray, check_count
 from feaslearn.problem.network_parts import check_capacity
 

@@ -8,7 +8,8 @@ from typing import Literal, Protocol, get_args, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.exceptions import Problems, describe_non_finite
+from feaslearn.exceptions import Problems
+from feaslearn.messages import describe_non_finite
 
 FloatArray = NDArray[np.float64]
 Norm = Literal["l1", "l2", "linf"]

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.costs import AffineCost, FunctionCost, ResolvedCost, resolve_cost
 from feaslearn.data import Shard, TableShards, as_matrix, column_names
 from feaslearn.data.column_ends import column_ends
-from feaslearn.exceptions import Problems, column_label
+from feaslearn.exceptions import Problems
 from feaslearn.features import FeatureMap, fit_features
 from feaslearn.known import ResolvedKnown
 from feaslearn.losses import Loss
+from feaslearn.messages import column_label
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.known_checks import check_known, reconcile
 from feaslearn.regressor.outputs import Outputs

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import column_names
-from feaslearn.exceptions import DataError, InfeasibleProblemError, list_first
+from feaslearn.exceptions import DataError, InfeasibleProblemError
 from feaslearn.hypotheses.constrained import half_spaces_of
 from feaslearn.hypotheses.nearest_known import least_broken
 from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
+from feaslearn.messages import list_first
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.sets.conic_solver import nearest_by_solver
 from feaslearn.sets.half_spaces import HalfSpaces

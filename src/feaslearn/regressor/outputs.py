@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import column_names
-from feaslearn.exceptions import FeaslearnWarning, Problems, list_first
+from feaslearn.exceptions import FeaslearnWarning, Problems
 from feaslearn.known import KnownLimits
+from feaslearn.messages import list_first
 
 Array = NDArray[np.float64]
 

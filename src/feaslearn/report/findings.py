@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.exceptions import list_first
+from feaslearn.messages import list_first
 from feaslearn.report.samples import Samples
 
 Array = NDArray[np.float64]

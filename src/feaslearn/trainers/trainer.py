@@ -10,16 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from feaslearn.data import Shard
-from feaslearn.exceptions import (
-    LARGEST,
-    DataError,
-    Problems,
-    SolverError,
-    UnsupportedError,
-    beyond,
-)
+from feaslearn.exceptions import DataError, Problems, SolverError, UnsupportedError
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective, Predictability
+from feaslearn.messages import LARGEST, beyond
 from feaslearn.results import Status, TrainingResult, remarks_heard
 from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within

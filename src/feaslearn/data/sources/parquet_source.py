@@ -14,13 +14,8 @@ from typing import Any, Self
 import numpy as np
 
 from feaslearn.data.sources.table_source import Block, TableSource, Task
-from feaslearn.exceptions import (
-    DataError,
-    FeaslearnError,
-    FileError,
-    MissingExtraError,
-    list_first,
-)
+from feaslearn.exceptions import DataError, FeaslearnError, FileError, MissingExtraError
+from feaslearn.messages import list_first
 
 #: Bytes that are read from a file at a time.
 BUFFER = 2**20

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
-from feaslearn.exceptions import DataError, UnsupportedError, did_you_mean
+from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.messages import did_you_mean
 
 Array = NDArray[np.float64]
 

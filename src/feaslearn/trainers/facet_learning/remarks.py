@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from feaslearn.data import Shard
-from feaslearn.exceptions import DataError, list_first
+from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.kernels.small_lp import OPTIMAL
+from feaslearn.messages import list_first
 from feaslearn.trainers.facet_learning.response import contradiction
 from feaslearn.trainers.facet_learning.samples import Samples
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from feaslearn.exceptions import list_first
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.hypotheses.term import Term, shape_of
 from feaslearn.losses import Objective
+from feaslearn.messages import list_first
 
 
 def remarks(model: Minkowski, objective: Objective, observed: float) -> list[str]:

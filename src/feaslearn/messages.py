@@ -1,0 +1,156 @@
+"""The words that errors are made of: names that are nearly right, columns, places, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import Problems
+
+#: Larger numbers are refused: sums of their squares would overflow.
+LARGEST = 1e100
+
+
+def did_you_mean(name: str, choices: Sequence[str]) -> str:
+    """End a message with the nearest of the choices, or with all where none is near.
+
+    Examples
+    --------
+    >>> from feaslearn.messages import did_you_mean
+    >>> did_you_mean("demnad", ["demand", "price"])
+    "did you mean 'demand'?"
+    >>> did_you_mean("wind", ["demand", "price"])
+    "there are 'demand', 'price'"
+    """
+    folded = {choice.casefold(): choice for choice in reversed(choices)}
+    near = get_close_matches(name.casefold(), list(folded), n=1)
+    if near:
+        return f"did you mean {folded[near[0]]!r}?"
+    if not choices:
+        return "there are none"
+    more = f", and {len(choices) - 10} more" if len(choices) > 10 else ""
+    return f"there are {', '.join(repr(choice) for choice in choices[:10])}{more}"
+
+
+def find_columns(
+    wanted: Sequence[object],
+    names: Sequence[str] | None,
+    n_columns: int | None,
+    name: str,
+    where: str,
+    problems: Problems,
+) -> tuple[int, ...]:
+    """Find columns by position, name or pattern; add to problems what is not there.
+
+    A pattern (``*`` and ``?``) stands for the columns that match it, in their own order, without
+    those that were found before it. The messages say ``name`` is not ``where``.
+
+    Examples
+    --------
+    >>> from feaslearn.exceptions import Problems
+    >>> from feaslearn.messages import find_columns
+    >>> names = ["price_a", "demand", "price_b"]
+    >>> find_columns(["demand", "price_*"], names, 3, "signals", "in the frame", Problems())
+    (1, 0, 2)
+    """
+    found: list[int] = []
+    for item in wanted:
+        if isinstance(item, str):
+            matches = _match(item, names or ())
+            if not matches:
+                hint = did_you_mean(item, names or ())
+                problems.add(f"{name}: column {item!r} is not {where}; {hint}")
+            elif names is not None and item in names and len(matches) > 1:
+                problems.add(
+                    f"{name}: {len(matches)} columns {where} are called {item!r}; rename them"
+                )
+            is_new = [j for j in matches if j not in found]
+            found += is_new if is_pattern(item) else matches[:1]
+        elif not isinstance(item, Integral) or isinstance(item, bool):
+            problems.add(f"{name}: {item!r} is neither the position nor the name of a column")
+        elif n_columns is not None and not 0 <= int(item) < n_columns:
+            problems.add(
+                f"{name}: column {item} is not {where}; there are {n_columns}, counted from 0"
+            )
+        else:
+            found.append(int(item))
+    return tuple(found)
+
+
+def _match(item: str, names: Sequence[str]) -> list[int]:
+    """Positions of the name, or of the names that match the pattern; brackets are literal."""
+    if item not in names and is_pattern(item):
+        pattern = item.replace("[", "[[]")
+        return [j for j, label in enumerate(names) if fnmatchcase(label, pattern)]
+    return [j for j, label in enumerate(names) if label == item]
+
+
+def is_pattern(name: str) -> bool:
+    """Say whether a name may stand for several columns."""
+    return "*" in name or "?" in name
+
+
+def list_first(places: Sequence[str], total: int) -> str:
+    """Join the places that a message lists and count those that it does not.
+
+    Examples
+    --------
+    >>> from feaslearn.messages import list_first
+    >>> list_first(["row 0", "row 4"], 7)
+    'row 0; row 4; and 5 more'
+    """
+    more = total - len(places)
+    return "; ".join(places) + (f"; and {more} more" if more > 0 else "")
+
+
+def column_label(position: int, names: Sequence[str] | None) -> str:
+    """Name a column in a message: its name if it has one, its position if not."""
+    return str(position) if names is None or position >= len(names) else repr(names[position])
+
+
+def all_usual(values: NDArray[Any]) -> bool:
+    """Say whether all values are finite and can be squared: by one pass over them."""
+    flat = values.ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(flat @ flat) <= LARGEST**2
+
+
+def beyond(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say which values are infinite or too large to be squared."""
+    # In single precision, no number is larger than what this one would become.
+    return np.asarray(np.isinf(values) | (np.abs(values) > np.float64(LARGEST)))
+
+
+def describe_non_finite(
+    values: NDArray[np.float64],
+    names: Sequence[str] | None = None,
+    *,
+    allow_nan: bool = False,
+    first_row: int = 0,
+) -> str | None:
+    """Say which values of a matrix are not finite or too large, the first five and the count.
+
+    None if there are none.
+    """
+    if all_usual(values):
+        return None
+    bad = beyond(values) if allow_nan else beyond(values) | np.isnan(values)
+    kind = f"beyond {LARGEST:g}, too large to be squared and added up, so use another unit"
+    if not np.isfinite(values[bad]).all():
+        bad &= ~np.isfinite(values)
+        kind = "infinite" if allow_nan else "NaN or infinite"
+    total = int(np.count_nonzero(bad))
+    if total == 0:
+        return None
+    places = []
+    for i, j in np.argwhere(bad)[:5]:
+        value = "NaN" if np.isnan(values[i, j]) else values[i, j]
+        places.append(f"row {first_row + i}, column {column_label(j, names)} is {value}")
+    count = "1 value is" if total == 1 else f"{total} values are"
+    return f"{count} {kind}: {list_first(places, total)}"
