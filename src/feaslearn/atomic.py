@@ -111,6 +111,8 @@ def _target(path: str | os.PathLike[str]) -> Path:
         target = Path(path).resolve()
     except RuntimeError:  # what Python before 3.13 says of links that lead in a circle
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
+    if target.is_symlink():  # what is left of such links where Python says nothing
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if target.exists() and not target.is_file():
         raise FileError(f"{os.fspath(path)}: cannot be written, it is a directory or a device")
     return target

@@ -36,17 +36,25 @@ class SpooledSource(TableSource):
         with _on_disk():
             handle, path = tempfile.mkstemp(suffix=".parquet")
             os.close(handle)
-        weakref.finalize(self, Path(path).unlink, missing_ok=True)
+        remove = weakref.finalize(self, Path(path).unlink, missing_ok=True)
+        try:
+            self._keep(pq, path, _Chain(first, iterator))
+        except BaseException:
+            remove()
+            raise
+        self._file = ParquetSource([path])
+        self.n_rows = self._file.n_rows
+
+    def _keep(self, pq: Any, path: str, chunks: _Chain) -> None:
+        """Write all rows."""
         columns = [str(j) for j in range(len(self.labels))]
-        whole = IteratedSource(_Chain(first, iterator))
+        whole = IteratedSource(chunks)
         with _Writer(pq, path, columns) as writer:
             for task in whole.tasks(range(len(columns)), 2**17):
                 for block in task():
                     writer.write(block)
         if not writer.written:
             raise DataError("Chunks: the iterator yields no rows")
-        self._file = ParquetSource([path])
-        self.n_rows = self._file.n_rows
 
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
         """Yield one task for each row group of the file, whose name says nothing to users."""
