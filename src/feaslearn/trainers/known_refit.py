@@ -70,7 +70,7 @@ def refit_within(
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
     order = order[: int(limit / problem.work(theta, whole))]
-    if run.clock.limited:
+    if run.clock.limited and len(order):
         order = order[: problem.affordable(theta, _chosen(whole, order[:FEWEST]), run)]
     if len(order) < FEWEST:
         return theta
