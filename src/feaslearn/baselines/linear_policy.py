@@ -15,6 +15,7 @@ from feaslearn.baselines.regression_moments import RegressionMoments, faded
 from feaslearn.baselines.samples import check_samples, signals_to_predict
 from feaslearn.data import SHARD_ROWS, ChunkSource
 from feaslearn.exceptions import DataError
+from feaslearn.runs.one_blas_thread import one_blas_thread
 
 FloatArray = NDArray[np.float64]
 Samples = tuple[FloatArray, FloatArray, FloatArray]
@@ -99,6 +100,7 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.intercept_ = float(intercept[0]) if one_column else intercept
         return self
 
+    @one_blas_thread()
     def _fit_chunks(self, chunks: ChunkSource, *others: object) -> Self:
         if self.forgetting != 1.0 or any(other is not None for other in others):
             raise DataError(
@@ -153,8 +155,9 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 f"LinearPolicy: y has {decisions.shape[1]} columns, those before had "
                 f"{len(self.moments_.right)}"
             )
-        self.moments_ = self.moments_.after(signals, decisions, weights, self.forgetting)
-        coef, intercept = self.moments_.solve()
+        with one_blas_thread():
+            self.moments_ = self.moments_.after(signals, decisions, weights, self.forgetting)
+            coef, intercept = self.moments_.solve()
         one_column = np.ndim(self.intercept_) == 0
         self.coef_ = coef[0] if one_column else coef
         self.intercept_ = float(intercept[0]) if one_column else intercept
@@ -182,6 +185,7 @@ def _check_forgetting(value: object) -> None:
         raise DataError(f"LinearPolicy: forgetting={value!r} is not a number above 0 and at most 1")
 
 
+@one_blas_thread()
 def _fitted(
     samples: Samples, forgetting: float
 ) -> tuple[RegressionMoments, FloatArray, FloatArray]:

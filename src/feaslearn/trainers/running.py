@@ -20,6 +20,7 @@ from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import Checkpoint, Journal, OutOfTime, as_checkpoint
 from feaslearn.runs.fingerprint import fingerprint
 from feaslearn.runs.generators import described, rebuilt, restore_state, state_of
+from feaslearn.runs.one_blas_thread import one_blas_thread
 
 if TYPE_CHECKING:
     from feaslearn.trainers.trainer import Trained, Trainer
@@ -90,7 +91,8 @@ def carried_out(
         If the time is up before there is any model.
     """
     try:
-        return _carried_out(trainer, objective, random, work, seeded)
+        with one_blas_thread():
+            return _carried_out(trainer, objective, random, work, seeded)
     except OutOfTime:
         if objective.run.clock.limited:
             raise  # the whole run has more to say
