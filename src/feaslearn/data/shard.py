@@ -23,7 +23,7 @@ class Shard(NamedTuple):
     decisions: FloatArray
     weights: FloatArray
 
-    def rows(self, chosen: NDArray[np.bool_]) -> Shard:
+    def rows(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Shard:
         """Return some of the samples."""
         return Shard(*(np.ascontiguousarray(array[chosen]) for array in self))
 

@@ -52,18 +52,21 @@ class Survey(NamedTuple):
     @classmethod
     def of(cls, chunk: Chunk, shard: Shard, kept: NDArray[np.intp], step: int) -> Survey:
         """Look at a chunk and at the shard that was made of its rows ``kept``."""
-        signals = chunk.signals if len(kept) == chunk.n_rows else chunk.signals[kept]
-        numbers = chunk.first + kept
-        chosen = numbers % step == 0
+        signals, first = chunk.signals, -chunk.first % step
+        if len(kept) == chunk.n_rows:
+            chosen = np.arange(first, chunk.n_rows, step)
+        else:
+            signals = signals[kept]
+            chosen = np.flatnonzero((chunk.first + kept) % step == 0)
         return cls(
             chunk.first + chunk.n_rows,
             len(kept),
             float(shard.weights.sum()),
-            np.count_nonzero(~np.isnan(shard.decisions), axis=0),
+            _observed(shard.decisions),
             column_ends(signals),
             column_ends(shard.decisions),
             step,
-            numbers[chosen],
+            chunk.first + kept[chosen],
             shard.rows(chosen),
         )
 
@@ -98,3 +101,10 @@ class Survey(NamedTuple):
 
 def _both(one: FloatArray, other: FloatArray) -> FloatArray:
     return np.array([np.fmin(one[0], other[0]), np.fmax(one[1], other[1])])
+
+
+def _observed(decisions: FloatArray) -> NDArray[np.intp]:
+    """Count the values of each column; one sum says that none is missing."""
+    if not np.isnan(decisions.sum()):
+        return np.full(decisions.shape[1], len(decisions))
+    return np.asarray(np.count_nonzero(~np.isnan(decisions), axis=0))

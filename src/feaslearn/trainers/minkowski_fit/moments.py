@@ -141,11 +141,11 @@ class Moments(NamedTuple):
         R = table[:, :B, B : B + n]
         psi, phi = split.psi, split.phi
         squares = np.einsum("pjj->j", table[:, B : B + n, B : B + n])
-        total = S.sum(axis=0)
+        total, pairs = S.sum(axis=0), points @ points.transpose(0, 2, 1)
         bb = np.repeat(total[phi, phi][:, :, None], n, axis=2)
         return cls(
-            np.einsum("ptj,puj,pml->tmul", points, points, S[:, psi, psi], optimize=True),
-            np.einsum("ptj,pml->tmlj", points, S[:, psi, phi]),
+            np.tensordot(pairs, S[:, psi, psi], (0, 0)).transpose(0, 2, 1, 3),
+            np.tensordot(points, S[:, psi, phi], (0, 0)).transpose(0, 2, 3, 1),
             bb,
             np.einsum("ptj,pmj->tm", points, R[:, psi]),
             R.sum(axis=0)[phi],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -160,15 +161,22 @@ class _Work:
         if self.reweigh is not None:
             factors = np.concatenate([self.reweigh(piece) for piece in self.of.pieces(shard)])
             shard = shard._replace(weights=shard.weights * factors)
-        fold = self.folds.of(rows)
-        found = []
-        for f in range(int(fold.min()), int(fold.max()) + 1):
-            chosen = fold == f
-            if chosen.all():
-                found.append((f, self.of.of(shard)))
-            elif chosen.any():
-                found.append((f, self.of.of(shard.rows(chosen))))
+        found = [(f, self.of.of(part)) for f, part in _by_fold(shard, self.folds.of(rows))]
         return found, *column_ends(shard.features), len(rows)
+
+
+def _by_fold(shard: Shard, fold: Numbers) -> Iterator[tuple[int, Shard]]:
+    """Yield each fold with its samples; where they stand together, they are not copied."""
+    least, greatest = int(fold.min()), int(fold.max())
+    ends = np.flatnonzero(np.diff(fold)) + 1
+    if len(ends) <= greatest - least:
+        for start, end in pairwise([0, *ends, len(fold)]):
+            yield int(fold[start]), Shard(*(array[start:end] for array in shard))
+        return
+    for f in range(least, greatest + 1):
+        chosen = fold == f
+        if chosen.any():
+            yield f, shard.rows(chosen)
 
 
 @dataclass(frozen=True)
