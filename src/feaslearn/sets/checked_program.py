@@ -139,16 +139,15 @@ class CheckedProgram(NamedTuple):
 def _by_scipy(program: CheckedProgram, tolerance: float) -> Optimum | str:
     """Return the answer of the HiGHS within SciPy, or what it said instead."""
     cost, lower, upper, A, b, E, e = program
-    bounds: Any = np.column_stack([lower, upper])
-    answer: Any = linprog(
-        cost,
-        A_ub=A,
-        b_ub=b,
-        A_eq=E,
-        b_eq=e,
-        bounds=bounds,
-        options=dict.fromkeys(TOLERANCES, tolerance),
-    )
+    given: Any = {
+        "A_ub": A,
+        "b_ub": b,
+        "A_eq": E,
+        "b_eq": e,
+        "bounds": np.column_stack([lower, upper]),
+        "options": dict.fromkeys(TOLERANCES, tolerance),
+    }
+    answer: Any = linprog(cost, **given)
     if answer.status != 0 or answer.x is None:
         return str(answer.message)
     prices = np.concatenate([answer.ineqlin.marginals, answer.eqlin.marginals])
