@@ -17,7 +17,7 @@ from feaslearn.data.survey import Survey
 from feaslearn.exceptions import CheckpointError, FeaslearnError, Problems, TimeLimitError
 from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult
-from feaslearn.runs import Checkpoint, Journal, OutOfTime, as_checkpoint
+from feaslearn.runs import Checkpoint, Journal, OutOfTime, as_checkpoint, one_blas_thread
 from feaslearn.runs.fingerprint import fingerprint
 from feaslearn.runs.generators import described, rebuilt, restore_state, state_of
 
@@ -90,7 +90,8 @@ def carried_out(
         If the time is up before there is any model.
     """
     try:
-        return _carried_out(trainer, objective, random, work, seeded)
+        with one_blas_thread():
+            return _carried_out(trainer, objective, random, work, seeded)
     except OutOfTime:
         if objective.run.clock.limited:
             raise  # the whole run has more to say
