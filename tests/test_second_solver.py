@@ -10,12 +10,16 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import SolverError
+from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
 from feaslearn.formulations import program
 from feaslearn.hypotheses import small_programs
 from feaslearn.hypotheses.small_programs import Limits, solve_programs
 from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED
-from feaslearn.sets import conic_solver
+from feaslearn.results import remarks_heard
+from feaslearn.sets import checked_program, conic_solver
+from feaslearn.sets.checked_program import CheckedProgram, Optimum
+from feaslearn.sets.half_spaces import HalfSpaces
+from feaslearn.sets.intersection import intersect
 from feaslearn.trainers.mixed_integer.linear_model import LinearModel
 
 
@@ -86,3 +90,94 @@ def test_a_wrong_answer_to_a_training_program_is_not_believed(monkeypatch: Any) 
     monkeypatch.setattr(model, "_attempt", lambda *_, presolve: right._replace(values=[1.0]))
     with pytest.raises(SolverError, match="a row is broken"):
         model.solve({}, np.inf, 0.0)
+
+
+#: Of the two cheapest of three plants, one makes at most 2 and all of them 3.
+DISPATCH = CheckedProgram(
+    np.array([1.0, 2.0, 9.0]),
+    np.zeros(3),
+    np.array([np.inf, 2.0, 2.0]),
+    np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]),
+    np.array([2.0, 3.0]),
+    np.ones((1, 3)),
+    np.array([3.0]),
+)
+RIGHT = Optimum(np.array([2.0, 1.0, 0.0]), 4.0, np.array([-1.0, 0.0, 2.0]))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (RIGHT._replace(point=np.array([3.0, 0.0, 0.0])), "rows violated by 1.0e+00"),
+        (RIGHT._replace(point=np.array([2.0, 0.5, 0.0])), "rows violated by 5.0e-01"),
+        (RIGHT._replace(point=np.array([4.0, 1.0, -2.0])), "rows violated by 2.0e+00"),
+        (RIGHT._replace(point=np.array([1.0, 2.0, 0.0])), "a gap of 1.0e+00"),
+        (RIGHT._replace(prices=np.zeros(3)), "a gap of 4.0e+00"),
+        (RIGHT._replace(prices=np.array([1.0, 0.0, 2.0])), "prices that prove nothing"),
+        (RIGHT._replace(prices=np.array([0.0, 0.0, 2.0])), "prices that prove nothing"),
+        (RIGHT._replace(point=np.full(3, np.nan)), "numbers that are not finite"),
+        ("numerical trouble", "numerical trouble"),
+    ],
+)
+def test_an_optimum_without_a_proof_is_asked_for_again(
+    monkeypatch: Any, wrong: Optimum | str, why: str
+) -> None:
+    with remarks_heard() as said:
+        found = DISPATCH.solve("dispatch")
+    assert said == []
+    np.testing.assert_allclose(found.point, RIGHT.point, atol=1e-9)
+    assert not DISPATCH.flaw(RIGHT)
+    monkeypatch.setattr(checked_program, "_by_scipy", lambda *_: wrong)
+    with remarks_heard() as said:
+        again = DISPATCH.solve("dispatch")
+    assert said == [f"the dispatch program was solved without presolve, after {why}"]
+    np.testing.assert_allclose(again.point, RIGHT.point, atol=1e-9)
+    np.testing.assert_allclose(again.prices, RIGHT.prices, atol=1e-9)
+    assert again.value == pytest.approx(4.0)
+    monkeypatch.setattr(checked_program, "_by_highs", lambda *_: wrong)
+    with pytest.raises(
+        SolverError, match=f"{why}; then, without presolve, {why}".replace("+", ".")
+    ):
+        DISPATCH.solve("dispatch")
+
+
+def test_two_solvers_say_that_there_is_no_optimum() -> None:
+    with pytest.raises(InfeasibleProblemError, match="dispatch"):
+        DISPATCH._replace(e=np.array([9.0])).solve("dispatch")
+    with pytest.raises(UnboundedProblemError, match="dispatch"):
+        DISPATCH._replace(cost=-DISPATCH.cost, A=None, b=None, E=None, e=None).solve("dispatch")
+
+
+def test_programs_around_a_fit_are_checked(monkeypatch: Any) -> None:
+    """Bounds, facets, consistency and known rows are the same where the first solver lies."""
+    data = fl.datasets.make_power5(30, noise=0.0, random_state=0)
+    image = fl.sets.AffineImage(fl.Box(2), np.eye(2), np.zeros(2))
+    rows = HalfSpaces(np.array([[1.0, 1.0]]), np.array([1.0]), np.zeros((0, 2)), np.zeros(0))
+
+    def answers() -> list[Any]:
+        hypothesis = fl.Facets(max_facets=1, bounds="affine")
+        trainer = fl.trainers.FacetLearning(n_starts=1, max_seconds=60.0)
+        model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=0)
+        model.fit(data.signals, data.decisions)
+        few = data[:10]
+        return [
+            model.predict(data.signals),
+            model.result_.warnings,
+            str(model.facets_),
+            *(fl.consistency(few, each).reason for each in (fl.Facets(), fl.Minkowski.pairs(3))),
+            intersect(image, rows).minimize([-1.0, -2.0]),
+        ]
+
+    right = answers()
+    by_scipy = checked_program._by_scipy
+
+    def lies(*program: Any) -> Any:
+        found = by_scipy(*program)
+        return found._replace(point=found.point + 1.0) if isinstance(found, Optimum) else found
+
+    monkeypatch.setattr(checked_program, "_by_scipy", lies)
+    again = answers()
+    np.testing.assert_allclose(again[0], right[0], atol=1e-6)
+    np.testing.assert_allclose(again[-1], right[-1], atol=1e-9)
+    assert any("the bounds program was solved without presolve" in told for told in again[1])
+    assert again[2:-1] == right[2:-1]

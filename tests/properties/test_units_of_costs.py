@@ -17,7 +17,7 @@ def test_predictability(problem: Tiny, model: str, factor: float) -> None:
 
 @given(
     tiny(),
-    st.sampled_from(["affine, annealing", "affine, gradient", "facets"]),
+    st.sampled_from(["affine, annealing", "affine, gradient", "facets", "minkowski"]),
     st.sampled_from(FACTORS),
 )
 def test_suboptimality_of_costs_of_length_one(problem: Tiny, model: str, factor: float) -> None:

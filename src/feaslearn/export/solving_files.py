@@ -18,6 +18,7 @@ from feaslearn.export.files import to_lp, to_mps
 from feaslearn.export.naming import safe_names
 from feaslearn.export.solving import EXACT, Solving
 from feaslearn.export.tables import table_text
+from feaslearn.sets.checked_program import CheckedProgram
 
 Array = NDArray[np.float64]
 
@@ -79,8 +80,6 @@ def in_vertices(source: Any) -> Solving:
 
 def in_halfspaces(source: Any) -> Solving:
     """Solve the linear program of a table of inequalities and equalities."""
-    from scipy.optimize import linprog
-
     read_region(source, "to_csv")
     cells = _cells(source, "halfspaces")
     upper, equal = (
@@ -91,18 +90,11 @@ def in_halfspaces(source: Any) -> Solving:
     )
 
     def minimize(prices: Array) -> Array:
-        found = linprog(
-            prices,
-            A_ub=upper[:, :-1],
-            b_ub=upper[:, -1],
-            A_eq=equal[:, :-1],
-            b_eq=equal[:, -1],
-            bounds=(None, None),
-            method="highs",
+        free = np.full(source.n, np.inf)
+        program = CheckedProgram(
+            prices, -free, free, upper[:, :-1], upper[:, -1], equal[:, :-1], equal[:, -1]
         )
-        if found.status != 0:
-            raise SolverError(f"HiGHS found no optimum: {found.message}")
-        return np.asarray(found.x)
+        return program.solve("exported").point
 
     return Solving(None, minimize)
 

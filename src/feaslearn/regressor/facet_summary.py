@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space, qr
-from scipy.optimize import linprog
 
 from feaslearn.data import Shard
+from feaslearn.exceptions import SolverError
 from feaslearn.hypotheses import Blend, Facets
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -19,6 +19,8 @@ from feaslearn.known import KnownLimits
 from feaslearn.regressor.checks import FitData
 from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
 from feaslearn.regressor.reader import Reader
+from feaslearn.results import remark
+from feaslearn.sets.checked_program import CheckedProgram
 from feaslearn.trainers import Trained
 
 Array = NDArray[np.float64]
@@ -146,10 +148,14 @@ def _sparsest(a: Array, f: Array, rows: FacetRows) -> tuple[Array, Array]:
     if not q:
         return a, f
     G = np.hstack([rows.E.T, -rows.E.T, np.eye(n), -np.eye(n)])
-    answer = linprog(np.repeat([0.0, 1.0], 2 * np.array([q, n])), A_eq=G, b_eq=a)
-    if answer.x is None:
+    cost = np.repeat([0.0, 1.0], 2 * np.array([q, n]))
+    program = CheckedProgram(cost, np.zeros(len(cost)), np.full(len(cost), np.inf), E=G, e=a)
+    try:
+        point = program.solve("facet").point
+    except SolverError as error:
+        remark(f"a facet is shown as it was learned: {error}")
         return a, f
-    multiples = answer.x[:q] - answer.x[q : 2 * q]
+    multiples = point[:q] - point[q : 2 * q]
     a, f = a - multiples @ rows.E, f - multiples @ rows.e
     length = np.linalg.norm(a)
     return a / length, f / length

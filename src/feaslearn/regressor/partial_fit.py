@@ -16,6 +16,7 @@ from feaslearn.regressor.explanation.seen import Seen, look_on
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.parameters import check_parameters
 from feaslearn.regressor.reader import Reader, check_signals, read
+from feaslearn.runs import one_blas_thread
 from feaslearn.trainers import Streaming, Trained, Trainer
 from feaslearn.trainers.streaming import told_of_drift
 
@@ -79,7 +80,8 @@ def follow(
     trainer.refuse(objective)
     if not len(shard.weights):
         return Trained(model.theta_, model.result_, stream), seen
-    trained = trainer.follow(objective, model.theta_, stream, shard)
+    with one_blas_thread():
+        trained = trainer.follow(objective, model.theta_, stream, shard)
     drift = trained.stream.drift
     if drift is not None and drift.alarms != (stream.drift and stream.drift.alarms):
         warnings.warn(told_of_drift(drift), FeaslearnWarning, stacklevel=3)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from feaslearn.runs.blas import one_blas_thread
 from feaslearn.runs.checkpoint import Checkpoint, as_checkpoint
 from feaslearn.runs.clock import Clock
 from feaslearn.runs.journal import Journal
 from feaslearn.runs.run import OutOfTime, Run
 
-__all__ = ["Checkpoint", "Clock", "Journal", "OutOfTime", "Run", "as_checkpoint"]
+__all__ = ["Checkpoint", "Clock", "Journal", "OutOfTime", "Run", "as_checkpoint", "one_blas_thread"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
-from feaslearn.exceptions import EmptySetError
+from feaslearn.exceptions import EmptySetError, InfeasibleProblemError
 from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.checked_program import CheckedProgram
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.conic_set import ConicSet
 from feaslearn.sets.half_spaces import HalfSpaces
@@ -96,18 +96,20 @@ def _polytope(form: ConicForm, A: Array, b: Array, E: Array, e: Array) -> Polyto
 
 def _room(H: Array, h: Array, E: Array, e: Array) -> float:
     """Return the largest t <= 1 with ``H z >= h + t, E z = e``, negative where there is none."""
-    p = H.shape[1]
-    answer = linprog(
-        np.append(np.zeros(p), -1.0),
-        A_ub=np.column_stack([-H, np.ones(len(H))]),
-        b_ub=-h,
-        A_eq=np.column_stack([E, np.zeros(len(E))]) if len(E) else None,
-        b_eq=e if len(E) else None,
-        bounds=[(None, None)] * p + [(None, 1.0)],
+    free = np.full(H.shape[1], np.inf)
+    program = CheckedProgram(
+        np.append(np.zeros(H.shape[1]), -1.0),
+        np.append(-free, -np.inf),
+        np.append(free, 1.0),
+        np.column_stack([-H, np.ones(len(H))]),
+        -h,
+        np.column_stack([E, np.zeros(len(E))]),
+        e,
     )
-    if answer.x is None:
-        raise EmptySetError("no point satisfies the equalities")
-    return float(answer.x[-1])
+    try:
+        return float(program.solve("intersection").point[-1])
+    except InfeasibleProblemError:
+        raise EmptySetError("no point satisfies the equalities") from None
 
 
 def _listed(image: AffineImage, rows: HalfSpaces) -> AffineImage:

@@ -17,7 +17,7 @@ from feaslearn.data.survey import Survey
 from feaslearn.exceptions import CheckpointError, FeaslearnError, Problems, TimeLimitError
 from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult
-from feaslearn.runs import Checkpoint, Journal, OutOfTime, as_checkpoint
+from feaslearn.runs import Checkpoint, Journal, OutOfTime, as_checkpoint, one_blas_thread
 from feaslearn.runs.fingerprint import fingerprint
 from feaslearn.runs.generators import described, rebuilt, restore_state, state_of
 from feaslearn.runs.one_blas_thread import one_blas_thread

@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from feaslearn.data import Shard
-from feaslearn.exceptions import SolverError
+from feaslearn.sets.checked_program import CheckedProgram
 from feaslearn.trainers.progress import ProgressBar
 
 Array = NDArray[np.float64]
@@ -51,6 +50,7 @@ def mixtures_cheaper(rows: Shard, allowed: Places, error: float, until: float) -
     features, costs, decisions = (table[allowed] for table in rows[:3])
     spread = np.maximum(np.abs(features).max(axis=0), np.finfo(float).tiny)
     matrix = (features / spread).T
+    ends = np.zeros(len(allowed)), np.full(len(allowed), np.inf)
     found: list[Dearer] = []
     with ProgressBar("consistency: samples", len(allowed)) as bar:
         for i, cost in enumerate(costs):
@@ -60,12 +60,11 @@ def mixtures_cheaper(rows: Shard, allowed: Places, error: float, until: float) -
             if size == 0.0:
                 continue
             prices = decisions @ (cost / size)
-            answer = linprog(prices - prices[i], A_eq=matrix, b_eq=matrix[:, i], bounds=(0.0, None))
-            if answer.x is None or answer.fun is None:
-                raise SolverError(f"consistency: sample {i} was not tested: {answer.message}")
-            if -answer.fun > 2.0 * error:
-                mixture = allowed[answer.x > NO_SHARE]
-                found.append(Dearer(int(allowed[i]), mixture, -float(answer.fun) * size))
+            program = CheckedProgram(prices - prices[i], *ends, E=matrix, e=matrix[:, i])
+            answer = program.solve(f"consistency (sample {i})")
+            if -answer.value > 2.0 * error:
+                mixture = allowed[answer.point > NO_SHARE]
+                found.append(Dearer(int(allowed[i]), mixture, -answer.value * size))
             bar.update(i + 1)
     return HullTest(found, len(allowed))
 

@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from feaslearn.data import Shard
-from feaslearn.exceptions import SolverError
 from feaslearn.formulations.scaled_faces import ScaledFaces
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Predictability
+from feaslearn.sets.checked_program import CheckedProgram
 from feaslearn.trainers.minkowski_fit.samples import Samples
 
 Array = NDArray[np.float64]
@@ -29,7 +28,6 @@ Places = NDArray[np.intp]
 
 #: What the solver may leave of a row, and what counts as nothing beside decisions of size one.
 EXACT, NOTHING = 1e-10, 1e-8
-TOLERANCES = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
 #: Multipliers below this are zero; the largest are one.
 NO_FORCE = 1e-7
 
@@ -96,23 +94,22 @@ class LinearSystem:
         sides = [sp.hstack([side * model, -errors]) for side in (1.0, -1.0)]
         right = [side * x + self.tolerance for side in (1.0, -1.0)]
         cost = np.repeat([0.0, 1.0], [model.shape[1], len(chosen)])
-        program: Any = {
-            "A_ub": sp.vstack([*sides, upper], format="csr"),
-            "b_ub": np.concatenate([*right, np.zeros(upper.shape[0])]),
-            "bounds": np.column_stack([np.where(cost > 0.0, 0.0, -np.inf), np.full(width, np.inf)]),
-            "options": dict.fromkeys(TOLERANCES, EXACT),
-        }
-        if equal.shape[0]:
-            program |= {"A_eq": equal, "b_eq": np.zeros(equal.shape[0])}
-        answer: Any = linprog(cost, **program)
-        if answer.x is None:
-            raise SolverError(f"consistency: the linear program was not solved: {answer.message}")
-        forces = np.abs(answer.ineqlin.marginals[: 2 * len(x)]).reshape(2, -1).sum(axis=0)
+        program = CheckedProgram(
+            cost,
+            np.where(cost > 0.0, 0.0, -np.inf),
+            np.full(width, np.inf),
+            sp.vstack([*sides, upper], format="csr"),
+            np.concatenate([*right, np.zeros(upper.shape[0])]),
+            equal,
+            np.zeros(equal.shape[0]),
+        )
+        answer = program.solve("consistency", EXACT)
+        forces = np.abs(answer.prices[: 2 * len(x)]).reshape(2, -1).sum(axis=0)
         size = groups * functions
         return Elastic(
-            answer.x[:size].reshape(groups, functions),
-            answer.x[size : size + parts.columns[1].shape[1]].reshape(-1, self._samples.n),
-            answer.x[model.shape[1] :],
+            answer.point[:size].reshape(groups, functions),
+            answer.point[size : size + parts.columns[1].shape[1]].reshape(-1, self._samples.n),
+            answer.point[model.shape[1] :],
             np.asarray(errors.T @ forces > NO_FORCE),
         )
 

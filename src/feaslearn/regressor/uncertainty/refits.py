@@ -17,6 +17,7 @@ from feaslearn.regressor.checks import check_fit
 from feaslearn.regressor.reader import check_fitted, decision_names
 from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
 from feaslearn.regressor.uncertainty.moment_refits import MomentRefits, moment_refits
+from feaslearn.runs import one_blas_thread
 from feaslearn.runs.memory import check_memory
 from feaslearn.trainers import Convex
 from feaslearn.trainers.convex import as_minkowski
@@ -69,7 +70,7 @@ def resample(
     work = Parallel(effective_n_jobs(n_jobs), prefer="threads", return_as="generator")
     refits: list[RegionRegressor] = []
     failures: list[str] = []
-    with warnings.catch_warnings(), ProgressBar("bootstrap", int(n)) as bar:
+    with one_blas_thread(), warnings.catch_warnings(), ProgressBar("bootstrap", int(n)) as bar:
         warnings.simplefilter("ignore", FeaslearnWarning)
         for done, refit in enumerate(work(jobs)):
             if isinstance(refit, str):

@@ -23,11 +23,12 @@ from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.regressor.reader import check_signals, decision_names, one_row, read
 from feaslearn.regressor.uncertainty.bands import Bands, normal_bands
 from feaslearn.regressor.uncertainty.bootstrap import as_directions
+from feaslearn.runs import one_blas_thread
+from feaslearn.runs.memory import check_memory
 from feaslearn.trainers.convex import as_minkowski
 
 if TYPE_CHECKING:
     from feaslearn.regressor.learned_region import LearnedRegion
-from feaslearn.runs.memory import check_memory
 
 Array = NDArray[np.float64]
 
@@ -131,6 +132,7 @@ def is_linear(hypothesis: Hypothesis, n: int) -> bool:
     return model is not None and not isinstance(model, GrownMinkowski)
 
 
+@one_blas_thread()
 def covariance(hypothesis: Hypothesis, theta: Array, rows: Shard) -> Array:
     """Return the covariance of the parameters of a class whose decisions are linear in them."""
     n = rows.decisions.shape[1]

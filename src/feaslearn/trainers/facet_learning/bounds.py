@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
+from feaslearn.exceptions import SolverError
+from feaslearn.results import remark
+from feaslearn.sets.checked_program import CheckedProgram
 from feaslearn.trainers.facet_learning.samples import Samples
 
 Array = NDArray[np.float64]
@@ -49,13 +51,16 @@ def affine_bounds(samples: Samples) -> tuple[Array, Array]:
     flat = np.full(2 * k, FLATTEN)
     flat[[0, k]] = 0.0
     both = np.hstack([features, -features])
+    cost, ends = flat - samples.weights @ both, (np.zeros(2 * k), np.full(2 * k, np.inf))
     bounds = np.empty((2, n, k))
     for side, sign in enumerate((1.0, -1.0)):
         for j in range(n):
             values = sign * samples.decisions[:, j]
-            answer = linprog(
-                flat - samples.weights @ both, A_ub=both, b_ub=values, bounds=(0, None)
-            )
-            slopes = answer.x if answer.x is not None else values.min() * np.eye(2 * k)[0]
+            program = CheckedProgram(cost, *ends, both, values)
+            try:
+                slopes = program.solve("bounds").point
+            except SolverError as error:
+                remark(f"a bound of decision {j} is constant: {error}")
+                slopes = values.min() * np.eye(2 * k)[0]
             bounds[side, j] = sign * (slopes[:k] - slopes[k:])
     return bounds[0], bounds[1]

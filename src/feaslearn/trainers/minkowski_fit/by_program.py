@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.formulations import MinkowskiProgram, ProgramRows
+from feaslearn.formulations import ProgramRows
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Objective
 from feaslearn.runs import Clock, OutOfTime
+from feaslearn.trainers.minkowski_fit.canonical_program import CanonicalProgram
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
 from feaslearn.trainers.minkowski_fit.penalized import Strengths
 
@@ -88,7 +89,7 @@ def _solved(
     """Return the optimum of the program of some samples, or all: only then is there a bound."""
     samples, clock = fit.samples, objective.run.clock
     model = samples.hypothesis
-    program = MinkowskiProgram(
+    program = CanonicalProgram(
         objective.loss,
         model.terms_of(objective.n_decisions),
         rows,

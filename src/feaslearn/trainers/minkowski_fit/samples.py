@@ -14,7 +14,7 @@ from feaslearn.data import Shard, ShardSource, shards_of
 from feaslearn.data.column_ends import column_ends
 from feaslearn.formulations import ProgramRows
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.runs import Run
+from feaslearn.runs import Run, one_blas_thread
 from feaslearn.trainers.minkowski_fit.first_pass import FirstPass
 from feaslearn.trainers.minkowski_fit.folds import BLOCK, Folds, Numbers
 from feaslearn.trainers.minkowski_fit.moments import Moments
@@ -155,6 +155,8 @@ class _Work:
     folds: Folds
     reweigh: Reweigh | None
 
+    # On a cluster this is done in another process.
+    @one_blas_thread()
     def __call__(
         self, shard: Shard, rows: Numbers
     ) -> tuple[list[tuple[int, Moments]], Array, Array, int]:

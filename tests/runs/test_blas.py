@@ -1,0 +1,55 @@
+"""Matrix products have one thread while someone needs that, and as many as before afterwards."""
+
+from __future__ import annotations
+
+from threading import Event, Thread
+
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from feaslearn.runs import one_blas_thread
+
+
+def threads() -> set[int]:
+    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+
+@pytest.fixture(autouse=True)
+def two() -> object:
+    with threadpool_limits(2, user_api="blas"):
+        if threads() != {2}:
+            pytest.skip("this BLAS does not say how many threads it uses")
+        yield
+
+
+@one_blas_thread()
+def failing() -> None:
+    with one_blas_thread():
+        assert threads() == {1}
+    assert threads() == {1}
+    raise KeyError
+
+
+def test_the_limit_is_lifted_after_errors_and_from_within() -> None:
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            failing()
+        assert threads() == {2}
+
+
+def test_the_last_of_several_threads_lifts_it() -> None:
+    started, end = Event(), Event()
+
+    @one_blas_thread()
+    def work() -> None:
+        started.set()
+        end.wait(10.0)
+
+    other = Thread(target=work)
+    with one_blas_thread():
+        other.start()
+        assert started.wait(10.0)
+    assert threads() == {1}
+    end.set()
+    other.join()
+    assert threads() == {2}
