@@ -153,7 +153,8 @@ def test_equalities_of_a_set_hold_when_the_nearest_decision_is_looked_for() -> N
     known = limits([-2.0, -2.0], [0.2, 0.2])
     near = constrained._nearest_lifted(region, known, np.ones((1, 2)))
     np.testing.assert_allclose(near.decisions, [[0.2, 0.2]], atol=1e-8)
-    np.testing.assert_allclose(near.distances, [0.6], atol=1e-8)
+    # 0.6 in units of the largest number of the sample, which is 2.
+    np.testing.assert_allclose(near.distances, [0.3], atol=1e-8)
     assert near.away().all()
     assert not near.contradictory.any()
     loose = region._replace(slack=np.full(1, np.inf))

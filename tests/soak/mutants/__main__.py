@@ -113,7 +113,7 @@ def attempt(mutant: Mutant, tests: TestsOfLines, seconds: float) -> tuple[str, i
         names.append(name)
     if not names:
         return "not run", 0
-    return outcome(mutant, names, 60.0 + 10.0 * min(total, seconds)), len(names)
+    return outcome(mutant, names, 60.0 + 3.0 * min(total, seconds)), len(names)
 
 
 def outcome(mutant: Mutant, names: list[str], seconds: float) -> str:
