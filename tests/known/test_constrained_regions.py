@@ -199,3 +199,16 @@ def test_rows_that_contradict_each_other_are_broken_least(
     found = round_one.solve(np.array([1.0, 0.0, 0.0]), features, np.ones((1, 2)))
     np.testing.assert_allclose(found.decisions[0], x, atol=1e-6)
     assert found.empty[0]
+
+
+def test_a_blend_lies_within_what_is_known_if_its_members_do() -> None:
+    shape = limits([-1.0, -1.0], [1.0, 1.0]).shape
+    members = [fl.Scaled(fl.Box(2)), fl.Affine(fl.Simplex(3))]
+    within = constrained.constrained(fl.Blend(members), shape)
+    assert isinstance(within, fl.Blend)
+    assert all(isinstance(each, Constrained) for each in within.members())
+    assert constrained.known_shape(within) is shape
+    assert constrained.known_shape(fl.Blend(members)) is None
+    learned = constrained.without_known(within)
+    assert isinstance(learned, fl.Blend)
+    assert list(learned.members()) == members
