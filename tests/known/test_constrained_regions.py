@@ -212,3 +212,15 @@ def test_a_blend_lies_within_what_is_known_if_its_members_do() -> None:
     learned = constrained.without_known(within)
     assert isinstance(learned, fl.Blend)
     assert list(learned.members()) == members
+
+
+def test_points_of_the_set_that_make_one_decision_are_no_tie() -> None:
+    """Two columns are the same corner (3, 0); at equal prices the whole edge to (0, 3) ties."""
+    known = limits([-9.0, -9.0], [9.0, 9.0], count=2)
+    within = Constrained(fl.Affine(fl.Simplex(3)), known.shape)
+    theta = np.array([[3.0, 3.0, 0.0], [0.0, 0.0, 3.0]]).ravel()
+    theta = np.append(theta, np.zeros(within.layout(2, 1 + known.shape.width).size - len(theta)))
+    features = np.hstack([np.ones((2, 1)), known.columns()])
+    costs = np.array([[-1.0, 0.0], [-1.0, -1.0]])
+    assert within.hypothesis.tied(theta, np.ones((2, 1)), costs).all()
+    assert within.tied(theta, features, costs).tolist() == [False, True]
