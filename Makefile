@@ -5,9 +5,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= 2
-# Of the soak targets: seconds that each loader is fuzzed, mutants of each folder (0: all of them).
+# Of the soak targets: seconds that each loader is fuzzed; mutants of each folder (0: all of them), the seed they are
+# drawn with.
 FUZZ_SECONDS ?= 600
 MUTANTS ?= 60
+MUTANT_SEED ?= 0
 # The tests of one file share what it sets up and compiles, so they stay in one process.
 PYTEST := python -m pytest -n $(JOBS) --dist loadfile
 
@@ -101,8 +103,8 @@ MUTANT_TESTS := src/feaslearn/losses src/feaslearn/sets src/feaslearn/hypotheses
 soak-mutants: export HYPOTHESIS_PROFILE = few
 soak-mutants: $(VENV)/.test
 	test -e build/mutants/tests.json || $(BIN)/python tests/soak/mutants trace $(MUTANT_TESTS)
-	$(BIN)/python tests/soak/mutants run --sample $(MUTANTS)
-	$(BIN)/python tests/soak/mutants table --sample $(MUTANTS)
+	$(BIN)/python tests/soak/mutants run --sample $(MUTANTS) --seed $(MUTANT_SEED)
+	$(BIN)/python tests/soak/mutants table --sample $(MUTANTS) --seed $(MUTANT_SEED)
 
 # Versions are what is tried here, not many examples.
 soak-oldest soak-newest: export HYPOTHESIS_PROFILE = few

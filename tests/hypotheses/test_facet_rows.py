@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 import feaslearn as fl
 from feaslearn.exceptions import SetError, UnsupportedError
 from feaslearn.hypotheses.facet_rows import RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET, FacetRows
-from feaslearn.hypotheses.small_programs import FacetSolutions
+from feaslearn.hypotheses.small_programs import FacetSolutions, Limits, _units
 from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL
 from feaslearn.known import KnownLimits
 
@@ -147,3 +147,37 @@ def test_options_that_can() -> None:
     assert fl.Facets(balance=None).given_balance(3).shape == (0, 3)  # type: ignore[union-attr]
     assert fl.Facets().given_balance(3) is None
     np.testing.assert_array_equal(fl.Facets(balance=[[1.0, 2.0]]).given_balance(2), [[1.0, 2.0]])
+
+
+@pytest.mark.parametrize(("slope", "right", "at"), [(1.0, -10.0, 1.0), (3.0, -1.0, 10.0)])
+def test_a_facet_gives_way_as_far_as_it_must(slope: float, right: float, at: float) -> None:
+    """One decision that is fixed, and a facet far from it."""
+    fixed = np.array([[at]])
+    rows = FacetRows(
+        np.zeros((0, 1)), np.zeros((0, 1)), fixed, fixed, np.array([[slope]]), np.array([[right]])
+    )
+    decisions = rows.relaxed(np.ones((1, 1)), np.ones((1, 1)), firm=True)
+    np.testing.assert_allclose(decisions, fixed, atol=1e-9)
+
+
+def test_small_programs_are_solved_in_units_of_their_own() -> None:
+    """Whatever the units of rows and variables are, the numbers are near one, but for zeros."""
+    G = np.array([[3e6, -2e3], [0.0, 5e-7], [0.0, 0.0]])
+    limits = Limits(np.zeros((1, 3)), np.array([[0.0, -4e5]]), np.array([[2e-3, 4e5]]))
+    rows, columns = _units(G, limits)
+    sizes = np.abs(rows[:, None] * G * columns).max(axis=1)
+    assert ((sizes > 0.7) & (sizes < 1.5)).tolist() == [True, True, False]
+    np.testing.assert_allclose(np.log2([*rows, *columns]) % 1.0, 0.0)
+    np.testing.assert_allclose(columns, [2e-3, 8e5], rtol=0.5)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_bounds_give_way_on_either_side(sign: float) -> None:
+    """The two decisions are at most 2 in size and add up to 5: together, bounds give way by 1."""
+    one, two = np.ones((2, 1)), np.full((2, 1), 2.0)
+    lower, upper = (-one, two) if sign > 0.0 else (-two, one)
+    none = np.zeros((0, 2)), np.zeros((0, 1))
+    rows = FacetRows(np.ones((1, 2)), np.full((1, 1), 5.0 * sign), lower, upper, *none)
+    corners = rows.polytope(np.ones(1), relax=True).vertices()
+    np.testing.assert_allclose(corners.sum(axis=1), 5.0 * sign, atol=1e-6)
+    assert np.abs(corners).max() <= 3.0 + 1e-6

@@ -130,6 +130,8 @@ def test_negative_scales_count_as_zero() -> None:
     np.testing.assert_array_equal(model.unclipped_scales(theta, features, 1), [[2.0], [-2.0]])
     assert model.image(theta, features[1], 1).is_point
     assert not model.tied(theta, features[1:], np.zeros((1, 1)))[0]
+    assert model.account(theta, features[0], ["a"]) != []
+    assert model.account(theta, features[1], ["a"]) == []
 
 
 def test_without_terms_the_region_is_a_point() -> None:

@@ -153,7 +153,8 @@ def test_equalities_of_a_set_hold_when_the_nearest_decision_is_looked_for() -> N
     known = limits([-2.0, -2.0], [0.2, 0.2])
     near = constrained._nearest_lifted(region, known, np.ones((1, 2)))
     np.testing.assert_allclose(near.decisions, [[0.2, 0.2]], atol=1e-8)
-    np.testing.assert_allclose(near.distances, [0.6], atol=1e-8)
+    # 0.6 in units of the largest number of the sample, which is 2.
+    np.testing.assert_allclose(near.distances, [0.3], atol=1e-8)
     assert near.away().all()
     assert not near.contradictory.any()
     loose = region._replace(slack=np.full(1, np.inf))
@@ -198,3 +199,28 @@ def test_rows_that_contradict_each_other_are_broken_least(
     found = round_one.solve(np.array([1.0, 0.0, 0.0]), features, np.ones((1, 2)))
     np.testing.assert_allclose(found.decisions[0], x, atol=1e-6)
     assert found.empty[0]
+
+
+def test_a_blend_lies_within_what_is_known_if_its_members_do() -> None:
+    shape = limits([-1.0, -1.0], [1.0, 1.0]).shape
+    members = [fl.Scaled(fl.Box(2)), fl.Affine(fl.Simplex(3))]
+    within = constrained.constrained(fl.Blend(members), shape)
+    assert isinstance(within, fl.Blend)
+    assert all(isinstance(each, Constrained) for each in within.members())
+    assert constrained.known_shape(within) is shape
+    assert constrained.known_shape(fl.Blend(members)) is None
+    learned = constrained.without_known(within)
+    assert isinstance(learned, fl.Blend)
+    assert list(learned.members()) == members
+
+
+def test_points_of_the_set_that_make_one_decision_are_no_tie() -> None:
+    """Two columns are the same corner (3, 0); at equal prices the whole edge to (0, 3) ties."""
+    known = limits([-9.0, -9.0], [9.0, 9.0], count=2)
+    within = Constrained(fl.Affine(fl.Simplex(3)), known.shape)
+    theta = np.array([[3.0, 3.0, 0.0], [0.0, 0.0, 3.0]]).ravel()
+    theta = np.append(theta, np.zeros(within.layout(2, 1 + known.shape.width).size - len(theta)))
+    features = np.hstack([np.ones((2, 1)), known.columns()])
+    costs = np.array([[-1.0, 0.0], [-1.0, -1.0]])
+    assert within.hypothesis.tied(theta, np.ones((2, 1)), costs).all()
+    assert within.tied(theta, features, costs).tolist() == [False, True]

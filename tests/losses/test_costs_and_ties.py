@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from loss_registry import CASES, KINDS, LOSSES, NORMS, make_loss, sample
 
+import feaslearn as fl
 from feaslearn.data import Shard
 from feaslearn.formulations import losses_by_program
-from registry import mixtures
+from registry import example, mixtures
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -99,3 +100,30 @@ def test_the_loss_never_exceeds_that_of_the_returned_decision(name: str, norm: s
     assert (optimistic <= losses * (1.0 + 1e-6) + 1e-6).all()
     assert optimistic[~tied] == pytest.approx(losses[~tied], rel=1e-6, abs=1e-6)
     assert (optimistic < losses - 1e-3).any()
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_a_decision_cheaper_than_the_region_has_no_excess(norm: str) -> None:
+    """The region is the square around 0; (-3, 0) is off it by 2 and costs less than all of it."""
+    primitive, theta = fl.Box(2), np.append(np.eye(2).ravel(), np.zeros(2))
+    shard = Shard(np.ones((1, 1)), np.array([[1.0, 0.0]]), np.array([[-3.0, 0.25]]), np.ones(1))
+    loss = make_loss("suboptimality", norm)
+    value, gradient = loss.value_and_gradient(fl.Affine(primitive), theta, shard)
+    assert value == pytest.approx(4.0 if norm == "squared-l2" else 2.0, abs=1e-6)
+    # The region moved by (t, u) is off by 2 + t: what it costs does not count.
+    moved = fl.Affine(primitive).layout(2, 1).unpack(gradient)["b"][0]
+    assert moved == pytest.approx([4.0 if norm == "squared-l2" else 1.0, 0.0], abs=1e-5)
+
+
+def test_prices_that_only_rounding_makes_tie_beside_a_column_of_zeros() -> None:
+    """Columns at right angles to the cost up to rounding: all of the half disc is optimal."""
+    hypothesis, cost = fl.Affine(example("conic-half-disc")), np.array([[0.1, 0.2, 0.3]])
+    # 0.1 * 3 is not 0.3 in binary: the latent cost is about 1e-17, and not zero.
+    A, inside = np.array([[3.0, 0.0], [0.0, 0.0], [-1.0, 0.0]]), np.array([0.25, 0.5])
+    assert (A.T @ cost[0])[0] != 0.0
+    theta = np.zeros(hypothesis.layout(3, 1).size)
+    hypothesis.layout(3, 1).unpack(theta)["A"][0] = A
+    shard = Shard(np.ones((1, 1)), cost, (A @ inside)[None], np.ones(1))
+    found = make_loss("predictability", "squared-l2").rows(hypothesis, theta, shard)
+    assert found.tied.all()
+    assert found.values == pytest.approx([0.0], abs=1e-9)

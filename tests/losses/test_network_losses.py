@@ -97,6 +97,8 @@ def test_a_loss_is_one_of_two_norms() -> None:
     loss = resolve_network_loss(problems, "suboptimality")
     assert isinstance(loss, Suboptimality)
     assert loss.norm == "l1"
+    for right in (Predictability(), Suboptimality("l1")):
+        assert resolve_network_loss(problems, right) is right
     for wrong in ("predictabilty", 3, Predictability("linf"), Predictability("l7")):  # type: ignore[arg-type]
         assert resolve_network_loss(problems, wrong) is None
     assert len(problems) == 4

@@ -44,6 +44,13 @@ def test_points_in_a_flat_of_space(d: int) -> None:
     np.testing.assert_allclose(back[np.lexsort(back.T)], kept[np.lexsort(kept.T)], atol=1e-7)
 
 
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e7])
+def test_a_line_is_one_in_any_unit(size: float) -> None:
+    line = size * np.outer(np.linspace(-1.0, 1.0, 7), [0.3, -0.7, 1.1]) + size * np.array([1, 2, 3])
+    assert flat_dimension(line) == 1
+    np.testing.assert_array_equal(extreme_points(line), line[[0, -1]])
+
+
 def test_points_that_differ_by_rounding_are_one() -> None:
     points = np.vstack([SQUARE, SQUARE + 1e-12, SQUARE[:1] + 4e-11, [[1.0, 0.5]]])
     np.testing.assert_array_equal(distinct(points), np.vstack([SQUARE, [[1.0, 0.5]]]))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from feaslearn import ConicSet
 from registry import CURVED, POLYHEDRAL, example, generators, size_of
 
 STEP = 1e-4
@@ -56,3 +57,14 @@ def test_turn_stops_at_the_rim_of_a_lid() -> None:
     q = np.array([-3.0, 1.0, 0.0])
     turned = example("conic-ice-cream").turn(q, np.array([1.0, 0.0, 1.0]))
     assert turned == pytest.approx([0.0, 0.0, -1.0], abs=1e-5)
+
+
+def test_turn_where_the_limit_of_a_norm_depends_on_the_point() -> None:
+    """An ellipse by its focus, ``|z| <= 1 - z_0 / 2``, against the minimiser in closed form."""
+    ellipse = ConicSet([[-0.5, 0.0], [1.0, 0.0], [0.0, 1.0]], [-1.0, 0, 0], [("second-order", 3)])
+    axes, middle = np.array([4.0 / 3.0, np.sqrt(4.0 / 3.0)]), np.array([-2.0 / 3.0, 0.0])
+    q, direction = np.array([0.7, -1.1]), np.array([0.4, 0.9])
+    far = np.linalg.norm(axes * q)
+    assert ellipse.argmin(q) == pytest.approx(middle - axes**2 * q / far, abs=1e-7)
+    expected = -(axes**2) * (direction / far - q * (axes**2 * q @ direction) / far**3)
+    assert ellipse.turn(q, direction) == pytest.approx(expected, abs=1e-5)

@@ -24,7 +24,7 @@ def in_order(
     >>> list(in_order(abs, [-3, 2, -1], n_jobs=2))
     [3, 2, 1]
     """
-    if n_jobs == 1:
+    if n_jobs <= 1:
         yield from map(function, items)
         return
     waiting: deque[Future[Answer]] = deque()

@@ -172,7 +172,7 @@ class Objective:
 
     def each(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """Return what ``function`` makes of each item, in order, on as many threads as allowed."""
-        return list(in_order(function, items, 1 if len(items) == 1 else self.n_jobs))
+        return list(in_order(function, items, min(self.n_jobs, len(items))))
 
     def each_shard(self, function: Callable[[Shard], Answer]) -> list[Answer]:
         """Return what ``function`` makes of each shard, in order: one pass over the samples."""
@@ -192,7 +192,7 @@ class Objective:
             return self.shards.map(_OfShard(function), n_jobs, added=added)
         if isinstance(self.shards, TableShards):
             return self.shards.map(_OfShard(function), n_jobs)
-        return in_order(function, self.shards, 1 if len(self.shards) == 1 else n_jobs)
+        return in_order(function, self.shards, min(n_jobs, len(self.shards)))
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """Return the objective and its gradient."""

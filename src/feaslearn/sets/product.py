@@ -52,7 +52,7 @@ class Product(PrimitiveSet):
     @property
     def discrete(self) -> bool:
         """Whether the factors hold only listed points."""
-        return all(factor.discrete for factor in self._factors())
+        return self._factors()[0].discrete
 
     @property
     def dimension(self) -> int:

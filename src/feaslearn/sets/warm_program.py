@@ -74,9 +74,9 @@ class WarmProgram:
         m, v = matrix.shape
         model: Any = highspy.HighsLp()
         model.num_row_, model.num_col_ = m, v
-        model.col_cost_ = np.zeros(v)
-        model.col_lower_, model.col_upper_ = np.zeros(v), np.zeros(v)
-        model.row_lower_, model.row_upper_ = np.zeros(m), np.zeros(m)
+        # The first sample brings all of these numbers.
+        model.col_cost_ = model.col_lower_ = model.col_upper_ = np.zeros(v)
+        model.row_lower_ = model.row_upper_ = np.zeros(m)
         model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         model.a_matrix_.start_ = matrix.indptr
         model.a_matrix_.index_ = matrix.indices

@@ -113,7 +113,7 @@ def attempt(mutant: Mutant, tests: TestsOfLines, seconds: float) -> tuple[str, i
         names.append(name)
     if not names:
         return "not run", 0
-    return outcome(mutant, names, 60.0 + 10.0 * min(total, seconds)), len(names)
+    return outcome(mutant, names, 60.0 + 3.0 * min(total, seconds)), len(names)
 
 
 def outcome(mutant: Mutant, names: list[str], seconds: float) -> str:
@@ -227,7 +227,7 @@ def main() -> int:
     parser.add_argument("--folders", nargs="+", default=FOLDERS, choices=FOLDERS)
     parser.add_argument("--sample", type=int, default=0, help="of each folder; 0 takes all")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=15.0, help="of tests for each mutant")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of tests for each mutant")
     parser.add_argument("--again", action="store_true", help="try the survivors again")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants")
     options = parser.parse_args()

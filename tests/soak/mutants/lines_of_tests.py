@@ -55,7 +55,7 @@ class Tracer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._failed = False
         start = time.perf_counter()
         yield
-        if self._seen and not self._failed:
+        if not self._failed:
             lines: Lines = {}
             for file, line in sorted(self._seen):
                 lines.setdefault(file, []).append(line)
@@ -111,7 +111,9 @@ class Wanted:
 def run_pytest(arguments: list[str], plugin: object) -> int:
     """Run pytest with the examples of the modules, which are tests too."""
     plain = ["-q", "-o", "addopts=", "--import-mode=importlib", "-p", "no:cacheprovider"]
-    plain += ["--doctest-modules", "-m", "not soak"]
+    # The hook of pytest that rewrites assertions would load a module whose examples are run itself,
+    # past the one that changes it.
+    plain += ["--doctest-modules", "-m", "not soak", "--assert=plain"]
     return int(pytest.main([*plain, *arguments], plugins=[plugin]))
 
 
@@ -149,23 +151,28 @@ class TestsOfLines:
     def running(self, path: Path, tree: ast.Module, node: ast.AST) -> list[str]:
         """Return the tests that run a node, the fastest first.
 
-        A line that runs when the module is loaded belongs to its function, or to the whole module.
+        A line that runs when the module is loaded belongs to its function, or to the whole module:
+        then a test in the file of its name may look at it without running any other line.
         """
         line = int(getattr(node, "lineno", 0))
         around = [other for other in ast.walk(tree) if _holds(other, line)]
         statement = max((each.lineno for each in around if isinstance(each, ast.stmt)), default=0)
         functions = [_span(each) for each in around if isinstance(each, ast.FunctionDef)]
         found = self._hitting(path, statement, statement)
-        if not found:
-            found = self._hitting(path, *(max(functions) if functions else (0, 10**9)))
+        if not found and functions:
+            found = self._hitting(path, *max(functions))
+        elif not found:
+            beside = f"/test_{path.stem}.py::"
+            found = {name for name in self.tests if beside in name}
+            found.update(self._hitting(path, 0, 10**9))
         return sorted(found, key=lambda name: self.tests[name][0])
 
-    def _hitting(self, path: Path, first: int, last: int) -> list[str]:
-        return [
+    def _hitting(self, path: Path, first: int, last: int) -> set[str]:
+        return {
             name
             for name, (_, lines) in self.tests.items()
             if any(first <= line <= last for line in lines.get(str(path), ()))
-        ]
+        }
 
 
 def _span(node: ast.AST) -> tuple[int, int]:
