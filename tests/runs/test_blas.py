@@ -7,6 +7,7 @@ from threading import Event, Thread
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import feaslearn as fl
 from feaslearn.runs import one_blas_thread
 
 
@@ -53,3 +54,14 @@ def test_the_last_of_several_threads_lifts_it() -> None:
     end.set()
     other.join()
     assert threads() == {2}
+
+
+def test_fits_hold_it() -> None:
+    data = fl.datasets.make_switch(30, random_state=0)
+    seen: list[set[int]] = []
+    trainer = fl.trainers.GradientDescent(max_iter=2, callback=lambda *_: seen.append(threads()))
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=data.cost, trainer=trainer)
+    model.fit(data.signals, data.decisions)
+    assert threads() == {2}
+    assert seen
+    assert all(found == {1} for found in seen)

@@ -15,7 +15,7 @@ from feaslearn.baselines.regression_moments import RegressionMoments, faded
 from feaslearn.baselines.samples import check_samples, signals_to_predict
 from feaslearn.data import SHARD_ROWS, ChunkSource
 from feaslearn.exceptions import DataError
-from feaslearn.runs.one_blas_thread import one_blas_thread
+from feaslearn.runs import one_blas_thread
 
 FloatArray = NDArray[np.float64]
 Samples = tuple[FloatArray, FloatArray, FloatArray]

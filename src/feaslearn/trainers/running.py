@@ -20,7 +20,6 @@ from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import Checkpoint, Journal, OutOfTime, as_checkpoint, one_blas_thread
 from feaslearn.runs.fingerprint import fingerprint
 from feaslearn.runs.generators import described, rebuilt, restore_state, state_of
-from feaslearn.runs.one_blas_thread import one_blas_thread
 
 if TYPE_CHECKING:
     from feaslearn.trainers.trainer import Trained, Trainer

@@ -16,7 +16,6 @@ from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski
 from feaslearn.kernels.norms import SQUARED_L2
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import TrainingResult
-from feaslearn.runs.one_blas_thread import one_blas_thread
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.convex import as_minkowski
 from feaslearn.trainers.streaming.affine_stream import AffineStream
@@ -185,7 +184,6 @@ class Streaming(Trainer):
         trained.result.trainer = repr(self)
         return trained._replace(stream=Stream(count, 1, state, drift))
 
-    @one_blas_thread()
     def follow(self, objective: Objective, theta: Array, stream: Stream, shard: Shard) -> Trained:
         """Go on with more samples, whose weights count as they are.
 
