@@ -47,6 +47,22 @@ def test_what_is_known_makes_minkowski_sums_much_better() -> None:
     assert measured.mean() == pytest.approx(model.result_.objective, abs=1e-9)
 
 
+def refit_problem(hypothesis: Any, rng: np.random.Generator) -> tuple[known_refit._Refit, Shard]:
+    shape = KnownShape(np.array([[1.0, 0.0, 0.5]]), np.ones((1, 3)))
+    count, k = 8, 3
+    phi = np.column_stack([np.ones(count), rng.uniform(0.5, 1.5, (count, k - 1))])
+    total = rng.uniform(2.0, 4.0, (count, 1))
+    sides = [np.full((count, 1), 0.4), np.zeros((count, 3)), np.full((count, 3), 2.0), total]
+    samples = Shard(
+        np.hstack([phi, *sides]),
+        rng.normal(size=(count, 3)),
+        rng.uniform(0.0, 1.5, (count, 3)),
+        np.full(count, 1 / count),
+    )
+    problem = known_refit._Refit(hypothesis, Constrained(hypothesis, shape), np.zeros(3), 1.0)
+    return problem, samples
+
+
 @pytest.mark.parametrize(
     "hypothesis",
     [
@@ -61,24 +77,13 @@ def test_what_is_known_makes_minkowski_sums_much_better() -> None:
 )
 def test_the_gradient_of_the_refit_is_that_of_its_value(hypothesis: Any) -> None:
     rng = np.random.default_rng(1)
-    shape = KnownShape(np.array([[1.0, 0.0, 0.5]]), np.ones((1, 3)))
-    count, k = 8, 3
-    phi = np.column_stack([np.ones(count), rng.uniform(0.5, 1.5, (count, k - 1))])
-    total = rng.uniform(2.0, 4.0, (count, 1))
-    sides = [np.full((count, 1), 0.4), np.zeros((count, 3)), np.full((count, 3), 2.0), total]
-    samples = Shard(
-        np.hstack([phi, *sides]),
-        rng.normal(size=(count, 3)),
-        rng.uniform(0.0, 1.5, (count, 3)),
-        np.full(count, 1 / count),
-    )
-    size = hypothesis.layout(3, k).size
+    problem, samples = refit_problem(hypothesis, rng)
+    size = hypothesis.layout(3, 3).size
     theta = np.abs(rng.normal(size=size)) + 0.1
-    layout = hypothesis.layout(3, k)
+    layout = hypothesis.layout(3, 3)
     if "knots" in layout.shapes:
         blocks = layout.unpack(theta)
         blocks["knots"][:] = np.linspace(0.4, 1.6, 3)[:, None]
-    problem = known_refit._Refit(hypothesis, Constrained(hypothesis, shape), np.zeros(3), 1.0)
     value, gradient = problem.value_and_gradient(theta, samples)
     assert value > 0.0
     free = np.ones(size)
@@ -90,6 +95,19 @@ def test_the_gradient_of_the_refit_is_that_of_its_value(hypothesis: Any) -> None
             problem.value_and_gradient(theta + step * move, samples)[0] for step in (2e-5, -2e-5)
         ]
         assert gradient @ move == pytest.approx((ends[0] - ends[1]) / 4e-5, rel=2e-4, abs=2e-5)
+
+
+def test_terms_that_do_not_count_yet_have_slopes() -> None:
+    hypothesis = fl.Minkowski.pairs(3)
+    problem, samples = refit_problem(hypothesis, np.random.default_rng(1))
+    layout = hypothesis.layout(3, 3)
+    theta, move = np.full(layout.size, 0.2), np.zeros(layout.size)
+    layout.unpack(theta)["alpha"][0] = 0.0
+    layout.unpack(move)["alpha"][0] = 1.0
+    value, gradient = problem.value_and_gradient(theta, samples)
+    grown = problem.value_and_gradient(theta + 1e-5 * move, samples)[0]
+    assert abs(gradient @ move) > 1e-2
+    assert gradient @ move == pytest.approx((grown - value) / 1e-5, rel=1e-3)
 
 
 @pytest.mark.parametrize(

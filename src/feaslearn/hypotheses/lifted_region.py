@@ -90,11 +90,15 @@ class LiftedSlopes(NamedTuple):
 
 
 def lifted_region(
-    hypothesis: Hypothesis, theta: Array, features: Array, n: int
+    hypothesis: Hypothesis, theta: Array, features: Array, n: int, every_term: bool = False
 ) -> LiftedRegion | None:
-    """Return the regions of a hypothesis at rows of features; None where they are curved."""
+    """Return the regions of a hypothesis at rows of features; None where they are curved.
+
+    Terms of a sum that never count would only make the programs larger: they are left out unless
+    every term is asked for, because they may grow.
+    """
     if isinstance(hypothesis, Minkowski):
-        return _lifted_sum(hypothesis, theta, features, n)
+        return _lifted_sum(hypothesis, theta, features, n, every_term)
     if isinstance(hypothesis, MapHypothesis):
         return _lifted_map(hypothesis, theta, features, n)
     return None
@@ -115,7 +119,7 @@ def _lifted_map(
 
 
 def _lifted_sum(
-    hypothesis: Minkowski, theta: Array, features: Array, n: int
+    hypothesis: Minkowski, theta: Array, features: Array, n: int, every_term: bool
 ) -> LiftedRegion | None:
     r"""Return a sum of sets in the variables :math:`\zeta_t = \alpha_t z_t`.
 
@@ -123,8 +127,7 @@ def _lifted_sum(
     """
     scales, offsets = (f(theta, features, n) for f in (hypothesis.scales, hypothesis.offsets))
     terms = hypothesis.terms_at(theta, n, features.shape[1])
-    # Terms that never count would only make the programs larger.
-    counting = _counting(scales)
+    counting = _counting(scales, every_term)
     found = [boxed_form(terms[t].primitive) for t in counting]
     forms = [form for form in found if form is not None]
     if len(forms) < len(found):
@@ -149,8 +152,14 @@ def _lifted_sum(
     )
 
 
-def pull_back(hypothesis: Hypothesis, theta: Array, features: Array, slopes: LiftedSlopes) -> Array:
-    """Return the gradient in theta, given the derivatives in the numbers of lifted regions."""
+def pull_back(
+    hypothesis: Hypothesis,
+    theta: Array,
+    features: Array,
+    slopes: LiftedSlopes,
+    every_term: bool = False,
+) -> Array:
+    """Return the gradient in theta, given the derivatives in the numbers of `lifted_region`."""
     n, k = slopes.m.shape[1], features.shape[1]
     if isinstance(hypothesis, MapHypothesis):
         form = boxed_form(hypothesis.latent(n))
@@ -165,7 +174,7 @@ def pull_back(hypothesis: Hypothesis, theta: Array, features: Array, slopes: Lif
     if hypothesis.offset:
         found["b"] = features.T @ slopes.m
     if "alpha" in blocks:
-        by_scale = _scale_slopes(hypothesis, theta, features, slopes)
+        by_scale = _scale_slopes(hypothesis, theta, features, slopes, every_term)
         psi = hypothesis.basis(k).values(features, blocks.get("knots"))
         found["alpha"] = by_scale.T @ psi
         if len(blocks["alpha"]) == 1:
@@ -173,13 +182,14 @@ def pull_back(hypothesis: Hypothesis, theta: Array, features: Array, slopes: Lif
     return hypothesis.layout(n, k).pack(found)
 
 
-def _counting(scales: Array) -> NDArray[np.intp]:
-    """Return the terms that have a scale above rounding at some row."""
-    return np.flatnonzero((scales > ZERO * scales.max(initial=0.0)).any(axis=0))
+def _counting(scales: Array, every_term: bool) -> NDArray[np.intp]:
+    """Return all terms, or those that have a scale above rounding at some row."""
+    counts = (scales > ZERO * scales.max(initial=0.0)).any(axis=0)
+    return np.flatnonzero(counts | every_term)
 
 
 def _scale_slopes(
-    hypothesis: Minkowski, theta: Array, features: Array, slopes: LiftedSlopes
+    hypothesis: Minkowski, theta: Array, features: Array, slopes: LiftedSlopes, every_term: bool
 ) -> Array:
     """Return the derivative in each scale (N, terms); where a scale is clipped it has none."""
     n, k = slopes.m.shape[1], features.shape[1]
@@ -187,7 +197,7 @@ def _scale_slopes(
     counts = scales >= -ZERO * scales.max(initial=0.0)
     found, entry, row = np.zeros(counts.shape), 0, 0
     terms = hypothesis.terms_at(theta, n, k)
-    for t in _counting(scales):
+    for t in _counting(scales, every_term):
         form = boxed_form(terms[t].primitive)
         if form is None:
             raise TypeError("a curved set has no lifted region")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,9 @@ def refit_within(
     problem = _Refit(known.hypothesis, known, *_place_and_unit(whole))
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
+    # Every term has entries at any row, so that a few tell how many.
+    if problem.work(theta, _chosen(whole, order[:FEWEST])) * len(order) > limit:
+        problem = replace(problem, every_term=False)
     order = order[: int(limit / problem.work(theta, whole))]
     if run.clock.limited and len(order):
         order = order[: problem.affordable(theta, _chosen(whole, order[:FEWEST]), run)]
@@ -118,12 +121,14 @@ class _Refit:
     #: Mean and spread of the decisions: programs are written in numbers relative to them.
     center: Array
     unit: float
+    #: Whether terms of a sum that do not count yet may grow: what is known can make room for them.
+    every_term: bool = True
 
     def work(self, theta: Array, whole: Shard) -> float:
         """Return about how many numbers a step touches for each sample; infinite if curved."""
         n = whole.decisions.shape[1]
         features = self.known.shape.split(whole.features)[0]
-        lifted = lifted_region(self.hypothesis, theta, features, n)
+        lifted = lifted_region(self.hypothesis, theta, features, n, self.every_term)
         if lifted is None:
             return np.inf
         rows = len(lifted.W) + n + len(self.known.shape.E) + len(self.known.shape.G)
@@ -188,7 +193,7 @@ class _Refit:
         """Return the weighted loss and its gradient in theta."""
         features, known = self.known.shape.split(samples.features)
         n = samples.decisions.shape[1]
-        lifted = lifted_region(self.hypothesis, theta, features, n)
+        lifted = lifted_region(self.hypothesis, theta, features, n, self.every_term)
         if lifted is None:
             raise TypeError("a curved set has no lifted region")
         unit, known = self.unit, self._relative_known(known)
@@ -215,7 +220,7 @@ class _Refit:
             slopes = slopes._replace(M=across @ slopes.M, m=slopes.m @ across)
         factors = (unit * inner, unit, *(unit**2 / inner,) * 3)
         slopes = LiftedSlopes(*(f * part for f, part in zip(factors, slopes, strict=True)))
-        return unit**2 * total, pull_back(self.hypothesis, theta, features, slopes)
+        return unit**2 * total, pull_back(self.hypothesis, theta, features, slopes, self.every_term)
 
     def _relative_known(self, known: KnownLimits) -> KnownLimits:
         """Return the constraints on decisions that are moved by their mean, in their unit.
