@@ -53,7 +53,7 @@ class CanonicalProgram:
         self._functions, self._features, self._decisions = (
             np.argsort(column_ranks(table, weights)) for table in (psi, phi, decisions)
         )
-        self._unit = float(np.nanstd(decisions)) or 1.0
+        self._unit = _usual(decisions)
         self._power = self._unit ** (2 if loss.norm == "l2" and loss.squared else 1)
         if isinstance(loss, Suboptimality) and loss.normalize_cost:
             costs = rounded(loss.unit_costs(costs))
@@ -104,3 +104,9 @@ def _exchangeable(primitive: PrimitiveSet) -> bool:
     if isinstance(primitive, Box):
         return np.ndim(primitive.lower) == np.ndim(primitive.upper) == 0
     return isinstance(primitive, Simplex | Hypersimplex | L1Ball | L2Ball)
+
+
+def _usual(decisions: Array) -> float:
+    """Return the usual size of decisions: outliers must not make grains of the others."""
+    usual = float(np.nanmedian(np.abs(decisions - np.nanmedian(decisions, axis=0))))
+    return usual or float(np.nanstd(decisions)) or 1.0

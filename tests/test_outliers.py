@@ -1,0 +1,55 @@
+"""Gross outliers: norms that are not squared, and robust fits, still find the right region."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import feaslearn as fl
+from feaslearn.trainers import Convex
+
+Array = NDArray[np.float64]
+L1, SQUARED, LENGTH = fl.Predictability("l1"), fl.Predictability(), fl.Predictability(squared=False)
+
+#: Regions that hold the truth of each class, fits that must find it, and how closely.
+CASES: dict[str, tuple[Any, Any, Any, float]] = {
+    "Minkowski, l1": (fl.Minkowski.box(2), L1, "auto", 1e-7),
+    "Minkowski, linf": (fl.Minkowski.box(2), fl.Predictability("linf"), "auto", 1e-7),
+    "Minkowski, lengths": (fl.Minkowski.box(2), LENGTH, "auto", 1e-4),
+    "Minkowski, suboptimality": (fl.Minkowski.box(2), fl.Suboptimality("l1"), "auto", 1e-7),
+    "Minkowski, robust": (fl.Minkowski.box(2), SQUARED, Convex(robust=True), 0.1),
+    "Scaled, l1": (fl.Scaled(fl.Box(2)), L1, "auto", 1e-7),
+    "linear policy, l1": (fl.Affine(fl.Simplex(1)), L1, "auto", 1e-7),
+}
+
+
+def drawn(name: str, n: int, random: np.random.Generator) -> tuple[Array, Array]:
+    """Return signals (two prices and a level) and the decisions of least cost."""
+    signals = np.column_stack([random.normal(size=(n, 2)), random.random(n)])
+    level = signals[:, 2:]
+    reach = {"M": 1.0 + level * [0.3, 0.6], "S": 1.0, "l": 0.0}[name[0]]
+    center = np.array([1.0, -2.0]) + level * [0.5, 1.0]
+    return signals, center - np.sign(signals[:, :2]) * reach
+
+
+@pytest.mark.parametrize("size", [1e3, 1e6])
+@pytest.mark.parametrize("name", CASES)
+def test_the_right_region_is_found(name: str, size: float) -> None:
+    hypothesis, loss, trainer, error = CASES[name]
+    random = np.random.default_rng(0)
+    signals, decisions = drawn(name, 60, random)
+    new, truth = drawn(name, 40, random)
+    spoiled = random.choice(60, 6, replace=False)
+    decisions[spoiled] += size * random.normal(size=(6, 2))
+
+    def farthest(loss: Any, trainer: Any) -> float:
+        model = fl.RegionRegressor(
+            hypothesis, cost=[0, 1], loss=loss, trainer=trainer, random_state=0
+        )
+        return float(np.abs(model.fit(signals, decisions).predict(new) - truth).max())
+
+    assert farthest(loss, trainer) <= error
+    assert farthest(SQUARED, Convex(ridge=0.0, sparsity=0.0)) > 0.01 * size
