@@ -177,3 +177,12 @@ def test_a_single_point_never_ties() -> None:
         ConicSet(point, [0.0, 0, 1, 2], cones),
     ):
         assert not primitive.tied(nothing)[0], primitive
+
+
+@pytest.mark.parametrize("cost", [[0.0, 0.0], [1.0, -2.0]])
+def test_a_set_of_one_point_is_its_own_face(cost: list[float]) -> None:
+    rows = np.vstack([np.eye(2), -np.eye(2)])
+    point = ConicSet(rows, [1.0, -3.0, -1.0, 3.0], [("nonnegative", 4)])
+    face = point.face(cost)
+    assert face.is_point
+    assert face.center() == pytest.approx([1.0, -3.0], abs=1e-7)

@@ -58,6 +58,12 @@ def test_points_that_differ_by_rounding_are_one() -> None:
     assert len(distinct(np.vstack([SQUARE, SQUARE + 1e-6]))) == 8
 
 
+def test_without_a_tolerance_rows_hold_to_the_last_digit() -> None:
+    rows = HalfSpaces(np.array([[1.0, 0.0]]), np.ones(1), np.array([[0.0, 1.0]]), np.zeros(1))
+    points = [[1.0, 0.0], [np.nextafter(1.0, 2.0), 0.0], [0.5, 0.0], [0.5, 1e-300]]
+    assert rows.contains(points, 0.0).tolist() == [True, False, True, False]
+
+
 def test_where_a_hull_is_too_much_points_are_asked_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
