@@ -105,6 +105,12 @@ def test_the_nearest_binary_point_and_the_first_of_equals() -> None:
     np.testing.assert_array_equal(middle_point(points[1:]), [0.0, 0.0])
 
 
+def test_the_first_of_points_that_rounding_keeps_apart_far_away() -> None:
+    far = np.array([[0.3e9, (0.1 + 0.2) * 1e9, 0.0]])
+    assert far[0, 0] < far[0, 1]
+    np.testing.assert_array_equal(nearest_points(np.eye(3)[:2], far), [[1.0, 0.0, 0.0]])
+
+
 def test_binary_points_of_rows() -> None:
     some = fl.Polytope([[-1.0, -2.0, 1.0]], [-1.0], [[1.0, 1.0, 1.0]], [2.0], binary=True)
     np.testing.assert_array_equal(some.vertices(), [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
