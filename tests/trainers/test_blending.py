@@ -137,21 +137,3 @@ def test_warnings_of_members_are_passed_on() -> None:
     model = fl.RegionRegressor(fl.Blend([fl.Facets()] * 2), cost=data.cost, random_state=0)
     (told,) = model.fit(signals, decisions).result_.warnings
     assert told.startswith("rows 5 and 4 have the same features")
-
-
-def test_copies_are_weights() -> None:
-    data = fl.datasets.make_power5(60, noise=0.1, random_state=0)
-    hypothesis = fl.Blend([fl.Facets(max_facets=1), fl.Minkowski.pairs(3)])
-    signals, decisions, new = data.signals[:30], data.decisions[:30], data.signals[30:]
-    once, counts = np.ones(30, dtype=int), np.arange(30) % 3 + 1
-    predicted = []
-    for times, weights in ((once, counts), (counts, once)):
-        model = fl.RegionRegressor(
-            hypothesis, cost=data.cost, trainer=Blending(n_folds=2), random_state=0
-        ).fit(
-            np.repeat(signals, times, axis=0),
-            np.repeat(decisions, times, axis=0),
-            sample_weight=np.repeat(weights, times),
-        )
-        predicted.append(model.predict(new))
-    np.testing.assert_allclose(predicted[0], predicted[1], rtol=0.0, atol=1e-6)

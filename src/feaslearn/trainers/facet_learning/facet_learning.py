@@ -265,7 +265,7 @@ class FacetLearning(Trainer):
             return bounds_from_data(samples, noise)
         n, k = samples.decisions.shape[1], samples.features.shape[1]
         sides = np.zeros((2, n, k))
-        sides[:, :, 0] = (hypothesis.given_bounds(n) - units.center) / units.scale
+        sides[:, :, 0] = hypothesis.given_bounds(n) / units.scale
         return sides[0], sides[1]
 
     def _least_noisy(

@@ -14,7 +14,6 @@ from feaslearn.hypotheses.small_programs import FacetSolutions
 from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective
 from feaslearn.runs.memory import check_memory
-from feaslearn.trainers.canonical_view import rounded
 from feaslearn.trainers.standardize import weighted_sum
 
 Array = NDArray[np.float64]
@@ -87,12 +86,12 @@ class Samples(NamedTuple):
         return float(self.weights @ ((self.decisions - center) ** 2 @ self.importance))
 
 
-def _place_and_deviation(decisions: Array, weights: Array) -> tuple[Array, Array]:
-    """Return weighted mean and standard deviation of each decision, of what was observed."""
+def _deviation(decisions: Array, weights: Array) -> Array:
+    """Return the weighted standard deviation of each decision, of what was observed."""
     seen = np.where(np.isnan(decisions), 0.0, weights[:, None])
     values, total = np.nan_to_num(decisions), np.maximum(seen.sum(axis=0), 1e-300)
     mean = (seen * values).sum(axis=0) / total
-    return mean, np.sqrt((seen * (values - mean) ** 2).sum(axis=0) / total)
+    return np.asarray(np.sqrt((seen * (values - mean) ** 2).sum(axis=0) / total))
 
 
 def rows_of(objective: Objective) -> tuple[Shard, KnownLimits | None]:
@@ -105,14 +104,10 @@ def rows_of(objective: Objective) -> tuple[Shard, KnownLimits | None]:
 
 
 class Units(NamedTuple):
-    """Scales that make features, decisions and costs comparable: ``x = center + scale * x'``.
-
-    Growing regions magnifies the last digit, which units change: numbers are rounded.
-    """
+    """Scales that make features, decisions and costs comparable: ``x = offset + scale * x'``."""
 
     mean: Array
     spread: Array
-    center: Array
     scale: Array
 
     @classmethod
@@ -123,10 +118,10 @@ class Units(NamedTuple):
         spread = np.sqrt(weighted_sum((shard.features - mean) ** 2, weights))
         spread[spread <= 1e-12 * np.abs(mean)] = np.inf
         mean[0], spread[0] = 0.0, 1.0
-        center, scale = _place_and_deviation(shard.decisions, weights)
+        scale = _deviation(shard.decisions, weights)
         usual = np.sqrt((scale**2).mean()) or 1.0
         scale[scale <= 1e-9 * usual] = usual
-        return cls(mean, spread, center, scale)
+        return cls(mean, spread, scale)
 
     def apply(self, shard: Shard, known: KnownLimits | None = None) -> Samples:
         """Return the complete rows of a shard in these units, with what is known of them."""
@@ -134,10 +129,10 @@ class Units(NamedTuple):
         costs = shard.costs * self.scale
         lengths = np.linalg.norm(costs, axis=1, keepdims=True)
         whole = Samples(
-            rounded((shard.features - self.mean) / self.spread),
-            rounded(costs / np.where(lengths > 0.0, lengths, 1.0)),
-            rounded((shard.decisions - self.center) / self.scale),
-            rounded(shard.weights * (len(costs) / shard.weights.sum())),
+            (shard.features - self.mean) / self.spread,
+            costs / np.where(lengths > 0.0, lengths, 1.0),
+            shard.decisions / self.scale,
+            shard.weights,
             self.scale**2 / (self.scale**2).mean(),
             None if known is None else self.scaled(known),
         )
@@ -147,13 +142,10 @@ class Units(NamedTuple):
         """Return known constraints on decisions in these units, in rows of length one."""
         G, E = known.G * self.scale, known.E * self.scale
         lengths, sizes = (np.linalg.norm(rows, axis=1) for rows in (G, E))
-        sides = (
-            (known.g - known.G @ self.center) / lengths,
-            *((side - self.center) / self.scale for side in (known.lower, known.upper)),
-            (known.e - known.E @ self.center) / sizes,
+        sides = known.lower / self.scale, known.upper / self.scale
+        return KnownLimits(
+            G / lengths[:, None], E / sizes[:, None], known.g / lengths, *sides, known.e / sizes
         )
-        matrices = G / lengths[:, None], E / sizes[:, None]
-        return KnownLimits(*(rounded(each) for each in (*matrices, *sides)))
 
     def revert(self, rows: FacetRows) -> FacetRows:
         """Return rows for the features and decisions as they were."""
@@ -165,19 +157,12 @@ class Units(NamedTuple):
 
         E, e = rows.E / self.scale, coefficients(rows.e)
         a, f = rows.a / self.scale, coefficients(rows.f)
-        lower, upper = (
-            coefficients(side) * self.scale[:, None] for side in (rows.lower, rows.upper)
-        )
-        e[:, 0] += E @ self.center
-        f[:, 0] += a @ self.center
-        lower[:, 0] += self.center
-        upper[:, 0] += self.center
         lengths, sizes = (np.linalg.norm(matrix, axis=1, keepdims=True) for matrix in (a, E))
         return FacetRows(
             E / sizes,
             e / sizes,
-            lower,
-            upper,
+            coefficients(rows.lower) * self.scale[:, None],
+            coefficients(rows.upper) * self.scale[:, None],
             a / lengths,
             f / lengths,
         )
