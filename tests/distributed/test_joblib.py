@@ -82,6 +82,8 @@ def test_cells_of_experiments_run_on_the_cluster(client: Any, tmp_path: Path) ->
         if folder == "here":
             failed = run(cells, pace, store, Console(quiet=True))
         else:
+            # On a machine with much else to do, a worker may have been lost and started again.
+            client.wait_for_workers(2, timeout=60)
             with cluster(client.scheduler.address) as n_jobs:
                 assert n_jobs == 2
                 failed = run(cells, pace, store, Console(quiet=True), n_jobs)
