@@ -11,14 +11,15 @@ import feaslearn as fl
 from feaslearn.runs import one_blas_thread
 
 
-def threads() -> set[int]:
-    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+def threads() -> int:
+    """Return the most threads that any of the libraries uses; some have one at all times."""
+    return max(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
 
 
 @pytest.fixture(autouse=True)
 def two() -> object:
     with threadpool_limits(2, user_api="blas"):
-        if threads() != {2}:
+        if threads() != 2:
             pytest.skip("this BLAS does not say how many threads it uses")
         yield
 
@@ -26,8 +27,8 @@ def two() -> object:
 @one_blas_thread()
 def failing() -> None:
     with one_blas_thread():
-        assert threads() == {1}
-    assert threads() == {1}
+        assert threads() == 1
+    assert threads() == 1
     raise KeyError
 
 
@@ -35,7 +36,7 @@ def test_the_limit_is_lifted_after_errors_and_from_within() -> None:
     for _ in range(2):
         with pytest.raises(KeyError):
             failing()
-        assert threads() == {2}
+        assert threads() == 2
 
 
 def test_the_last_of_several_threads_lifts_it() -> None:
@@ -50,18 +51,18 @@ def test_the_last_of_several_threads_lifts_it() -> None:
     with one_blas_thread():
         other.start()
         assert started.wait(10.0)
-    assert threads() == {1}
+    assert threads() == 1
     end.set()
     other.join()
-    assert threads() == {2}
+    assert threads() == 2
 
 
 def test_fits_hold_it() -> None:
     data = fl.datasets.make_switch(30, random_state=0)
-    seen: list[set[int]] = []
+    seen: list[int] = []
     trainer = fl.trainers.GradientDescent(max_iter=2, callback=lambda *_: seen.append(threads()))
     model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=data.cost, trainer=trainer)
     model.fit(data.signals, data.decisions)
-    assert threads() == {2}
+    assert threads() == 2
     assert seen
-    assert all(found == {1} for found in seen)
+    assert all(found == 1 for found in seen)

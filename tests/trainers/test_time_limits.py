@@ -114,14 +114,14 @@ def test_chunks_that_cannot_be_read_in_time() -> None:
 
 
 def test_the_program_has_the_samples_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    solve = by_program.MinkowskiProgram.solve
+    solve = by_program.CanonicalProgram.solve
 
     def slower(self: Any, *arguments: Any, **options: Any) -> Any:
-        if len(self._rows.weights) > 100:
+        if len(self._program._rows.weights) > 100:
             raise OutOfTime
         return solve(self, *arguments, **options)
 
-    monkeypatch.setattr(by_program.MinkowskiProgram, "solve", slower)
+    monkeypatch.setattr(by_program.CanonicalProgram, "solve", slower)
     trainer = fl.trainers.Convex(max_seconds=60.0)
     model = fl.RegionRegressor(
         fl.Minkowski.pairs(3), cost=POWER.cost, trainer=trainer, loss="suboptimality"
