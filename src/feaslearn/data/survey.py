@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from feaslearn.costs import FloatArray
 from feaslearn.data.chunk import Chunk
 from feaslearn.data.column_ends import column_ends
+from feaslearn.data.observed import observed
 from feaslearn.data.shard import Shard
 
 #: Rows that are kept, spread evenly over the data; up to twice as many.
@@ -52,9 +53,9 @@ class Survey(NamedTuple):
     @classmethod
     def of(cls, chunk: Chunk, shard: Shard, kept: NDArray[np.intp], step: int) -> Survey:
         """Look at a chunk and at the shard that was made of its rows ``kept``."""
-        signals, first = chunk.signals, -chunk.first % step
+        signals = chunk.signals
         if len(kept) == chunk.n_rows:
-            chosen = np.arange(first, chunk.n_rows, step)
+            chosen = np.arange(-chunk.first % step, chunk.n_rows, step)
         else:
             signals = signals[kept]
             chosen = np.flatnonzero((chunk.first + kept) % step == 0)
@@ -62,7 +63,7 @@ class Survey(NamedTuple):
             chunk.first + chunk.n_rows,
             len(kept),
             float(shard.weights.sum()),
-            _observed(shard.decisions),
+            observed(shard.decisions),
             column_ends(signals),
             column_ends(shard.decisions),
             step,
@@ -101,10 +102,3 @@ class Survey(NamedTuple):
 
 def _both(one: FloatArray, other: FloatArray) -> FloatArray:
     return np.array([np.fmin(one[0], other[0]), np.fmax(one[1], other[1])])
-
-
-def _observed(decisions: FloatArray) -> NDArray[np.intp]:
-    """Count the values of each column; one sum says that none is missing."""
-    if not np.isnan(decisions.sum()):
-        return np.full(decisions.shape[1], len(decisions))
-    return np.asarray(np.count_nonzero(~np.isnan(decisions), axis=0))

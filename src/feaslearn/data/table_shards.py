@@ -10,6 +10,7 @@ from typing import TypeVar, overload
 import numpy as np
 
 from feaslearn.data.in_order import in_order
+from feaslearn.data.observed import observed
 from feaslearn.data.shard import SHARD_ROWS, Shard
 from feaslearn.data.shard_source import Rows
 
@@ -61,10 +62,7 @@ class TableShards(Sequence[Shard]):
     @cached_property
     def n_observed(self) -> int:
         """The number of decisions that were observed."""
-        decisions = self.table.decisions
-        if not np.isnan(decisions.sum()):
-            return decisions.size
-        return int(np.count_nonzero(~np.isnan(decisions)))
+        return int(observed(self.table.decisions).sum())
 
     def __len__(self) -> int:
         return len(range(0, self.n_rows, SHARD_ROWS))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.costs import AffineCost, FunctionCost, ResolvedCost, resolve_cost
 from feaslearn.data import Shard, TableShards, as_matrix, column_names
 from feaslearn.data.column_ends import column_ends
+from feaslearn.data.observed import counting
 from feaslearn.exceptions import Problems
 from feaslearn.features import FeatureMap, fit_features
 from feaslearn.known import ResolvedKnown
@@ -86,7 +87,7 @@ def check_fit(
         limits = known.at(signals)
         decisions, sample_weights, told = reconcile(known, limits, decisions, sample_weights, names)
     read = SampleReader(features, None if cost_matrix is not None else cost)
-    table = _counting(signals, cost_matrix, decisions, sample_weights)
+    table = _kept(signals, cost_matrix, decisions, sample_weights)
     rows = _shards(table, read, None if known is None else known.at(table.features).columns())
     return FitData(rows, features, cost, loss, random, column_ends(table.features), known, told)
 
@@ -209,19 +210,15 @@ def _check_features(
     return None
 
 
-def _counting(signals: Array, costs: Array | None, decisions: Array, weights: Array) -> Shard:
+def _kept(signals: Array, costs: Array | None, decisions: Array, weights: Array) -> Shard:
     """Keep the rows that count: with a positive weight, and something observed.
 
     Signals stand in the place of features; costs without columns are made when they are read.
     """
-    counting = np.asarray(weights > 0.0)
-    # One sum says that everything was observed; a million rows take their time otherwise.
-    if np.isnan(decisions.sum()):
-        counting &= ~np.isnan(decisions).all(axis=1)
     if costs is None:
         costs = np.empty((len(signals), 0))
-    table = Shard(signals, costs, decisions, weights)
-    return table if counting.all() else Shard(*(array[counting] for array in table))
+    table, count = Shard(signals, costs, decisions, weights), counting(decisions, weights)
+    return table if count.all() else Shard(*(array[count] for array in table))
 
 
 def _shards(table: Shard, read: SampleReader, known: Array | None) -> TableShards:

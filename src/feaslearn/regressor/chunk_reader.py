@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from feaslearn.costs import ResolvedCost
 from feaslearn.data import Chunk, Shard
+from feaslearn.data.observed import counting
 from feaslearn.exceptions import DataError
 from feaslearn.features import FeatureMap
 from feaslearn.regressor.sample_reader import SampleReader
@@ -36,11 +37,9 @@ class ChunkReader:
         """Return the shard, and which rows of the chunk it holds."""
         signals, decisions, weights = (np.asarray(a, dtype=float) for a in chunk[:3])
         kept = np.arange(len(weights))
-        counting = weights > 0.0
-        if np.isnan(decisions.sum()):
-            counting = counting & ~np.isnan(decisions).all(axis=1)
-        if not counting.all():
-            kept = np.flatnonzero(counting)
+        count = counting(decisions, weights)
+        if not count.all():
+            kept = np.flatnonzero(count)
             signals, decisions, weights = signals[kept], decisions[kept], weights[kept]
         try:
             shard = SampleReader(self.features, self.cost).made(signals, decisions, weights)

@@ -9,23 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from feaslearn.data import Shard
-from feaslearn.exceptions import DataError, Problems, SolverError, UnsupportedError
+from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import MapHypothesis
-from feaslearn.losses import Objective, Predictability
-from feaslearn.messages import LARGEST, beyond
+from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult, remarks_heard
+from feaslearn.trainers.completion import complete, refuse_divergence, tell_of_empty_regions
 from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.known_refit import refit_within
-from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
+from feaslearn.trainers.returned_decisions import returned_loss, tied_share
 from feaslearn.trainers.running import Given, carried_out, check_checkpoint
 from feaslearn.trainers.sample_order import ordered
 from feaslearn.trainers.time_to_measure import affordable, measurable, with_time_to_measure
 
 Array = NDArray[np.float64]
 
-#: Returned decisions that lose this many times the training loss are a matter of ties.
-HIDDEN = 1.001
 #: Share of a time limit for the search, where known constraints are taken into account after it.
 SEARCH_SHARE = 0.6
 #: Losses that differ by a smaller share are the same.
@@ -207,7 +204,7 @@ class Trainer(BaseEstimator, ABC):
         with remarks_heard() as said:
             trained = self.search(searched if self.names_rows else ordered(searched), random)
         trained.result.warnings.extend([*told, *said])
-        _refuse_divergence(trained)
+        refuse_divergence(trained.theta)
         if told:
             # What is proved for a part of the samples is not proved for all.
             trained.result.status, trained.result.lower_bound = objective.run.ended(), None
@@ -216,7 +213,7 @@ class Trainer(BaseEstimator, ABC):
             trained.result.warnings.extend(few)
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:
-            _tell_of_empty_regions(objective, trained)
+            tell_of_empty_regions(objective, trained.theta, trained.result)
         # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
         observed = learned.n_observed if isinstance(learned.hypothesis, MapHypothesis) else np.inf
         if learned.size > observed:
@@ -224,41 +221,8 @@ class Trainer(BaseEstimator, ABC):
                 f"{learned.size} parameters were fitted to {observed} observed values, which "
                 "cannot determine them: use fewer features or a smaller set"
             )
-        _complete(trained, objective)
+        complete(objective, trained.theta, trained.result)
         return trained
-
-
-def _refuse_divergence(trained: Trained) -> None:
-    """Refuse parameters with which nothing can be computed."""
-    wrong = np.flatnonzero(np.isnan(trained.theta) | beyond(trained.theta))
-    if len(wrong):
-        raise SolverError(
-            f"training ended with parameters that are no numbers or beyond {LARGEST:g}, the first "
-            f"is number {wrong[0]} of {len(trained.theta)}: take a smaller step or another start"
-        )
-
-
-def _complete(trained: Trained, objective: Objective) -> None:
-    """Write into a result what is the same for every trainer.
-
-    No loss is below zero, so where none is left the optimum is proved. And what ties hide is said:
-    the loss of predictability counts the nearest of several minimisers.
-    """
-    result = trained.result
-    if result.ties_met is None:
-        result.ties_met = ties_met(objective, trained.theta)
-    if result.objective == 0.0 and result.status in ("converged", "stalled"):
-        result.status, result.lower_bound = "optimal", 0.0
-    hidden = (
-        isinstance(objective.loss, Predictability)
-        and result.tied_share > 0.0
-        and result.returned_loss > HIDDEN * result.objective
-    )
-    if hidden and not any("nearest of the" in text for text in result.warnings):
-        result.warnings.append(
-            f"minimisers tie in {100 * result.tied_share:.0f} % of the samples: the loss counts "
-            f"the nearest of them, but the model returns the first, at {result.returned_loss:.4g}"
-        )
 
 
 def _within(
@@ -283,22 +247,6 @@ def _within(
         result.lower_bound = None
         result.status = "converged" if result.status == "optimal" else result.status
     return Trained(theta, result)
-
-
-def _tell_of_empty_regions(objective: Objective, trained: Trained) -> None:
-    """Warn of training samples at which the region has no decision that is known to be allowed."""
-    hypothesis, theta = objective.hypothesis, trained.theta
-
-    def one(shard: Shard) -> tuple[int, int]:
-        found = hypothesis.solve(theta, shard.features, shard.costs).empty
-        return int(found.sum()), len(found)
-
-    empty, count = np.sum(objective.each_shard(one), axis=0)
-    if empty:
-        trained.result.warnings.append(
-            f"the learned region has no decision that satisfies the known constraints at {empty} "
-            f"of {count} training samples: the nearest that does counts there"
-        )
 
 
 def measure(objective: Objective, trained: Trained) -> None:
