@@ -29,7 +29,7 @@ from feaslearn.trainers.canonical_view import rounded
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.quasi_newton import quasi_newton
 from feaslearn.trainers.sample_order import in_order
-from feaslearn.trainers.standardize import weighted_sum
+from feaslearn.trainers.standardize import observed_mean
 
 Array = NDArray[np.float64]
 
@@ -94,12 +94,8 @@ def refit_within(
 
 def _place_and_unit(whole: Shard) -> tuple[Array, float]:
     """Return the mean of the decisions, and the root mean square deviation from it."""
-    seen = ~np.isnan(whole.decisions)
-    weights = whole.weights[:, None] * seen
-    total = weights.sum(axis=0)
-    total = np.where(total > 0.0, total, 1.0)
-    center = weighted_sum(np.nan_to_num(whole.decisions), whole.weights) / total
-    squares = weighted_sum(np.nan_to_num(whole.decisions - center) ** 2, whole.weights) / total
+    center = observed_mean(whole.decisions, whole.weights)
+    squares = observed_mean((whole.decisions - center) ** 2, whole.weights)
     return center, float(np.sqrt(squares.sum())) or 1.0
 
 

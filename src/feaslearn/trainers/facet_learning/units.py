@@ -13,7 +13,7 @@ from feaslearn.known import KnownLimits
 from feaslearn.trainers.canonical_view import rounded, rounded_shares
 from feaslearn.trainers.facet_learning.samples import Samples
 from feaslearn.trainers.sample_order import Indices, places
-from feaslearn.trainers.standardize import moments
+from feaslearn.trainers.standardize import moments, observed_mean
 
 Array = NDArray[np.float64]
 
@@ -40,7 +40,8 @@ class Units(NamedTuple):
     def of(cls, shard: Shard) -> Units:
         """Measure a shard; a feature that never changes is left out, divided by infinity."""
         weights = shard.weights / shard.weights.sum()
-        center, scale = _place_and_deviation(shard.decisions, weights)
+        center = observed_mean(shard.decisions, weights)
+        scale = np.sqrt(observed_mean((shard.decisions - center) ** 2, weights))
         usual = np.sqrt((scale**2).mean()) or 1.0
         scale[scale <= STILL * usual] = usual
         units = *moments([shard.features], [weights]), center, scale
@@ -113,11 +114,3 @@ class Units(NamedTuple):
         own = own / self.spread
         own[:, 0] -= own @ self.mean
         return own
-
-
-def _place_and_deviation(decisions: Array, weights: Array) -> tuple[Array, Array]:
-    """Return weighted mean and standard deviation of each decision, of what was observed."""
-    seen = np.where(np.isnan(decisions), 0.0, weights[:, None])
-    values, total = np.nan_to_num(decisions), np.maximum(seen.sum(axis=0), 1e-300)
-    mean = (seen * values).sum(axis=0) / total
-    return mean, np.sqrt((seen * (values - mean) ** 2).sum(axis=0) / total)
