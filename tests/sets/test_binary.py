@@ -45,6 +45,11 @@ def test_the_points_of_a_knapsack_are_those_that_fit() -> None:
     np.testing.assert_array_equal(found, fitting)
 
 
+def test_a_product_of_one_set_is_what_the_set_is() -> None:
+    assert fl.Product([fl.Simplex(2, binary=True)]).discrete
+    assert not fl.Product([fl.Simplex(2)]).discrete
+
+
 def test_the_hull_is_not_the_relaxation() -> None:
     knapsack = fl.Polytope([[-2.0, -2.0]], [-3.0], binary=True)
     assert knapsack.minimum([-1.0, -1.0])[0] == -1.0
