@@ -79,7 +79,8 @@ def test_box_names_the_entry_that_is_wrong() -> None:
     with pytest.raises(UnboundedSetError, match=r"unbounded: z\[2\] in \[0.0, inf\]"):
         Box(3, 0.0, [1.0, 1.0, np.inf]).check()
     with pytest.raises(EmptySetError, match=r"z\[1\] has lower limit 2.0 above upper limit 1.0"):
-        Box(3, [0.0, 2.0, 0.0], 1.0).check()
+        Box(3, [1.0, 2.0, 0.0], 1.0).check()
+    Box(2, 1.0, 1.0).check()
 
 
 def test_box_with_unknown_limits() -> None:
@@ -237,6 +238,13 @@ def test_vertices_beyond_the_limit(primitive: PrimitiveSet, limit: int) -> None:
         primitive.vertices(limit)
     if primitive.conic_form().polyhedral:
         assert len(primitive.vertices(limit + 1)) == limit + 1
+
+
+def test_binary_points_beyond_the_limit() -> None:
+    square = Polytope(np.empty((0, 2)), [], binary=True)
+    assert len(square.vertices(4)) == 4
+    with pytest.raises(TooManyVerticesError, match="has 4 binary points, the limit is 3"):
+        square.vertices(3)
 
 
 def test_huge_sets_refuse_at_once() -> None:

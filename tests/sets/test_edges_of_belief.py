@@ -10,9 +10,15 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import SolverError
-from feaslearn.sets import Cone, ConicForm, conic_solver
+from feaslearn.sets import Cone, ConicForm, ConicSet, conic_solver
 from feaslearn.sets.checked_program import CheckedProgram, Optimum
-from feaslearn.sets.conic_solver import ConicSolution, nearest_by_solver, solve_conic, unit
+from feaslearn.sets.conic_solver import (
+    ConicSolution,
+    minimize_linear,
+    nearest_by_solver,
+    solve_conic,
+    unit,
+)
 from feaslearn.sets.facial_reduction import optimal_face
 from feaslearn.sets.warm_program import Bounds, WarmProgram, excess_of
 
@@ -28,9 +34,9 @@ def test_how_small_residuals_must_be(place: str, monkeypatch: Any) -> None:
     monkeypatch.setattr(conic_solver, "_clarabel", lambda *_: answer)
     size = 4.0 if place == "obj_val_dual" else 1.0
     base = getattr(answer, place)
-    for residual in (0.9e-6, 1.5e-6):
+    for residual in (1e-6 if base == 0.0 else 0.9e-6, 1.5e-6):
         setattr(answer, place, base + size * residual)
-        if residual < 1e-6:
+        if residual <= 1e-6:
             found = solve_conic(ONES, *ball)
             assert (found.point.tolist(), found.value) == ([0.6, 0.8], -4.0)
         else:
@@ -82,6 +88,33 @@ def test_small_distances_are_found_twice(size: float, monkeypatch: Any) -> None:
         assert squares == programs
         np.testing.assert_allclose(found.latent, size * np.array([1.0, 0.5]), rtol=1e-6)
         np.testing.assert_allclose(found.slope, [-1.0, 0.0], atol=1e-6)
+
+
+def test_the_better_of_two_answers_is_taken(monkeypatch: Any) -> None:
+    form, target = fl.Box(2).conic_form(), np.array([1.05, 0.5])
+    points = [np.array([1.0, 0.5]), np.array([1.0, 0.45])]
+    for found in (points, points[::-1]):
+        left = [(point, np.empty(0)) for point in found]
+        monkeypatch.setattr(conic_solver, "_nearest", lambda *_, left=left, **__: left.pop())
+        np.testing.assert_array_equal(
+            nearest_by_solver(form, np.eye(2), target, "l2").latent, points[0]
+        )
+
+
+def test_costs_are_asked_for_in_units_of_the_largest(monkeypatch: Any) -> None:
+    solve, asked = conic_solver.solve_conic, []
+
+    def listening(*program: Any) -> ConicSolution:
+        asked.append(program[0].tolist())
+        return solve(*program)
+
+    monkeypatch.setattr(conic_solver, "solve_conic", listening)
+    found = minimize_linear(fl.Box(2).conic_form(), np.array([-4e9, 1e9]))
+    assert found.value == pytest.approx(-5e9)
+    minimize_linear(fl.Box(2).conic_form(), np.zeros(2))
+    assert asked == [[-1.0, 0.25], [0.0, 0.0]]
+    triangle = ConicSet([[1.0, 0.0], [0.0, 1.0], [-1.0, -2.0]], [0, 0, -2], [("nonnegative", 3)])
+    np.testing.assert_allclose(triangle.argmin([0.0, -1e-12]), [0.0, 1.0], atol=1e-9)
 
 
 @pytest.mark.parametrize("size", [1.0, 100.0])
@@ -160,7 +193,7 @@ def test_the_gap_that_a_proof_may_leave() -> None:
         endless = program._replace(cost=np.array([1.0, share]), upper=np.array([1.0, np.inf]))
         found = Optimum(np.array([1.0, 0.0]), 1.0, np.array([1.0]))
         assert endless.flaw(found) == told
-    nothing = CheckedProgram(np.zeros(1), np.zeros(1), np.full(1, np.inf))
+    nothing = CheckedProgram(np.zeros(1), np.full(1, -np.inf), np.full(1, np.inf))
     assert nothing.flaw(Optimum(np.zeros(1), 0.0, np.empty(0))) == ""
 
 

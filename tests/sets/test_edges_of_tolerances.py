@@ -7,7 +7,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import EmptySetError, TooManyVerticesError, UnboundedSetError
-from feaslearn.sets import AffineImage, ConicSet, half_spaces
+from feaslearn.sets import AffineImage, ConicSet, half_spaces, primitive_set
 from feaslearn.sets.binary_points import nearest_points
 from feaslearn.sets.half_spaces import (
     HalfSpaces,
@@ -108,6 +108,20 @@ def test_how_short_a_number_must_be_to_be_tidied() -> None:
     assert not np.signbit(_tidy(np.array([[-1e-14, -0.0]]))).any()
 
 
+def test_equations_that_are_almost_the_same_count_once() -> None:
+    for angle, dimension in ((1.5e-9, 1), (3e-9, 0)):
+        E = np.array([[1.0, angle / 2.0], [1.0, -angle / 2.0]])
+        rows = fl.Polytope(np.vstack([np.eye(2), -np.eye(2)]), [-1.0] * 4, E, [0.0, 0.0])
+        assert around_inner_point(rows.conic_form())[1].shape[1] == dimension
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-9, 1e12])
+def test_polytopes_in_any_unit_have_vertices(size: float) -> None:
+    triangle = fl.Polytope([[1.0, 0], [0, 1], [-1, -2]], size * np.array([0.0, 0.0, -2.0]))
+    expected = size * np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    np.testing.assert_allclose(triangle.vertices(), expected, rtol=1e-9)
+
+
 def test_a_row_without_slack_is_an_equality() -> None:
     for width, dimension in ((1e-8, 1), (3e-8, 2)):
         thin = fl.Polytope(np.vstack([np.eye(2), -np.eye(2)]), [0.0, 0.0, -1.0, -width])
@@ -145,6 +159,19 @@ def test_an_interval_of_almost_no_width_is_widened_and_an_empty_one_refused() ->
         intersect(INTERVAL, between(0.0, -3e-7))
 
 
+def test_equalities_have_no_room() -> None:
+    square = AffineImage(fl.Box(2), np.eye(2), np.zeros(2))
+    corner = HalfSpaces(np.empty((0, 2)), np.empty(0), np.ones((1, 2)), np.array([2.0 + 5e-7]))
+    with pytest.raises(EmptySetError, match=r"they lack 2\.5e-07 of room"):
+        intersect(square, corner)
+
+
+def test_a_row_may_be_broken_by_a_ten_millionth_and_not_more() -> None:
+    flat = AffineImage(fl.Box(1), [[1.0], [0.0]], [0.0, 0.0])
+    row = HalfSpaces(np.array([[0.0, 1.0]]), np.array([-1e-7]), np.empty((0, 2)), np.empty(0))
+    assert intersect(flat, row).support([1.0, 0.0]) == pytest.approx(1.0)
+
+
 def test_room_is_measured_in_the_size_of_the_numbers() -> None:
     large = AffineImage(fl.Box(1, -1e9, 1e9), np.eye(1), np.zeros(1))
     found = np.ravel(intersect(large, between(0.0, 1000.0)).bounding_box())
@@ -168,7 +195,7 @@ def test_rows_that_say_nothing_about_a_map(size: float) -> None:
             else:
                 assert intersect(flat, rows).support([1.0, 0.0]) == pytest.approx(size)
     # A row that moves by a share of 1e-10 of the map says nothing, one that moves more does.
-    for share, reach in ((0.9e-10, 1.0), (1.5e-10, 0.5)):
+    for share, reach in ((1e-10, 1.0), (1.5e-10, 0.5)):
         rows = HalfSpaces(
             np.array([[share, 0.0]]), np.array([0.5 * share * size]), np.empty((0, 2)), np.empty(0)
         )
@@ -179,9 +206,28 @@ def test_rows_that_say_nothing_about_a_map(size: float) -> None:
 def test_listed_points_may_break_rows_by_rounding(size: float) -> None:
     points = AffineImage(fl.Simplex(2, binary=True), size * np.array([[0.0, 1.0]]), [0.0])
     for limit, count in ((1.0 - 0.9e-7, 2), (1.0 - 1.5e-7, 1)):
-        assert len(intersect(points, between(-size, size * limit)).vertices()) == count
+        within = intersect(points, between(-size, size * limit))
+        np.testing.assert_array_equal(np.sort(within.vertices()[:, 0]), [0.0, size][:count])
+        assert within.primitive.discrete
     with pytest.raises(EmptySetError, match="none of the points"):
         intersect(points, between(0.2, 0.3))
+
+
+def test_without_a_tolerance_a_set_of_no_width_is_a_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(primitive_set, "SINGLE_POINT", 0.0)
+    rows = np.vstack([np.eye(2), -np.eye(2)])
+    point = ConicSet(rows, [1.0, -3.0, -1.0, 3.0], [("nonnegative", 4)])
+    assert point.face([0.0, 0.0]).is_point
+
+
+@pytest.mark.parametrize("size", [1.0, 100.0])
+def test_images_and_rows_hold_points_a_ten_millionth_outside(size: float) -> None:
+    image = AffineImage(fl.Box(2), size * np.eye(2), np.zeros(2))
+    rows = image.halfspaces()
+    for share, inside in ((0.9e-7, True), (1.5e-7, False)):
+        point = [[size * (1.0 + share), 0.0]]
+        assert image.contains(point).tolist() == [inside]
+        assert rows.contains([[size + share, 0.0]]).tolist() == [inside]
 
 
 def test_a_conic_set_of_almost_no_width_is_a_point() -> None:

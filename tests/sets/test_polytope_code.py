@@ -8,6 +8,7 @@ from scipy.linalg import block_diag
 
 import feaslearn as fl
 from feaslearn.exceptions import SetError, UnsupportedError
+from feaslearn.kernels.set_code import BINARY_POINTS
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.conic_solver import nearest_listed
 from feaslearn.sets.triangle import matrices
@@ -37,6 +38,14 @@ def test_many_vertices_are_not() -> None:
         code = fl.Polytope(-rows, -np.ones(len(rows))).code()
         assert (code is not None) == listed
         assert code is None or len(code.points) == 2000
+
+
+def test_binary_sets_are_served_by_their_points() -> None:
+    for primitive in (fl.Simplex(3, binary=True), fl.Polytope([[-1.0, -1.0]], [-1.0], binary=True)):
+        code = primitive.code()
+        assert code is not None
+        assert code.kinds.tolist() == [BINARY_POINTS]
+        np.testing.assert_array_equal(code.points, primitive.vertices())
 
 
 def test_a_set_of_open_size_has_no_dimension() -> None:

@@ -65,8 +65,9 @@ class Box(PrimitiveSet):
         if endless.any():
             k = int(np.argmax(endless))
             raise UnboundedSetError(f"{self!r} is unbounded: z[{k}] in [{lower[k]}, {upper[k]}]")
-        if (lower > upper).any():
-            k = int(np.argmax(lower > upper))
+        crossed = lower > upper
+        if crossed.any():
+            k = int(np.argmax(crossed))
             raise EmptySetError(
                 f"{self!r} is empty: z[{k}] has lower limit {lower[k]} above upper limit {upper[k]}"
             )

@@ -123,14 +123,14 @@ class CheckedProgram(NamedTuple):
 
     def rows(self) -> tuple[Any, Array, Array]:
         """Return all rows as ``low <= M x <= high``."""
-        parts = [(self.A, self.b), (self.E, self.e)]
-        given = [(sp.csr_array(M), np.asarray(r, dtype=float)) for M, r in parts if M is not None]
-        if not given:
-            return sp.csr_array((0, len(self.cost))), np.zeros(0), np.zeros(0)
-        high = np.concatenate([r for _, r in given])
-        low = high.copy()
-        low[: 0 if self.A is None else self.A.shape[0]] = -np.inf
-        return sp.vstack([M for M, _ in given], format="csr"), low, high
+        (A, b), (E, e) = self._given(self.A, self.b), self._given(self.E, self.e)
+        low = np.concatenate([np.full_like(b, -np.inf), e])
+        return sp.vstack([A, E], format="csr"), low, np.concatenate([b, e])
+
+    def _given(self, matrix: Any, right: Any) -> tuple[Any, Array]:
+        if matrix is None:
+            return sp.csr_array((0, len(self.cost))), np.empty(0)
+        return sp.csr_array(matrix), np.asarray(right, dtype=float)
 
 
 def _by_scipy(program: CheckedProgram, tolerance: float) -> Optimum | str:

@@ -98,7 +98,7 @@ def _room(H: Array, h: Array, E: Array, e: Array, most: float) -> float:
     """Return the largest t <= most with ``H z >= h + t, E z = e``, negative if there is none."""
     free = np.full(H.shape[1], np.inf)
     program = CheckedProgram(
-        np.append(np.zeros(H.shape[1]), -1.0),
+        -np.eye(len(free) + 1)[-1],
         np.append(-free, -np.inf),
         np.append(free, most),
         np.column_stack([-H, np.ones(len(H))]),

@@ -104,8 +104,8 @@ class Polytope(PrimitiveSet):
         if (self.E is None) != (self.e is None):
             problems.add("E and e must be given together")
             problems.raise_if_any(SetError, "Polytope")
-        E = np.zeros((0, H.shape[1])) if self.E is None else numbers(self.E, "E", "Polytope")
-        e = np.zeros(0) if self.e is None else numbers(self.e, "e", "Polytope")
+        E = np.empty((0, H.shape[1])) if self.E is None else numbers(self.E, "E", "Polytope")
+        e = np.empty(0) if self.e is None else numbers(self.e, "e", "Polytope")
         for matrix, vector, names in ((H, h, "H and h"), (E, e, "E and e")):
             if matrix.shape != (*vector.shape, H.shape[1]):
                 problems.add(

@@ -112,5 +112,5 @@ class Product(PrimitiveSet):
         """Return every combination of the factors' vertices, the last factor moving fastest."""
         lists = [factor.vertices(limit) for factor in self._factors()]
         self._refuse_beyond(limit, prod(len(points) for points in lists))
-        grid = np.indices([len(points) for points in lists]).reshape(len(lists), -1)
-        return np.hstack([points[index] for points, index in zip(lists, grid, strict=True)])
+        grid = np.indices([len(points) for points in lists])
+        return np.hstack([points[i.ravel()] for points, i in zip(lists, grid, strict=True)])

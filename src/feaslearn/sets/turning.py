@@ -66,17 +66,14 @@ def _semidefinite(
     H: Array, slack: Array, dual: Array, zero: float, flat: float
 ) -> tuple[Array, Array]:
     """Return the active rows and the Hessian of semidefinite rows with such multipliers."""
-    _, _, values, vectors = split(dual, zero)
-    null, image = vectors[:, values <= zero], vectors[:, values > zero]
+    _, _, nullity, values, vectors = split(dual, zero)
+    null, image = vectors[:, :nullity], vectors[:, nullity:]
     sizes, axes = np.linalg.eigh(null.T @ matrices(slack) @ null)
-    turn = turned(np.hstack([null @ axes, image]))
-    # Which two columns of the turn each row of the triangle belongs to.
+    rows = turned(np.hstack([null @ axes, image])) @ H
+    # Which two columns of the turn each row of the triangle belongs to: ``first <= second``.
     second, first = np.tril_indices(len(vectors))
-    across = (first < len(sizes)) & (second >= len(sizes))
-    size = np.append(sizes, np.zeros(image.shape[1]))[first]
-    bent = across & (size > flat)
-    price = np.append(np.zeros(len(sizes)), values[values > zero])[second]
-    rows = turn @ H
+    bent = (first < nullity) & (second >= nullity)
+    bent[bent] = sizes[first[bent]] > flat
+    prices = values[second[bent]] / sizes[first[bent]]
     # Rows of the triangle hold the entries off the diagonal times the root of two.
-    curved = rows[bent].T @ (rows[bent] * (price[bent] / size[bent])[:, None])
-    return rows[(first >= len(sizes)) | (across & ~bent)], curved
+    return rows[(second >= nullity) & ~bent], rows[bent].T @ (rows[bent] * prices[:, None])

@@ -94,8 +94,8 @@ def _enumerate(H: bytes, h: bytes, shape: tuple[int, int], cones: tuple[Cone, ..
     if may_have_too_many_facets(len(rows), d):
         return f"{len(rows)} rows in {d} dimensions, too many"
     corners = _ends(rows[:, 0], slack) if d == 1 else _corners(rows, slack)
-    found = _tidy(unit * distinct(point + corners @ basis.T))
-    return found[np.lexsort(-found.round(9).T[::-1])]
+    found = distinct(point + corners @ basis.T)
+    return _tidy(unit * found[np.lexsort(-found.round(9).T[::-1])])
 
 
 def _power_of_two(size: float) -> float:
@@ -116,7 +116,7 @@ def _flat(H: Array, h: Array, E: Array, e: Array) -> tuple[Array, Array]:
     with a positive multiplier have no slack at any point: they join the equalities.
     """
     p = H.shape[1]
-    tight, point = np.zeros(len(H), dtype=bool), np.zeros(p)
+    tight, point, last = np.zeros(len(H), dtype=bool), np.empty(p), np.eye(p + 1)[-1]
     while True:
         free = np.flatnonzero(~tight)
         equal, right = np.vstack([E, H[tight]]), np.concatenate([e, h[tight]])
@@ -124,14 +124,14 @@ def _flat(H: Array, h: Array, E: Array, e: Array) -> tuple[Array, Array]:
             [
                 np.column_stack([equal, np.zeros(len(equal))]),
                 np.column_stack([H[free], -np.ones(len(free))]),
-                np.append(np.zeros(p), -1.0),
+                -last,
             ]
         )
         # Opposite rows that leave a little room contradict each other as equalities: they are
         # held where the last point was.
         offset = np.concatenate([e, H[tight] @ point, h[free], [-1.0]])
         cones = (Cone("zero", len(equal)), Cone("nonnegative", len(free) + 1))
-        answer = solve_conic(np.append(np.zeros(p), -1.0), rows, offset, cones)
+        answer = solve_conic(-last, rows, offset, cones)
         point, slack = answer.point[:p], answer.point[-1]
         if slack < -NO_SLACK:
             raise EmptySetError("the rows have no point in common")
