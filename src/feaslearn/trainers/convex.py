@@ -95,6 +95,7 @@ class Convex(Trainer):
         self.checkpoint = checkpoint
 
     chunks = "moments"
+    resists_outliers = True
 
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` strengths that are no strengths, folds and limits that are none."""
