@@ -44,7 +44,6 @@ CASES: dict[str, tuple[Any, Any, Any, bool]] = {
     "Affine(Box), Annealing, l1": (AFFINE, L1, Annealing(), True),
     "Affine(Box), Annealing, linf": (AFFINE, LINF, Annealing(), True),
     "Affine(Box), Annealing, lengths": (AFFINE, LENGTHS, Annealing(), True),
-    "Affine(Box), Annealing, suboptimality l1": (AFFINE, BY_COST, Annealing(), True),
     "Affine(Box), Annealing, squared": (AFFINE, SQUARED, Annealing(), False),
     "Affine(Box), GradientDescent, l1": (AFFINE, L1, GradientDescent(), True),
     "Affine(Simplex(4)), Annealing, l1": (fl.Affine(fl.Simplex(4)), L1, Annealing(), True),

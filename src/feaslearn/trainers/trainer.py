@@ -18,7 +18,7 @@ from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.far_rows import LEFT_OUT, without_far_rows
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
-from feaslearn.trainers.running import Given, carried_out, check_checkpoint
+from feaslearn.trainers.running import Given, carried_out, check_checkpoint, check_max_seconds
 from feaslearn.trainers.sample_order import ordered
 from feaslearn.trainers.time_to_measure import affordable, measurable, with_time_to_measure
 
@@ -116,6 +116,7 @@ class Trainer(BaseEstimator, ABC):
 
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with the parameters of the trainer itself."""
+        check_max_seconds(self.max_seconds, problems)
         check_checkpoint(self.checkpoint, problems)
 
     def refuse(self, objective: Objective) -> None:
