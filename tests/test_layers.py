@@ -32,7 +32,7 @@ def test_layers_are_in_the_agreed_order() -> None:
     assert " ".join(layer.strip("()") for layer in contract["layers"]) == (
         "cli report plots export distributed io regressor network datasets checks consistency "
         "trainers baselines metrics formulations losses problem region hypotheses sets features "
-        "known data costs results kernels runs atomic messages exceptions"
+        "known data costs results kernels runs atomic messages exceptions printable"
     )
 
 

@@ -9,7 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.trainers import Convex
+from feaslearn.trainers import Annealing, Convex, GradientDescent
+from feaslearn.trainers.far_rows import LEFT_OUT
 
 Array = NDArray[np.float64]
 L1, SQUARED, LENGTH = fl.Predictability("l1"), fl.Predictability(), fl.Predictability(squared=False)
@@ -53,3 +54,81 @@ def test_the_right_region_is_found(name: str, size: float) -> None:
 
     assert farthest(loss, trainer) <= error
     assert farthest(SQUARED, Convex(ridge=0.0, sparsity=0.0)) > 0.01 * size
+
+
+SEARCHED: dict[str, tuple[Any, Any, Any]] = {
+    "Annealing": (fl.Affine(fl.Box(2)), L1, Annealing(n_starts=2, ridge=0.1, ridge_floor=1.0)),
+    "GradientDescent": (fl.Affine(fl.Box(2)), fl.Predictability("linf"), GradientDescent()),
+    "Facets": (fl.Facets(bounds="affine"), L1, "auto"),
+    "Facets by cost": (fl.Facets(), fl.Suboptimality("l1"), "auto"),
+    "Blend": (fl.Blend([fl.Facets(bounds="affine"), fl.Minkowski.box(2)]), L1, "auto"),
+}
+
+
+def spoiled_samples(size: float, seed: int = 1) -> tuple[Array, Array, Array]:
+    """Return signals, decisions, and the rows that were moved."""
+    random = np.random.default_rng(seed)
+    signals, decisions = drawn("Minkowski", 60, random)
+    spoiled = np.sort(random.choice(60, 6, replace=False))
+    decisions[spoiled] += size * random.normal(size=(6, 2))
+    return signals, decisions, spoiled
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_a_search_goes_as_if_outliers_were_not_there(name: str) -> None:
+    hypothesis, loss, trainer = SEARCHED[name]
+    signals, decisions, spoiled = spoiled_samples(1e4)
+
+    def fitted(X: Array, y: Array) -> fl.RegionRegressor:
+        model = fl.RegionRegressor(
+            hypothesis, cost=[0, 1], loss=loss, trainer=trainer, random_state=0
+        )
+        return model.fit(X, y)
+
+    alone = fitted(np.delete(signals, spoiled, axis=0), np.delete(decisions, spoiled, axis=0))
+    model = fitted(signals, decisions)
+    new, _ = drawn("Minkowski", 40, np.random.default_rng(0))
+    np.testing.assert_allclose(model.predict(new), alone.predict(new), atol=1e-6)
+    assert model.result_.details[LEFT_OUT] == 6.0
+    assert model.result_.objective > 100.0  # losses count all rows
+    assert model.result_.lower_bound is None
+    (told,) = (text for text in model.result_.warnings if "as far from" in text)
+    assert told.startswith("; ".join(f"row {row}" for row in spoiled[:5]) + "; and 1 more: ")
+    assert "left them out" in told
+
+
+def test_the_hypothesis_is_chosen_as_if_outliers_were_not_there() -> None:
+    signals, decisions, _ = spoiled_samples(1e4)
+    model = fl.RegionRegressor(cost=[0, 1], loss=L1, random_state=0).fit(signals, decisions)
+    new, truth = drawn("Minkowski", 40, np.random.default_rng(0))
+    assert np.abs(model.predict(new) - truth).max() < 1e-6
+
+
+def test_squared_losses_are_warned_of_rows_that_count() -> None:
+    signals, decisions, spoiled = spoiled_samples(1e4)
+    # The numbers are those of the user, although two rows do not count.
+    weights = np.ones(60)
+    weights[[0, 1]] = 0.0
+    model = fl.RegionRegressor(fl.Minkowski.box(2), cost=[0, 1])
+    model.fit(signals, decisions, sample_weight=weights)
+    (told,) = (text for text in model.result_.warnings if "as far from" in text)
+    assert told.startswith(f"row {spoiled[0]}; ") or spoiled[0] < 2
+    assert "Predictability('l1')" in told
+
+
+@pytest.mark.parametrize(
+    ("loss", "trainer"), [(L1, "auto"), (SQUARED, Convex(robust=True)), (LENGTH, "auto")]
+)
+def test_fits_that_resist_outliers_say_nothing(loss: Any, trainer: Any) -> None:
+    signals, decisions, _ = spoiled_samples(1e4)
+    model = fl.RegionRegressor(fl.Minkowski.box(2), cost=[0, 1], loss=loss, trainer=trainer)
+    assert not any("as far" in text for text in model.fit(signals, decisions).result_.warnings)
+
+
+def test_many_rows_are_seen_in_part() -> None:
+    random = np.random.default_rng(0)
+    signals, decisions = drawn("Minkowski", 30_000, random)
+    decisions[::7] *= 1e5
+    model = fl.RegionRegressor(fl.Minkowski.box(2), cost=[0, 1], trainer=Convex(ridge=0.0))
+    (told,) = (t for t in model.fit(signals, decisions).result_.warnings if "as far from" in t)
+    assert told.startswith("row 0; row 28; row 56; ")

@@ -90,7 +90,7 @@ def test_everything_wrong_is_said_at_once() -> None:
         ({"trainer": fl.trainers.GradientDescent(max_iter=2.5)}, "max_iter=2.5 is not a whole"),
         ({"trainer": fl.trainers.GradientDescent(tol=np.nan)}, "tol=nan is not a number of at"),
         ({"trainer": fl.trainers.GradientDescent(start=3)}, "theta is not a vector"),
-        ({"trainer": fl.trainers.GradientDescent(max_seconds=-1)}, "max_seconds=-1 is not a num"),
+        ({"trainer": fl.trainers.GradientDescent(max_seconds=-1)}, "max_seconds=-1 is neither"),
         ({"trainer": fl.trainers.GradientDescent(callback=1)}, "callback=1 is not a function"),
         ({"sense": "MIN"}, "sense='MIN' is neither 'min' nor 'max'"),
         ({"random_state": -1}, "random_state=-1 is not a seed"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
+from feaslearn.printable import printable
+
 __all__ = [
     "CheckError",
     "CheckpointError",
@@ -29,7 +31,13 @@ __all__ = [
 
 
 class FeaslearnError(Exception):
-    """Base class of every error that feaslearn raises on purpose."""
+    """Base class of every error that feaslearn raises on purpose.
+
+    What does not print, in names that a message quotes, is shown by its code.
+    """
+
+    def __str__(self) -> str:
+        return printable(super().__str__(), lines=True)
 
 
 class DataError(FeaslearnError, ValueError):
@@ -129,6 +137,9 @@ class MissingExtraError(FeaslearnError, ImportError):
 
 class FeaslearnWarning(UserWarning):
     """Something worth knowing that does not stop the work."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__(), lines=True)
 
 
 class Problems:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, TooManyVerticesError
+from feaslearn.printable import printable
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.intersection import intersect
 
@@ -156,7 +157,7 @@ class Region:
     def __repr__(self) -> str:
         lower, upper = self.bounding_box()
         spans = (
-            f"{name} in [{low:.4g}, {high:.4g}]"
+            f"{printable(name)} in [{low:.4g}, {high:.4g}]"
             for name, low, high in zip(self.names, lower, upper, strict=True)
         )
         return f"Region({self.image.primitive!r}: {', '.join(spans)})"

@@ -13,6 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.printable import printable
+
 logger = logging.getLogger("feaslearn")
 _SAID: ContextVar[list[str] | None] = ContextVar("remarks", default=None)
 
@@ -152,8 +154,9 @@ class TrainingResult:
 
 def as_text(rows: Sequence[tuple[str, str]]) -> str:
     """Return pairs of a label and a text as lines, the texts below each other."""
-    width = max(len(label) for label, _ in rows)
-    return "\n".join(f"{label:<{width}}  {text}" for label, text in rows)
+    shown = [(printable(label), printable(text)) for label, text in rows]
+    width = max(len(label) for label, _ in shown)
+    return "\n".join(f"{label:<{width}}  {text}" for label, text in shown)
 
 
 def as_table(rows: Sequence[tuple[str, str]]) -> str:

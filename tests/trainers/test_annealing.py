@@ -143,7 +143,7 @@ def test_history_has_a_row_for_each_temperature() -> None:
 def test_limits_end_a_search() -> None:
     objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), [samples()])
     random = np.random.default_rng(0)
-    assert Annealing(max_seconds=0.0).train(objective, random).result.status == "time limit"
+    assert Annealing(max_seconds=1e-9).train(objective, random).result.status == "time limit"
     stopped = Annealing(ridge=0.1, callback=lambda *_: True).train(objective, random)
     assert stopped.result.status == "stopped by callback"
     start = random.normal(size=objective.size)

@@ -154,7 +154,7 @@ def test_a_run_without_a_seed_goes_on_with_its_own_draws(
 
 def test_a_time_limit_keeps_the_file_and_the_next_fit_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "run.ckpt"
-    trainer = fl.trainers.GradientDescent(8, max_seconds=0.0, n_starts=2, checkpoint=path)
+    trainer = fl.trainers.GradientDescent(8, max_seconds=1e-9, n_starts=2, checkpoint=path)
     cut = model(POWER, fl.Affine(fl.Simplex(3)), trainer)
     assert cut.result_.status == "time limit"
     assert path.exists()

@@ -60,7 +60,7 @@ def test_a_blend_says_that_a_member_ran_out_of_time() -> None:
     slow = fl.Blend([fl.Affine(fl.Simplex(2)), fl.Affine(fl.Simplex(1))])
 
     def choose(objective: object) -> object:
-        return GradientDescent(max_iter=1, n_starts=1, max_seconds=0.0)
+        return GradientDescent(max_iter=1, n_starts=1, max_seconds=1e-9)
 
     model = fl.RegionRegressor(slow, cost=data.cost, trainer=Blending(0, choose), random_state=0)
     assert model.fit(data.signals, data.decisions).result_.status == "time limit"

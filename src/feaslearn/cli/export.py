@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
 from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.cli.columns import signals_for
-from feaslearn.cli.talk import Talk
+from feaslearn.cli.talk import Talk, hand_over
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.export.files import program_text
 from feaslearn.export.tables import table_text
@@ -93,7 +92,7 @@ def export(
     elif talk.as_json:
         talk.tell(facts | {"text": text}, lambda _: None)
     else:
-        typer.echo(text, nl=False)
+        hand_over(text)
 
 
 def _say(console: Any, output: Path, facts: dict[str, Any]) -> None:

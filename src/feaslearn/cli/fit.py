@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from rich.console import Console
 from rich.table import Table as Grid
-from rich.text import Text
 
 from feaslearn.atomic import check_writable
 from feaslearn.cli.choices import parse_features, parse_loss, parse_trainer, with_limits
@@ -21,6 +20,7 @@ from feaslearn.cli.known_text import parse_known
 from feaslearn.cli.talk import Talk, complain
 from feaslearn.data import Chunks
 from feaslearn.io.model_file import save
+from feaslearn.printable import printable
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import samples_seen
 from feaslearn.trainers.running import ENDS_ALL
@@ -141,7 +141,7 @@ def _show(model: RegionRegressor, facts: dict[str, Any], console: Console) -> No
     ]
     grid = Grid.grid(padding=(0, 2))
     for label, text in rows:
-        grid.add_row(label, Text(text))  # a text that rich does not read as markup
+        grid.add_row(label, printable(text))
     console.print(grid)
     table = vars(model).get("_facets")
     if table is not None:

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 
 from feaslearn.atomic import check_writable
 from feaslearn.cli.columns import costs_for, signals_for
-from feaslearn.cli.talk import Talk
+from feaslearn.cli.talk import Talk, hand_over
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.io.csv_file import csv_text
 from feaslearn.io.table import Table
@@ -66,4 +65,4 @@ def predict(
         rows = list(zip(*columns, strict=True))
         talk.tell({"columns": names, "rows": rows}, lambda _: None)
     else:
-        typer.echo(csv_text(names, zip(*columns, strict=True)), nl=False)
+        hand_over(csv_text(names, zip(*columns, strict=True)))

@@ -15,6 +15,9 @@ from typing import Any, TextIO
 
 import typer
 from rich.console import Console
+from rich.text import Text
+
+from feaslearn.printable import printable
 
 logger = logging.getLogger("feaslearn")
 
@@ -42,13 +45,13 @@ class Talk:
         if self.as_json:
             typer.echo(json.dumps(_plain(facts)))
         elif not self.quiet:
-            show(Console(soft_wrap=False))
+            show(PlainConsole(soft_wrap=False, markup=False, emoji=False))
 
     @contextmanager
     def speaking(self) -> Iterator[None]:
         """For the time of a command: warnings in one line each, the log as far as asked."""
         handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+        handler.setFormatter(PlainFormatter("%(name)s: %(message)s"))
         level = {0: logging.WARNING, 1: logging.INFO}.get(self.verbose, logging.DEBUG)
         before = logger.level
         logger.addHandler(handler)
@@ -75,6 +78,22 @@ class Talk:
         return Unwatched(sys.stderr) if self.quiet else sys.stderr
 
 
+class PlainConsole(Console):
+    """A console that shows texts as they are: whatever does not print in them, by its code."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return a text to be shown; those in tables come here too."""
+        return super().render_str(printable(text, lines=True), **options)
+
+
+class PlainFormatter(logging.Formatter):
+    """A log in which names cannot write on the terminal."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        return printable(super().formatMessage(record))
+
+
 class Unwatched(io.TextIOBase):
     """A stream that says it is no terminal.
 
@@ -98,7 +117,13 @@ class Unwatched(io.TextIOBase):
 
 def complain(message: object) -> None:
     """Say on standard error, in one line, what is wrong."""
-    typer.echo(f"feaslearn: {one_line(message)}", err=True)
+    typer.echo(f"feaslearn: {printable(one_line(message))}", err=True)
+
+
+def hand_over(text: str) -> None:
+    """Write data to standard output: as they are, unless that is a terminal."""
+    # What prints for people leaves sequences of the terminal out, also in a pipe.
+    sys.stdout.write(printable(text, lines=True) if sys.stdout.isatty() else text)
 
 
 def one_line(message: object) -> str:

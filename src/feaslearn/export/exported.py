@@ -14,6 +14,7 @@ from feaslearn.export.description import Description
 from feaslearn.export.model_description import ModelDescription, describe_model
 from feaslearn.export.naming import check_distinct
 from feaslearn.export.region_description import describe_region
+from feaslearn.printable import printable
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
 
@@ -88,7 +89,7 @@ class Exported:
 
     def __repr__(self) -> str:
         moves = "at one signal" if self.moving is None else "moves with the signal"
-        return f"Exported({self.tool}: {', '.join(self.names)}; {moves})"
+        return f"Exported({self.tool}: {printable(', '.join(self.names))}; {moves})"
 
     def coefficients(self, signal: ArrayLike) -> Array:
         """Return the values of ``phi`` at a signal."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import DataError
+from feaslearn.printable import printable
 
 Array = NDArray[np.float64]
 
@@ -61,4 +62,4 @@ class Frame:
         return array.copy() if copy else array
 
     def __repr__(self) -> str:
-        return f"Frame({len(self)} rows of {', '.join(self.columns)})"
+        return f"Frame({len(self)} rows of {printable(', '.join(self.columns))})"

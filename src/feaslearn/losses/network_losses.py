@@ -67,6 +67,12 @@ class NetworkLosses:
         points = self._measure(network[None], losses)
         return losses[0], points
 
+    def compile(self) -> None:
+        """Measure one sample, so that time limits do not count what is compiled on first use."""
+        first = self.samples.rows(np.zeros(1, dtype=np.intp))
+        everything = np.ones(len(self.candidates.lines), dtype=np.bool_)
+        NetworkLosses(self.candidates, first, self.loss).nearest(everything)
+
     def _measure(self, networks: Networks, losses: Array) -> Array:
         costs, demands, decisions = self.samples
         points = np.empty(decisions.shape)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.exceptions import FeaslearnWarning, TimeLimitError
 from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.network.enumeration_search import EnumerationSearch
 from feaslearn.network.integer_program import FloatArray
@@ -20,7 +23,7 @@ def line_frequencies(
     generator: np.random.Generator,
     solver: Solver,
     lazy: bool,
-    max_seconds: float | None,
+    clock: Clock,
 ) -> FloatArray:
     """Return the share of draws in which each line is learned.
 
@@ -36,8 +39,8 @@ def line_frequencies(
         How the network of a draw is found otherwise.
     lazy : bool
         Whether samples are added to the integer program as they are needed.
-    max_seconds : float or None
-        The time for each draw.
+    clock : Clock
+        The time for all draws: those that it does not suffice for do not count, with a warning.
 
     Returns
     -------
@@ -53,9 +56,22 @@ def line_frequencies(
                 total += _from_table(search, rows)
             else:
                 drawn = NetworkLosses(losses.candidates, losses.samples.rows(rows), losses.loss)
-                total += solve(drawn, solver, lazy, True, Clock(max_seconds)).network
+                found = solve(drawn, solver, lazy, True, clock)
+                if clock.out():
+                    return _shares(total, draw, n_draws)
+                total += found.network
             bar.update(draw + 1)
-    return total / n_draws
+    return _shares(total, n_draws, n_draws)
+
+
+def _shares(total: FloatArray, done: int, asked: int) -> FloatArray:
+    """Return the shares of the draws there was time for."""
+    if not done:
+        raise TimeLimitError("bootstrap: max_seconds was over before the first draw was solved")
+    if done < asked:
+        text = f"bootstrap: there was time for {done} of {asked} draws"
+        warnings.warn(text, FeaslearnWarning, stacklevel=4)
+    return total / done
 
 
 def _from_table(search: EnumerationSearch, rows: NDArray[np.int64]) -> FloatArray:

@@ -6,9 +6,12 @@ import numpy as np
 
 from feaslearn.baselines.enumerated_network import all_networks, equality_tolerance
 from feaslearn.losses.network_losses import NetworkLosses
-from feaslearn.network.integer_program import FloatArray
+from feaslearn.network.integer_program import FloatArray, Outcome
 from feaslearn.network.search import Found, Limits
 from feaslearn.runs import Clock
+
+#: Losses between two looks at the clock.
+LOSSES_AT_ONCE = 2**17
 
 
 class EnumerationSearch:
@@ -18,13 +21,24 @@ class EnumerationSearch:
     ----------
     losses : NetworkLosses
         The losses.
+    clock : Clock, optional
+        The time there is: networks that it does not suffice for are left out.
     """
 
-    def __init__(self, losses: NetworkLosses) -> None:
+    def __init__(self, losses: NetworkLosses, clock: Clock | None = None) -> None:
         self.losses = losses
         self.n_solves = 1
-        self.networks = all_networks(losses.candidates)
-        self.table = losses.of(self.networks)
+        clock = Clock() if clock is None else clock
+        networks = all_networks(losses.candidates)
+        tables: list[FloatArray] = []
+        step = max(1, LOSSES_AT_ONCE // losses.n_samples)
+        for start in range(0, len(networks), step):
+            if clock.out():
+                break
+            tables.append(losses.of(networks[start : start + step]))
+        self.table = np.vstack(tables) if tables else np.empty((0, losses.n_samples))
+        self.networks = networks[: len(self.table)]
+        self.complete = len(self.networks) == len(networks)
         self.means = self.table.mean(axis=1)
         self.tolerance = equality_tolerance(losses)
 
@@ -41,7 +55,11 @@ class EnumerationSearch:
         return self._best(np.where(allowed, self.networks @ weights, np.inf))
 
     def _best(self, values: FloatArray) -> Found:
-        best = int(np.argmin(values))
-        if not np.isfinite(values[best]):
-            return Found("infeasible", None, np.inf, np.inf)
-        return Found("optimal", self.networks[best], float(values[best]), float(values[best]))
+        """Return the network of least value; of networks that were left out, nothing is known."""
+        outcome: Outcome = "optimal" if self.complete else "time limit"
+        least = float(np.min(values, initial=np.inf))
+        if least == np.inf:
+            bound = np.inf if self.complete else -np.inf
+            return Found("infeasible" if self.complete else outcome, None, np.inf, bound)
+        best = self.networks[int(np.argmin(values))]
+        return Found(outcome, best, least, least if self.complete else -np.inf)

@@ -15,6 +15,8 @@ from feaslearn.runs import Clock
 
 #: Seconds to look for a network that differs as much as possible from those that were seen.
 PATIENCE = 10.0
+#: Seconds in which the most networks that are counted can be tried; they get half of a time limit.
+COUNTED_IN = 120.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,7 +105,7 @@ def identify(
     explains : callable
         Says which networks have no more than that loss.
     most_counted : float
-        How many networks may be tried one by one, to count them.
+        How many networks may be tried one by one, to count them; in less time, fewer.
     clock : Clock
         The time there is.
 
@@ -130,7 +132,7 @@ def identify(
     open_lines = (always | never) & (limits.fixed < 0) & (not settled)
     free = varies | open_lines
     networks, most = np.unique(seen, axis=0), 2 ** int(free.sum())
-    if most <= most_counted:
+    if most <= most_counted * min(1.0, clock.left / COUNTED_IN):
         tried = all_networks(candidates, free) | (seen[0] & ~free)
         tried = tried[limits.keep(tried)]
         networks = tried[explains(tried)]

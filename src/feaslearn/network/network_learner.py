@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Literal, cast, get_args
 
 import numpy as np
@@ -208,13 +207,7 @@ class NetworkLearner(NetworkEstimator):
         self._check_fitted()
         known = self.identify() if identification is None else identification
         if signals is None:
-            problems = Problems()
-            check_count(problems, "n_draws", n_draws)
-            if not (isinstance(widen, Real) and 0.0 < float(widen) < np.inf):
-                problems.add(f"widen is {widen!r}, expected a positive number")
-            problems.raise_if_any(DataError, "NetworkLearner.next_signal")
-            generator = np.random.default_rng(random_state)
-            table = draw_signals(self._signals, n_draws, widen, generator)
+            table = draw_signals(self._signals, n_draws, widen, random_state)
         else:
             read = as_matrix(signals, name="signals", problems=Problems())
             table = np.empty((0, 0)) if read is None else read
@@ -230,7 +223,8 @@ class NetworkLearner(NetworkEstimator):
             The curve; its elbow says how many lines the data speak for.
         """
         self._check_fitted()
-        return line_curve(self._general(), no_limits(self._candidates), Clock(self.max_seconds))
+        clock = Clock(self.max_seconds)
+        return line_curve(self._general(clock), no_limits(self._candidates), clock)
 
     def bootstrap(self, n: int = 100, random_state: int | None = None) -> dict[Line, float]:
         """Return how often each line is learned from samples drawn again with replacement.
@@ -253,9 +247,9 @@ class NetworkLearner(NetworkEstimator):
         check_count(problems, "n", n)
         problems.raise_if_any(DataError, "NetworkLearner.bootstrap")
         generator = np.random.default_rng(random_state)
-        shares = line_frequencies(
-            self._general(), n, generator, self.solver, self.lazy, self.max_seconds
-        )
+        clock = Clock(self.max_seconds)
+        search = self._general(clock)
+        shares = line_frequencies(search, n, generator, self.solver, self.lazy, clock)
         return dict(zip(self._candidates.lines, shares.tolist(), strict=True))
 
     _search: LineSearch
@@ -275,6 +269,7 @@ class NetworkLearner(NetworkEstimator):
             check_enumerable(problems, candidates)
 
     def _learn(self, losses: NetworkLosses) -> None:
+        losses.compile()
         clock = Clock(self.max_seconds)
         solved = solve(losses, self.solver, self.lazy, self.prefer == "sparsest", clock)
         self._losses, self._search = losses, solved.search
@@ -282,10 +277,10 @@ class NetworkLearner(NetworkEstimator):
         self.loss_, self.bound_ = solved.loss, min(solved.loss, solved.loss_bound)
         self.result_ = training_result(repr(self), losses, solved, clock.seconds)
 
-    def _general(self) -> Search:
+    def _general(self, clock: Clock) -> Search:
         """Return a search for any loss, which the fit did not need if zero loss was possible."""
         if isinstance(self._search, CutSearch):
-            return general_search(self._losses, self.solver, self.lazy)
+            return general_search(self._losses, self.solver, self.lazy, clock)
         return cast(Search, self._search)
 
     def _explains(self, networks: Networks) -> NDArray[np.bool_]:
@@ -295,7 +290,7 @@ class NetworkLearner(NetworkEstimator):
         return np.asarray(means <= self.loss_ + equality_tolerance(self._losses))
 
     def _most_counted(self) -> float:
-        """Return how many networks can be tried one by one in about a minute."""
+        """Return how many networks can be tried one by one in about a minute, or two."""
         if isinstance(self._search, CutSearch):
             return min(2.0**20, 2.0**33 / len(self._candidates.members))
         return 2.0**34 / (self._candidates.beyond.size * self._losses.n_samples)

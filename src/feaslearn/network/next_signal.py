@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.exceptions import DataError, Problems
 from feaslearn.network.integer_program import FloatArray
 from feaslearn.problem.candidate_lines import CandidateLines, Networks
+from feaslearn.problem.forward_problem import check_count
 from feaslearn.problem.network_samples import dispatch_of
 
 #: Two dispatches differ when an entry differs by more than this, relative to the largest.
@@ -84,7 +87,7 @@ def _class_sizes(answers: FloatArray) -> FloatArray:
 
 
 def draw_signals(
-    signals: FloatArray, n_signals: int, widen: float, generator: np.random.Generator
+    signals: FloatArray, n_signals: int, widen: float, random_state: int
 ) -> FloatArray:
     """Draw signals like those observed: columns on their own, half of them at their extremes.
 
@@ -96,14 +99,20 @@ def draw_signals(
         How many to draw.
     widen : float
         The range of each column, from its least value on, in units of the range seen.
-    generator : Generator
-        Where the randomness comes from.
+    random_state : int
+        The seed of the draws.
 
     Returns
     -------
     ndarray of shape (n_signals, n_columns)
         The draws.
     """
+    problems = Problems()
+    check_count(problems, "n_draws", n_signals)
+    if not (isinstance(widen, Real) and 0.0 < float(widen) < np.inf):
+        problems.add(f"widen is {widen!r}, expected a positive number")
+    problems.raise_if_any(DataError, "NetworkLearner.next_signal")
+    generator = np.random.default_rng(random_state)
     rows = generator.integers(len(signals), size=(n_signals, signals.shape[1]))
     drawn = np.take_along_axis(signals, rows, axis=0)
     half = n_signals // 2

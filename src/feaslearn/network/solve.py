@@ -24,6 +24,8 @@ Solver = Literal["auto", "milp", "enumeration"]
 #: Enumeration is taken if it reads no more entries of cuts than this.
 ENUMERATED_ENTRIES = 2**33
 ENUMERATED_LOSSES = 2**25
+#: Networks that tell how long one takes, and the share of a time limit that all of them may take.
+LOOKED_AT, ENUMERATION_SHARE = 16, 0.5
 
 
 class Solved(NamedTuple):
@@ -64,7 +66,7 @@ def solve(
         exact = _solve_by_cuts(losses, sparsest, clock)
         if exact is not None:
             return exact
-    search = general_search(losses, solver, lazy)
+    search = general_search(losses, solver, lazy, clock)
     limits = no_limits(losses.candidates)
     least = search.least_loss(limits, clock)
     if least.network is None and least.outcome == "interrupted":
@@ -73,7 +75,7 @@ def solve(
     if network is None:
         # There was no time to find any: all lines together are a network too.
         network = np.ones(len(losses.candidates.lines), dtype=np.bool_)
-    bound, outcome = least.bound, least.outcome
+    bound, outcome = max(0.0, least.bound), least.outcome
     lines_bound = float(losses.candidates.known.sum())
     if sparsest and least.network is not None and outcome != "interrupted":
         ones = np.ones(len(network))
@@ -87,7 +89,7 @@ def solve(
     return Solved(network, loss, bound, lines_bound, outcome, search)
 
 
-def general_search(losses: NetworkLosses, solver: Solver, lazy: bool) -> Search:
+def general_search(losses: NetworkLosses, solver: Solver, lazy: bool, clock: Clock) -> Search:
     """Return the search that serves any loss.
 
     Parameters
@@ -95,9 +97,11 @@ def general_search(losses: NetworkLosses, solver: Solver, lazy: bool) -> Search:
     losses : NetworkLosses
         The samples and their loss.
     solver : {"auto", "milp", "enumeration"}
-        Which search to ask; "auto" enumerates where there are few networks.
+        Which search to ask; "auto" enumerates where there are few networks, and time for them.
     lazy : bool
         Whether samples are added to the integer program as they are needed.
+    clock : Clock
+        The time there is.
 
     Returns
     -------
@@ -109,14 +113,24 @@ def general_search(losses: NetworkLosses, solver: Solver, lazy: bool) -> Search:
     n_losses = n_networks * losses.n_samples
     entries = n_losses * candidates.beyond.size
     small = n_losses <= ENUMERATED_LOSSES and entries <= ENUMERATED_ENTRIES
-    if solver == "enumeration" or (solver == "auto" and small):
-        return EnumerationSearch(losses)
+    if solver == "enumeration" or (solver == "auto" and small and _in_time(losses, clock)):
+        return EnumerationSearch(losses, clock)
     return FlowSearch(losses, lazy)
+
+
+def _in_time(losses: NetworkLosses, clock: Clock) -> bool:
+    """Say whether all networks can be looked at in a part of the time, by looking at some."""
+    networks = 2.0 ** np.count_nonzero(~losses.candidates.known)
+    if not clock.limited or networks <= LOOKED_AT:
+        return True
+    before = clock.left
+    losses.of(np.ones((LOOKED_AT, len(losses.candidates.lines)), dtype=np.bool_))
+    return bool((before - clock.left) * networks / LOOKED_AT <= ENUMERATION_SHARE * clock.left)
 
 
 def _solve_by_cuts(losses: NetworkLosses, sparsest: bool, clock: Clock) -> Solved | None:
     """Return a network of zero loss; None if there is none."""
-    cuts = find_tight_cuts(losses)
+    cuts = find_tight_cuts(losses, clock)
     if cuts is None:
         return None
     search = CutSearch(losses, cuts)

@@ -14,6 +14,7 @@ from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.network.integer_program import FloatArray
 from feaslearn.problem.candidate_lines import CandidateLines
 from feaslearn.problem.network_samples import NetworkSamples
+from feaslearn.runs import Clock
 
 #: Entries of the table of samples and sets of nodes that are held at once.
 ENTRIES_AT_ONCE = 2**22
@@ -35,8 +36,8 @@ class TightCuts(NamedTuple):
     tolerance: float
 
 
-def find_tight_cuts(losses: NetworkLosses) -> TightCuts | None:
-    """Return what zero loss asks of cuts; None if no network has zero loss.
+def find_tight_cuts(losses: NetworkLosses, clock: Clock) -> TightCuts | None:
+    """Return what zero loss asks of cuts; None if no network has zero loss, or the time is up.
 
     With ``S`` the plants of the k lowest prices, a feasible x is optimal if ``x(S)`` is
     ``d(T) + f(δT) + C(S - T)`` for some T. Since ``x(T) <= d(T) + f(δT)``, the plants of S outside
@@ -46,6 +47,8 @@ def find_tight_cuts(losses: NetworkLosses) -> TightCuts | None:
     ----------
     losses : NetworkLosses
         The samples.
+    clock : Clock
+        The time there is.
 
     Returns
     -------
@@ -71,7 +74,7 @@ def find_tight_cuts(losses: NetworkLosses) -> TightCuts | None:
     for level, rows in _levels(samples):
         for sample in finder.informative(rows, level):
             clause = finder.clause(int(sample), level, surplus[sample])
-            if not clause:
+            if not clause or clock.out():
                 return None
             clauses.add(clause)
     return TightCuts(needs, _without_supersets(clauses), tolerance)

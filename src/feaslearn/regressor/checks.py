@@ -32,7 +32,8 @@ Array = NDArray[np.float64]
 class FitData(NamedTuple):
     """What a fit works with: rows of positive weight, and what is made of the parameters.
 
-    ``signals`` (2, K) are the least and the greatest signals of these rows.
+    ``signals`` (2, K) are the least and the greatest signals of these rows, ``numbers`` where they
+    stood in the data as given; None where these are all.
     """
 
     rows: TableShards
@@ -43,6 +44,7 @@ class FitData(NamedTuple):
     signals: Array
     known: ResolvedKnown | None = None
     warnings: tuple[str, ...] = ()
+    numbers: NDArray[np.intp] | None = None
 
     def minimized(self, maximises: bool) -> TableShards:
         """Return the rows with costs to be minimised."""
@@ -87,9 +89,10 @@ def check_fit(
         limits = known.at(signals)
         decisions, sample_weights, told = reconcile(known, limits, decisions, sample_weights, names)
     read = SampleReader(features, None if cost_matrix is not None else cost)
-    table = _kept(signals, cost_matrix, decisions, sample_weights)
+    table, numbers = _kept(signals, cost_matrix, decisions, sample_weights)
     rows = _shards(table, read, None if known is None else known.at(table.features).columns())
-    return FitData(rows, features, cost, loss, random, column_ends(table.features), known, told)
+    ends = column_ends(table.features)
+    return FitData(rows, features, cost, loss, random, ends, known, told, numbers)
 
 
 def check_weights(weights: ArrayLike | None, count: int | None, problems: Problems) -> Array | None:
@@ -210,15 +213,19 @@ def _check_features(
     return None
 
 
-def _kept(signals: Array, costs: Array | None, decisions: Array, weights: Array) -> Shard:
-    """Keep the rows that count: with a positive weight, and something observed.
+def _kept(
+    signals: Array, costs: Array | None, decisions: Array, weights: Array
+) -> tuple[Shard, NDArray[np.intp] | None]:
+    """Keep the rows that count: with a positive weight, and something observed; say which.
 
     Signals stand in the place of features; costs without columns are made when they are read.
     """
     if costs is None:
         costs = np.empty((len(signals), 0))
     table, count = Shard(signals, costs, decisions, weights), counting(decisions, weights)
-    return table if count.all() else Shard(*(array[count] for array in table))
+    if count.all():
+        return table, None
+    return Shard(*(array[count] for array in table)), np.flatnonzero(count)
 
 
 def _shards(table: Shard, read: SampleReader, known: Array | None) -> TableShards:

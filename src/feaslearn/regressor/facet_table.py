@@ -10,6 +10,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.printable import printable
+
 Array = NDArray[np.float64]
 
 HEADINGS = ("facet", "binds", "price", "identified", "stable")
@@ -59,7 +61,7 @@ class LearnedFacet:
     regions: int = 1
 
     def __str__(self) -> str:
-        return self.text
+        return printable(self.text)
 
 
 class FacetTable(Sequence[LearnedFacet]):
@@ -132,7 +134,7 @@ class FacetTable(Sequence[LearnedFacet]):
         return [(word, self.equalities), ("bounds", self.bounds)]
 
     def __repr__(self) -> str:
-        rows = self.rows()
+        rows = [tuple(map(printable, row)) for row in self.rows()]
         widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
         lines = ["no facets were learned"] if not self.facets else []
         for first, *rest in rows if self.facets else ():
@@ -140,7 +142,7 @@ class FacetTable(Sequence[LearnedFacet]):
             lines.append("  ".join([first.ljust(widths[0]), *cells]))
         for heading, texts in self.others():
             if texts:
-                lines += [heading, *texts]
+                lines += [heading, *map(printable, texts)]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -8,10 +8,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
-from feaslearn.data import Decisions, Shard
+from feaslearn.data import SHARD_ROWS, Decisions, Shard
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.constrained import constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.kernels.norms import SQUARED_L2
 from feaslearn.losses import Objective, Validation
 from feaslearn.regressor.checks import FitData
 from feaslearn.trainers import Auto, Trained, Trainer
@@ -21,12 +22,15 @@ from feaslearn.trainers.automatic import (
     linear_policy,
 )
 from feaslearn.trainers.contest import FOLDS, ChoiceInterrupted
+from feaslearn.trainers.far_rows import LEFT_OUT, far_rows, told_of, without_far_rows
 from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.running import carried_out
 from feaslearn.trainers.size_choice import choose_size
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
+
+Details = dict[str, float]
 
 
 def train(
@@ -57,7 +61,8 @@ def train(
             f"a hypothesis is chosen from {2 * FOLDS} samples on; these are {rows.n_rows}, "
             "so the linear policy was fitted"
         )
-    trained.result.warnings.extend(data.warnings)
+    far = _far_rows(objective, data, trainer, trained.result.details)
+    trained.result.warnings.extend([*data.warnings, *far])
     return without_known(fit.hypothesis), trained
 
 
@@ -73,10 +78,11 @@ class _Fit:
     def train(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Choose the hypothesis and its size, each in half of the time left; then train."""
         try:
+            near = without_far_rows(objective)
             if self.choose:
-                chosen = choose_hypothesis(_half(objective, "hypothesis"), random, self.trainer)
-                objective = objective.of(chosen)
-            sized = choose_size(_half(objective, "size").learned(), random)
+                chosen = choose_hypothesis(_half(near, "hypothesis"), random, self.trainer)
+                objective, near = objective.of(chosen), near.of(chosen)
+            sized = choose_size(_half(near, "size").learned(), random)
             objective = objective.of(sized.hypothesis)
         except ChoiceInterrupted as found:
             self.hypothesis = found.hypothesis
@@ -88,6 +94,25 @@ class _Fit:
             return last
         self.hypothesis = objective.hypothesis
         return choose_trainer(self.trainer, objective).train(objective.within("training"), random)
+
+
+def _far_rows(objective: Objective, data: FitData, trainer: object, details: Details) -> list[str]:
+    """Name rows that squared losses follow, or that the search left out; of many rows, see some.
+
+    Norms that resist them, in a search that takes all rows into account, need no word.
+    """
+    squared = objective.loss.norm_code() == SQUARED_L2
+    if getattr(trainer, "robust", False) or not (squared or LEFT_OUT in details):
+        return []
+    step = -(-data.rows.n_rows // SHARD_ROWS)
+    rows = data.rows.every(step)
+    if objective.known is not None:
+        rows = rows._replace(features=objective.known.split(rows.features)[0])
+    found = far_rows(rows)
+    if found is None:
+        return []
+    places = step * found.places
+    return [told_of(found, places if data.numbers is None else data.numbers[places], squared)]
 
 
 def _half(objective: Objective, name: str) -> Objective:

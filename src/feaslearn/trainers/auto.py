@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from feaslearn.exceptions import Problems
 from feaslearn.losses import Objective
-from feaslearn.trainers.running import Given, check_max_seconds
+from feaslearn.trainers.running import Given
 from feaslearn.trainers.trainer import Trained, Trainer
 
 
@@ -38,11 +37,6 @@ class Auto(Trainer):
     def __init__(self, max_seconds: float | None = None, checkpoint: Given = None) -> None:
         self.max_seconds = max_seconds
         self.checkpoint = checkpoint
-
-    def check(self, problems: Problems) -> None:
-        """Add to ``problems`` a limit that is none."""
-        super().check(problems)
-        check_max_seconds(self.max_seconds, problems)
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name what no trainer serves."""

@@ -23,7 +23,7 @@ from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.out_of_fold import out_of_fold
 from feaslearn.trainers.progress import ProgressBar
-from feaslearn.trainers.running import Given, check_max_seconds, train_once
+from feaslearn.trainers.running import Given, train_once
 from feaslearn.trainers.sample_order import folds_of
 from feaslearn.trainers.standardize import observed_mean
 from feaslearn.trainers.trainer import Trained, Trainer
@@ -80,7 +80,6 @@ class Blending(Trainer):
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` a wrong number of folds, and a limit that is none."""
         super().check(problems)
-        check_max_seconds(self.max_seconds, problems)
         folds = self.n_folds
         whole = isinstance(folds, Integral) and not isinstance(folds, bool)
         if not whole or folds < 0 or folds == 1:

@@ -29,7 +29,7 @@ from feaslearn.trainers.minkowski_fit import (
     with_ties,
 )
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
-from feaslearn.trainers.running import Given, check_max_seconds
+from feaslearn.trainers.running import Given
 from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
@@ -95,11 +95,11 @@ class Convex(Trainer):
         self.checkpoint = checkpoint
 
     chunks = "moments"
+    resists_outliers = True
 
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` strengths that are no strengths, folds and limits that are none."""
         super().check(problems)
-        check_max_seconds(self.max_seconds, problems)
         for name in ("ridge", "sparsity"):
             value = getattr(self, name)
             number = isinstance(value, Real) and not isinstance(value, bool)

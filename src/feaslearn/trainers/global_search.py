@@ -20,7 +20,7 @@ from feaslearn.trainers.bilinear_solvers import SOLVERS, Ended, make_solver
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer.found import Found
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
-from feaslearn.trainers.mixed_integer.mixed_integer import bounded_result, check_limits
+from feaslearn.trainers.mixed_integer.mixed_integer import bounded_result, check_gap
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram
 from feaslearn.trainers.mixed_integer.starts import improved, starts
 from feaslearn.trainers.running import Given
@@ -101,7 +101,7 @@ class Global(Trainer):
     def check(self, problems: Problems) -> None:
         """Refuse parameters that are none."""
         super().check(problems)
-        check_limits(self.max_seconds, self.tol, problems)
+        check_gap(self.tol, problems)
         if self.solver not in SOLVERS:
             known = ", ".join(map(repr, SOLVERS))
             problems.add(f"solver is {self.solver!r}, expected one of {known}")

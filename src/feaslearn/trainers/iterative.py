@@ -81,12 +81,9 @@ class IterativeTrainer(Trainer):
                 continue
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 problems.add(f"{name}={value!r} is not a whole number of at least {least}")
-        for name in ("max_seconds", "tol"):
-            value = getattr(self, name)
-            if value is None and name == "max_seconds":
-                continue
-            if not isinstance(value, Real) or not float(value) >= 0.0:
-                problems.add(f"{name}={value!r} is not a number of at least 0")
+        number = isinstance(self.tol, Real) and not isinstance(self.tol, bool)
+        if not number or not float(self.tol) >= 0.0:
+            problems.add(f"tol={self.tol!r} is not a number of at least 0")
         self._strategy().check(problems)
         if self.validation is not None and not isinstance(self.validation, Decisions):
             problems.add(f"validation is {type(self.validation).__name__}, not Decisions")

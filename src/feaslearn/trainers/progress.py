@@ -8,6 +8,8 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
+from feaslearn.printable import printable
+
 #: Seconds before a bar appears.
 PATIENCE = 2.0
 #: Held by the bar that is shown: a terminal has room for one.
@@ -53,15 +55,22 @@ class ProgressBar:
             if not _terminal.acquire(blocking=False):
                 return
             self._open()
-        self._bar.update(self._task, completed=done, description=f"{self._label} {note}")
+        self._bar.update(self._task, completed=done, description=_shown(f"{self._label} {note}"))
 
     def _open(self) -> None:
         from rich.console import Console
         from rich.progress import Progress
 
         self._bar = Progress(console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._label, total=self._total)
+        self._task = self._bar.add_task(_shown(self._label), total=self._total)
         self._bar.start()
+
+
+def _shown(text: str) -> str:
+    """Return a text that is shown as it is: names of files may look like markup."""
+    from rich.markup import escape
+
+    return escape(printable(text))
 
 
 def _watched() -> bool:

@@ -15,9 +15,10 @@ from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult, remarks_heard
 from feaslearn.trainers.completion import complete, refuse_divergence, tell_of_empty_regions
 from feaslearn.trainers.contained import fit_contained
+from feaslearn.trainers.far_rows import LEFT_OUT, without_far_rows
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
-from feaslearn.trainers.running import Given, carried_out, check_checkpoint
+from feaslearn.trainers.running import Given, carried_out, check_checkpoint, check_max_seconds
 from feaslearn.trainers.sample_order import ordered
 from feaslearn.trainers.time_to_measure import affordable, measurable, with_time_to_measure
 
@@ -76,6 +77,9 @@ class Trainer(BaseEstimator, ABC):
     #: Whether `search` names rows in what it says, and so puts samples in order itself.
     names_rows: bool = False
 
+    #: Whether gross outliers do not lead `search` astray where the norm is not squared.
+    resists_outliers: ClassVar[bool] = False
+
     #: How samples can come in chunks: "sums" reads them again for each sum over all samples,
     #: "moments" goes through them a few times in all, None needs all of them in memory.
     chunks: ClassVar[Literal["sums", "moments"] | None] = None
@@ -112,6 +116,7 @@ class Trainer(BaseEstimator, ABC):
 
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with the parameters of the trainer itself."""
+        check_max_seconds(self.max_seconds, problems)
         check_checkpoint(self.checkpoint, problems)
 
     def refuse(self, objective: Objective) -> None:
@@ -193,8 +198,19 @@ class Trainer(BaseEstimator, ABC):
     def _trained(
         self, objective: Objective, random: np.random.Generator, thorough: bool
     ) -> Trained:
-        """Search, take what is known into account, and complete the result."""
+        """Search, where need be without rows that lead astray, and complete the result."""
         objective, told = self.affordable(objective)
+        near = objective if self.resists_outliers else without_far_rows(objective)
+        trained = self._searched(near, told, random, thorough)
+        if near is not objective:
+            _count_far_rows(objective, near, trained)
+        complete(objective, trained.theta, trained.result)
+        return trained
+
+    def _searched(
+        self, objective: Objective, told: list[str], random: np.random.Generator, thorough: bool
+    ) -> Trained:
+        """Search, and take what is known into account."""
         learned = objective.learned()
         self.refuse(learned)
         searched = objective if self.uses_known else learned
@@ -221,7 +237,6 @@ class Trainer(BaseEstimator, ABC):
                 f"{learned.size} parameters were fitted to {observed} observed values, which "
                 "cannot determine them: use fewer features or a smaller set"
             )
-        complete(objective, trained.theta, trained.result)
         return trained
 
 
@@ -247,6 +262,15 @@ def _within(
         result.lower_bound = None
         result.status = "converged" if result.status == "optimal" else result.status
     return Trained(theta, result)
+
+
+def _count_far_rows(objective: Objective, near: Objective, trained: Trained) -> None:
+    """Measure on all samples what was found without those that would have led astray."""
+    result = trained.result
+    measure(objective, trained)
+    result.ties_met, result.lower_bound = None, None
+    result.status = "converged" if result.status == "optimal" else result.status
+    result.details[LEFT_OUT] = float(objective.n_samples - near.n_samples)
 
 
 def measure(objective: Objective, trained: Trained) -> None:

@@ -27,7 +27,7 @@ def consistency(
     features: Any = "non-cost",
     sense: Literal["min", "max"] = "min",
     tolerance: float = 1e-6,
-    max_seconds: float = 60.0,
+    max_seconds: float | None = 60.0,
     random_state: int | np.random.Generator | None = 0,
 ) -> Verdict:
     r"""Say whether any region of a class explains data exactly.

@@ -19,6 +19,7 @@ from feaslearn.regressor.checks import check_fit
 from feaslearn.regressor.exactness.verdict import Verdict
 from feaslearn.regressor.region_regressor import RegionRegressor
 from feaslearn.trainers import Trainer
+from feaslearn.trainers.running import check_max_seconds
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -98,7 +99,7 @@ def ask(
     data: Any,
     model: RegionRegressor,
     tolerance: float,
-    max_seconds: float,
+    max_seconds: float | None,
 ) -> Question:
     """Check data and numbers; raise one error that names everything."""
     began, problems = time.monotonic(), Problems()
@@ -112,14 +113,15 @@ def ask(
         problems.add(f"hypothesis={model.hypothesis!r} is not a class of regions such as Facets()")
     if model.cost is None:
         problems.add("no cost was given: without prices any decision is optimal somewhere")
-    for name, value in (("tolerance", tolerance), ("max_seconds", max_seconds)):
-        number = isinstance(value, Real) and not isinstance(value, bool)
-        if not number or not 0.0 < float(value) < np.inf:
-            problems.add(f"{name}={value!r} is not a positive number")
+    number = isinstance(tolerance, Real) and not isinstance(tolerance, bool)
+    if not number or not 0.0 < float(tolerance) < np.inf:
+        problems.add(f"tolerance={tolerance!r} is not a positive number")
+    check_max_seconds(max_seconds, problems)
     problems.raise_if_any(DataError, "consistency")
     rows = check_fit(model, X, y, None, None).minimized(model.sense == "max").whole()
     seen = ~np.isnan(np.asarray(y, dtype=float).reshape(len(np.asarray(y)), -1)).all(axis=1)
     ranges = np.nanmax(rows.decisions, axis=0) - np.nanmin(rows.decisions, axis=0)
     unit = float(ranges.max()) or float(np.nanmax(np.abs(rows.decisions))) or 1.0
     places = np.flatnonzero(seen)
-    return Question(model, X, y, rows, places, unit, float(tolerance), began, float(max_seconds))
+    limit = np.inf if max_seconds is None else float(max_seconds)
+    return Question(model, X, y, rows, places, unit, float(tolerance), began, limit)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
+from feaslearn.printable import printable
+
 #: Share of samples below which a limit is shown by few.
 FEW = 0.02
 
@@ -154,7 +156,7 @@ class Explanation:
 
     def __repr__(self) -> str:
         return "\n".join(
-            "\n".join([heading, *(f"  {line}" for line in lines)])
+            "\n".join([printable(heading), *(f"  {printable(line)}" for line in lines)])
             for heading, lines in self.sections()
         )
 

@@ -81,7 +81,7 @@ def look(
     count, n = rows.n_rows, rows.n_decisions
     most = _most(hypothesis, n) if data.known is None else min(BY_KNOWN, _most(hypothesis, n))
     region = hypothesis if data.known is None else constrained(hypothesis, data.known.shape)
-    if max_seconds is not None:
+    if max_seconds is not None and np.isfinite(max_seconds):
         began, few = time.monotonic(), rows.every(-(-count // FEWEST))
         exposure(region, theta, few.features, few.costs)
         each = (time.monotonic() - began) / len(few.weights)

@@ -34,7 +34,7 @@ from feaslearn.trainers.facet_learning.samples import Samples, check_size, rows_
 from feaslearn.trainers.facet_learning.units import Units
 from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.progress import ProgressBar
-from feaslearn.trainers.running import Given, check_max_seconds
+from feaslearn.trainers.running import Given
 from feaslearn.trainers.sample_order import ordered
 from feaslearn.trainers.time_to_measure import affordable, with_time_to_measure
 from feaslearn.trainers.trainer import Trained, Trainer
@@ -119,7 +119,6 @@ class FacetLearning(Trainer):
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with the numbers."""
         super().check(problems)
-        check_max_seconds(self.max_seconds, problems)
         for name in ("n_starts", "support", "tries"):
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:

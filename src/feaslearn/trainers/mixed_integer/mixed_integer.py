@@ -18,7 +18,7 @@ from feaslearn.trainers.mixed_integer.found import Callback, Found, Watch
 from feaslearn.trainers.mixed_integer.listed_search import search_listed
 from feaslearn.trainers.mixed_integer.ternary_search import TernarySearch
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
-from feaslearn.trainers.running import Given, check_max_seconds
+from feaslearn.trainers.running import Given
 from feaslearn.trainers.trainer import Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
@@ -96,7 +96,7 @@ class MixedInteger(Trainer):
     def check(self, problems: Problems) -> None:
         """Refuse limits that are none."""
         super().check(problems)
-        check_limits(self.max_seconds, self.tol, problems)
+        check_gap(self.tol, problems)
         if self.callback is not None and not callable(self.callback):
             problems.add(f"callback is {self.callback!r}, expected a function or None")
         for name, least in (("max_iter", 1), ("n_starts", 0)):
@@ -165,9 +165,8 @@ def loss_mismatches(loss: Loss) -> list[str]:
     return []
 
 
-def check_limits(max_seconds: object, tol: object, problems: Problems) -> None:
-    """Refuse a time limit or a gap that is none."""
-    check_max_seconds(max_seconds, problems)
+def check_gap(tol: object, problems: Problems) -> None:
+    """Refuse a gap that is none."""
     if not isinstance(tol, Real) or not 0.0 < float(tol) < 1.0:
         problems.add(f"tol is {tol!r}, expected a relative gap between 0 and 1")
 

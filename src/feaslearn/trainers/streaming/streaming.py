@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
@@ -18,9 +18,11 @@ from feaslearn.losses import Objective, Predictability
 from feaslearn.results import TrainingResult
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.convex import as_minkowski
+from feaslearn.trainers.running import Given
 from feaslearn.trainers.streaming.affine_stream import AffineStream
 from feaslearn.trainers.streaming.drift_test import DriftTest
 from feaslearn.trainers.streaming.moment_stream import MomentStream
+from feaslearn.trainers.streaming.stream import Stream
 from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
@@ -28,41 +30,6 @@ logger = logging.getLogger("feaslearn")
 
 #: Losses below this share of the decisions' mean square are rounding.
 ROUNDING = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class Stream:
-    """What a model needs to go on learning.
-
-    Parameters
-    ----------
-    n_samples, n_chunks : int
-        How many samples it has seen, in how many calls.
-    state : MomentStream or AffineStream
-        What it has kept of them.
-    drift : DriftTest or None
-        Whether new samples still fit.
-    n_tied : int, default=0
-        Samples at whose cost the minimisers of a term tie.
-
-    Examples
-    --------
-    >>> import feaslearn as fl
-    >>> data = fl.datasets.make_switch(60, random_state=0)
-    >>> model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost)
-    >>> model.partial_fit(data.signals, data.decisions).stream_.n_samples
-    60
-    """
-
-    n_samples: int
-    n_chunks: int
-    state: MomentStream | AffineStream
-    drift: DriftTest | None
-    n_tied: int = 0
-
-    def scaled(self, factor: float) -> Stream:
-        """Return the stream with all weights multiplied by a factor."""
-        return replace(self, state=self.state.scaled(factor))
 
 
 class Streaming(Trainer):
@@ -92,6 +59,12 @@ class Streaming(Trainer):
         How strongly the scales of a Minkowski sum are held small; without unit, as in `Convex`.
     first : Trainer or None, default=None
         What fits the first chunk of an `Affine`; None is ``Annealing()``.
+    max_seconds : float, default=None
+        Limit on the wall time of the first fit. What `partial_fit` does with a chunk is one pass
+        over it, which is not cut short: samples that do not count once would be missing for ever.
+    checkpoint : path-like or Checkpoint, default=None
+        Where the first fit is written down, to go on from there if it is killed; see `Checkpoint`.
+        Between chunks, the model itself can be saved.
 
     References
     ----------
@@ -123,15 +96,20 @@ class Streaming(Trainer):
         drift: float | None = 1e-5,
         ridge: float = 0.0,
         first: Trainer | None = None,
+        max_seconds: float | None = None,
+        checkpoint: Given = None,
     ) -> None:
         self.forgetting = forgetting
         self.retained = retained
         self.drift = drift
         self.ridge = ridge
         self.first = first
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
 
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` parameters that are out of range."""
+        super().check(problems)
         if not _is_number(self.forgetting) or not 0.0 < self.forgetting <= 1.0:
             problems.add(f"forgetting={self.forgetting!r} is not a number above 0 and at most 1")
         whole = isinstance(self.retained, Integral) and not isinstance(self.retained, bool)

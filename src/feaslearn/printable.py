@@ -1,0 +1,40 @@
+"""Texts that a terminal shows as they are.
+
+Names of columns, cells and files come from elsewhere. An escape sequence in one of them could
+colour or clear the screen, a newline could begin a line that looks like one of ours, and a mark of
+direction could turn what is read around.
+"""
+
+from __future__ import annotations
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    r"""Return a text in which every character that does not print is written as its code.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    lines : bool, default=False
+        Whether the text may have several lines, and tabs.
+
+    Returns
+    -------
+    str
+        The text, with codes as in a string of Python.
+
+    Examples
+    --------
+    >>> from feaslearn.printable import printable
+    >>> print(printable("demand\x1b[2J"), printable("price\u202e"), printable("Größe\n"))
+    demand\x1b[2J price\u202e Größe\n
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() or (lines and each in "\n\t") else _code(each) for each in text
+    )
+
+
+def _code(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

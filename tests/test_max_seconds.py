@@ -1,0 +1,109 @@
+"""One rule for time limits: None or a positive number, whoever is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.trainers.running import check_max_seconds
+from feaslearn.trainers.trainer import Trainer
+
+TRAINERS = [
+    getattr(fl.trainers, name)
+    for name in fl.trainers.__all__
+    if isinstance(getattr(fl.trainers, name), type)
+    and issubclass(getattr(fl.trainers, name), Trainer)
+    and not getattr(fl.trainers, name).__abstractmethods__
+]
+WRONG: list[Any] = [0, 0.0, -1.0, float("nan"), -np.inf, "10", True, [5.0]]
+
+
+def refit(limit: Any) -> object:
+    data = fl.datasets.make_switch(20, random_state=0)
+    trainer = fl.trainers.Auto(max_seconds=limit)
+    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost, trainer=trainer)
+    return model.fit(data.signals, data.decisions)
+
+
+def network(limit: Any) -> object:
+    data = fl.datasets.make_power5(20, random_state=0)
+    learner = fl.NetworkLearner(
+        5,
+        [1, 3, 5],
+        generator_capacity=3.5,
+        line_capacity=3.5,
+        cost=[0, 1, 2],
+        demand=range(3, 8),
+        max_seconds=limit,
+    )
+    return learner.fit(data.signals, data.decisions)
+
+
+def decided(limit: Any) -> object:
+    data = fl.datasets.make_switch(20, random_state=0)
+    return fl.consistency(data, fl.Scaled(fl.Simplex(2)), max_seconds=limit)
+
+
+@pytest.mark.parametrize("limit", WRONG, ids=repr)
+@pytest.mark.parametrize("kind", TRAINERS)
+def test_every_trainer_refuses_what_is_no_limit(kind: type[Trainer], limit: Any) -> None:
+    problems = Problems()
+    kind(max_seconds=limit).check(problems)
+    told = [text for text in problems.messages if "max_seconds" in text]
+    assert told == [f"max_seconds={limit!r} is neither None nor a positive number"]
+
+
+@pytest.mark.parametrize("limit", [None, 1, 1e-9, np.float32(2.0), np.inf])
+@pytest.mark.parametrize("kind", TRAINERS)
+def test_every_trainer_takes_a_limit(kind: type[Trainer], limit: Any) -> None:
+    problems = Problems()
+    kind(max_seconds=limit).check(problems)
+    assert not problems.messages
+
+
+@pytest.mark.parametrize("limit", [0, float("nan"), True])
+@pytest.mark.parametrize("ask", [refit, network, decided])
+def test_whoever_is_asked_says_the_same(ask: Callable[[Any], object], limit: Any) -> None:
+    with pytest.raises(DataError, match=f"max_seconds={limit!r} is neither None nor a positive"):
+        ask(limit)
+
+
+@pytest.mark.parametrize("ask", [refit, decided])
+def test_no_limit_is_none_or_infinite(ask: Callable[[Any], object]) -> None:
+    for limit in (None, np.inf):
+        assert ask(limit) is not None
+
+
+def test_all_trainers_are_asked() -> None:
+    names = {kind.__name__ for kind in TRAINERS}
+    assert {"Auto", "Streaming", "Global", "MixedInteger", "FacetLearning", "Annealing"} <= names
+    problems = Problems()
+    check_max_seconds(5.0, problems)
+    assert not problems.messages
+
+
+def test_a_stream_keeps_a_limit_and_goes_on_from_a_checkpoint(tmp_path: Any) -> None:
+    data = fl.datasets.make_power5(300, noise=0.1, random_state=0)
+    path = tmp_path / "run.ckpt"
+
+    def fitted(**limits: Any) -> fl.RegionRegressor:
+        first = fl.trainers.Annealing(n_starts=2, ridge=0.1, ridge_floor=1.0)
+        trainer = fl.trainers.Streaming(first=first, **limits)
+        model = fl.RegionRegressor(
+            fl.Affine(fl.Simplex(3)), cost=data.cost, trainer=trainer, random_state=0
+        )
+        return model.partial_fit(data.signals, data.decisions)
+
+    cut = fitted(max_seconds=0.2, checkpoint=path)
+    if cut.result_.status == "time limit":
+        assert path.exists()
+    whole = fitted(checkpoint=path)
+    assert whole.result_.status == "converged"
+    assert not path.exists()
+    assert whole.stream_ is not None
+    np.testing.assert_array_equal(whole.theta_, fitted().theta_)
