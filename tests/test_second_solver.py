@@ -141,8 +141,19 @@ def test_an_optimum_without_a_proof_is_asked_for_again(
         DISPATCH.solve("dispatch")
 
 
+def test_what_the_second_solver_says_is_told(monkeypatch: Any) -> None:
+    def lost(*_: Any) -> None:
+        raise SolverError("lost its way")
+
+    monkeypatch.setattr(checked_program, "_by_scipy", lambda *_: "no idea")
+    monkeypatch.setattr(checked_program.WarmProgram, "attempt", lost)
+    with pytest.raises(SolverError, match=r"no idea; then, without presolve, lost its way"):
+        DISPATCH.solve("dispatch")
+
+
 def test_two_solvers_say_that_there_is_no_optimum() -> None:
-    with pytest.raises(InfeasibleProblemError, match="dispatch"):
+    told = r"dispatch program was not solved \(.*infeasible.*; then, without presolve, Infeasible\)"
+    with pytest.raises(InfeasibleProblemError, match=told):
         DISPATCH._replace(e=np.array([9.0])).solve("dispatch")
     with pytest.raises(UnboundedProblemError, match="dispatch"):
         DISPATCH._replace(cost=-DISPATCH.cost, A=None, b=None, E=None, e=None).solve("dispatch")

@@ -142,6 +142,21 @@ def test_relaxed_rows() -> None:
             np.testing.assert_allclose(decisions.sum(axis=1), signals, atol=1e-7)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-7, 3.7e6])
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+def test_of_bounds_that_would_do_the_narrowest_gives_way(
+    unit: float, order: tuple[int, ...]
+) -> None:
+    """A sum of 10 where upper bounds allow 6: which of them gives is no matter of units."""
+    upper = unit * np.array([[2.0], [1.0], [3.0]])
+    nothing, E = np.zeros((0, 1)), np.full((1, 3), 1.0 / np.sqrt(3.0))
+    total = unit * 10.0 * E[:, :1]
+    chosen = list(order)
+    rows = FacetRows(E, total, 0.0 * upper, upper[chosen], np.zeros((0, 3)), nothing)
+    found = rows.relaxed(np.ones((1, 1)), np.array([[1.0, 2.0, 3.0]]))
+    np.testing.assert_allclose(found[0] / unit, np.array([2.0, 5.0, 3.0])[chosen], atol=1e-7)
+
+
 def test_bounds_that_cross_meet_halfway_without_any_row() -> None:
     nothing = np.zeros((0, 1))
     rows = FacetRows(nothing, nothing, np.array([[1.0]]), np.array([[0.0]]), nothing, nothing)

@@ -45,6 +45,23 @@ def test_units_do_not_matter(hypothesis: fl.Hypothesis) -> None:
         np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("hypothesis", [fl.Minkowski.pairs(3), fl.Scaled(fl.Simplex(3))])
+def test_the_order_of_decisions_does_not_matter(hypothesis: fl.Hypothesis) -> None:
+    known = fl.Known(
+        bounds=(0.0, 3.5),
+        balance=(np.ones(3), fl.AffineCost([0.0], [[0.0] * 3 + [1.0] * 5])),
+        contradictions="project",
+    )
+    found = []
+    for order in ([0, 1, 2], [2, 0, 1]):
+        model = fl.RegionRegressor(hypothesis, cost=order, known=known, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
+            model.fit(DATA.signals[:ROWS], DATA.decisions[:ROWS][:, order])
+            found.append(model.predict(DATA.signals[40:])[:, np.argsort(order)])
+    np.testing.assert_allclose(*found, rtol=0.0, atol=1e-6 * np.abs(found[0]).max())
+
+
 def test_small_decisions_that_break_what_is_known_are_seen() -> None:
     sides = (np.zeros((1, 0)), np.zeros((1, 2)), np.full((1, 2), 1e-7), np.zeros((1, 0)))
     limits = KnownLimits(np.zeros((0, 2)), np.zeros((0, 2)), *sides)

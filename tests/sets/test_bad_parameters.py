@@ -69,7 +69,7 @@ def test_box_whose_limits_cross_names_the_entry() -> None:
         Box(2, [0.0, 2.0], [1.0, 1.0]).check()
 
 
-@pytest.mark.parametrize("limits", [(-np.inf, 1.0), (0.0, [1.0, np.inf])])
+@pytest.mark.parametrize("limits", [(-np.inf, 1.0), (0.0, [1.0, np.inf]), (-np.inf, np.inf)])
 def test_box_without_a_limit(limits: tuple[object, object]) -> None:
     with pytest.raises(UnboundedSetError, match=r"unbounded: z\[\d\]"):
         Box(2, *limits).check()  # type: ignore[arg-type]
@@ -79,12 +79,15 @@ def test_box_names_the_entry_that_is_wrong() -> None:
     with pytest.raises(UnboundedSetError, match=r"unbounded: z\[2\] in \[0.0, inf\]"):
         Box(3, 0.0, [1.0, 1.0, np.inf]).check()
     with pytest.raises(EmptySetError, match=r"z\[1\] has lower limit 2.0 above upper limit 1.0"):
-        Box(3, [0.0, 2.0, 0.0], 1.0).check()
+        Box(3, [1.0, 2.0, 0.0], 1.0).check()
+    Box(2, 1.0, 1.0).check()
 
 
 def test_box_with_unknown_limits() -> None:
     with pytest.raises(SetError, match=r"z\[1\] has limits nan and 1.0"):
         Box(2, [0.0, np.nan]).check()
+    with pytest.raises(SetError, match=r"z\[1\] has limits -1.0 and nan"):
+        Box(2, upper=[0.0, np.nan]).check()
 
 
 @pytest.mark.parametrize("lower", [[0.0, 0.0, 0.0], "low", [[0.0, 0.0]] * 2])
@@ -169,6 +172,30 @@ def test_conic_set_says_everything_at_once() -> None:
     assert "'zro'" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("H", "h", "message"),
+    [
+        ([1.0, 2.0], [0.0, 0.0], r"H has shape \(2,\)"),
+        (np.zeros((2, 0)), [0.0, 0.0], r"H has shape \(2, 0\)"),
+        (3.0, [0.0, 0.0], r"H has shape \(\)"),
+        ([[1.0], [np.inf]], [0.0, 0.0], "H and h must be finite"),
+        ([[1.0], [1.0]], [0.0, np.nan], "H and h must be finite"),
+    ],
+)
+def test_conic_set_with_rows_of_the_wrong_shape(H: object, h: object, message: str) -> None:
+    with pytest.raises(SetError, match=message):
+        ConicSet(H, h, [("nonnegative", 2)]).check()  # type: ignore[arg-type]
+
+
+def test_cones_without_rows_say_nothing() -> None:
+    cones = [("zero", 0), ("nonnegative", 2), ("second-order", 0), ("semidefinite", 0)]
+    interval = ConicSet([[1.0], [-1.0]], [0.0, -1.0], cones)
+    interval.check()
+    assert interval.contains([[0.5], [1.5]]).tolist() == [True, False]
+    assert interval.face([1.0]).center() == pytest.approx([0.0], abs=1e-7)
+    assert interval.project([[3.0]]) == pytest.approx(np.ones((1, 1)))
+
+
 def test_conic_set_without_limit_or_without_point() -> None:
     cone = ConicSet(np.eye(3), np.zeros(3), [("second-order", 3)])
     with pytest.raises(UnboundedSetError, match=r"z\[0\] has no limit from above"):
@@ -211,6 +238,13 @@ def test_vertices_beyond_the_limit(primitive: PrimitiveSet, limit: int) -> None:
         primitive.vertices(limit)
     if primitive.conic_form().polyhedral:
         assert len(primitive.vertices(limit + 1)) == limit + 1
+
+
+def test_binary_points_beyond_the_limit() -> None:
+    square = Polytope(np.empty((0, 2)), [], binary=True)
+    assert len(square.vertices(4)) == 4
+    with pytest.raises(TooManyVerticesError, match="has 4 binary points, the limit is 3"):
+        square.vertices(3)
 
 
 def test_huge_sets_refuse_at_once() -> None:

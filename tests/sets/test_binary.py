@@ -45,6 +45,16 @@ def test_the_points_of_a_knapsack_are_those_that_fit() -> None:
     np.testing.assert_array_equal(found, fitting)
 
 
+def test_a_product_of_one_set_is_what_the_set_is() -> None:
+    assert fl.Product([fl.Simplex(2, binary=True)]).discrete
+    assert not fl.Product([fl.Simplex(2)]).discrete
+
+
+def test_every_entry_of_a_binary_point_is_one_or_zero() -> None:
+    square = fl.Polytope(*cube(2), binary=True)
+    assert square.contains([[1.0, 0.5], [1.0, 0.0], [0.5, 0.5]]).tolist() == [False, True, False]
+
+
 def test_the_hull_is_not_the_relaxation() -> None:
     knapsack = fl.Polytope([[-2.0, -2.0]], [-3.0], binary=True)
     assert knapsack.minimum([-1.0, -1.0])[0] == -1.0

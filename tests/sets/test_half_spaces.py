@@ -50,6 +50,11 @@ def test_first_of_equal_points_stays_in_place() -> None:
     assert extreme_points(points).tolist() == [[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]
 
 
+def test_a_point_inside_a_triangle_is_no_corner() -> None:
+    corners = [[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]]
+    assert extreme_points(np.array([*corners, [1.0, 1.0]])).tolist() == corners
+
+
 def test_many_points_in_many_dimensions_without_a_hull(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     points = np.vstack([rng.normal(size=(20, 4)), 0.1 * rng.normal(size=(20, 4))])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from feaslearn import Affine
-from feaslearn.sets import Box, Hypersimplex, Polytope, Product, Simplex
-from registry import NAMES, SETS, example
+from feaslearn.sets import AffineImage, Box, Hypersimplex, Polytope, Product, Simplex
+from registry import NAMES, POLYHEDRAL, SETS, example
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -30,6 +32,30 @@ def test_parameters_are_stored_untouched(name: str) -> None:
     primitive.argmin(np.zeros(primitive.dimension))
     after = primitive.get_params(deep=False)
     assert all(after[parameter] is value for parameter, value in given.items())
+
+
+def test_which_sets_take_up_an_offset() -> None:
+    """Those whose points all have the same sum of entries, which is not zero."""
+    names = {name for name in NAMES if example(name).absorbs_offset}
+    assert names == {name for name in NAMES if name.startswith(("simplex", "hypersimplex"))}
+    for name in names:
+        sums = example(name).vertices().sum(axis=1)
+        assert sums[0] != 0.0
+        assert (sums == sums[0]).all()
+
+
+def test_images_and_half_spaces_are_themselves_and_stay_so() -> None:
+    image = AffineImage(Simplex(2), np.eye(2), np.zeros(2))
+    for thing, name in ((image, "matrix"), (image.halfspaces(), "A")):
+        assert len({thing, thing}) == 1
+        with pytest.raises(FrozenInstanceError):
+            setattr(thing, name, np.eye(2))
+
+
+def test_zeros_of_vertices_have_no_sign() -> None:
+    for name in POLYHEDRAL:
+        V = example(name).vertices()
+        assert not np.signbit(V[V == 0.0]).any(), name
 
 
 def test_a_grid_can_name_the_parameter_of_a_set() -> None:

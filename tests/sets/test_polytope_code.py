@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 
 import feaslearn as fl
 from feaslearn.exceptions import SetError, UnsupportedError
+from feaslearn.kernels.set_code import BINARY_POINTS
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.conic_solver import nearest_listed
-from feaslearn.sets.polytope import MOST_ENTRIES, MOST_ROWS
 from feaslearn.sets.triangle import matrices
 
 
@@ -24,15 +25,27 @@ def test_few_vertices_are_listed() -> None:
     code = cube(3).code()
     assert code is not None
     assert len(np.unique(code.points, axis=0)) == 8
-    assert cube(2, MOST_ROWS - 4).code() is not None
-    assert cube(2, MOST_ROWS - 3).code() is None
-    assert cube(MOST_ENTRIES + 1).code() is None
+    assert cube(2, 60 - 4).code() is not None
+    assert cube(2, 61 - 4).code() is None
+    assert cube(8).code() is not None
+    assert cube(9).code() is None
 
 
 def test_many_vertices_are_not() -> None:
-    angles = np.arange(13) * 2.0 * np.pi / 13.0
-    ring = -np.column_stack([np.cos(angles), np.sin(angles)])
-    assert fl.Polytope(np.kron(np.eye(3), ring), -np.ones(39)).code() is None
+    for sides, listed in (((10, 10, 5, 4), True), ((29, 23, 3), False)):
+        angles = [np.arange(count) * 2.0 * np.pi / count for count in sides]
+        rows = block_diag(*(np.column_stack([np.cos(a), np.sin(a)]) for a in angles))
+        code = fl.Polytope(-rows, -np.ones(len(rows))).code()
+        assert (code is not None) == listed
+        assert code is None or len(code.points) == 2000
+
+
+def test_binary_sets_are_served_by_their_points() -> None:
+    for primitive in (fl.Simplex(3, binary=True), fl.Polytope([[-1.0, -1.0]], [-1.0], binary=True)):
+        code = primitive.code()
+        assert code is not None
+        assert code.kinds.tolist() == [BINARY_POINTS]
+        np.testing.assert_array_equal(code.points, primitive.vertices())
 
 
 def test_a_set_of_open_size_has_no_dimension() -> None:
@@ -59,6 +72,12 @@ def test_the_nearest_of_listed_points() -> None:
         )
     near = nearest_listed(points, np.eye(2), np.array([1.7, 1.0]), "l1")
     np.testing.assert_array_equal(near.latent, points[2])
+    away = np.array([3.5, -2.0])
+    for norm, slope in (("l1", [-1.0, 1.0]), ("linf", [0.0, 1.0])):
+        np.testing.assert_array_equal(nearest_listed(points, np.eye(2), away, norm).slope, slope)
+    np.testing.assert_allclose(
+        nearest_listed(points, np.eye(2), away, "l2").slope, np.array([-0.5, 2.0]) / 4.25**0.5
+    )
     with pytest.raises(UnsupportedError, match="norm='l3' is not known"):
         nearest_listed(points, np.eye(2), target, "l3")
 

@@ -52,6 +52,13 @@ def test_split_by_multipliers(rng: np.random.Generator, m: int, data: st.DataObj
     assert np.linalg.norm(slack[:kept]) == pytest.approx(np.linalg.norm(W))
 
 
+def test_eigenvalues_up_to_the_given_one_are_zero() -> None:
+    dual = triangles(np.diag([0.5, 1e-6, 1e-6 + 1e-15]))
+    found = split(dual, 1e-6)
+    assert (found.nullity, found.kept) == (1, 1)
+    assert split(dual, 0.5).nullity == 3
+
+
 def test_violation_is_the_least_eigenvalue() -> None:
     cap, points = example("conic-parabola-cap"), [[0.5, 0.25], [0.0, -0.5], [0.0, 3.0]]
     assert cap.conic_form().violation(np.array(points)) == pytest.approx([0.0, 0.5, 2.0])

@@ -18,7 +18,8 @@ from feaslearn.trainers import FacetLearning
 from feaslearn.trainers.facet_learning.equalities import find_equalities
 from feaslearn.trainers.facet_learning.facet_search import GrowthOptions
 from feaslearn.trainers.facet_learning.growth import loss_of
-from feaslearn.trainers.facet_learning.samples import Samples, Units
+from feaslearn.trainers.facet_learning.samples import Samples
+from feaslearn.trainers.facet_learning.units import Units
 
 Array = NDArray[np.float64]
 
@@ -272,6 +273,21 @@ def test_bounds_and_equalities_that_are_given() -> None:
     assert not rows.lower.any()
 
 
+@pytest.mark.parametrize("balance", ["auto", [[1.0, 1.0, 0.9]]])
+def test_what_is_given_stays_under_noise(balance: object) -> None:
+    """The last polish moves what was learned, and nothing else."""
+    data = fl.datasets.make_power5(100, noise=0.1, random_state=0)
+    lower, upper = np.array([-0.7, -0.6, -0.8]), np.array([3.7, 3.9, 4.3])
+    hypothesis = fl.Facets(bounds=(lower, upper), balance=balance)  # type: ignore[arg-type]
+    model = fl.RegionRegressor(hypothesis, cost=data.cost, random_state=0)
+    rows = learned_rows(model.fit(data.signals, data.decisions))
+    np.testing.assert_array_equal(rows.lower[:, 0], lower)
+    np.testing.assert_array_equal(rows.upper[:, 0], upper)
+    if balance != "auto":
+        E = np.array(balance)
+        np.testing.assert_allclose(np.abs(rows.E), E / np.linalg.norm(E), atol=1e-9)
+
+
 def test_affine_bounds() -> None:
     random = np.random.default_rng(2)
     signals, costs = random.uniform(-1, 1, size=(100, 1)), random.normal(size=(100, 2))
@@ -348,13 +364,14 @@ def test_units_round_trip() -> None:
     assert samples.weights.sum() == pytest.approx(1.0)
     own = FacetRows(*(random.normal(size=part.shape) for part in case.rows))
     back = units.revert(own)
-    x = random.normal(size=3)
-    phi, own_phi = features[5], samples.features[5]
-    ours, theirs = own.a @ x - own.f @ own_phi, back.a @ (x * units.scale) - back.f @ phi
-    np.testing.assert_allclose(
-        theirs * np.linalg.norm(own.a / units.scale, axis=1), ours, rtol=1e-6
-    )
-    np.testing.assert_allclose(back.lower @ phi, (own.lower @ own_phi) * units.scale, rtol=1e-6)
+    x, phi, own_phi = shard.decisions[5], features[5], samples.features[5]
+    own_x = samples.decisions[5]
+    lengths = np.linalg.norm(own.a / units.scale[units.decisions], axis=1)
+    slack, own_slack = back.f @ phi - back.a @ x, own.f @ own_phi - own.a @ own_x
+    np.testing.assert_allclose(slack * lengths, own_slack, atol=1e-8)
+    above, own_above = x - back.lower @ phi, own_x - own.lower @ own_phi
+    own_above = (own_above * units.scale[units.decisions])[np.argsort(units.decisions)]
+    np.testing.assert_allclose(above / units.scale, own_above / units.scale, atol=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -16,6 +16,8 @@ Array = NDArray[np.float64]
 
 #: What relaxing a facet, a bound and an equality by one unit costs: which of them gives way first.
 RELAX_FACET, RELAX_BOUND, RELAX_EQUALITY = 1.0, 100.0, 1e4
+#: How much more it costs to relax a bound of a decision with all the range than of one with none.
+WIDER = 0.1
 #: A relaxed region is a point or flat, and so are others within rounding; this much more room,
 #: relative to the size of their numbers, makes them regions that every solver sees.
 ROOM = 1e-7
@@ -144,7 +146,8 @@ class FacetRows(NamedTuple):
         """Return limits that leave no region empty, and a point of each.
 
         Facets give way first, then bounds that are not firm, then equalities. Crossing bounds
-        meet halfway.
+        meet halfway. Where any of several bounds would do, that of the decision with the least
+        range gives way, whatever the units and the order of the decisions.
         """
         q, m, n = len(self.E), len(self.a), self.E.shape[1]
         right, lower, upper = self._limits(features)
@@ -155,12 +158,16 @@ class FacetRows(NamedTuple):
         G = np.hstack([rows, rows, -rows, give[:, :q], -give])
         kinds = [n, 2 * n, 2 * q, m]
         prices = np.repeat([0.0, RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET], kinds)
+        prices = np.tile(prices, (len(features), 1))
+        ranges = upper - lower
+        share = ranges / np.maximum(ranges.sum(axis=1, keepdims=True), 1e-300)
+        prices[:, n : 3 * n] *= 1.0 + WIDER * np.hstack([share, share])
         # No row and no bound is ever broken by more than the largest number there is.
-        size = 1.0 + np.abs(right).max(axis=1, initial=0.0)
+        size = np.abs(right).max(axis=1, initial=0.0)
         size += (np.maximum(np.abs(lower), np.abs(upper)) * (1.0 + np.abs(rows).sum(axis=0))).sum(1)
+        size = np.where(size > 0.0, size, 1.0)
         room = np.repeat([0.0, 0.0 if firm else 1.0, 1.0, 1.0], kinds)[n:] * size[:, None]
         wide = Limits(right, np.hstack([lower, 0.0 * room]), np.hstack([upper, room]))
-        prices = np.tile(prices, (len(features), 1))
         found = solve_programs(G, wide, prices, self.slack_limits()).decisions
         inner, over, under, less, more = np.split(found, np.cumsum([n, n, n, q]), axis=1)
         right = right + more

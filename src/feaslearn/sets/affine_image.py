@@ -10,9 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError
-from feaslearn.kernels.nearest import can_project, nearest
-from feaslearn.kernels.set_code import TIE_TOLERANCE, SetCode
-from feaslearn.sets.conic_solver import Nearest, nearest_by_solver, nearest_listed, unit
+from feaslearn.kernels.nearest import can_project, nearest_rows
+from feaslearn.kernels.set_code import SetCode
+from feaslearn.sets.conic_solver import (
+    NORM_ORDERS,
+    Nearest,
+    nearest_by_solver,
+    nearest_listed,
+    unit,
+)
 from feaslearn.sets.half_spaces import (
     HalfSpaces,
     distinct,
@@ -20,11 +26,15 @@ from feaslearn.sets.half_spaces import (
     flat_dimension,
     half_spaces_of_points,
 )
+from feaslearn.sets.sizes import MOST_VERTICES, size_of
 
 if TYPE_CHECKING:
     from feaslearn.sets.primitive_set import PrimitiveSet, Ties
 
 Array = NDArray[np.float64]
+
+#: A map whose condition number is below this is inverted.
+INVERTIBLE = 1e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +123,7 @@ class AffineImage:
     def optimal_face(self, cost: ArrayLike) -> AffineImage:
         """Return all points of least cost."""
         q = self.matrix.T @ self._vector(cost, "cost")
-        face = self.primitive.face(q, TIE_TOLERANCE * np.abs(q).max(initial=0.0))
+        face = self.primitive.face(q)
         return AffineImage(
             face.primitive, self.matrix @ face.matrix, self.matrix @ face.offset + self.offset
         )
@@ -128,9 +138,9 @@ class AffineImage:
         if self.primitive.discrete:
             return nearest_listed(self.primitive.vertices(), M, target, norm)
         if norm == "l2" and self._code is not None:
-            z = np.empty(self.primitive.dimension)
-            nearest(self._code, np.ascontiguousarray(M), target, np.zeros(len(z)), 0.0, z)
-            return Nearest(z, unit(M @ z - target, target))
+            Z = np.empty((1, self.primitive.dimension))
+            nearest_rows(self._code, M, target[None], Z)
+            return Nearest(Z[0], unit(M @ Z[0] - target, target))
         return nearest_by_solver(self.primitive.conic_form(), M, target, norm)
 
     def at(self, z: Array) -> Array:
@@ -141,7 +151,7 @@ class AffineImage:
         """Return the distance of ``x`` to the image in a norm; NaN entries do not count."""
         target = self._vector(x, "x", allow_nan=True)
         gap = np.nan_to_num(target - self.at(self.nearest(target, norm).latent))
-        return float(np.linalg.norm(gap, {"l1": 1, "l2": 2, "linf": np.inf}[norm]))
+        return float(np.linalg.norm(gap, NORM_ORDERS[norm]))
 
     def project(self, X: ArrayLike) -> Array:
         """Return the Euclidean projection of a point or of each row of ``X``."""
@@ -154,8 +164,8 @@ class AffineImage:
         The tolerance is relative to the size of the image.
         """
         rows = np.atleast_2d(np.asarray(X, dtype=float))
-        scale = max(1.0, float(np.abs(self.matrix).max(initial=0.0)))
-        return np.array([self.distance(x) <= tolerance * scale for x in rows])
+        allowed = tolerance * size_of(self.matrix)
+        return np.array([self.distance(x) <= allowed for x in rows])
 
     def bounding_box(self) -> tuple[Array, Array]:
         """Return the least and the greatest value of each coordinate."""
@@ -167,7 +177,7 @@ class AffineImage:
         """Return the image of the primitive set's centre."""
         return self.at(self.primitive.center())
 
-    def vertices(self, limit: int = 10_000) -> Array:
+    def vertices(self, limit: int = MOST_VERTICES) -> Array:
         """Return the vertices of the image as rows (images of vertices that are extreme).
 
         All points of the image where the primitive set is discrete.
@@ -183,13 +193,13 @@ class AffineImage:
             return points
         return extreme_points(points)
 
-    def halfspaces(self, limit: int = 10_000) -> HalfSpaces:
+    def halfspaces(self, limit: int = MOST_VERTICES) -> HalfSpaces:
         """Return the image, or its hull where it is discrete, as ``A x <= b, E x = e``.
 
         Read off the primitive's rows where the map can be inverted, otherwise from the vertices.
         """
         square = self.matrix.shape[0] == self.matrix.shape[1]
-        if square and np.linalg.cond(self.matrix) < 1e10:
+        if square and np.linalg.cond(self.matrix) < INVERTIBLE:
             form = self.primitive.conic_form()
             if form.polyhedral:
                 return HalfSpaces.from_conic(form, self.matrix, self.offset)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import EmptySetError, TooManyVerticesError
 from feaslearn.sets.conic_form import Cone, ConicForm
-from feaslearn.sets.half_spaces import half_spaces_of_points
 
 Array = NDArray[np.float64]
 
@@ -49,8 +48,8 @@ def _listed(H: bytes, h: bytes, shape: tuple[int, int], cones: tuple[Cone, ...])
     # An equality is two inequalities.
     rows = np.vstack([form.H, -form.H[equal]])
     right = np.concatenate([form.h, -form.h[equal]])
-    right = right - ROUNDING * np.maximum(1.0, np.abs(rows).sum(axis=1))
-    begun = np.zeros((1, 0))
+    right = right - ROUNDING * np.abs(rows).sum(axis=1)
+    begun = np.empty((1, 0))
     for entry in range(shape[1]):
         begun = np.vstack([np.insert(begun, entry, value, axis=1) for value in (1.0, 0.0)])
         most = np.maximum(rows[:, entry + 1 :], 0.0).sum(axis=1)
@@ -60,18 +59,12 @@ def _listed(H: bytes, h: bytes, shape: tuple[int, int], cones: tuple[Cone, ...])
     return np.asarray(begun[np.lexsort(-begun.T[::-1])])
 
 
-def hull_form(points: Array) -> ConicForm:
-    """Return the convex hull of points as a conic form."""
-    hull = half_spaces_of_points(points)
-    cones = (Cone("nonnegative", len(hull.A)), Cone("zero", len(hull.E)))
-    return ConicForm(np.vstack([-hull.A, hull.E]), np.concatenate([-hull.b, hull.e]), cones)
-
-
 def nearest_points(points: Array, Z: Array) -> Array:
     """Return for each row of ``Z`` the point of the list nearest to it, the first of equals."""
     # Binary points all have small whole squares: the expansion is as exact as the differences.
     squares = (points**2).sum(axis=1) - 2.0 * Z @ points.T
-    limits = squares.min(axis=1, keepdims=True) + ROUNDING * np.maximum(1.0, np.abs(Z).max())
+    sizes = np.abs(Z).max(axis=1, keepdims=True, initial=1.0)
+    limits = squares.min(axis=1, keepdims=True) + ROUNDING * sizes
     return np.asarray(points[(squares <= limits).argmax(axis=1)])
 
 

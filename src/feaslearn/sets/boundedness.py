@@ -27,10 +27,8 @@ def check_nonempty_and_bounded(form: ConicForm, name: object) -> None:
         minimize_linear(form, np.zeros(p))
     except InfeasibleProblemError:
         raise EmptySetError(f"{name} is empty: no z satisfies all rows of H z - h in K") from None
-    for k in range(p):
-        for sign, where in ((1.0, "below"), (-1.0, "above")):
-            q = np.zeros(p)
-            q[k] = sign
+    for k, axis in enumerate(np.eye(p)):
+        for q, where in ((axis, "below"), (-axis, "above")):
             try:
                 minimize_linear(form, q)
             except UnboundedProblemError:

@@ -12,6 +12,7 @@ from feaslearn.kernels.set_code import BOX, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
+from feaslearn.sets.sizes import MOST_VERTICES
 
 Array = NDArray[np.float64]
 
@@ -56,15 +57,17 @@ class Box(PrimitiveSet):
     def check(self) -> None:
         """Refuse crossing or infinite limits, naming the entry."""
         lower, upper = self.limits()
-        if np.isnan(lower + upper).any():
-            k = int(np.argmax(np.isnan(lower + upper)))
+        unknown = np.isnan(lower) | np.isnan(upper)
+        if unknown.any():
+            k = int(np.argmax(unknown))
             raise SetError(f"{self!r}: z[{k}] has limits {lower[k]} and {upper[k]}")
         endless = ~(np.isfinite(lower) & np.isfinite(upper))
         if endless.any():
             k = int(np.argmax(endless))
             raise UnboundedSetError(f"{self!r} is unbounded: z[{k}] in [{lower[k]}, {upper[k]}]")
-        if (lower > upper).any():
-            k = int(np.argmax(lower > upper))
+        crossed = lower > upper
+        if crossed.any():
+            k = int(np.argmax(crossed))
             raise EmptySetError(
                 f"{self!r} is empty: z[{k}] has lower limit {lower[k]} above upper limit {upper[k]}"
             )
@@ -86,7 +89,7 @@ class Box(PrimitiveSet):
         cost, margin = self._cost(q, tolerance)
         lower, upper = self.limits()
         free = np.flatnonzero((np.abs(cost) <= margin) & (lower < upper))
-        fixed = np.where(cost > 0.0, lower, upper)
+        fixed = np.where(np.signbit(cost), upper, lower)
         if len(free) == 0:
             return AffineImage.point(fixed)
         fixed[free] = 0.0
@@ -102,7 +105,7 @@ class Box(PrimitiveSet):
         lower, upper = self.limits()
         return (lower + upper) / 2.0
 
-    def vertices(self, limit: int = 10_000) -> Array:
+    def vertices(self, limit: int = MOST_VERTICES) -> Array:
         """Return the corners, lower limits first."""
         lower, upper = self.limits()
         sides = [(a,) if a == b else (a, b) for a, b in zip(lower, upper, strict=True)]

@@ -108,32 +108,29 @@ class CheckedProgram(NamedTuple):
             return f"rows violated by {broken:.1e}"
         d = self.cost - matrix.T @ y
         sizes = np.abs(self.cost) + abs(matrix).T @ np.abs(y)
-        dearest = max(float(sizes.max(initial=0.0)), np.finfo(float).tiny)
+        dearest = float(sizes.max())
         shares = np.concatenate([y, d])
-        ends = np.where(
-            shares > 0.0, np.concatenate([low, self.lower]), np.concatenate([high, self.upper])
-        )
+        lower, upper = np.concatenate([low, self.lower]), np.concatenate([high, self.upper])
+        ends = np.where(np.signbit(shares), upper, lower)
         # What is nothing beside the prices costs nothing, even where a bound is infinite.
-        nothing = np.abs(shares) <= BELIEVED * dearest
-        if not (np.isfinite(ends) | nothing).all():
+        finite, nothing = np.isfinite(ends), np.abs(shares) <= BELIEVED * dearest
+        if not (finite | nothing).all():
             return "prices that prove nothing"
-        least = np.where(nothing & ~np.isfinite(ends), 0.0, shares) @ np.nan_to_num(
-            ends, posinf=0.0, neginf=0.0
-        )
+        least = float(shares[finite] @ ends[finite])
         value = float(self.cost @ x)
         size = dearest + float(np.abs(self.cost) @ np.abs(x))
         return "" if value - least <= BELIEVED * size else f"a gap of {value - least:.1e}"
 
     def rows(self) -> tuple[Any, Array, Array]:
         """Return all rows as ``low <= M x <= high``."""
-        parts = [(self.A, self.b), (self.E, self.e)]
-        given = [(sp.csr_array(M), np.asarray(r, dtype=float)) for M, r in parts if M is not None]
-        if not given:
-            return sp.csr_array((0, len(self.cost))), np.zeros(0), np.zeros(0)
-        high = np.concatenate([r for _, r in given])
-        low = high.copy()
-        low[: 0 if self.A is None else self.A.shape[0]] = -np.inf
-        return sp.vstack([M for M, _ in given], format="csr"), low, high
+        (A, b), (E, e) = self._given(self.A, self.b), self._given(self.E, self.e)
+        low = np.concatenate([np.full_like(b, -np.inf), e])
+        return sp.vstack([A, E], format="csr"), low, np.concatenate([b, e])
+
+    def _given(self, matrix: Any, right: Any) -> tuple[Any, Array]:
+        if matrix is None:
+            return sp.csr_array((0, len(self.cost))), np.empty(0)
+        return sp.csr_array(matrix), np.asarray(right, dtype=float)
 
 
 def _by_scipy(program: CheckedProgram, tolerance: float) -> Optimum | str:
@@ -148,7 +145,7 @@ def _by_scipy(program: CheckedProgram, tolerance: float) -> Optimum | str:
         "options": dict.fromkeys(TOLERANCES, tolerance),
     }
     answer: Any = linprog(cost, **given)
-    if answer.status != 0 or answer.x is None:
+    if answer.status != 0:
         return str(answer.message)
     prices = np.concatenate([answer.ineqlin.marginals, answer.eqlin.marginals])
     return Optimum(np.asarray(answer.x), float(answer.fun), prices)

@@ -18,6 +18,7 @@ from feaslearn.exceptions import (
 )
 from feaslearn.results import remark
 from feaslearn.sets.conic_form import Cone, ConicForm
+from feaslearn.sets.sizes import divisors, size_of
 from feaslearn.sets.triangle import side
 from feaslearn.sets.warm_program import Bounds, WarmProgram
 
@@ -63,13 +64,13 @@ def solve_conic(
             raise UnboundedProblemError(
                 "the conic program is unbounded in the direction of the cost"
             )
-        gap = abs(answer.obj_val - answer.obj_val_dual) / max(1.0, abs(answer.obj_val))
+        gap = abs(answer.obj_val - answer.obj_val_dual) / size_of(answer.obj_val)
         residual = max(answer.r_prim, answer.r_dual, gap)
         if residual <= ACCEPTED_RESIDUAL:
             return ConicSolution(np.array(answer.x), np.array(answer.z), float(answer.obj_val))
         said.append(f"status {status} and residual {residual:.1e}")
     told = f"Clarabel stopped with {', then with '.join(dict.fromkeys(said))}"
-    if squared or any(cone.kind not in ("nonnegative", "zero") for cone in cones):
+    if squared or not ConicForm(rows, offset, tuple(cones)).polyhedral:
         raise SolverError(
             f"{told}; rescale the set (rows of H of similar size) or use a polyhedral one"
         )
@@ -89,8 +90,6 @@ def _clarabel(
     settings.max_threads = 1
     settings.max_step_fraction = fraction
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
-    settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = 1e-8
-    settings.reduced_tol_feas = 1e-8
     factors = [_clarabel_cone(clarabel, cone) for cone in cones if cone.size]
     return clarabel.DefaultSolver(
         sp.csc_matrix(quadratic), q, sp.csc_matrix(-rows), -offset, factors, settings
@@ -100,7 +99,7 @@ def _clarabel(
 def _highs(q: Array, rows: Array, offset: Array, cones: Sequence[Cone]) -> ConicSolution:
     """Minimise a linear cost over a polyhedron by the simplex method."""
     open_above = np.concatenate([np.full(c.size, c.kind == "nonnegative") for c in cones])
-    free = np.full((1, len(q)), np.inf)
+    free = np.full_like(q, np.inf)[None]
     bounds = Bounds(offset[None], np.where(open_above, np.inf, offset)[None], -free, free)
     found = WarmProgram(rows).solve(q[None], bounds)
     return ConicSolution(found.points[0], found.row_duals[0], float(q @ found.points[0]))
@@ -119,7 +118,7 @@ def _clarabel_cone(clarabel: Any, cone: Cone) -> Any:
 
 def minimize_linear(form: ConicForm, q: Array) -> ConicSolution:
     """Minimise ``q'z`` over a conic form; the dual is ``lambda in K*`` with ``H'lambda = q``."""
-    scale = np.abs(q).max(initial=0.0) or 1.0
+    scale = float(divisors(np.abs(q).max()))
     solution = solve_conic(q / scale, form.H, form.h, form.cones)
     return ConicSolution(solution.point, solution.dual * scale, solution.value * scale)
 
@@ -174,7 +173,7 @@ def unit(residual: Array, target: Array) -> Array:
     A residual that is only rounding has no direction: a target inside has a distance of slope zero.
     """
     length = float(np.linalg.norm(residual))
-    if length <= NO_DISTANCE * max(1.0, float(np.abs(target).max(initial=0.0))):
+    if length <= NO_DISTANCE * size_of(target):
         return np.zeros_like(residual)
     return residual / length
 
@@ -184,7 +183,7 @@ def _nearest_l2(form: ConicForm, M: Array, target: Array) -> Array:
 
     Solvers can stall at the square of zero, as they can at the kink of a distance of zero.
     """
-    n, p = M.shape
+    n = len(M)
 
     def distance(z: Array) -> float:
         return float(np.linalg.norm(M @ z - target))
@@ -192,12 +191,13 @@ def _nearest_l2(form: ConicForm, M: Array, target: Array) -> Array:
     found = []
     with contextlib.suppress(SolverError):
         found.append(_nearest(form, -M, np.eye(n), -target, Cone("zero", n), squared=n)[0])
-        if distance(found[0]) > SMALL_DISTANCE * max(1.0, float(np.abs(target).max(initial=0.0))):
+        if distance(found[0]) > SMALL_DISTANCE * size_of(target):
             return found[0]
-    measure, offset = np.vstack([np.zeros(p), M]), np.append(0.0, target)
-    bounds = np.append(1.0, np.zeros(n))[:, None]
+    # One row more, before the others: the limit t of the norm.
+    measure, offset = np.pad(M, ((1, 0), (0, 0))), np.pad(target, (1, 0))
+    cone = Cone("second-order", n + 1)
     try:
-        found.append(_nearest(form, measure, bounds, offset, Cone("second-order", n + 1))[0])
+        found.append(_nearest(form, measure, np.eye(n + 1, 1), offset, cone)[0])
     except SolverError:
         if not found:
             raise

@@ -38,14 +38,12 @@ class FlatFace(NamedTuple):
 
 def optimal_face(form: ConicForm, solution: ConicSolution, q: Array) -> FlatFace:
     """Return the minimisers of ``q`` in ``form``, given one optimal point with its multipliers."""
-    size = max(np.abs(form.H).max(initial=0.0), np.finfo(float).tiny)
-    zero = ZERO_MULTIPLIER * np.abs(q).max(initial=0.0) / size
+    zero = ZERO_MULTIPLIER * np.abs(q).max() / np.abs(form.H).max()
     parts = [
         _reduced(cone, form.H[rows], form.h[rows], solution.dual[rows], zero)
         for cone, rows in form.blocks()
-        if cone.size
     ]
-    equal, rows, right, cones = [np.zeros((0, len(q)))], [], [], []
+    equal, rows, right, cones = [np.empty((0, len(q)))], [], [], []
     for part in parts:
         for cone, block in part.blocks():
             if cone.kind == "zero":
@@ -56,8 +54,8 @@ def optimal_face(form: ConicForm, solution: ConicSolution, q: Array) -> FlatFace
                 cones.append(cone)
     # The equalities hold at the solver's point by construction; only their directions count.
     basis = null_space(np.vstack(equal), rcond=FLAT)
-    H = np.vstack([np.zeros((0, len(q))), *rows])
-    h = np.concatenate([np.zeros(0), *right]) - H @ solution.point
+    H = np.vstack([np.empty((0, len(q))), *rows])
+    h = np.concatenate([np.empty(0), *right]) - H @ solution.point
     within = H @ basis
     # A row that is constant on the face is left with rounding errors, which would mislead a
     # solver that scales rows.
@@ -82,7 +80,7 @@ def _reduced(cone: Cone, H: Array, h: Array, dual: Array, zero: float) -> ConicF
 
 def _on_a_ray(H: Array, h: Array, dual: Array) -> ConicForm:
     """Second-order rows with a multiplier on the cone's boundary: the slack is on one ray."""
-    ray = np.concatenate([[1.0], -dual[1:] / np.linalg.norm(dual[1:])]) / np.sqrt(2.0)
+    ray = np.append(1.0, -dual[1:] / np.linalg.norm(dual[1:]))
     complement = np.linalg.svd(ray[None, :])[2][1:]
     rows = np.vstack([complement @ H, ray @ H])
     offset = np.concatenate([complement @ h, [ray @ h]])

@@ -9,13 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull, KDTree
 
 from feaslearn.exceptions import TooManyVerticesError
-from feaslearn.kernels.nearest import nearest
+from feaslearn.kernels.nearest import nearest_rows
 from feaslearn.kernels.set_code import SIMPLEX, single
 from feaslearn.sets.conic_form import Cone, ConicForm
+from feaslearn.sets.sizes import MOST_VERTICES, size_of
 
 Array = NDArray[np.float64]
 
+#: Points closer than this, relative to their size, are one, and flats thinner are flat.
 FLAT = 1e-9
+#: A point sticks out of the hull of others by more than this, relative to their size.
+STICKS_OUT = 1e-7
 #: A hull of N points in d dimensions can have about ``N**(d // 2)`` facets; more are not tried.
 MOST_FACETS = 200_000_000
 
@@ -54,7 +58,7 @@ class HalfSpaces:
         cones = (Cone("nonnegative", len(self.A)), Cone("zero", len(self.E)))
         return ConicForm(np.vstack([-self.A, self.E]), np.concatenate([-self.b, self.e]), cones)
 
-    def vertices(self, limit: int = 10_000) -> Array:
+    def vertices(self, limit: int = MOST_VERTICES) -> Array:
         """Return the vertices as rows; refuse more than ``limit``, or a set without limits."""
         from feaslearn.sets.vertex_enumeration import vertices_of_form
 
@@ -72,8 +76,7 @@ def _flat(points: Array) -> tuple[Array, Array, Array]:
     """Return the centre, a basis of the flat spanned by the points, and its complement."""
     center = points.mean(axis=0)
     _, singular, Vt = np.linalg.svd(points - center, full_matrices=True)
-    scale = max(1.0, float(np.abs(points).max()))
-    rank = int((singular > FLAT * scale * np.sqrt(len(points))).sum())
+    rank = int((singular > FLAT * size_of(points) * np.sqrt(len(points))).sum())
     return center, Vt[:rank], Vt[rank:]
 
 
@@ -84,12 +87,12 @@ def flat_dimension(points: Array) -> int:
 
 def distinct(points: Array) -> Array:
     """Return the rows of ``points`` without those that repeat an earlier one up to rounding."""
-    size = max(1.0, float(np.abs(points).max()))
+    scaled = points / size_of(points)
     # Most repetitions fall into one cell of a grid; the tree finds those across its lines.
-    _, first = np.unique((points / size).round(10) + 0.0, axis=0, return_index=True)
-    kept = points[np.sort(first)]
-    pairs = KDTree(kept).query_pairs(FLAT * size, output_type="ndarray")
-    return np.asarray(np.delete(kept, pairs[:, 1], axis=0))
+    _, first = np.unique(scaled.round(10), axis=0, return_index=True)
+    kept = np.sort(first)
+    pairs = KDTree(scaled[kept]).query_pairs(FLAT, output_type="ndarray")
+    return np.asarray(points[np.delete(kept, pairs[:, 1])])
 
 
 def extreme_points(points: Array) -> Array:
@@ -116,9 +119,10 @@ def may_have_too_many_facets(count: int, d: int) -> bool:
 def _sticks_out(flat: Array, i: int) -> bool:
     """Say whether a point lies outside the hull of all others."""
     others = np.ascontiguousarray(np.delete(flat, i, axis=0).T)
-    m = others.shape[1]
-    square = nearest(single(SIMPLEX, m), others, flat[i], np.zeros(m), 0.0, np.empty(m))
-    return bool(np.sqrt(square) > 1e-7 * np.abs(flat).max())
+    weights = np.empty((1, others.shape[1]))
+    nearest_rows(single(SIMPLEX, weights.size), others, flat[i : i + 1], weights)
+    away = others @ weights[0] - flat[i]
+    return bool(np.linalg.norm(away) > STICKS_OUT * np.abs(flat).max())
 
 
 def half_spaces_of_points(points: Array) -> HalfSpaces:
@@ -132,7 +136,7 @@ def half_spaces_of_points(points: Array) -> HalfSpaces:
     center, basis, complement = _flat(points)
     flat = (points - center) @ basis.T
     if len(basis) == 0:
-        rows, limits = np.zeros((0, 0)), np.zeros(0)
+        rows, limits = np.empty((0, 0)), np.empty(0)
     elif len(basis) == 1:
         rows = np.array([[1.0], [-1.0]])
         limits = np.array([flat.max(), -flat.min()])
@@ -142,10 +146,8 @@ def half_spaces_of_points(points: Array) -> HalfSpaces:
             "to list; describe the region by the rows of its primitive set and its map"
         )
     else:
-        equations = ConvexHull(flat).equations
         # Facets with more than d corners come in pieces.
-        _, first = np.unique(equations.round(9), axis=0, return_index=True)
-        equations = equations[first]
+        equations = distinct(ConvexHull(flat).equations)
         rows, limits = equations[:, :-1], -equations[:, -1]
-    A = rows @ basis if len(basis) else np.zeros((0, points.shape[1]))
+    A = rows @ basis
     return HalfSpaces(A, limits + A @ center, complement, complement @ center)

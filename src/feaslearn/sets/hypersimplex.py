@@ -13,6 +13,7 @@ from feaslearn.kernels.set_code import HYPERSIMPLEX, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
+from feaslearn.sets.sizes import MOST_VERTICES
 
 Array = NDArray[np.float64]
 
@@ -82,18 +83,15 @@ class Hypersimplex(PrimitiveSet):
         self.check()
         kinks = np.sort(np.hstack([Z, Z - 1.0]), axis=1)
         sums = np.clip(Z[:, None, :] - kinks[:, :, None], 0.0, 1.0).sum(axis=2)
-        below = np.clip((sums >= self.m).sum(axis=1) - 1, 0, kinks.shape[1] - 2)
-        row = np.arange(len(Z))
-        s0, s1 = sums[row, below], sums[row, below + 1]
-        share = np.where(s0 > s1, (s0 - self.m) / np.where(s0 > s1, s0 - s1, 1.0), 0.0)
-        shift = kinks[row, below] + share * (kinks[row, below + 1] - kinks[row, below])
-        return np.asarray(np.clip(Z - shift[:, None], 0.0, 1.0))
+        rows = zip(sums, kinks, strict=True)
+        shifts = np.array([np.interp(self.m, s[::-1], t[::-1]) for s, t in rows])
+        return np.asarray(np.clip(Z - shifts[:, None], 0.0, 1.0))
 
     def center(self) -> Array:
         """Return the point with equal entries m / p."""
         return np.full(self.dimension, self.m / self.dimension)
 
-    def vertices(self, limit: int = 10_000) -> Array:
+    def vertices(self, limit: int = MOST_VERTICES) -> Array:
         """Return every point with m ones, the first entries first."""
         self.check()
         self._refuse_beyond(limit, comb(self.dimension, self.m))

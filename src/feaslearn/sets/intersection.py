@@ -13,6 +13,7 @@ from feaslearn.sets.conic_set import ConicSet
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.polytope import Polytope
 from feaslearn.sets.simplex import Simplex
+from feaslearn.sets.sizes import divisors, size_of
 from feaslearn.sets.vertex_enumeration import split_rows
 
 Array = NDArray[np.float64]
@@ -58,7 +59,7 @@ def intersect(image: AffineImage, rows: HalfSpaces) -> AffineImage:
     if image.primitive.discrete:
         return _listed(image, rows)
     M, m = image.matrix, image.offset
-    size = 1.0 + float(np.abs(M).max()) + float(np.abs(m).max())
+    size = size_of(M, m)
     A, b = _moving(rows.A @ M, rows.b - rows.A @ m, size, one_sided=True)
     E, e = _moving(rows.E @ M, rows.e - rows.E @ m, size, one_sided=False)
     form = image.primitive.conic_form()
@@ -73,7 +74,7 @@ def _moving(rows: Array, right: Array, size: float, one_sided: bool) -> tuple[Ar
     """Return the rows that say something about z; refuse those that nothing can satisfy."""
     still = np.linalg.norm(rows, axis=1) <= NOTHING * size
     gap = -right[still] if one_sided else np.abs(right[still])
-    if (gap > BROKEN * (size + np.abs(right[still]))).any():
+    if (gap > BROKEN * size).any():
         raise EmptySetError(f"no point satisfies the rows: one is broken by {gap.max():.3g}")
     return rows[~still], right[~still]
 
@@ -82,11 +83,10 @@ def _polytope(form: ConicForm, A: Array, b: Array, E: Array, e: Array) -> Polyto
     H, h, own, right = split_rows(form)
     H, h = np.vstack([H, -A]), np.concatenate([h, -b])
     E, e = np.vstack([own, E]), np.concatenate([right, e])
-    lengths = np.linalg.norm(H, axis=1)
-    lengths[lengths == 0.0] = 1.0
+    lengths = divisors(np.linalg.norm(H, axis=1))
     H, h = H / lengths[:, None], h / lengths
-    size = 1.0 + float(np.abs(h).max(initial=0.0)) + float(np.abs(e).max(initial=0.0))
-    room = _room(H, h, E, e)
+    size = size_of(h, e)
+    room = _room(H, h, E, e, size)
     if room < -BROKEN * size:
         raise EmptySetError(f"no point satisfies the rows: they lack {-room:.3g} of room")
     if room < BROKEN * size:
@@ -94,13 +94,13 @@ def _polytope(form: ConicForm, A: Array, b: Array, E: Array, e: Array) -> Polyto
     return Polytope(H, h, E, e)
 
 
-def _room(H: Array, h: Array, E: Array, e: Array) -> float:
-    """Return the largest t <= 1 with ``H z >= h + t, E z = e``, negative where there is none."""
+def _room(H: Array, h: Array, E: Array, e: Array, most: float) -> float:
+    """Return the largest t <= most with ``H z >= h + t, E z = e``, negative if there is none."""
     free = np.full(H.shape[1], np.inf)
     program = CheckedProgram(
-        np.append(np.zeros(H.shape[1]), -1.0),
+        -np.eye(len(free) + 1)[-1],
         np.append(-free, -np.inf),
-        np.append(free, 1.0),
+        np.append(free, most),
         np.column_stack([-H, np.ones(len(H))]),
         -h,
         np.column_stack([E, np.zeros(len(E))]),
@@ -115,8 +115,7 @@ def _room(H: Array, h: Array, E: Array, e: Array) -> float:
 def _listed(image: AffineImage, rows: HalfSpaces) -> AffineImage:
     """Return the points of a discrete set that satisfy the rows."""
     points = image.primitive.vertices() @ image.matrix.T + image.offset
-    size = 1.0 + float(np.abs(points).max())
-    inside = points[rows.contains(points, BROKEN * size)]
+    inside = points[rows.contains(points, BROKEN * size_of(points))]
     if not len(inside):
         raise EmptySetError("none of the points satisfies the rows")
     return AffineImage(Simplex(len(inside), binary=True), inside.T, np.zeros(image.n))

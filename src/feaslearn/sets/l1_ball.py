@@ -11,6 +11,7 @@ from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
 from feaslearn.sets.simplex import Simplex
+from feaslearn.sets.sizes import INSIDE, MOST_VERTICES
 
 Array = NDArray[np.float64]
 
@@ -77,23 +78,19 @@ class L1Ball(PrimitiveSet):
         columns = np.diag(-np.sign(cost))[:, tied]
         return AffineImage(Simplex(len(tied)), columns, nothing)
 
-    def contains(self, Z: ArrayLike, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE) -> NDArray[np.bool_]:
         """Say for each row of ``Z`` whether its l1 norm is at most one."""
         return np.asarray(np.abs(self._rows(Z, "Z")).sum(axis=1) <= 1.0 + tolerance)
 
     def _project_rows(self, Z: Array) -> Array:
-        outside = np.abs(Z).sum(axis=1) > 1.0
-        projected = Z.copy()
-        if outside.any():
-            far = Z[outside]
-            projected[outside] = np.sign(far) * Simplex(self.p).project(np.abs(far))
-        return projected
+        inside = np.abs(Z).sum(axis=1, keepdims=True) <= 1.0
+        return np.where(inside, Z, np.sign(Z) * Simplex(self.p).project(np.abs(Z)))
 
     def center(self) -> Array:
         """Return zero."""
         return np.zeros(self.dimension)
 
-    def vertices(self, limit: int = 10_000) -> Array:
+    def vertices(self, limit: int = MOST_VERTICES) -> Array:
         """Return ``+e_1, -e_1, +e_2, ...``."""
         p = self.dimension
         self._refuse_beyond(limit, 2 * p)

@@ -9,6 +9,7 @@ from feaslearn.kernels.set_code import L2_BALL, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
+from feaslearn.sets.sizes import INSIDE
 
 Array = NDArray[np.float64]
 
@@ -58,7 +59,7 @@ class L2Ball(PrimitiveSet):
             return AffineImage(self, np.eye(len(cost)), np.zeros(len(cost)))
         return AffineImage.point(-cost / norm)
 
-    def contains(self, Z: ArrayLike, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE) -> NDArray[np.bool_]:
         """Say for each row of ``Z`` whether its norm is at most one."""
         return np.asarray(np.linalg.norm(self._rows(Z, "Z"), axis=1) <= 1.0 + tolerance)
 

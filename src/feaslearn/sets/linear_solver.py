@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.sets.conic_form import ConicForm
+from feaslearn.sets.sizes import divisors
 from feaslearn.sets.vertex_enumeration import split_rows
 from feaslearn.sets.warm_program import Bounds, WarmProgram
 
@@ -23,6 +24,5 @@ def minimize_polyhedral(form: ConicForm, Q: Array) -> Array:
         np.full(Q.shape, np.inf),
     )
     # The solver's tolerances are absolute.
-    sizes = np.abs(Q).max(axis=1, keepdims=True)
-    costs = Q / np.where(sizes > 0.0, sizes, 1.0)
+    costs = Q / divisors(np.abs(Q).max(axis=1, keepdims=True))
     return WarmProgram(np.vstack([H, E])).solve(costs, bounds).points

@@ -8,15 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.exceptions import Problems, SetError, TooManyVerticesError
 from feaslearn.kernels.set_code import BINARY_POINTS, POINTS, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.binary_points import (
-    binary_points_of_form,
-    hull_form,
-    middle_point,
-    nearest_points,
-)
+from feaslearn.sets.binary_points import binary_points_of_form, middle_point, nearest_points
 from feaslearn.sets.conic_form import Cone, ConicForm
+from feaslearn.sets.half_spaces import half_spaces_of_points
 from feaslearn.sets.primitive_set import PrimitiveSet, checked_flag, numbers
 from feaslearn.sets.simplex import Simplex
+from feaslearn.sets.sizes import INSIDE, MOST_VERTICES, size_of
 
 Array = NDArray[np.float64]
 
@@ -81,9 +78,11 @@ class Polytope(PrimitiveSet):
 
     def conic_form(self) -> ConicForm:
         """Return inequalities first, then equalities; those of the hull, if binary."""
-        return hull_form(self.vertices()) if self.discrete else self._given_rows()
+        if self.discrete:
+            return half_spaces_of_points(self.vertices()).form()
+        return self._given_rows()
 
-    def vertices(self, limit: int = 10_000) -> Array:
+    def vertices(self, limit: int = MOST_VERTICES) -> Array:
         """Return the vertices as rows, or the binary points, the first entries first."""
         if self.discrete:
             return binary_points_of_form(self._given_rows(), limit, self)
@@ -105,8 +104,8 @@ class Polytope(PrimitiveSet):
         if (self.E is None) != (self.e is None):
             problems.add("E and e must be given together")
             problems.raise_if_any(SetError, "Polytope")
-        E = np.zeros((0, H.shape[1])) if self.E is None else numbers(self.E, "E", "Polytope")
-        e = np.zeros(0) if self.e is None else numbers(self.e, "e", "Polytope")
+        E = np.empty((0, H.shape[1])) if self.E is None else numbers(self.E, "E", "Polytope")
+        e = np.empty(0) if self.e is None else numbers(self.e, "e", "Polytope")
         for matrix, vector, names in ((H, h, "H and h"), (E, e, "E and e")):
             if matrix.shape != (*vector.shape, H.shape[1]):
                 problems.add(
@@ -144,11 +143,10 @@ class Polytope(PrimitiveSet):
         cost, margin = self._cost(q, tolerance)
         values = code.points @ cost
         # The size of the points enters as in the kernel, so that both see the same ties.
-        size = max(1.0, float(np.abs(code.points).max()))
-        tied = code.points[values <= values.min() + margin * size]
+        tied = code.points[values <= values.min() + margin * size_of(code.points)]
         return AffineImage(Simplex(len(tied), self.binary), tied.T, np.zeros(len(cost)))
 
-    def contains(self, Z: ArrayLike, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE) -> NDArray[np.bool_]:
         """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
         if not self.discrete:
             return super().contains(Z, tolerance)

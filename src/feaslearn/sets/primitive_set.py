@@ -20,6 +20,7 @@ from feaslearn.sets.conic_form import ConicForm
 from feaslearn.sets.conic_solver import minimize_linear, nearest_by_solver
 from feaslearn.sets.facial_reduction import optimal_face
 from feaslearn.sets.linear_solver import minimize_polyhedral
+from feaslearn.sets.sizes import INSIDE, MOST_VERTICES, size_of
 from feaslearn.sets.turning import turn
 from feaslearn.sets.vertex_enumeration import vertices_of_form
 
@@ -156,7 +157,7 @@ class PrimitiveSet(BaseEstimator, ABC):
                 return AffineImage.point(point)
             face = AffineImage(ConicSet(*within), basis, point)
         lower, upper = face.bounding_box()
-        if np.max(upper - lower) <= SINGLE_POINT * max(1.0, np.abs(upper).max()):
+        if np.max(upper - lower) <= SINGLE_POINT * size_of(upper):
             return AffineImage.point((lower + upper) / 2.0)
         return face
 
@@ -170,7 +171,7 @@ class PrimitiveSet(BaseEstimator, ABC):
             return np.zeros(self.dimension)
         return turn(form, minimize_linear(form, q), q, direction)
 
-    def contains(self, Z: ArrayLike, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE) -> NDArray[np.bool_]:
         """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
         return np.asarray(self.conic_form().violation(self._rows(Z, "Z")) <= tolerance)
 
@@ -193,7 +194,7 @@ class PrimitiveSet(BaseEstimator, ABC):
         """Return a point in the (relative) interior: the middle, where there is one."""
         return minimize_linear(self.conic_form(), np.zeros(self.dimension)).point
 
-    def vertices(self, limit: int = 10_000) -> Array:
+    def vertices(self, limit: int = MOST_VERTICES) -> Array:
         """Return the vertices as rows, in a fixed order.
 
         Raises

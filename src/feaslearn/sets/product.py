@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +14,7 @@ from feaslearn.kernels.set_code import SetCode, join
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.conic_form import ConicForm, stack
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.sets.sizes import INSIDE, MOST_VERTICES
 
 Array = NDArray[np.float64]
 
@@ -85,16 +87,14 @@ class Product(PrimitiveSet):
         cost, margin = self._cost(q, tolerance)
         parts = zip(self._factors(), self._split(cost), strict=True)
         faces = [factor.face(part, margin) for factor, part in parts]
-        offset = np.concatenate([face.offset for face in faces])
         wide = [face for face in faces if not face.is_point]
-        points = [face.matrix[:, 0] if face.is_point else 0.0 * face.offset for face in faces]
-        offset = offset + np.concatenate(points)
+        offset = np.concatenate([f.center() if f.is_point else f.offset for f in faces])
         if not wide:
             return AffineImage.point(offset)
         blocks = [face.matrix[:, :0] if face.is_point else face.matrix for face in faces]
         return AffineImage(Product([face.primitive for face in wide]), block_diag(*blocks), offset)
 
-    def contains(self, Z: ArrayLike, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE) -> NDArray[np.bool_]:
         """Say for each row of ``Z`` whether each part lies in its factor."""
         parts = zip(self._factors(), self._split(self._rows(Z, "Z")), strict=True)
         inside = [factor.contains(part, tolerance) for factor, part in parts]
@@ -108,9 +108,9 @@ class Product(PrimitiveSet):
         """Return the factors' centres."""
         return np.concatenate([factor.center() for factor in self._factors()])
 
-    def vertices(self, limit: int = 10_000) -> Array:
+    def vertices(self, limit: int = MOST_VERTICES) -> Array:
         """Return every combination of the factors' vertices, the last factor moving fastest."""
         lists = [factor.vertices(limit) for factor in self._factors()]
-        self._refuse_beyond(limit, int(np.prod([float(len(points)) for points in lists])))
-        grid = np.indices([len(points) for points in lists]).reshape(len(lists), -1)
-        return np.hstack([points[index] for points, index in zip(lists, grid, strict=True)])
+        self._refuse_beyond(limit, prod(len(points) for points in lists))
+        grid = np.indices([len(points) for points in lists])
+        return np.hstack([points[i.ravel()] for points, i in zip(lists, grid, strict=True)])

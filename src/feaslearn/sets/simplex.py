@@ -13,6 +13,7 @@ from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.binary_points import nearest_points
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet, checked_flag, positive_integer
+from feaslearn.sets.sizes import INSIDE, MOST_VERTICES
 
 Array = NDArray[np.float64]
 
@@ -100,7 +101,7 @@ class Simplex(PrimitiveSet):
         vertices = Simplex(len(tied), self.binary)
         return AffineImage(vertices, np.eye(len(cost))[:, tied], np.zeros(len(cost)))
 
-    def contains(self, Z: ArrayLike, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE) -> NDArray[np.bool_]:
         """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
         inside = super().contains(Z, tolerance)
         if self.discrete:
@@ -121,7 +122,7 @@ class Simplex(PrimitiveSet):
             return np.asarray(np.eye(self.dimension)[self.dimension // 2])
         return np.full(self.dimension, 1.0 / self.dimension)
 
-    def vertices(self, limit: int = 10_000) -> Array:
+    def vertices(self, limit: int = MOST_VERTICES) -> Array:
         """Return the p unit vectors."""
         self._refuse_beyond(limit, self.dimension)
         return np.eye(self.dimension)

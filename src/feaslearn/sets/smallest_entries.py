@@ -38,8 +38,7 @@ def smallest_entries(
     for start in range(0, len(Q), ROWS_TOGETHER):
         rows = slice(start, start + ROWS_TOGETHER)
         columns = np.ascontiguousarray(Q[rows].T)
-        ranks = _ranks(columns)
-        ordered = _sorted(columns)
+        ranks, ordered = by_pairs(columns) if p <= FEW_ENTRIES else by_sorting(columns)
         margin = TIE_TOLERANCE * np.maximum(np.abs(ordered[0]), np.abs(ordered[-1]))
         for place, count in enumerate(counts):
             chosen[rows, place] = (ranks < count).T
@@ -48,32 +47,30 @@ def smallest_entries(
     return chosen, tied
 
 
-def _sorted(columns: Array) -> Array:
-    """Return the entries of each row in order; few are exchanged in neighbouring pairs."""
-    p = len(columns)
-    if p > FEW_ENTRIES:
-        return np.sort(columns, axis=0)
-    ordered = columns.copy()
-    for turn in range(p):
-        for j in range(turn % 2, p - 1, 2):
-            low = np.minimum(ordered[j], ordered[j + 1])
-            np.maximum(ordered[j], ordered[j + 1], out=ordered[j + 1])
-            ordered[j] = low
-    return ordered
+def by_pairs(columns: Array) -> tuple[NDArray[np.integer], Array]:
+    """Return the place of each entry in its row, and the entries in order; rows are columns here.
 
-
-def _ranks(columns: Array) -> NDArray[np.integer]:
-    """Return the place of each entry among those of its row; rows are columns here."""
+    All pairs are compared, and neighbouring ones exchanged.
+    """
     p = len(columns)
-    if p > FEW_ENTRIES:
-        ranks = np.empty(columns.shape, dtype=np.intp)
-        order = np.argsort(columns, axis=0, kind="stable")
-        np.put_along_axis(ranks, order, np.arange(p)[:, None], axis=0)
-        return ranks
     ranks = np.zeros(columns.shape, dtype=np.int8)
     for k in range(p):
         for later in range(k + 1, p):
             smaller = columns[later] < columns[k]
             ranks[k] += smaller
             ranks[later] += ~smaller
-    return ranks
+    ordered = columns.copy()
+    for turn in range(p):
+        for j in range(turn % 2, p - 1, 2):
+            low = np.minimum(ordered[j], ordered[j + 1])
+            np.maximum(ordered[j], ordered[j + 1], out=ordered[j + 1])
+            ordered[j] = low
+    return ranks, ordered
+
+
+def by_sorting(columns: Array) -> tuple[NDArray[np.integer], Array]:
+    """Return the same as `by_pairs`, for columns of many entries."""
+    order = np.argsort(columns, axis=0, kind="stable")
+    ranks = np.empty(columns.shape, dtype=np.intp)
+    np.put_along_axis(ranks, order, np.arange(len(columns))[:, None], axis=0)
+    return ranks, np.take_along_axis(columns, order, axis=0)

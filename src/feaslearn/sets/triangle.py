@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 def side(size: int) -> int | None:
     """Return the m of a triangle of ``m (m + 1) / 2`` entries, or None where there is none."""
-    m = (isqrt(8 * size + 1) - 1) // 2
+    m = isqrt(2 * size)
     return m if m * (m + 1) // 2 == size else None
 
 
@@ -46,15 +46,13 @@ def matrices(triangles: Array) -> Array:
     m = side(triangles.shape[-1])
     if m is None:
         raise ValueError(f"{triangles.shape[-1]} entries are no triangle")
-    flat = triangles.reshape(-1, triangles.shape[-1]) @ spread(m).T
-    return np.asarray(flat).reshape(*triangles.shape[:-1], m, m)
+    return np.asarray(triangles @ spread(m).T).reshape(*triangles.shape[:-1], m, m)
 
 
 def triangles(symmetric: Array) -> Array:
     """Return the triangles of symmetric matrices (..., m, m)."""
     m = symmetric.shape[-1]
-    flat = symmetric.reshape(-1, m * m) @ spread(m)
-    return np.asarray(flat).reshape(*symmetric.shape[:-2], m * (m + 1) // 2)
+    return np.asarray(symmetric.reshape(*symmetric.shape[:-2], m * m) @ spread(m))
 
 
 def turned(Q: Array) -> Array:
@@ -77,11 +75,13 @@ class Split(NamedTuple):
 
     The slack is ``Q'SQ`` after the turn, with the null space of L first. The first ``kept`` rows
     are the triangle of the block across that null space, on which the slack is free; slack that is
-    complementary to L is zero in the other rows. ``values`` are the eigenvalues of L.
+    complementary to L is zero in the other rows. ``values`` are the eigenvalues of L in order, the
+    first ``nullity`` of them zero.
     """
 
     rows: Array
     kept: int
+    nullity: int
     values: Array
     vectors: Array
 
@@ -90,4 +90,4 @@ def split(dual: Array, zero: float) -> Split:
     """Return the turn that multipliers ask for; eigenvalues up to ``zero`` are zero."""
     values, vectors = np.linalg.eigh(matrices(dual))
     nullity = int((values <= zero).sum())
-    return Split(turned(vectors), nullity * (nullity + 1) // 2, values, vectors)
+    return Split(turned(vectors), nullity * (nullity + 1) // 2, nullity, values, vectors)

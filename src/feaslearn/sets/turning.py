@@ -18,6 +18,7 @@ from scipy.linalg import null_space
 from feaslearn.sets.conic_form import ConicForm
 from feaslearn.sets.conic_solver import ConicSolution
 from feaslearn.sets.facial_reduction import FLAT, ZERO_MULTIPLIER
+from feaslearn.sets.sizes import size_of
 from feaslearn.sets.triangle import matrices, split, turned
 
 Array = NDArray[np.float64]
@@ -26,51 +27,53 @@ Array = NDArray[np.float64]
 def turn(form: ConicForm, solution: ConicSolution, q: Array, direction: Array) -> Array:
     """Return the derivative of the minimiser of ``q`` when q moves in ``direction``."""
     p = len(q)
-    active, hessian = [np.zeros((0, p))], np.zeros((p, p))
-    zero = ZERO_MULTIPLIER * np.abs(q).max(initial=0.0)
+    active, hessian = [np.empty((0, p))], np.zeros((p, p))
+    zero = ZERO_MULTIPLIER * np.abs(q).max()
+    flat = FLAT * size_of(solution.point)
     slack = form.H @ solution.point - form.h
     for cone, rows in form.blocks():
-        H, dual, u = form.H[rows], solution.dual[rows], slack[rows][1:]
+        H, dual = form.H[rows], solution.dual[rows]
         if cone.kind == "zero":
             active.append(H)
         elif cone.kind == "nonnegative":
             active.append(H[dual > zero])
-        elif np.linalg.norm(dual) <= zero:
-            continue
-        elif cone.kind == "semidefinite":
-            fixed, curved = _semidefinite(H, slack[rows], dual, zero)
+        elif np.linalg.norm(dual) > zero:
+            if cone.kind == "semidefinite":
+                fixed, curved = _semidefinite(H, slack[rows], dual, zero, flat)
+            else:
+                fixed, curved = _second_order(H, slack[rows], dual, flat)
             active.append(fixed)
             hessian += curved
-        else:
-            length = np.linalg.norm(u)
-            if length <= FLAT * max(1.0, np.abs(solution.point).max()):
-                active.append(H)
-                continue
-            unit = u / length
-            active.append((unit @ H[1:] - H[0])[None, :])
-            across = np.eye(len(u)) - np.outer(unit, unit)
-            hessian += dual[0] * H[1:].T @ across @ H[1:] / length
     N = null_space(np.vstack(active), rcond=FLAT)
-    if N.shape[1] == 0:
-        return np.zeros(p)
     curvature = N.T @ hessian @ N
     moved, *_ = np.linalg.lstsq(curvature, N.T @ direction, rcond=FLAT)
     return np.asarray(-N @ moved)
 
 
-def _semidefinite(H: Array, slack: Array, dual: Array, zero: float) -> tuple[Array, Array]:
+def _second_order(H: Array, slack: Array, dual: Array, flat: float) -> tuple[Array, Array]:
+    """Return the active rows and the Hessian of second-order rows with such multipliers."""
+    u = slack[1:]
+    length = np.linalg.norm(u)
+    if length <= flat:
+        # At the apex the point cannot move.
+        return H, np.zeros((H.shape[1], H.shape[1]))
+    unit = u / length
+    across = np.eye(len(u)) - np.outer(unit, unit)
+    return (unit @ H[1:] - H[0])[None, :], dual[0] * H[1:].T @ across @ H[1:] / length
+
+
+def _semidefinite(
+    H: Array, slack: Array, dual: Array, zero: float, flat: float
+) -> tuple[Array, Array]:
     """Return the active rows and the Hessian of semidefinite rows with such multipliers."""
-    _, _, values, vectors = split(dual, zero)
-    null, image = vectors[:, values <= zero], vectors[:, values > zero]
+    _, _, nullity, values, vectors = split(dual, zero)
+    null, image = vectors[:, :nullity], vectors[:, nullity:]
     sizes, axes = np.linalg.eigh(null.T @ matrices(slack) @ null)
-    turn = turned(np.hstack([null @ axes, image]))
-    # Which two columns of the turn each row of the triangle belongs to.
+    rows = turned(np.hstack([null @ axes, image])) @ H
+    # Which two columns of the turn each row of the triangle belongs to: ``first <= second``.
     second, first = np.tril_indices(len(vectors))
-    across = (first < len(sizes)) & (second >= len(sizes))
-    size = np.append(sizes, np.zeros(image.shape[1]))[first]
-    bent = across & (size > FLAT * max(1.0, np.abs(slack).max()))
-    price = np.append(np.zeros(len(sizes)), values[values > zero])[second]
-    rows = turn @ H
+    bent = (first < nullity) & (second >= nullity)
+    bent[bent] = sizes[first[bent]] > flat
+    prices = values[second[bent]] / sizes[first[bent]]
     # Rows of the triangle hold the entries off the diagonal times the root of two.
-    curved = rows[bent].T @ (rows[bent] * (price[bent] / size[bent])[:, None])
-    return rows[(first >= len(sizes)) | (across & ~bent)], curved
+    return rows[(second >= nullity) & ~bent], rows[bent].T @ (rows[bent] * prices[:, None])

@@ -20,6 +20,7 @@ from feaslearn.sets.boundedness import check_nonempty_and_bounded
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.conic_solver import solve_conic
 from feaslearn.sets.half_spaces import distinct, may_have_too_many_facets
+from feaslearn.sets.sizes import divisors, size_of
 
 Array = NDArray[np.float64]
 
@@ -27,6 +28,12 @@ Array = NDArray[np.float64]
 NO_SLACK = 1e-8
 #: Rows of norm one closer to dependent than this are dependent.
 FLAT = 1e-9
+#: Of multipliers that sum to one, those up to this are zero.
+ZERO_MULTIPLIER = 1e-6
+#: Numbers this close to a short decimal number, relative to the largest, are that number.
+SHORT = 1e-13
+#: A facet of the dual hull this close to zero belongs to a corner without limit.
+ENDLESS = 1e-12
 
 
 def vertices_of_form(form: ConicForm, limit: int, name: object) -> Array:
@@ -81,25 +88,24 @@ def _enumerate(H: bytes, h: bytes, shape: tuple[int, int], cones: tuple[Cone, ..
     # In units of its own, so that tolerances mean the same for small numbers as for large ones.
     unit = _power_of_two(float(np.abs(form.h).max(initial=0.0)))
     point, basis, rows, slack = around_inner_point(form._replace(h=form.h / unit))
-    if basis.shape[1] == 0:
-        return _tidy(unit * point[None, :])
     d = basis.shape[1]
+    if d == 0:
+        return _tidy(unit * point[None, :])
     if may_have_too_many_facets(len(rows), d):
         return f"{len(rows)} rows in {d} dimensions, too many"
     corners = _ends(rows[:, 0], slack) if d == 1 else _corners(rows, slack)
-    found = _tidy(unit * distinct(point + corners @ basis.T))
-    return found[np.lexsort(-found.round(9).T[::-1])]
+    found = distinct(point + corners @ basis.T)
+    return _tidy(unit * found[np.lexsort(-found.round(9).T[::-1])])
 
 
 def _power_of_two(size: float) -> float:
     """Return a number near a size that changes no digit; 1 where there is no size."""
-    return float(np.exp2(np.round(np.log2(size)))) if size > 0.0 else 1.0
+    return float(np.exp2(np.round(np.log2(divisors(size)))))
 
 
 def _normalized(form: ConicForm) -> ConicForm:
     """Return rows of norm one; rows of zeros stay, to be found out as wrong or needless."""
-    norms = np.linalg.norm(form.H, axis=1)
-    norms[norms == 0.0] = 1.0
+    norms = divisors(np.linalg.norm(form.H, axis=1))
     return ConicForm(form.H / norms[:, None], form.h / norms, form.cones)
 
 
@@ -110,7 +116,7 @@ def _flat(H: Array, h: Array, E: Array, e: Array) -> tuple[Array, Array]:
     with a positive multiplier have no slack at any point: they join the equalities.
     """
     p = H.shape[1]
-    tight = np.zeros(len(H), dtype=bool)
+    tight, point, last = np.zeros(len(H), dtype=bool), np.empty(p), np.eye(p + 1)[-1]
     while True:
         free = np.flatnonzero(~tight)
         equal, right = np.vstack([E, H[tight]]), np.concatenate([e, h[tight]])
@@ -118,12 +124,14 @@ def _flat(H: Array, h: Array, E: Array, e: Array) -> tuple[Array, Array]:
             [
                 np.column_stack([equal, np.zeros(len(equal))]),
                 np.column_stack([H[free], -np.ones(len(free))]),
-                np.append(np.zeros(p), -1.0),
+                -last,
             ]
         )
-        offset = np.concatenate([right, h[free], [-1.0]])
+        # Opposite rows that leave a little room contradict each other as equalities: they are
+        # held where the last point was.
+        offset = np.concatenate([e, H[tight] @ point, h[free], [-1.0]])
         cones = (Cone("zero", len(equal)), Cone("nonnegative", len(free) + 1))
-        answer = solve_conic(np.append(np.zeros(p), -1.0), rows, offset, cones)
+        answer = solve_conic(-last, rows, offset, cones)
         point, slack = answer.point[:p], answer.point[-1]
         if slack < -NO_SLACK:
             raise EmptySetError("the rows have no point in common")
@@ -133,15 +141,16 @@ def _flat(H: Array, h: Array, E: Array, e: Array) -> tuple[Array, Array]:
             return point, null_space(equal, rcond=FLAT) if len(equal) else np.eye(p)
         # These multipliers sum to one, so that there is at least one to take.
         multipliers = answer.dual[len(equal) : len(equal) + len(free)]
-        tight[free[multipliers >= min(1e-6, multipliers.max())]] = True
+        tight[free[multipliers > ZERO_MULTIPLIER]] = True
 
 
 def _ends(rows: Array, slack: Array) -> Array:
     """Return the two ends of ``{w : rows w + slack >= 0}`` on a line."""
-    if not ((rows > 0).any() and (rows < 0).any()):
+    above = np.signbit(rows)
+    if above.all() or not above.any():
         raise UnboundedSetError("the rows leave a direction without limit")
     steps = -slack / rows
-    return np.array([[steps[rows > 0].max()], [steps[rows < 0].min()]])
+    return np.array([[steps[~above].max()], [steps[above].min()]])
 
 
 def _corners(rows: Array, slack: Array) -> Array:
@@ -152,7 +161,7 @@ def _corners(rows: Array, slack: Array) -> Array:
         facets = ConvexHull(-rows / slack[:, None]).equations
     except (QhullError, ValueError):
         raise UnboundedSetError("the rows leave a direction without limit") from None
-    if (facets[:, -1] > -1e-12).any():
+    if (facets[:, -1] > -ENDLESS).any():
         raise UnboundedSetError("the rows leave a direction without limit")
     corners = -facets[:, :-1] / facets[:, -1:]
     return np.array([_polished(corner, rows, slack) for corner in corners])
@@ -161,12 +170,12 @@ def _corners(rows: Array, slack: Array) -> Array:
 def _polished(corner: Array, rows: Array, slack: Array) -> Array:
     """Solve the rows that are active at a corner once more: the dual hull rounds."""
     gaps = rows @ corner + slack
-    active = np.abs(gaps) <= FLAT * max(1.0, float(np.abs(corner).max()))
+    active = np.abs(gaps) <= FLAT * size_of(corner)
     return np.asarray(corner - np.linalg.lstsq(rows[active], gaps[active], rcond=FLAT)[0])
 
 
 def _tidy(points: Array) -> Array:
     """Write entries that are a short decimal number up to rounding as that number."""
-    size = max(1.0, float(np.abs(points).max()))
     short = points.round(10)
-    return np.where(np.abs(points - short) <= 1e-13 * size, short, points) + 0.0
+    near = np.abs(points - short) <= SHORT * size_of(points)
+    return np.where(near, short, points) + 0.0

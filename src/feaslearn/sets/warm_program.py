@@ -131,20 +131,23 @@ class WarmProgram:
         for i in range(n_samples):
             self._change(i, costs, bounds, everything=i == 0)
             statuses[i] = self._answer(i, answers)
-        for i in np.flatnonzero(self._broken(answers.points, bounds)).tolist():
+        for i in np.flatnonzero(excess_of(*self._bounded(answers.points, bounds))).tolist():
             # Rounding adds up from basis to basis: a cold start begins without any.
             self._solver.clearSolver()
             self._change(i, costs, bounds, everything=True)
             statuses[i] = self._answer(i, answers)
-        raise_violations(answers.points @ self._matrix.T, bounds.row_lower, bounds.row_upper)
-        raise_violations(answers.points, bounds.lower, bounds.upper)
+        raise_violations(*self._bounded(answers.points, bounds))
         return answers, statuses
 
-    def _broken(self, points: FloatArray, bounds: Bounds) -> NDArray[np.bool_]:
-        """Say at which samples a point breaks a bound."""
-        rows = excess_of(points @ self._matrix.T, bounds.row_lower, bounds.row_upper)
-        columns = excess_of(points, bounds.lower, bounds.upper)
-        return np.asarray(np.maximum(rows, columns) > 0.0)
+    def _bounded(
+        self, points: FloatArray, bounds: Bounds
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the rows and entries of points, with their lower and upper bounds."""
+        return (
+            np.hstack([points @ self._matrix.T, points]),
+            np.hstack([bounds.row_lower, bounds.lower]),
+            np.hstack([bounds.row_upper, bounds.upper]),
+        )
 
     def _answer(self, i: int, answers: Answers) -> str:
         """Solve, write down the answer to sample i if there is one, and say what came of it."""
@@ -243,7 +246,7 @@ def raise_violations(values: FloatArray, lower: FloatArray, upper: FloatArray) -
         What must satisfy ``lower <= values <= upper``.
     """
     excess = excess_of(values, lower, upper)
-    bad = np.flatnonzero(excess > 0.0)
+    bad = np.flatnonzero(excess)
     if len(bad):
         raise SolverError(
             f"the solver's answer breaks a bound by {excess[bad].max():.2g} at {name_rows(bad)}: "

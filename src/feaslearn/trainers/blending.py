@@ -25,6 +25,7 @@ from feaslearn.trainers.out_of_fold import out_of_fold
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import Given, train_once
 from feaslearn.trainers.sample_order import folds_of
+from feaslearn.trainers.standardize import observed_mean
 from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
@@ -250,8 +251,10 @@ def best_weights(guesses: Array, whole: Shard) -> Array:
     """Return non-negative weights with sum one for guesses (members, N, n), by least squares."""
     seen = ~np.isnan(whole.decisions)
     roots = np.sqrt(np.broadcast_to(whole.weights[:, None], seen.shape)[seen])
-    design = (guesses[:, seen] * roots).T
-    target = whole.decisions[seen] * roots
+    # Weights that sum to one weigh deviations as they weigh decisions, but with all their digits.
+    center = observed_mean(whole.decisions, whole.weights)
+    design = ((guesses - center)[:, seen] * roots).T
+    target = (whole.decisions - center)[seen] * roots
     size = SUM_TO_ONE * (float(np.linalg.norm(target)) or 1.0)
     design = np.vstack([design, np.full(len(guesses), size)])
     weights = nnls(design, np.append(target, size))[0]

@@ -18,7 +18,7 @@ from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.trainers.least_squares import least_squares
-from feaslearn.trainers.sample_order import MOST_SORTED, column_ranks
+from feaslearn.trainers.sample_order import MOST_SORTED, places
 from feaslearn.trainers.standardize import Standardization, weighted_sum
 
 Array = NDArray[np.float64]
@@ -61,10 +61,8 @@ class CanonicalView:
         center = least_squares(features[:, :1], decisions, weights)[0]
         squares = weighted_sum(np.nan_to_num(decisions - center) ** 2, weights)
         unit = float(np.sqrt(squares.sum() / weights.sum()))
-        places = np.append(0, 1 + np.argsort(column_ranks(features[:, 1:], weights)))
-        own = np.argsort(column_ranks(decisions, weights))
-        weight = 1.0 / objective.n_samples
-        return cls(Standardization.of(objective), places, own, center, unit or 1.0, weight)
+        weight, columns = 1.0 / objective.n_samples, places(features, decisions, weights)
+        return cls(Standardization.of(objective), *columns, center, unit or 1.0, weight)
 
     def apply(self, objective: Objective) -> Objective:
         """Return the objective in this view."""
@@ -86,8 +84,8 @@ class CanonicalView:
         hypothesis, n, k = objective.maps(), objective.n_decisions, objective.n_features
         maps = hypothesis.maps(theta, n, k)
         A, b = np.empty_like(maps.A), np.empty_like(maps.b)
-        places = np.ix_(self.features, self.decisions)
-        A[places], b[places] = self.unit * maps.A, self.unit * maps.b
+        cells = np.ix_(self.features, self.decisions)
+        A[cells], b[cells] = self.unit * maps.A, self.unit * maps.b
         b[0] += self.center
         return self.standard.revert(objective, hypothesis.theta_of(Maps(A, b)))
 
@@ -95,3 +93,9 @@ class CanonicalView:
 def rounded(table: Array) -> Array:
     """Return numbers of size one without the digits that only rounding made."""
     return np.ascontiguousarray(np.round(table / GRAIN) * GRAIN)
+
+
+def rounded_shares(sizes: Array) -> Array:
+    """Return positive numbers of any size without the digits that only rounding made."""
+    parts, powers = np.frexp(sizes)
+    return np.ldexp(rounded(parts), powers)

@@ -28,8 +28,9 @@ from feaslearn.runs import Run
 from feaslearn.trainers.canonical_view import rounded
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.quasi_newton import quasi_newton
-from feaslearn.trainers.sample_order import in_order
-from feaslearn.trainers.standardize import weighted_sum
+from feaslearn.trainers.refit_places import Places
+from feaslearn.trainers.sample_order import column_ranks, in_order
+from feaslearn.trainers.standardize import observed_mean
 
 Array = NDArray[np.float64]
 
@@ -66,7 +67,8 @@ def refit_within(
         return theta
     whole = in_order(objective.whole())
     run = objective.run.within("refit")
-    problem = _Refit(known.hypothesis, known, *_place_and_unit(whole))
+    columns = np.argsort(column_ranks(whole.decisions, whole.weights))
+    problem = _Refit(known.hypothesis, known, columns, *_place_and_unit(whole))
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
     # Every term has entries at any row, so that a few tell how many.
@@ -94,12 +96,8 @@ def refit_within(
 
 def _place_and_unit(whole: Shard) -> tuple[Array, float]:
     """Return the mean of the decisions, and the root mean square deviation from it."""
-    seen = ~np.isnan(whole.decisions)
-    weights = whole.weights[:, None] * seen
-    total = weights.sum(axis=0)
-    total = np.where(total > 0.0, total, 1.0)
-    center = weighted_sum(np.nan_to_num(whole.decisions), whole.weights) / total
-    squares = weighted_sum(np.nan_to_num(whole.decisions - center) ** 2, whole.weights) / total
+    center = observed_mean(whole.decisions, whole.weights)
+    squares = observed_mean((whole.decisions - center) ** 2, whole.weights)
     return center, float(np.sqrt(squares.sum())) or 1.0
 
 
@@ -118,6 +116,8 @@ class _Refit:
 
     hypothesis: Hypothesis
     known: Constrained
+    #: The decisions in the order in which programs have them.
+    decisions: NDArray[np.intp]
     #: Mean and spread of the decisions: programs are written in numbers relative to them.
     center: Array
     unit: float
@@ -196,18 +196,21 @@ class _Refit:
         lifted = lifted_region(self.hypothesis, theta, features, n, self.every_term)
         if lifted is None:
             raise TypeError("a curved set has no lifted region")
-        unit, known = self.unit, self._relative_known(known)
+        places = Places.of(self.hypothesis, lifted, self.decisions)
+        unit, known = self.unit, places.known(self._relative_known(known))
         # Points of a sum are decisions, those of other sets are mapped to them.
         inner = unit if isinstance(self.hypothesis, Minkowski) else 1.0
-        flat = self._relative(lifted, inner).on_flat(known)
+        flat = places.region(self._relative(lifted, inner)).on_flat(known)
         program = _Program(n, flat.W, flat.slack, known)
         count, p, r = len(features), flat.lower.shape[1], len(flat.W)
         slopes = LiftedSlopes(
             np.zeros((count, n, p)), *(np.zeros((count, size)) for size in (n, p, p, r))
         )
         sizes = np.abs(samples.costs).max(axis=1, keepdims=True)
-        costs = known.inner_costs(rounded(samples.costs / np.where(sizes > 0.0, sizes, 1.0)))
-        decisions, total = rounded((samples.decisions - self.center) / unit), 0.0
+        costs = rounded(samples.costs / np.where(sizes > 0.0, sizes, 1.0))[:, self.decisions]
+        costs = known.inner_costs(costs)
+        decisions = rounded((samples.decisions - self.center) / unit)[:, self.decisions]
+        total = 0.0
         for i in range(count):
             M = flat.M if flat.M.ndim == 2 else flat.M[i]
             numbers = (M, flat.m[i], flat.lower[i], flat.upper[i], flat.w[i])
@@ -220,6 +223,7 @@ class _Refit:
             slopes = slopes._replace(M=across @ slopes.M, m=slopes.m @ across)
         factors = (unit * inner, unit, *(unit**2 / inner,) * 3)
         slopes = LiftedSlopes(*(f * part for f, part in zip(factors, slopes, strict=True)))
+        slopes = places.back(slopes)
         return unit**2 * total, pull_back(self.hypothesis, theta, features, slopes, self.every_term)
 
     def _relative_known(self, known: KnownLimits) -> KnownLimits:

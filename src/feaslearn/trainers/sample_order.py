@@ -141,6 +141,12 @@ def column_ranks(table: Array, weights: Array) -> Indices:
     return np.argsort(np.argsort(marks, kind="stable"), kind="stable")
 
 
+def places(features: Array, decisions: Array, weights: Array) -> tuple[Indices, Indices]:
+    """Return the columns of features, the constant first, and of decisions by their ranks."""
+    of_features = np.append(0, 1 + np.argsort(column_ranks(features[:, 1:], weights)))
+    return of_features, np.argsort(column_ranks(decisions, weights))
+
+
 def _places(table: Array, mean: Array, shrink: Array) -> Array:
     """Return a table in deviations from the mean; what was not observed has a place of its own."""
     z = (_numbers(table) - mean) * shrink

@@ -46,6 +46,12 @@ def weighted_sum(table: Array, weights: Array) -> Array:
     return np.asarray((weights[:, None] * table).sum(axis=0))
 
 
+def observed_mean(table: Array, weights: Array) -> Array:
+    """Return the weighted mean of what was observed in each column; zero where nothing was."""
+    total = weighted_sum((~np.isnan(table)).astype(float), weights)
+    return weighted_sum(np.nan_to_num(table), weights) / np.where(total > 0.0, total, 1.0)
+
+
 @dataclass(frozen=True)
 class Standardization:
     """Means and scales of the features; the constant keeps mean 0 and scale 1.

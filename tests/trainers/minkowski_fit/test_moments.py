@@ -29,6 +29,8 @@ def test_the_loss_from_moments_is_the_loss(same: bool, gaps: bool) -> None:
         a, b = random.normal(size=(5, rows.psi.shape[1])), random.normal(size=(3, 2))
         errors = np.nan_to_num(rows.predict(a, b) - rows.decisions)
         assert found.value(a, b) == pytest.approx(float(rows.weights @ (errors**2).sum(axis=1)))
+        other = a + random.normal(size=a.shape), b + random.normal(size=b.shape)
+        assert found.rise(a, b, *other) == pytest.approx(found.value(*other) - found.value(a, b))
     chosen = np.arange(40) < 15
     halves = [Rows(*(array[part] for array in rows)) for part in (chosen, ~chosen)]
     parts = Moments.total([Moments.of(half, split) for half in halves])

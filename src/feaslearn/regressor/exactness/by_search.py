@@ -17,7 +17,7 @@ from feaslearn.regressor.region_regressor import RegionRegressor
 from feaslearn.trainers import Global, MixedInteger, Trainer
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.facet_learning.response import contradiction
-from feaslearn.trainers.facet_learning.samples import Units
+from feaslearn.trainers.facet_learning.units import Units
 
 Places = NDArray[np.intp]
 

@@ -24,13 +24,14 @@ from feaslearn.trainers.facet_learning.equalities import (
     given_equalities,
     known_noise,
 )
-from feaslearn.trainers.facet_learning.facet_search import GrowthOptions
+from feaslearn.trainers.facet_learning.facet_search import Firm, GrowthOptions
 from feaslearn.trainers.facet_learning.growing import grown_region, held_out_growth
 from feaslearn.trainers.facet_learning.growth import loss_of
 from feaslearn.trainers.facet_learning.region_once import region_once
 from feaslearn.trainers.facet_learning.remarks import contradictions, refuse_empty
 from feaslearn.trainers.facet_learning.response import answers_to_prices, are_exact
-from feaslearn.trainers.facet_learning.samples import Samples, Units, check_size, rows_of
+from feaslearn.trainers.facet_learning.samples import Samples, check_size, rows_of
+from feaslearn.trainers.facet_learning.units import Units
 from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import Given
@@ -153,23 +154,23 @@ class FacetLearning(Trainer):
         start, options = self._start(hypothesis, units, samples, by_cost, choice, random)
         if choice.clock.interrupted:
             run.clock.interrupt()
-        theta = hypothesis.theta_of_rows(units.revert(start))
-        options = replace(options, run=with_time_to_measure(objective, theta).run)
+
+        def theta_of(rows: FacetRows) -> Array:
+            return hypothesis.theta_of_rows(_with_given_bounds(hypothesis, units.revert(rows)))
+
+        options = replace(options, run=with_time_to_measure(objective, theta_of(start)).run)
         if known is not None and not objective.drawn:
             refuse_empty(hypothesis, start, units.apply(*came), came[0])
         history = [loss_of(start, samples, options)]
         regions, status = self._regions(start, samples, options, random)
         history += [loss_of(rows, samples, options) for rows in regions]
         best = [start, *regions][int(np.argmin(history))]
-        theta = hypothesis.theta_of_rows(units.revert(best))
-        trained = measured(self, objective, theta, status)
+        trained = measured(self, objective, theta_of(best), status)
         result = trained.result
         result.n_iter, result.history = len(regions), {"relative loss": history}
         if not objective.drawn:  # rows are named
             result.warnings = contradictions(came[0], units.apply(*came), options.noise)
-        result.others = [
-            hypothesis.theta_of_rows(units.revert(rows)) for rows in regions if rows is not best
-        ]
+        result.others = [theta_of(rows) for rows in regions if rows is not best]
         return trained
 
     def _regions(
@@ -213,8 +214,9 @@ class FacetLearning(Trainer):
         given = hypothesis.given_balance(n)
         nothing = np.zeros((0, n)), np.zeros((0, k))
         most = int(hypothesis.max_facets) if answers_to_prices(samples) else 0
+        firm = Firm(not isinstance(hypothesis.bounds, str), given is not None)
         options = GrowthOptions(
-            most, 0.0, self.support, self.tries, by_cost, float(self.held_out), run
+            most, 0.0, self.support, self.tries, by_cost, float(self.held_out), firm, run
         )
 
         def begin(equalities: Equalities, noise: float) -> FacetRows:
@@ -224,7 +226,7 @@ class FacetLearning(Trainer):
         if given is None:
             equalities = self._equalities(begin, samples, options, random)
         else:
-            equalities = given_equalities(samples, given * units.scale)
+            equalities = given_equalities(samples, units.directions(given))
         start = partial(begin, equalities)
         if self.noise != "auto":
             options = replace(options, noise=float(self.noise))
@@ -264,7 +266,7 @@ class FacetLearning(Trainer):
             return bounds_from_data(samples, noise)
         n, k = samples.decisions.shape[1], samples.features.shape[1]
         sides = np.zeros((2, n, k))
-        sides[:, :, 0] = hypothesis.given_bounds(n) / units.scale
+        sides[:, :, 0] = units.points(np.array(hypothesis.given_bounds(n)))
         return sides[0], sides[1]
 
     def _least_noisy(
@@ -294,3 +296,12 @@ class FacetLearning(Trainer):
             if loss < (1.0 - CLEARLY_BETTER) * least:
                 best, least = tried, loss
         return best
+
+
+def _with_given_bounds(hypothesis: Facets, rows: FacetRows) -> FacetRows:
+    """Return rows with bounds that were given as they were, to the last digit."""
+    if isinstance(hypothesis.bounds, str):
+        return rows
+    sides = np.zeros((2, *rows.lower.shape))
+    sides[:, :, 0] = hypothesis.given_bounds(len(rows.lower))
+    return rows._replace(lower=sides[0], upper=sides[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,13 @@ DISPLACED = 5.0
 SEEMS_DEARER = 2.0
 
 
+class Firm(NamedTuple):
+    """What the user gave, which does not move."""
+
+    bounds: bool = False
+    equalities: bool = False
+
+
 @dataclass(frozen=True)
 class GrowthOptions:
     """What growth depends on.
@@ -49,6 +56,8 @@ class GrowthOptions:
         Whether regions are compared by suboptimality rather than by predictability.
     held_out : float, default=0.2
         Share of the rows that a growth holds out to accept facets by.
+    firm : Firm
+        Whether bounds and equalities were given.
     run : Run
         How long it may take, and what is done already.
     """
@@ -59,6 +68,7 @@ class GrowthOptions:
     tries: int
     by_cost: bool = False
     held_out: float = 0.2
+    firm: Firm = field(default_factory=Firm)
     run: Run = field(default_factory=Run, repr=False, compare=False)
 
     def within(self, name: object) -> Self:

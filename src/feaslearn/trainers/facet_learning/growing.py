@@ -41,7 +41,7 @@ def grown_region(
     if options.run.late():
         return rows
     if options.noise:
-        polished = polish(rows, inner, POLISH, options.run)
+        polished = polish(rows, inner, POLISH, options)
         return better_of(polished, rows, outer, options)
     if loss <= NEGLIGIBLE:
         return rows

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.kernels.facet_loss import facet_loss
 from feaslearn.kernels.small_lp import workspace
-from feaslearn.runs import Run
+from feaslearn.trainers.facet_learning.facet_search import GrowthOptions
 from feaslearn.trainers.facet_learning.samples import Samples
 from feaslearn.trainers.quasi_newton import quasi_newton
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 EMPTY = 10.0
 
 
-def polish(rows: FacetRows, samples: Samples, max_iter: int, run: Run) -> FacetRows:
+def polish(rows: FacetRows, samples: Samples, max_iter: int, options: GrowthOptions) -> FacetRows:
     """Return rows with a lower training loss, by quasi-Newton steps on the squared loss.
 
     The loss is smooth while the active rows of all samples stay the same, and jumps where they
@@ -45,14 +45,17 @@ def polish(rows: FacetRows, samples: Samples, max_iter: int, run: Run) -> FacetR
         value = facet_loss(work, G, H, L, U, slack, fixed.features, *samples[1:5], penalty, *slopes)
         dG, dH, d_lower, d_upper = slopes
         dH, d_lower, d_upper = (part[:, :k] for part in (dH, d_lower, d_upper))
-        # Bounds that do not move with the features are kept that way.
-        d_lower[:, 1:] = 0.0
-        d_upper[:, 1:] = 0.0
+        # Bounds that do not move with the features are kept that way, what was given as it is.
+        first = 0 if options.firm.bounds else 1
+        d_lower[:, first:] = 0.0
+        d_upper[:, first:] = 0.0
+        if options.firm.equalities:
+            dG[:q] = 0.0
         parts = (dG[:q], dH[:q], d_lower, d_upper, dG[q : q + m], dH[q : q + m])
         return value, np.concatenate([part.ravel() for part in parts])
 
     start = np.concatenate([part.ravel() for part in rows])
-    found = quasi_newton(value_and_gradient, start, run, "polish", maxiter=max_iter)
+    found = quasi_newton(value_and_gradient, start, options.run, "polish", maxiter=max_iter)
     return unpack(found.x) if found.fun < value_and_gradient(start)[0] else rows
 
 

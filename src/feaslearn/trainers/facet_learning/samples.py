@@ -14,7 +14,6 @@ from feaslearn.hypotheses.small_programs import FacetSolutions
 from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective
 from feaslearn.runs.memory import check_memory
-from feaslearn.trainers.standardize import weighted_sum
 
 Array = NDArray[np.float64]
 
@@ -86,14 +85,6 @@ class Samples(NamedTuple):
         return float(self.weights @ ((self.decisions - center) ** 2 @ self.importance))
 
 
-def _deviation(decisions: Array, weights: Array) -> Array:
-    """Return the weighted standard deviation of each decision, of what was observed."""
-    seen = np.where(np.isnan(decisions), 0.0, weights[:, None])
-    values, total = np.nan_to_num(decisions), np.maximum(seen.sum(axis=0), 1e-300)
-    mean = (seen * values).sum(axis=0) / total
-    return np.asarray(np.sqrt((seen * (values - mean) ** 2).sum(axis=0) / total))
-
-
 def rows_of(objective: Objective) -> tuple[Shard, KnownLimits | None]:
     """Return all samples of an objective, and what is known of them."""
     whole = objective.whole()
@@ -101,71 +92,6 @@ def rows_of(objective: Objective) -> tuple[Shard, KnownLimits | None]:
         return whole, None
     features, known = objective.known.split(whole.features)
     return whole._replace(features=features), known
-
-
-class Units(NamedTuple):
-    """Scales that make features, decisions and costs comparable: ``x = offset + scale * x'``."""
-
-    mean: Array
-    spread: Array
-    scale: Array
-
-    @classmethod
-    def of(cls, shard: Shard) -> Units:
-        """Measure a shard; a feature that never changes is left out, divided by infinity."""
-        weights = shard.weights / shard.weights.sum()
-        mean = weighted_sum(shard.features, weights)
-        spread = np.sqrt(weighted_sum((shard.features - mean) ** 2, weights))
-        spread[spread <= 1e-12 * np.abs(mean)] = np.inf
-        mean[0], spread[0] = 0.0, 1.0
-        scale = _deviation(shard.decisions, weights)
-        usual = np.sqrt((scale**2).mean()) or 1.0
-        scale[scale <= 1e-9 * usual] = usual
-        return cls(mean, spread, scale)
-
-    def apply(self, shard: Shard, known: KnownLimits | None = None) -> Samples:
-        """Return the complete rows of a shard in these units, with what is known of them."""
-        complete = ~np.isnan(shard.decisions).any(axis=1) & (shard.weights > 0.0)
-        costs = shard.costs * self.scale
-        lengths = np.linalg.norm(costs, axis=1, keepdims=True)
-        whole = Samples(
-            (shard.features - self.mean) / self.spread,
-            costs / np.where(lengths > 0.0, lengths, 1.0),
-            shard.decisions / self.scale,
-            shard.weights,
-            self.scale**2 / (self.scale**2).mean(),
-            None if known is None else self.scaled(known),
-        )
-        return whole.rows(complete)
-
-    def scaled(self, known: KnownLimits) -> KnownLimits:
-        """Return known constraints on decisions in these units, in rows of length one."""
-        G, E = known.G * self.scale, known.E * self.scale
-        lengths, sizes = (np.linalg.norm(rows, axis=1) for rows in (G, E))
-        sides = known.lower / self.scale, known.upper / self.scale
-        return KnownLimits(
-            G / lengths[:, None], E / sizes[:, None], known.g / lengths, *sides, known.e / sizes
-        )
-
-    def revert(self, rows: FacetRows) -> FacetRows:
-        """Return rows for the features and decisions as they were."""
-
-        def coefficients(f: Array) -> Array:
-            own = f / self.spread
-            own[:, 0] -= own @ self.mean
-            return own
-
-        E, e = rows.E / self.scale, coefficients(rows.e)
-        a, f = rows.a / self.scale, coefficients(rows.f)
-        lengths, sizes = (np.linalg.norm(matrix, axis=1, keepdims=True) for matrix in (a, E))
-        return FacetRows(
-            E / sizes,
-            e / sizes,
-            coefficients(rows.lower) * self.scale[:, None],
-            coefficients(rows.upper) * self.scale[:, None],
-            a / lengths,
-            f / lengths,
-        )
 
 
 def check_size(objective: Objective, max_facets: int) -> None:

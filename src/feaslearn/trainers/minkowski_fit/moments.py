@@ -223,6 +223,15 @@ class Moments(NamedTuple):
         inner += 2.0 * float(np.einsum("gm,gmkj,kj->", a, self.ab, b)) - 2.0 * (self.rb * b).sum()
         return float(self.xx + inner + np.einsum("kj,klj,lj->", b, self.bb, b))
 
+    def rise(self, a: Array, b: Array, to_a: Array, to_b: Array) -> float:
+        """Return by how much the squared errors of ``to_a, to_b`` exceed those of ``a, b``."""
+        da, db = to_a - a, to_b - b
+        slope_a = np.tensordot(self.aa, a + 0.5 * da, 2) - self.ra
+        slope_a += np.tensordot(self.ab, b + 0.5 * db, 2)
+        slope_b = np.einsum("gmkj,gm->kj", self.ab, a + 0.5 * da) - self.rb
+        slope_b += np.einsum("klj,lj->kj", self.bb, b + 0.5 * db)
+        return 2.0 * float((slope_a * da).sum() + (slope_b * db).sum())
+
     def reduced(self) -> Reduced:
         """Return the problem in ``a`` alone, b being the best for it."""
         inverses = self._inverses()

@@ -134,6 +134,7 @@ class Penalized:
         self, folds: Sequence[Moments], tried: Sequence[Strengths], clock: Clock
     ) -> Strengths:
         losses = np.full((len(folds), len(tried)), np.nan)
+        first: dict[int, Answer] = {}
         pending = {f: list(range(len(tried))) for f in range(len(folds))}
         with ProgressBar("Convex: strengths", losses.size) as bar:
             while pending and not clock.out():
@@ -144,11 +145,14 @@ class Penalized:
                     if again:
                         pending.setdefault(f, []).append(s)
                     else:
-                        losses[f, s] = folds[f].value(answer.a, answer.b)
+                        # Compared with one of them, losses that hardly differ keep their digits.
+                        origin = first.setdefault(f, answer)
+                        losses[f, s] = folds[f].rise(origin.a, origin.b, answer.a, answer.b)
                 bar.update(int(np.isfinite(losses).sum()))
-        total = losses[~np.isnan(losses).any(axis=1)].sum(axis=0)
-        if not total.any():
+        complete = ~np.isnan(losses).any(axis=1)
+        if not complete.any():
             return tried[0]
+        total = losses[complete].sum(axis=0)
         # Among equals, the stronger: what rounding decides should be the simpler one.
         size = sum(fold.xx for fold in folds)
         good = np.flatnonzero(total <= total.min() + 1e-12 * size)

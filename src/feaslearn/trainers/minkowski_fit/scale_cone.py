@@ -5,18 +5,17 @@ r"""Least squares over scales that are not negative at any training row.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.optimize import nnls
 
 from feaslearn.exceptions import SolverError
 from feaslearn.runs import Run
 from feaslearn.trainers.minkowski_fit.dual_active_set import DualActiveSet
+from feaslearn.trainers.minkowski_fit.square_root import square_root
 
 Array = NDArray[np.float64]
 #: The scale that a row is about, and the row itself as a key.
@@ -24,8 +23,6 @@ Row = tuple[int, bytes]
 
 #: How often broken rows are added.
 MAX_ROUNDS = 300
-#: Least pivot of a matrix that needs no lift.
-WELL_POSED = 1e-4
 #: Solutions of a larger residual are not believed; those of the quick solver are held to more.
 BELIEVED, QUICK = 1e-6, 1e-9
 #: Coefficients up to which the quick solver is done before a limit could matter.
@@ -104,13 +101,12 @@ class ScaleCone:
         scaled, right = H / np.outer(units, units), r / units
         # With H = LL' and y = L'a the problem is a projection.
         self._run.check_time()
-        factor, scaled = _factored(scaled)
+        root, scaled, target = square_root(scaled, right)
         self._run.check_time()
-        target = solve_triangular(factor, right, lower=True)
         gain = float(target @ target)
         if self._lookout is None and not (self._run.clock.limited and len(target) > QUICKLY_DONE):
             # Three times as fast, not always right, and it cannot be ended.
-            quick = _quick(factor, target)
+            quick = _quick(root.L, target)
             forces = np.maximum(scaled @ quick - right, 0.0)
             residual = _residual(scaled, right, quick, forces, gain)
             if residual <= QUICK:
@@ -121,7 +117,7 @@ class ScaleCone:
         rows, turned = np.zeros((len(units), 0)), np.zeros((len(units), 0))
         for rounds in range(1, MAX_ROUNDS + 1):
             columns = _columns(new, shape) / units[:, None]
-            fresh = solve_triangular(factor, columns, lower=True)
+            fresh = root.below(columns)
             lengths = np.linalg.norm(fresh, axis=0)
             known = known | new
             rows, turned = (
@@ -129,7 +125,7 @@ class ScaleCone:
                 np.hstack([turned, fresh / lengths]),
             )
             search.add_rows(turned)
-            found = solve_triangular(factor, search.y, lower=True, trans=1)
+            found = root.above(search.y)
             new = {}
             if self._lookout is not None:
                 new = self._lookout.find((found / units).reshape(shape), known, everywhere)
@@ -154,21 +150,6 @@ def _columns(rows: Mapping[Row, Array], shape: tuple[int, int]) -> Array:
     for place, ((t, _), row) in enumerate(rows.items()):
         columns[place, t] = row
     return columns.reshape(len(rows), shape[0] * shape[1]).T
-
-
-def _factored(H: Array) -> tuple[Array, Array]:
-    """Return L and LL' = H, whose diagonal is at most about one.
-
-    Where H is nearly singular, it is lifted a little: of all coefficients that are as good, the
-    smallest are taken.
-    """
-    for lift, least in ((0.0, WELL_POSED), (1e-10, 0.0), (1e-8, 0.0), (1e-6, 0.0)):
-        with contextlib.suppress(LinAlgError):
-            lifted = H + lift * np.eye(len(H))
-            factor = np.asarray(cholesky(lifted, lower=True))
-            if np.diag(factor).min() > least:
-                return factor, lifted
-    raise SolverError("the moments of the data are not those of any data: rounding took over")
 
 
 def _residual(H: Array, r: Array, found: Array, forces: Array, value: float) -> float:

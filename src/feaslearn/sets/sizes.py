@@ -1,0 +1,24 @@
+"""How large numbers are, which tolerances are relative to, and what is too many or too far."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+#: Vertices that are listed unless a caller asks for more.
+MOST_VERTICES = 10_000
+#: How far outside a set a point may lie and still count as one of it.
+INSIDE = 1e-9
+
+
+def size_of(*values: ArrayLike) -> float:
+    """Return the largest absolute value, but at least one."""
+    return max(float(np.max(np.abs(each), initial=1.0)) for each in values)
+
+
+def divisors(sizes: ArrayLike) -> Array:
+    """Return sizes to divide by: one where there is nothing to divide."""
+    numbers = np.asarray(sizes, dtype=float)
+    return np.where(numbers == 0.0, 1.0, numbers)

@@ -1,0 +1,286 @@
+"""Tolerances of sets hold as far as they say and no farther: just within, and just beyond."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import EmptySetError, TooManyVerticesError, UnboundedSetError
+from feaslearn.sets import AffineImage, ConicSet, half_spaces, primitive_set
+from feaslearn.sets.binary_points import nearest_points
+from feaslearn.sets.half_spaces import (
+    HalfSpaces,
+    distinct,
+    extreme_points,
+    flat_dimension,
+    may_have_too_many_facets,
+)
+from feaslearn.sets.intersection import intersect
+from feaslearn.sets.smallest_entries import smallest_entries
+from feaslearn.sets.vertex_enumeration import _tidy, around_inner_point
+
+INTERVAL = AffineImage(fl.Box(1), np.eye(1), np.zeros(1))
+
+
+def between(low: float, high: float) -> HalfSpaces:
+    """Return the rows low <= x <= high."""
+    return HalfSpaces(np.array([[1.0], [-1.0]]), np.array([high, -low]), np.empty((0, 1)), [])
+
+
+@pytest.mark.parametrize("size", [1.0, 1e6])
+def test_points_are_one_within_a_billionth(size: float) -> None:
+    for gap, count in ((0.9e-9, 1), (1.5e-9, 2)):
+        points = size * np.array([[1.0, 0.3], [1.0 - gap, 0.3]])
+        assert len(distinct(points)) == count
+
+
+@pytest.mark.parametrize("size", [1.0, 1e6])
+def test_a_flat_may_be_a_billionth_thick(size: float) -> None:
+    for thickness, dimension in ((0.9e-9, 1), (1.5e-9, 2)):
+        corners = size * np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]) * [1.0, thickness]
+        assert flat_dimension(corners) == dimension
+
+
+def test_how_many_facets_are_tried() -> None:
+    assert not may_have_too_many_facets(200_000_000, 2)
+    assert may_have_too_many_facets(200_000_001, 3)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e3])
+def test_what_sticks_out_of_a_hull(size: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(half_spaces, "MOST_FACETS", 0)
+    square = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])
+    for height, count in ((0.9e-7, 4), (1.5e-7, 5)):
+        assert len(extreme_points(size * np.vstack([square, [0.0, 1.0 + height]]))) == count
+
+
+def test_a_map_is_inverted_up_to_a_condition_number() -> None:
+    for thickness, equalities in ((1.5e-10, 0), (1e-10, 1), (0.7e-10, 1)):
+        image = AffineImage(fl.Box(2), np.diag([1.0, thickness]), np.zeros(2))
+        assert len(image.halfspaces().E) == equalities
+
+
+def test_binary_points_may_break_a_row_by_rounding_of_its_terms() -> None:
+    for more, count in ((2.5e-9, 1), (4e-9, 0)):
+        rows = fl.Polytope([[1.0, 1.0, -1.0]], [2.0 + more], binary=True)
+        if count:
+            assert rows.vertices().tolist() == [[1.0, 1.0, 0.0]]
+        else:
+            with pytest.raises(EmptySetError):
+                rows.vertices()
+
+
+def test_beginnings_that_no_end_can_save_are_dropped() -> None:
+    one = fl.Polytope(np.empty((0, 40)), [], np.ones((1, 40)), [1.0], binary=True)
+    np.testing.assert_array_equal(one.vertices(), np.eye(40))
+
+
+def test_how_many_beginnings_are_followed() -> None:
+    weights = -(2.0 ** np.arange(17)[::-1])
+    for count, told in ((100_000, "100000 binary points"), (100_001, "too many binary points")):
+        with pytest.raises(TooManyVerticesError, match=told):
+            fl.Polytope([weights], [1.0 - count], binary=True).vertices()
+
+
+def test_of_points_equally_near_up_to_rounding_the_first_is_taken() -> None:
+    points = np.eye(3)[:2]
+    for size in (1.0, 1e6):
+        for gap, first in ((0.8e-9, True), (1.2e-9, False)):
+            z = size * np.array([[0.3, 0.3 + gap / 2.0, 1.0]])
+            np.testing.assert_array_equal(nearest_points(points, z)[0], points[0 if first else 1])
+    # The difference of the squares is the tolerance itself.
+    np.testing.assert_array_equal(nearest_points(points, np.array([[-5e-10, 0, 0]]))[0], points[0])
+    # Far points do not make others coarse.
+    both = nearest_points(points, np.array([[0.3, 0.4, 0.0], [1e9, 0.0, 0.0]]))
+    np.testing.assert_array_equal(both, points[[1, 0]])
+
+
+def test_how_short_a_number_must_be_to_be_tidied() -> None:
+    for value, tidied in (
+        (0.3 + 0.9e-13, 0.3),
+        (0.3 + 1.5e-13, 0.3 + 1.5e-13),
+        (0.12345678901 + 0.5e-13, 0.12345678901 + 0.5e-13),
+        (0.1234567891 + 0.5e-13, 0.1234567891),
+    ):
+        assert _tidy(np.array([[value]])).tolist() == [[tidied]]
+    assert _tidy(np.array([[100.0, 0.3 + 50e-13]])).tolist() == [[100.0, 0.3]]
+    assert not np.signbit(_tidy(np.array([[-1e-14, -0.0]]))).any()
+
+
+def test_equations_that_are_almost_the_same_count_once() -> None:
+    for angle, dimension in ((1.5e-9, 1), (3e-9, 0)):
+        E = np.array([[1.0, angle / 2.0], [1.0, -angle / 2.0]])
+        rows = fl.Polytope(np.vstack([np.eye(2), -np.eye(2)]), [-1.0] * 4, E, [0.0, 0.0])
+        assert around_inner_point(rows.conic_form())[1].shape[1] == dimension
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-9, 1e12])
+def test_polytopes_in_any_unit_have_vertices(size: float) -> None:
+    triangle = fl.Polytope([[1.0, 0], [0, 1], [-1, -2]], size * np.array([0.0, 0.0, -2.0]))
+    expected = size * np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    np.testing.assert_allclose(triangle.vertices(), expected, rtol=1e-9)
+
+
+def test_a_row_without_slack_is_an_equality() -> None:
+    for width, dimension in ((1e-8, 1), (3e-8, 2)):
+        thin = fl.Polytope(np.vstack([np.eye(2), -np.eye(2)]), [0.0, 0.0, -1.0, -width])
+        _, basis, _, slack = around_inner_point(thin.conic_form())
+        assert basis.shape[1] == dimension
+        assert (slack > 0.0).all()
+
+
+def test_rows_that_have_no_point_in_common_by_rounding_have_one() -> None:
+    H = np.vstack([np.eye(1), -np.eye(1)])
+    # The room is half the gap, in units of a half.
+    found = fl.Polytope(H, [0.5, -0.5 + 0.8e-8]).vertices()
+    np.testing.assert_allclose(found, [[0.5]], atol=1e-8)
+    with pytest.raises(EmptySetError):
+        fl.Polytope(H, [0.5, -0.5 + 1.5e-8]).vertices()
+
+
+@pytest.mark.parametrize("width", [1e-8, 1e-9, 1e-11])
+def test_thin_polytopes_have_vertices(width: float) -> None:
+    """Opposite rows that are almost an equality do not contradict each other."""
+    H = np.vstack([np.eye(2), -np.eye(2)])
+    found = fl.Polytope(H, [0.5, 0.5, -1.0, -0.5 - width]).vertices()
+    np.testing.assert_allclose(found, [[1.0, 0.5], [0.5, 0.5]], atol=width)
+
+
+def test_an_interval_of_almost_no_width_is_widened_and_an_empty_one_refused() -> None:
+    for width, low, high in (
+        (3e-7, 0.0, 3e-7),
+        (1e-7, -1e-7, 2e-7),
+        (-1e-7, -1.5e-7, 0.5e-7),
+    ):
+        found = intersect(INTERVAL, between(0.0, width)).bounding_box()
+        np.testing.assert_allclose(np.ravel(found), [low, high], atol=1e-9)
+    with pytest.raises(EmptySetError, match=r"they lack 1\.5e-07 of room"):
+        intersect(INTERVAL, between(0.0, -3e-7))
+
+
+def test_equalities_have_no_room() -> None:
+    square = AffineImage(fl.Box(2), np.eye(2), np.zeros(2))
+    corner = HalfSpaces(np.empty((0, 2)), np.empty(0), np.ones((1, 2)), np.array([2.0 + 5e-7]))
+    with pytest.raises(EmptySetError, match=r"they lack 2\.5e-07 of room"):
+        intersect(square, corner)
+
+
+def test_a_row_may_be_broken_by_a_ten_millionth_and_not_more() -> None:
+    flat = AffineImage(fl.Box(1), [[1.0], [0.0]], [0.0, 0.0])
+    row = HalfSpaces(np.array([[0.0, 1.0]]), np.array([-1e-7]), np.empty((0, 2)), np.empty(0))
+    assert intersect(flat, row).support([1.0, 0.0]) == pytest.approx(1.0)
+
+
+def test_room_is_measured_in_the_size_of_the_numbers() -> None:
+    large = AffineImage(fl.Box(1, -1e9, 1e9), np.eye(1), np.zeros(1))
+    found = np.ravel(intersect(large, between(0.0, 1000.0)).bounding_box())
+    np.testing.assert_allclose(found, [0.0, 1000.0], atol=1e-3)
+    found = np.ravel(intersect(large, between(0.0, 100.0)).bounding_box())
+    np.testing.assert_allclose(found, [-100.0, 200.0], atol=1e-3)
+
+
+@pytest.mark.parametrize("size", [1.0, 100.0])
+def test_rows_that_say_nothing_about_a_map(size: float) -> None:
+    flat = AffineImage(fl.Box(1), [[size], [0.0]], [0.0, size])
+    for limit, empty in ((1.0 - 0.9e-7, False), (1.0 - 1.5e-7, True)):
+        for A, b, E, e in (
+            ([[0.0, 1.0]], [size * limit], np.empty((0, 2)), []),
+            (np.empty((0, 2)), [], [[0.0, 1.0]], [size * limit]),
+        ):
+            rows = HalfSpaces(*(np.asarray(each) for each in (A, b, E, e)))
+            if empty:
+                with pytest.raises(EmptySetError, match="one is broken by"):
+                    intersect(flat, rows)
+            else:
+                assert intersect(flat, rows).support([1.0, 0.0]) == pytest.approx(size)
+    # A row that moves by a share of 1e-10 of the map says nothing, one that moves more does.
+    for share, reach in ((1e-10, 1.0), (1.5e-10, 0.5)):
+        rows = HalfSpaces(
+            np.array([[share, 0.0]]), np.array([0.5 * share * size]), np.empty((0, 2)), np.empty(0)
+        )
+        assert intersect(flat, rows).support([1.0, 0.0]) == pytest.approx(reach * size)
+
+
+@pytest.mark.parametrize("size", [1.0, 100.0])
+def test_listed_points_may_break_rows_by_rounding(size: float) -> None:
+    points = AffineImage(fl.Simplex(2, binary=True), size * np.array([[0.0, 1.0]]), [0.0])
+    for limit, count in ((1.0 - 0.9e-7, 2), (1.0 - 1.5e-7, 1)):
+        within = intersect(points, between(-size, size * limit))
+        np.testing.assert_array_equal(np.sort(within.vertices()[:, 0]), [0.0, size][:count])
+        assert within.primitive.discrete
+    with pytest.raises(EmptySetError, match="none of the points"):
+        intersect(points, between(0.2, 0.3))
+
+
+def test_without_a_tolerance_a_set_of_no_width_is_a_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(primitive_set, "SINGLE_POINT", 0.0)
+    rows = np.vstack([np.eye(2), -np.eye(2)])
+    point = ConicSet(rows, [1.0, -3.0, -1.0, 3.0], [("nonnegative", 4)])
+    assert point.face([0.0, 0.0]).is_point
+
+
+@pytest.mark.parametrize("size", [1.0, 100.0])
+def test_images_and_rows_hold_points_a_ten_millionth_outside(size: float) -> None:
+    image = AffineImage(fl.Box(2), size * np.eye(2), np.zeros(2))
+    rows = image.halfspaces()
+    for share, inside in ((0.9e-7, True), (1.5e-7, False)):
+        point = [[size * (1.0 + share), 0.0]]
+        assert image.contains(point).tolist() == [inside]
+        assert rows.contains([[size + share, 0.0]]).tolist() == [inside]
+
+
+def test_a_conic_set_of_almost_no_width_is_a_point() -> None:
+    rows = np.vstack([np.eye(2), -np.eye(2)])
+    for size in (1.0, 100.0):
+        for width, point in ((0.8e-6, True), (1.3e-6, False)):
+            limits = size * np.array([1.0, 0.5, -1.0 - width, -0.5])
+            face = ConicSet(rows, limits, [("nonnegative", 4)]).face([0.0, 1.0])
+            assert face.is_point == point
+            if point:
+                expected = size * np.array([1.0 + width / 2.0, 0.5])
+                np.testing.assert_allclose(face.center(), expected, rtol=1e-7)
+
+
+def test_ties_are_relative_to_the_largest_cost() -> None:
+    for gap, ties in ((4.5e-9, True), (5.5e-9, False)):
+        q = np.array([0.3, 0.3 + gap, 5.0])
+        assert fl.Simplex(3).tied(q).tolist() == [ties]
+        assert smallest_entries(q[None], [1])[1].tolist() == [[ties]]
+        assert smallest_entries(q[None] - 5.0, [1])[1].tolist() == [[gap <= 4.7e-9]]
+        for primitive in (fl.Simplex(3), fl.Hypersimplex(3, 1)):
+            assert primitive.face(q).is_point != ties
+        assert fl.L1Ball(2).face([5.0, 5.0 - gap]).is_point != ties
+        assert fl.Hypersimplex(3, 2).face(-q).is_point != ties
+
+
+@pytest.mark.parametrize(
+    "primitive",
+    [
+        fl.Simplex(3),
+        fl.Hypersimplex(3, 1),
+        fl.Hypersimplex(4, 2),
+        fl.L1Ball(3),
+        fl.Box(3),
+        fl.Polytope(np.vstack([np.eye(3), -np.ones(3)]), [0.0, 0.0, 0.0, -1.0]),
+    ],
+)
+def test_costs_that_are_equal_tie_without_a_tolerance(primitive: fl.sets.PrimitiveSet) -> None:
+    q = np.array([-1.0, -1.0, 0.0, 5.0])[: primitive.dimension]
+    face = primitive.face(q, tolerance=0.0)
+    V = primitive.vertices()
+    tied = V[V @ q <= (V @ q).min() + 1e-12]
+    assert face.contains(tied, 1e-9).all()
+    assert face.is_point == (len(tied) == 1)
+    assert len(face.vertices()) == len(tied)
+
+
+def test_a_corner_very_far_away_is_one_at_infinity() -> None:
+    """Two rows that meet at a distance of 2 / slope."""
+    for slope in (3e-12, 1.4e-12):
+        wedge = fl.Polytope([[1.0, 0], [0, 1], [-slope, -1]], [-1.0, -1.0, -1.0])
+        if slope > 2e-12:
+            assert wedge.vertices()[:, 0].max() == pytest.approx(2.0 / slope)
+        else:
+            with pytest.raises(UnboundedSetError):
+                wedge.vertices()
