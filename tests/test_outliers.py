@@ -125,6 +125,16 @@ def test_fits_that_resist_outliers_say_nothing(loss: Any, trainer: Any) -> None:
     assert not any("as far" in text for text in model.fit(signals, decisions).result_.warnings)
 
 
+def test_chunks_are_seen_in_part() -> None:
+    random = np.random.default_rng(0)
+    signals, decisions = drawn("Minkowski", 30_000, random)
+    for times, warned in ((1.0, 0), (1e5, 1)):
+        decisions[random.choice(30_000, 3000, replace=False)] *= times
+        model = fl.RegionRegressor(fl.Minkowski.box(2), cost=[0, 1], trainer=Convex(ridge=0.0))
+        told = model.fit(fl.Chunks((signals, decisions))).result_.warnings
+        assert sum("samples that were looked at: decisions" in text for text in told) == warned
+
+
 def test_many_rows_are_seen_in_part() -> None:
     random = np.random.default_rng(0)
     signals, decisions = drawn("Minkowski", 30_000, random)

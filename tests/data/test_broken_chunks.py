@@ -114,7 +114,8 @@ def test_what_is_no_path_is_our_error(path: str) -> None:
 
 
 def test_a_file_that_is_gone_is_our_error(tmp_path: Path) -> None:
-    chunks = fl.Chunks(damaged(tmp_path), **COLUMNS)
+    damaged(tmp_path)
+    chunks = fl.Chunks(tmp_path / "0.parquet", **COLUMNS)
     (tmp_path / "0.parquet").unlink()
     with pytest.raises(FileError, match=r"0\.parquet: No such file"):
         chunks.identity()

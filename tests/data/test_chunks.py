@@ -155,7 +155,7 @@ def test_wrong_values_are_named_by_file_and_row(
 def test_texts_are_named_too(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"price": ["1", "x"], "power": [1.0, 2.0]}), path)
-    with pytest.raises(DataError, match=r"a\.parquet: signals: 2 values are not numbers: row 0"):
+    with pytest.raises(DataError, match=r"a\.parquet: column 'price' holds string, not numbers"):
         gathered(fl.Chunks(path, signals=["price"], decisions=["power"]))
 
 

@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError, NotFittedError
+from feaslearn.exceptions import DataError, NotFittedError, TimeLimitError
+from feaslearn.network.bootstrap import line_frequencies
+from feaslearn.network.enumeration_search import EnumerationSearch
+from feaslearn.network.flow_search import FlowSearch
+from feaslearn.network.solve import general_search
+from feaslearn.runs import Clock
 from network.cases import classes, four_nodes
 
 POWER5 = {
@@ -160,3 +165,56 @@ def test_questions_come_after_the_fit() -> None:
         learner.next_signal(widen=-1)
     with pytest.raises(DataError, match="n is 0"):
         learner.bootstrap(0)
+
+
+def test_enumeration_keeps_a_time_limit() -> None:
+    data = fl.datasets.make_power5(n_samples=30, noise=0.1, random_state=0)
+    learner = fl.NetworkLearner(**POWER5, solver="enumeration", max_seconds=1e-9)
+    result = learner.fit(data.signals, data.decisions).result_
+    assert result.status == "time limit"
+    assert result.lower_bound == 0.0
+    assert learner.network_.all()
+    losses = learner._losses
+    some = EnumerationSearch(losses, Clock(1e-9))
+    assert len(some.networks) == 0
+    assert not some.complete
+    assert EnumerationSearch(losses).complete
+
+
+def test_a_limit_too_short_to_enumerate_takes_the_program() -> None:
+    data = fl.datasets.make_power5(n_samples=30, noise=0.1, random_state=0)
+    losses = fl.NetworkLearner(**POWER5).fit(data.signals, data.decisions)._losses
+    assert isinstance(general_search(losses, "auto", True, Clock()), EnumerationSearch)
+    assert isinstance(general_search(losses, "auto", True, Clock(1e-6)), FlowSearch)
+
+
+def test_all_draws_of_a_bootstrap_share_the_time() -> None:
+    data = fl.datasets.make_power5(n_samples=20, random_state=0)
+    learner = fl.NetworkLearner(**POWER5, solver="milp").fit(data.signals, data.decisions)
+    learner.max_seconds = 1e-9
+    with pytest.raises(TimeLimitError, match="before the first draw"):
+        learner.bootstrap(3, random_state=0)
+
+    class Short(Clock):
+        """Is out after two draws."""
+
+        looks = 0
+
+        def out(self) -> bool:
+            self.looks += 1
+            return self.looks > 2
+
+    with pytest.warns(fl.exceptions.FeaslearnWarning, match="there was time for 2 of 9 draws"):
+        shares = line_frequencies(
+            learner._search, 9, np.random.default_rng(0), "milp", True, Short(600.0)
+        )
+    assert set(shares.tolist()) <= {0.0, 0.5, 1.0}
+
+
+def test_networks_are_counted_while_there_is_time() -> None:
+    data = fl.datasets.make_power5(n_samples=100, random_state=0)
+    learner = fl.NetworkLearner(**POWER5).fit(data.signals, data.decisions)
+    assert learner.identify().n_networks == (644, 644)
+    learner.max_seconds = 1e-3
+    low, high = learner.identify().n_networks
+    assert low < 644 < high

@@ -278,3 +278,19 @@ def test_the_ridge_does_not_lead_away_from_an_exact_fit() -> None:
     columns = 1.0 - np.eye(5) + 1e-9 * np.random.default_rng(0).normal(size=(5, 5))
     assert returned_loss(objective, refit(problem, columns.ravel())) > 1e-2
     assert returned_loss(objective, polish(problem, columns.ravel())) < 1e-24
+
+
+@pytest.mark.parametrize("norm", [("l1", True), ("linf", True), ("l2", False)])
+def test_other_norms_end_exactly_where_samples_are_exact(norm: tuple[str, bool]) -> None:
+    random = np.random.default_rng(0)
+    signals = np.column_stack([random.normal(size=(60, 2)), random.random(60)])
+    decisions = signals[:, 2:] * [0.5, 1.0] - np.sign(signals[:, :2])
+    trainer = Annealing(n_starts=2, ridge=0.1, ridge_floor=1.0)
+    model = fl.RegionRegressor(
+        fl.Affine(fl.Box(2)),
+        cost=[0, 1],
+        loss=fl.Predictability(*norm),  # type: ignore[arg-type]
+        trainer=trainer,
+        random_state=0,
+    )
+    assert model.fit(signals, decisions).result_.returned_loss < 1e-12

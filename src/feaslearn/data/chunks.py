@@ -96,6 +96,7 @@ class Chunks(ChunkSource):
         self._table = open_source(source)
         self.n_rows, self.named = self._table.n_rows, self._table.named
         self._signals, self._decisions, self._weights = self._choose(signals, decisions, weights)
+        self._table.check([*self._signals, *self._decisions, *self._weights], self.memory)
         labels = self._table.labels
         self.names = Names(
             tuple(labels[j] for j in self._signals), tuple(labels[j] for j in self._decisions)

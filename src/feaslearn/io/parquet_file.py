@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.data.sources.parquet_pages import page_sizes
 from feaslearn.exceptions import DataError, FeaslearnError, FileError, MissingExtraError
 from feaslearn.io.table import Table
 from feaslearn.runs.memory import check_memory
@@ -39,7 +40,7 @@ def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
     pa, pq = _pyarrow()
     try:
         file = pq.ParquetFile(pa.BufferReader(contents))
-        rows, width = file.metadata.num_rows, file.metadata.num_columns
+        rows, width = _rows(file.metadata), file.metadata.num_columns
         if rows * width > max_values:
             raise FileError(f"{source} claims {rows * width} values; the limit is {max_values}")
         check_memory(
@@ -47,6 +48,10 @@ def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
             f"{source} has {rows} rows of {width} values, which",
             "fit from chunks: fl.Chunks(path), or --chunks on the command line",
         )
+        _check_pages(contents, source, file.metadata)
+        # Texts that are stored once stay so: each row only refers to one.
+        texts = [field.name for field in file.schema_arrow if _is_text(pa.types, field.type)]
+        file = pq.ParquetFile(pa.BufferReader(contents), read_dictionary=texts)
         # Threads that pyarrow leaves behind have been seen to end a process badly.
         table = file.read(use_threads=False)
         columns = [_column(pa, column) for column in table.columns]
@@ -76,7 +81,43 @@ def _column(pa: Any, column: Any) -> Array | list[str]:
     if pa.types.is_integer(column.type) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         numbers = column.cast(pa.float64(), safe=False).to_numpy()
         return np.array(numbers, dtype=np.float64)
-    return ["" if value is None else str(value) for value in column.to_pylist()]
+    texts = []
+    for chunk in column.chunks:
+        if not pa.types.is_dictionary(chunk.type):
+            texts += ["" if value is None else str(value) for value in chunk.to_pylist()]
+            continue
+        known = ["" if value is None else str(value) for value in chunk.dictionary.to_pylist()]
+        texts += ["" if at is None else known[at] for at in chunk.indices.to_pylist()]
+    return texts
+
+
+def _is_text(types: Any, kind: Any) -> bool:
+    return bool(types.is_string(kind) or types.is_binary(kind) or types.is_large_string(kind))
+
+
+def _rows(metadata: Any) -> int:
+    """Return the most rows that any part of the end of the file speaks of."""
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    return max(int(metadata.num_rows), sum(int(group.num_rows) for group in groups))
+
+
+def _check_pages(contents: bytes, source: str, metadata: Any) -> None:
+    """Refuse lists, whose rows may hold any number of values, and pages that would not fit."""
+    for field in metadata.schema.to_arrow_schema():
+        if field.type.num_fields:
+            raise DataError(f"{source}: column {field.name!r} holds {field.type}; leave it out")
+
+    def read(place: int, count: int) -> bytes:
+        return contents[place : place + count]
+
+    total = 0
+    for group in range(metadata.num_row_groups):
+        row_group = metadata.row_group(group)
+        for j in range(row_group.num_columns):
+            total += sum(page_sizes(read, row_group.column(j)))
+    check_memory(
+        total, f"{source} is small, but its pages", "fit from chunks, or read fewer columns", size=1
+    )
 
 
 def _pyarrow() -> tuple[Any, Any]:

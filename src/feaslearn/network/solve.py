@@ -123,9 +123,9 @@ def _in_time(losses: NetworkLosses, clock: Clock) -> bool:
     networks = 2.0 ** np.count_nonzero(~losses.candidates.known)
     if not clock.limited or networks <= LOOKED_AT:
         return True
-    before = clock.left
+    before = clock.seconds
     losses.of(np.ones((LOOKED_AT, len(losses.candidates.lines)), dtype=np.bool_))
-    return bool((before - clock.left) * networks / LOOKED_AT <= ENUMERATION_SHARE * clock.left)
+    return bool((clock.seconds - before) * networks / LOOKED_AT <= ENUMERATION_SHARE * clock.left)
 
 
 def _solve_by_cuts(losses: NetworkLosses, sparsest: bool, clock: Clock) -> Solved | None:

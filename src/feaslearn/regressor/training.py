@@ -22,7 +22,7 @@ from feaslearn.trainers.automatic import (
     linear_policy,
 )
 from feaslearn.trainers.contest import FOLDS, ChoiceInterrupted
-from feaslearn.trainers.far_rows import LEFT_OUT, far_rows, told_of, without_far_rows
+from feaslearn.trainers.far_rows import LEFT_OUT, far_rows, named, told_of, without_far_rows
 from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.running import carried_out
 from feaslearn.trainers.size_choice import choose_size
@@ -112,7 +112,8 @@ def _far_rows(objective: Objective, data: FitData, trainer: object, details: Det
     if found is None:
         return []
     places = step * found.places
-    return [told_of(found, places if data.numbers is None else data.numbers[places], squared)]
+    numbers = places if data.numbers is None else data.numbers[places]
+    return [told_of(found, squared, named(numbers))]
 
 
 def _half(objective: Objective, name: str) -> Objective:

@@ -52,7 +52,7 @@ def check_memory(numbers: float, what: str, advice: str, size: int = 8) -> None:
     needed, there = float(numbers) * size, available_bytes()
     if needed > there:
         raise MemoryLimitError(
-            f"{what} need about {_readable(needed)} of memory, and {_readable(there)} can be had; "
+            f"{what} need about {readable(needed)} of memory, and {readable(there)} can be had; "
             f"{advice}"
         )
 
@@ -78,7 +78,7 @@ def _of_container() -> float:
         return math.inf
 
 
-def _readable(size: float) -> str:
+def readable(size: float) -> str:
     """Return a size in words."""
     for unit, bytes_ in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if size >= bytes_:

@@ -97,12 +97,11 @@ def without_far_rows(objective: Objective) -> Objective:
     return replace(objective.within("near"), shards=list(shards(near)), drawn=True)
 
 
-def told_of(found: FarRows, numbers: Indices, squared: bool) -> str:
-    """Return the warning; ``numbers`` are those of the rows for the user."""
-    places = [f"row {number}" for number in numbers[:NAMED]]
+def told_of(found: FarRows, squared: bool, where: str) -> str:
+    """Return the warning; ``where`` says which rows they are, or how many."""
     told = (
-        f"{list_first(places, len(numbers))}: decisions {found.times:.0f} times as far from the "
-        "linear policy as usual ones are from each other, or more"
+        f"{where}: decisions {found.times:.0f} times as far from the linear policy as usual ones "
+        "are from their middle, or more"
     )
     if squared:
         return (
@@ -110,6 +109,11 @@ def told_of(found: FarRows, numbers: Indices, squared: bool) -> str:
             "norm that resists them, as in loss=Predictability('l1')"
         )
     return f"{told}. The search left them out, losses count them; take them out if they are errors"
+
+
+def named(numbers: Indices) -> str:
+    """Return the numbers of rows in words."""
+    return list_first([f"row {number}" for number in numbers[:NAMED]], len(numbers))
 
 
 def _stand_out(lengths: Array) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from feaslearn.data.sources.parquet_pages import check_pages
 from feaslearn.data.sources.table_source import Block, TableSource, Task
 from feaslearn.exceptions import DataError, FeaslearnError, FileError, MissingExtraError
 from feaslearn.messages import list_first
@@ -90,6 +91,13 @@ class ParquetSource(TableSource):
         except OSError as error:
             raise FileError(f"Chunks: {error.filename}: {error.strerror}") from error
         return [self.labels, self._files, [(each.st_size, each.st_mtime_ns) for each in known]]
+
+    def check(self, columns: Sequence[int], memory: float) -> None:
+        """Refuse texts, and pages that are too large: each column has one in memory."""
+        pq, names = parquet(), [self.labels[j] for j in columns]
+        for file in self._files:
+            with reading(file):
+                check_pages(file, pq.read_metadata(file), names, memory)
 
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
         """Yield one task for each row group."""

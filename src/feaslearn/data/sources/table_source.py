@@ -64,6 +64,10 @@ class TableSource(ABC):
         """Return what tells these rows from others without reading them."""
         return [type(self).__qualname__, self.labels, self.n_rows]
 
+    def check(self, columns: Sequence[int], memory: float) -> None:
+        """Refuse columns that could not be read within so many bytes; here nothing is known."""
+        del columns, memory
+
     @abstractmethod
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
         """Yield what is to be done for one pass over some columns, in order.
