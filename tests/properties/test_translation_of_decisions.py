@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from properties.tiny import Tiny, assert_same, models, predicted, tiny
 
 
-@given(tiny(), models, st.floats(-10.0, 10.0))
+@given(tiny(), models, st.sampled_from([1.0, 10.0, 100.0]))
 def test_translation_of_decisions(problem: Tiny, model: str, size: float) -> None:
-    move = size * np.arange(1.0, problem.n + 1.0)
+    # No round numbers: sums with those are often exact.
+    move = size * np.random.default_rng(problem.seed).normal(size=problem.n)
     other = replace(problem, decisions=problem.decisions + move)
     assert_same(predicted(problem, model) + move, predicted(other, model), problem)

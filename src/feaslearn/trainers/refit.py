@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
+from feaslearn.kernels.norms import L2, LINF, SQUARED_L2
+from feaslearn.losses import Predictability
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 
 Array = NDArray[np.float64]
 
-#: Rounds of minimisers and least squares.
-ROUNDS = 5
+#: Rounds of minimisers and least squares, and with norms that are not squared: there, samples are
+#: weighed anew in each.
+ROUNDS, REWEIGHED = 5, 10
+#: Residuals below this share of the policy's count as that long: no weight is infinite.
+SHORTEST = 1e-7
 #: More parameters for each decision than this are not refitted: the normal equations are dense.
 MOST_PARAMETERS = 1000
 
@@ -34,14 +41,18 @@ def refit(problem: AnnealedObjective, theta: Array) -> Array:
 
     With :math:`z_i` fixed, :math:`x_i \approx A(s_i) z_i + b(s_i)` is linear in the parameters.
     The new ones are kept while the loss of returned decisions, with the ridge, falls. Parameters
-    on which no sample depends stay as they are.
+    on which no sample depends stay as they are. A length :math:`|r|` that is not squared counts as
+    :math:`r^2 / 2|r_0|` with the residual :math:`r_0` of the round before, which has the same slope
+    there.
     """
     objective = problem.objective
     p = objective.maps().latent(objective.n_decisions).dimension
-    if not problem.squared or objective.n_features * (p + 1) > MOST_PARAMETERS:
+    # Suboptimality in other norms takes a program for each sample, again in each round.
+    served = problem.squared or isinstance(objective.loss, Predictability)
+    if not served or objective.n_features * (p + 1) > MOST_PARAMETERS:
         return theta
     best = problem.merit(theta)
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if problem.squared else REWEIGHED):
         if objective.run.late():
             break
         tried = _solved(problem, theta)
@@ -63,7 +74,12 @@ def _solved(problem: AnnealedObjective, theta: Array) -> Array:
     offset = "b" in hypothesis.layout(n, k).shapes
     width = k * (maps.A.shape[2] + offset)
     primitive = hypothesis.latent(n)
-    matrix, right = objective.total(lambda shard: _moments(primitive, maps, shard, offset))
+    norm, shortest = objective.loss.norm_code(), SHORTEST * problem.scale
+
+    def one(shard: Shard) -> tuple[Array, Array]:
+        return _moments(primitive, maps, shard, offset, lambda r: _as_squares(norm, r, shortest))
+
+    matrix, right = objective.total(one)
     ridge = np.kron(problem.metric, np.eye(width // k))
     ahead = _by_decision(hypothesis.maps(problem.center - theta, n, k), offset)
     step = np.empty((n, width))
@@ -77,8 +93,24 @@ def _solved(problem: AnnealedObjective, theta: Array) -> Array:
     return hypothesis.theta_of(moved)
 
 
+def _as_squares(norm: int, residuals: Array, shortest: float) -> Array | float:
+    """Return what squared residuals count in a norm, for each decision or for all together."""
+    if norm == SQUARED_L2:
+        return 1.0
+    sizes = np.abs(np.nan_to_num(residuals))
+    if norm == L2:
+        sizes = np.linalg.norm(sizes, axis=1, keepdims=True)
+    elif norm == LINF:
+        sizes = sizes.max(axis=1, keepdims=True)
+    return np.asarray(0.5 / np.maximum(sizes, shortest or 1.0))
+
+
 def _moments(
-    primitive: PrimitiveSet, maps: Maps, shard: Shard, offset: bool
+    primitive: PrimitiveSet,
+    maps: Maps,
+    shard: Shard,
+    offset: bool,
+    as_squares: Callable[[Array], Array | float],
 ) -> tuple[Array, Array]:
     """Return the normal equations of one shard, for each decision."""
     n = shard.decisions.shape[1]
@@ -89,12 +121,11 @@ def _moments(
         z = np.column_stack([z, np.ones(len(z))])
     inputs = (shard.features[:, :, None] * z[:, None, :]).reshape(len(z), -1)
     seen = ~np.isnan(residuals)
-    weights = shard.weights[:, None] * seen
-    right = np.nan_to_num(residuals * shard.weights[:, None]).T @ inputs
-    if seen.all():
-        product = inputs.T @ (shard.weights[:, None] * inputs)
-        return np.tile(product, (n, 1, 1)), right
-    return np.array([inputs.T @ (w[:, None] * inputs) for w in weights.T]), right
+    weights = shard.weights[:, None] * as_squares(residuals)
+    right = np.nan_to_num(residuals * weights).T @ inputs
+    if seen.all() and weights.shape[1] == 1:
+        return np.tile(inputs.T @ (weights * inputs), (n, 1, 1)), right
+    return np.array([inputs.T @ (w[:, None] * inputs) for w in (weights * seen).T]), right
 
 
 def _by_decision(maps: Maps, offset: bool) -> Array:
