@@ -99,6 +99,15 @@ def test_units_offsets_and_gaps_do_not_matter() -> None:
         assert found.places.tolist() == [3, 17]
 
 
+def test_decisions_that_were_never_observed() -> None:
+    rows = as_shard(*CLEAN["power5"](80, 0.0, 0))
+    rows.decisions[[3, 17]] += 1e6
+    rows.decisions[:, 2] = np.nan
+    found = far_rows(rows)
+    assert found is not None
+    assert found.places.tolist() == [3, 17]
+
+
 def test_half_of_the_rows_are_no_outliers() -> None:
     rows = as_shard(*CLEAN["power5"](80, 0.0, 0))
     rows.decisions[::2] += 1e6

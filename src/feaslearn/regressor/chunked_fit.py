@@ -15,7 +15,6 @@ from feaslearn.data.survey import Survey
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.features import FeatureMap, fit_features
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.kernels.norms import SQUARED_L2
 from feaslearn.losses import Loss, Objective
 from feaslearn.regressor.checks import FitData
 from feaslearn.regressor.chunk_reader import ChunkReader
@@ -24,7 +23,7 @@ from feaslearn.regressor.parameters import check_combination, check_parameters
 from feaslearn.regressor.training import validation_of
 from feaslearn.trainers import Auto, Convex, Trained, Trainer
 from feaslearn.trainers.automatic import choose_hypothesis, choose_trainer, linear_policy
-from feaslearn.trainers.far_rows import far_rows, told_of
+from feaslearn.trainers.far_rows import far_rows, follows_far_rows, told_of
 from feaslearn.trainers.running import carried_out, survey_once
 from feaslearn.trainers.sample_order import MOST_SORTED
 from feaslearn.trainers.size_choice import choose_size
@@ -78,7 +77,7 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
     rows = survey.rows._replace(
         costs=sign * survey.rows.costs, weights=survey.rows.weights / survey.rows.weights.sum()
     )
-    far = far_rows(rows) if checked.loss.norm_code() == SQUARED_L2 else None
+    far = far_rows(rows) if follows_far_rows(checked.loss) else None
     if far is not None:
         where = f"{len(far.places)} of {len(rows.weights)} samples that were looked at"
         trained.result.warnings.append(told_of(far, True, where))

@@ -12,7 +12,6 @@ from feaslearn.data import SHARD_ROWS, Decisions, Shard
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.constrained import constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.kernels.norms import SQUARED_L2
 from feaslearn.losses import Objective, Validation
 from feaslearn.regressor.checks import FitData
 from feaslearn.trainers import Auto, Trained, Trainer
@@ -22,7 +21,14 @@ from feaslearn.trainers.automatic import (
     linear_policy,
 )
 from feaslearn.trainers.contest import FOLDS, ChoiceInterrupted
-from feaslearn.trainers.far_rows import LEFT_OUT, far_rows, named, told_of, without_far_rows
+from feaslearn.trainers.far_rows import (
+    LEFT_OUT,
+    far_rows,
+    follows_far_rows,
+    named,
+    told_of,
+    without_far_rows,
+)
 from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.running import carried_out
 from feaslearn.trainers.size_choice import choose_size
@@ -101,7 +107,7 @@ def _far_rows(objective: Objective, data: FitData, trainer: object, details: Det
 
     Norms that resist them, in a search that takes all rows into account, need no word.
     """
-    squared = objective.loss.norm_code() == SQUARED_L2
+    squared = follows_far_rows(objective.loss)
     if getattr(trainer, "robust", False) or not (squared or LEFT_OUT in details):
         return []
     step = -(-data.rows.n_rows // SHARD_ROWS)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy.special import fdtrc
 
 from feaslearn.data import Shard, ShardSource, shards, shards_of
+from feaslearn.data.observed import observed
 from feaslearn.kernels.norms import SQUARED_L2
-from feaslearn.losses import Objective
+from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.messages import list_first
 from feaslearn.trainers.least_squares import least_squares
 
@@ -97,6 +98,11 @@ def without_far_rows(objective: Objective) -> Objective:
     return replace(objective.within("near"), shards=list(shards(near)), drawn=True)
 
 
+def follows_far_rows(loss: Loss) -> bool:
+    """Say whether a loss is one of ours and squared; of others, nothing is known."""
+    return isinstance(loss, Predictability | Suboptimality) and loss.norm_code() == SQUARED_L2
+
+
 def told_of(found: FarRows, squared: bool, where: str) -> str:
     """Return the warning; ``where`` says which rows they are, or how many."""
     told = (
@@ -125,9 +131,11 @@ def _least_squares(rows: Shard) -> Array:
 
 
 def _middle(decisions: Array) -> Array:
-    """Return the median of each decision, of what was observed; without gaps that is faster."""
-    some = np.nanmedian if np.isnan(decisions.sum()) else np.median
-    return np.asarray(some(decisions, axis=0))
+    """Return the median of each decision, of what was observed; zero where that is nothing."""
+    if not np.isnan(decisions.sum()):
+        return np.asarray(np.median(decisions, axis=0))
+    never = np.isnan(decisions).all(axis=0)
+    return np.asarray(np.nanmedian(np.where(never, 0.0, decisions), axis=0))
 
 
 def _policy(rows: Shard) -> Array:
@@ -179,6 +187,7 @@ def _explained(rows: Shard) -> bool:
     decisions = rows.decisions
     left = decisions - inputs @ least_squares(inputs, decisions, np.ones(len(inputs)))
     noise = float(np.nansum(left**2)) / freedom
-    total = float(np.nansum((decisions - np.nanmean(decisions, axis=0)) ** 2))
+    mean = np.nansum(decisions, axis=0) / np.maximum(1, observed(decisions))
+    total = float(np.nansum((decisions - mean) ** 2))
     ratio = (total - freedom * noise) / (size * noise) if noise > 0.0 else np.inf
     return bool(fdtrc(size, freedom, max(0.0, ratio)) < CHANCE)
