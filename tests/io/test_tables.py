@@ -57,6 +57,7 @@ def test_other_letters_and_marks() -> None:
     ("text", "message"),
     [
         (b"", "t.csv: the file is empty"),
+        (b'" "\n"\n\n "\n', "t.csv: the file is empty"),
         (b"\n \n", "empty"),
         (b"a,b\n", "a header and no row"),
         (

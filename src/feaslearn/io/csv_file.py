@@ -60,6 +60,8 @@ def read_csv(
         size=1,
     )
     rows, lines = _rows(text, source, delimiter)
+    if not rows:  # nothing but quotes around nothing
+        raise DataError(f"{source}: the file is empty")
     names = tuple(name.strip() for name in rows[0])
     _check_header(names, source)
     body, lines = rows[1:], lines[1:]
