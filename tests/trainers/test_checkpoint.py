@@ -198,7 +198,7 @@ def test_what_a_limit_cut_short_goes_on_as_if_it_had_not(
     path = tmp_path / "run.ckpt"
 
     def fitted(**limits: Any) -> fl.RegionRegressor:
-        trainer = fl.trainers.Annealing(n_starts=2, ridge=0.1, ridge_floor=1.0, **limits)
+        trainer = fl.trainers.Annealing(n_starts=1, ridge=0.1, ridge_floor=1.0, **limits)
         model = fl.RegionRegressor(
             fl.Affine(fl.Simplex(3)), cost=data.cost, trainer=trainer, random_state=0
         )
