@@ -120,10 +120,8 @@ def draw(found: Found, folder: Path) -> list[str]:
     """Draw the box plot of the training losses."""
     shown = [name(algorithm, loss, CORRECTED) for loss in LOSSES for algorithm in (1, 2)]
     figure, axes = new_figure(7.0, 4.0)
-    axes.boxplot(
-        [np.maximum(found.values(row, "train"), 1e-20) for row in shown],
-        tick_labels=[row.replace(f", {CORRECTED}", "").replace(", ", "\n") for row in shown],
-    )
+    axes.boxplot([np.maximum(found.values(row, "train"), 1e-20) for row in shown])
+    axes.set_xticklabels([row.replace(f", {CORRECTED}", "").replace(", ", "\n") for row in shown])
     axes.set_yscale("log")
     axes.set_ylabel("training loss")
     axes.set_title(f"l1 ball, n = p = 5, {N_TRAIN} samples, {len(found.seeds(shown[0]))} data sets")

@@ -45,6 +45,15 @@ def test_damage_inside_a_file_is_our_error(opened: Callable[[Path], Any], tmp_pa
         all_rows(fl.Chunks(opened(damaged(tmp_path)), **COLUMNS))
 
 
+@pytest.mark.parametrize("version", ["1.9.0", "1.36.1"])
+def test_versions_of_polars_that_swallow_errors_are_refused(
+    version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pl, "__version__", version)
+    with pytest.raises(DataError, match=rf"polars {version} .* install polars 1\.37 or newer"):
+        fl.Chunks(pl.DataFrame({"price": [1.0], "power": [2.0]}).lazy(), **COLUMNS)
+
+
 def test_an_end_that_cannot_be_read_is_our_error(tmp_path: Path) -> None:
     (damaged(tmp_path) / "1.parquet").write_bytes(b"PAR1 and no more")
     with pytest.raises(DataError, match=r"1\.parquet: cannot be read"):

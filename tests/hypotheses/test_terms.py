@@ -31,6 +31,10 @@ from feaslearn.hypotheses.term_patterns import TermPatterns
         (fl.Term(fl.Box(2), [True, 0]), "coordinate True is not one"),
         (fl.Term(fl.Box(2), [1, 1]), "coordinates [1, 1] name a decision twice"),
         (fl.Term(fl.Box(2, 1.0, 0.0), [0, 1]), "is empty"),
+        (fl.Term(fl.Box(2), [0, [["x"]]]), "coordinate [['x']] is not one"),  # type: ignore[list-item]
+        (fl.Term(fl.Box(2), 5), "has 1 coordinates for 2 entries"),  # type: ignore[arg-type]
+        (fl.Term(fl.Box(2), [0, 1], [1.0, [2.0]]), "weights do not hold numbers"),  # type: ignore[list-item]
+        (fl.Term(fl.Box(1), matrix=[[1.0], [1.0, 2.0]]), "matrix does not hold numbers"),
     ],
 )
 def test_a_term_that_does_not_fit_is_refused_by_its_number(term: fl.Term, said: str) -> None:
@@ -39,6 +43,7 @@ def test_a_term_that_does_not_fit_is_refused_by_its_number(term: fl.Term, said: 
     assert "term 1" in str(caught.value)
     assert "term 0" not in str(caught.value)
     assert said in str(caught.value)
+    assert repr(term).startswith("Term(Box(p=")
 
 
 def test_a_term_that_fits_is_not() -> None:

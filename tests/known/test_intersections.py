@@ -83,6 +83,17 @@ def test_a_region_within_known_rows_answers_like_a_program(
         assert region.halfspaces().contains(corners, 1e-5 * size).all()
 
 
+@pytest.mark.parametrize("seed", [115, 1_930_179_706])
+def test_a_set_without_interior_keeps_to_rows_that_hardly_move(seed: int) -> None:
+    """Rows that the map makes short have limits far away, and these widened all rows."""
+    primitive, rng = example("box-degenerate"), np.random.default_rng(seed)
+    image = AffineImage(primitive, random_map(rng, 2, primitive.dimension), rng.normal(size=2))
+    known = half_spaces_of(limits_around(image.at(primitive.center()), rng, balance=False))
+    x = intersect(image, known).minimize(rng.normal(size=2))
+    assert known.contains(x, 5e-6)[0]
+    assert image.contains(x, 1e-7)[0]
+
+
 def test_an_empty_intersection_is_refused() -> None:
     square = AffineImage(fl.Box(2), np.eye(2), np.zeros(2))
     far = HalfSpaces(np.array([[-1.0, 0.0]]), np.array([-3.0]), np.zeros((0, 2)), np.zeros(0))

@@ -153,13 +153,15 @@ def test_which_multipliers_are_zero() -> None:
 )
 def test_what_multipliers_make_of_a_norm(dual: list[float], kinds: dict[str, int]) -> None:
     """None leaves the rows as they are, one inside the cone fixes them, one on its edge a ray."""
-    form = ConicForm(np.eye(3), np.zeros(3), (Cone("second-order", 3),))
-    solution = ConicSolution(np.zeros(3), np.array(dual), 0.0)
-    face = optimal_face(form, solution, np.array([1.0, 0.0, 0.0]))
+    form = ConicForm(np.eye(4), np.zeros(4), (Cone("second-order", 3), Cone("zero", 1)))
+    solution = ConicSolution(np.zeros(4), np.array([*dual, 0.0]), 0.0)
+    face = optimal_face(form, solution, np.array([1.0, 0.0, 0.0, 0.0]))
     assert {cone.kind: cone.size for cone in face.form.cones} == kinds
     assert face.basis.shape[1] == sum(kinds.values())
     if "nonnegative" in kinds:
-        np.testing.assert_allclose(np.abs(face.basis[:, 0]), np.sqrt([0.5, 0.5, 0.0]), atol=1e-6)
+        np.testing.assert_allclose(
+            np.abs(face.basis[:, 0]), np.sqrt([0.5, 0.5, 0.0, 0.0]), atol=1e-6
+        )
 
 
 def test_what_rounding_leaves_of_a_row_in_a_face_is_nothing() -> None:

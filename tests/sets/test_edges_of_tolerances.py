@@ -172,12 +172,19 @@ def test_a_row_may_be_broken_by_a_ten_millionth_and_not_more() -> None:
     assert intersect(flat, row).support([1.0, 0.0]) == pytest.approx(1.0)
 
 
-def test_room_is_measured_in_the_size_of_the_numbers() -> None:
+def test_room_is_measured_in_the_size_of_each_row() -> None:
     large = AffineImage(fl.Box(1, -1e9, 1e9), np.eye(1), np.zeros(1))
-    found = np.ravel(intersect(large, between(0.0, 1000.0)).bounding_box())
-    np.testing.assert_allclose(found, [0.0, 1000.0], atol=1e-3)
-    found = np.ravel(intersect(large, between(0.0, 100.0)).bounding_box())
-    np.testing.assert_allclose(found, [-100.0, 200.0], atol=1e-3)
+    for low, high, expected in (
+        (0.0, 1.0, [0.0, 1.0]),
+        (100.0, 100.0 + 3e-5, [100.0, 100.0 + 3e-5]),
+        (100.0, 100.0 + 1e-5, [100.0 - 1e-5, 100.0 + 2e-5]),
+        (100.0, 100.0 - 1e-5, [100.0 - 1.5e-5, 100.0 + 0.5e-5]),
+    ):
+        within = intersect(large, between(low, high)).primitive
+        assert isinstance(within, fl.Polytope)
+        np.testing.assert_allclose([within.h[3], -within.h[2]], expected, rtol=0, atol=1e-7)
+    with pytest.raises(EmptySetError, match=r"they lack 1\.5e-07 of room"):
+        intersect(large, between(100.0, 100.0 - 3e-5))
 
 
 @pytest.mark.parametrize("size", [1.0, 100.0])

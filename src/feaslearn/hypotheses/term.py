@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -100,13 +101,13 @@ class Term(BaseEstimator):
                     "coordinates which decisions they are, or give a matrix"
                 )
             return
-        chosen = list(self.coordinates)
+        chosen: list[Any] = np.asarray(self.coordinates, dtype=object).ravel().tolist()
         if len(chosen) != p:
             problems.add(f"{name} has {len(chosen)} coordinates for {p} entries")
         for j in chosen:
-            if not isinstance(j, Integral) or isinstance(j, bool) or not 0 <= j < n:
+            if not isinstance(j, Integral) or isinstance(j, bool) or not 0 <= int(j) < n:
                 problems.add(f"{name}: coordinate {j!r} is not one of the decisions 0 to {n - 1}")
-        if len(set(chosen)) < len(chosen):
+        if any(j in chosen[:place] for place, j in enumerate(chosen)):
             problems.add(f"{name}: coordinates {chosen} name a decision twice")
 
     def places(self) -> tuple[NDArray[np.intp], Array] | None:
@@ -132,14 +133,22 @@ class Term(BaseEstimator):
 
     def __repr__(self) -> str:
         if self.matrix is not None:
-            shape = "x".join(map(str, np.shape(self.matrix)))
+            shape = "x".join(map(str, _listed(self.matrix).shape))
             return f"Term({self.primitive!r}, matrix=<{shape}>)"
         parts = [repr(self.primitive)]
         if self.coordinates is not None:
-            parts.append(f"coordinates={[int(j) for j in self.coordinates]}")
+            parts.append(f"coordinates={_listed(self.coordinates).tolist()}")
         if not np.array_equal(self.weights, 1.0):
-            parts.append(f"weights={np.asarray(self.weights).tolist()}")
+            parts.append(f"weights={_listed(self.weights).tolist()}")
         return f"Term({', '.join(parts)})"
+
+
+def _listed(values: object) -> NDArray[np.object_]:
+    """Return what was given, right or wrong, so that it can be shown."""
+    try:
+        return np.asarray(np.asarray(values), dtype=object)
+    except ValueError:  # lists of different lengths
+        return np.asarray(values, dtype=object)
 
 
 def shape_of(primitive: PrimitiveSet) -> bytes:

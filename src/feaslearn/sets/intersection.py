@@ -85,23 +85,24 @@ def _polytope(form: ConicForm, A: Array, b: Array, E: Array, e: Array) -> Polyto
     E, e = np.vstack([own, E]), np.concatenate([right, e])
     lengths = divisors(np.linalg.norm(H, axis=1))
     H, h = H / lengths[:, None], h / lengths
-    size = size_of(h, e)
-    room = _room(H, h, E, e, size)
-    if room < -BROKEN * size:
+    # Each row in its own size: one with a limit far away does not blur the others.
+    sizes = np.abs(h).clip(min=1.0)
+    room = _room(H, h, sizes, E, e)
+    if room < -BROKEN:
         raise EmptySetError(f"no point satisfies the rows: they lack {-room:.3g} of room")
-    if room < BROKEN * size:
-        h = h - (max(0.0, -room) + BROKEN * size)
+    if room < BROKEN:
+        h = h - (max(0.0, -room) + BROKEN) * sizes
     return Polytope(H, h, E, e)
 
 
-def _room(H: Array, h: Array, E: Array, e: Array, most: float) -> float:
-    """Return the largest t <= most with ``H z >= h + t, E z = e``, negative if there is none."""
+def _room(H: Array, h: Array, sizes: Array, E: Array, e: Array) -> float:
+    """Return the largest t <= 1 with ``H z >= h + t sizes, E z = e``, negative if there is none."""
     free = np.full(H.shape[1], np.inf)
     program = CheckedProgram(
         -np.eye(len(free) + 1)[-1],
         np.append(-free, -np.inf),
-        np.append(free, most),
-        np.column_stack([-H, np.ones(len(H))]),
+        np.append(free, 1.0),
+        np.column_stack([-H, sizes]),
         -h,
         np.column_stack([E, np.zeros(len(E))]),
         e,

@@ -51,7 +51,7 @@ def test_rows_without_a_part_along_a_lifted_direction_have_none() -> None:
     H, r, design = of_rank(3)
     row = design[0] @ H  # in the span
     root, _, _ = square_root(H, r)
-    lifted = root.lengths < 2e-5  # type: ignore[operator]
+    lifted = root.lengths < 2e-4  # type: ignore[operator]
     assert lifted.sum() == 3
     assert not root.below(row)[lifted].any()
     assert root.below(row)[~lifted].all()

@@ -10,6 +10,9 @@ from typing import Any
 from feaslearn.data.sources.table_source import Block, TableSource, Task, cut
 from feaslearn.exceptions import DataError
 
+#: Before this version `collect_batches` was missing, or swallowed errors.
+OLDEST = (1, 37)
+
 
 class LazyFrameSource(TableSource):
     """A query whose result is never in memory as a whole; each pass runs it again.
@@ -21,11 +24,7 @@ class LazyFrameSource(TableSource):
     """
 
     def __init__(self, frame: Any) -> None:
-        if not hasattr(frame, "collect_batches"):
-            raise DataError(
-                "Chunks: this version of polars cannot hand over a lazy frame in pieces; write it "
-                "with sink_parquet and pass the file, or collect it"
-            )
+        _refuse_old_polars()
         self._frame = frame
         with _asking():
             self.labels = tuple(frame.collect_schema().names())
@@ -42,6 +41,18 @@ class LazyFrameSource(TableSource):
                 first += batch.height
                 if batch.height:
                     yield partial(cut, block, rows)
+
+
+def _refuse_old_polars() -> None:
+    """Refuse versions that cannot read in pieces, or end without a word where a file is damaged."""
+    import polars as pl
+
+    if tuple(int(part) for part in pl.__version__.split(".")[:2]) < OLDEST:
+        raise DataError(
+            f"Chunks: polars {pl.__version__} does not hand over a lazy frame in pieces, or leaves "
+            f"out what it cannot read; install polars {'.'.join(map(str, OLDEST))} or newer, or "
+            "write the frame with sink_parquet and pass the file"
+        )
 
 
 @contextmanager

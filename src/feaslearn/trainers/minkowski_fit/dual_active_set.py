@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 #: A row whose part outside the span of the active ones is a smaller share depends on them.
 DEPENDENT = 1e-9
 #: Rows that are broken by less than this, relative to the size of y, hold.
-HOLDS = 1e-11
+HOLDS = 1e-13
 
 
 class DualActiveSet:

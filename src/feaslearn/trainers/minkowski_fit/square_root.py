@@ -17,6 +17,9 @@ Array = NDArray[np.float64]
 WELL_POSED = 1e-4
 #: What is added to the diagonal of others, the first that is enough.
 LIFTS = (1e-10, 1e-8, 1e-6)
+#: What directions that change no decision get instead of zero: the less, the more rounding counts;
+#: the more, the further scales that are held positive move the others.
+UNSEEN = 1e-8
 #: Parts of a vector below this share of its length are rounding.
 ROUNDING = 1e-13
 #: Coefficients up to which the directions of a matrix that needs a lift are looked at.
@@ -75,6 +78,6 @@ def _direction_by_direction(
     sizes: Array, directions: Array, r: Array, lift: float
 ) -> tuple[SquareRoot, Array, Array]:
     seen = sizes > lift
-    roots = np.sqrt(np.where(seen, sizes, 0.0) + lift)
+    roots = np.sqrt(np.where(seen, sizes + lift, UNSEEN))
     root = SquareRoot(directions * roots, directions, roots)
     return root, root.L @ root.L.T, np.where(seen, r @ directions, 0.0) / roots
