@@ -61,7 +61,7 @@ SEARCHED: dict[str, tuple[Any, Any, Any]] = {
     "GradientDescent": (fl.Affine(fl.Box(2)), fl.Predictability("linf"), GradientDescent()),
     "Facets": (fl.Facets(bounds="affine"), L1, "auto"),
     "Facets by cost": (fl.Facets(), fl.Suboptimality("l1"), "auto"),
-    "Blend": (fl.Blend([fl.Facets(bounds="affine"), fl.Minkowski.box(2)]), L1, "auto"),
+    "Blend": (fl.Blend([fl.Scaled(fl.Box(2)), fl.Minkowski.box(2)]), L1, "auto"),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import feaslearn as fl
 from feaslearn import atomic
 from feaslearn.exceptions import CheckpointError
+from feaslearn.runs import Clock
 from feaslearn.runs import journal as journal_module
 from feaslearn.runs.checkpoint_file import write_checkpoint
 
@@ -186,3 +188,27 @@ def test_a_file_cannot_say_where_a_later_fit_writes(tmp_path: Path) -> None:
     assert "run.ckpt" not in (tmp_path / "model.json").read_text().replace("run.ckpt')", "")
     loaded = fl.load(tmp_path / "model.json")
     assert loaded.trainer.checkpoint is None
+
+
+@pytest.mark.parametrize("looks", [4, 15, 40, 80])
+def test_what_a_limit_cut_short_goes_on_as_if_it_had_not(
+    looks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = fl.datasets.make_power5(60, noise=0.1, random_state=0)
+    path = tmp_path / "run.ckpt"
+
+    def fitted(**limits: Any) -> fl.RegionRegressor:
+        trainer = fl.trainers.Annealing(n_starts=1, ridge=0.1, ridge_floor=1.0, **limits)
+        model = fl.RegionRegressor(
+            fl.Affine(fl.Simplex(3)), cost=data.cost, trainer=trainer, random_state=0
+        )
+        return model.fit(data.signals, data.decisions)
+
+    with monkeypatch.context() as patch:
+        asked = count()
+        patch.setattr(Clock, "out", lambda clock: clock.limited and next(asked) >= looks)
+        cut = fitted(max_seconds=1e6, checkpoint=path)
+    assert cut.result_.status == "time limit"
+    assert path.exists()
+    np.testing.assert_array_equal(fitted(checkpoint=path).theta_, fitted().theta_)
+    assert not path.exists()

@@ -14,6 +14,7 @@ from feaslearn.hypotheses.constrained import constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Validation
 from feaslearn.regressor.checks import FitData
+from feaslearn.runs.fingerprint import fingerprint
 from feaslearn.trainers import Auto, Trained, Trainer
 from feaslearn.trainers.automatic import (
     choose_hypothesis,
@@ -99,7 +100,9 @@ class _Fit:
             )
             return last
         self.hypothesis = objective.hypothesis
-        return choose_trainer(self.trainer, objective).train(objective.within("training"), random)
+        # Under a time limit, a choice that was cut short may be another one when the run goes on.
+        part = objective.within(f"training {fingerprint(self.hypothesis)}")
+        return choose_trainer(self.trainer, objective).train(part, random)
 
 
 def _far_rows(objective: Objective, data: FitData, trainer: object, details: Details) -> list[str]:

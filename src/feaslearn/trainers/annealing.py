@@ -267,14 +267,16 @@ class Annealing(IterativeTrainer):
         run.max_seconds = None  # the clock of the objective counts for all parts together
         share = CHOICE_SHARE * objective.run.clock.left
         run.chosen = self._choose(some.within("ridge").limited(share), random)
-        trained = IterativeTrainer.search(run, some.within("some"), random)
+        # Under a time limit, a choice that was cut short may be another one when the run goes on.
+        by = f"by {run.chosen.strength} {run.chosen.floor}"
+        trained = IterativeTrainer.search(run, some.within(f"some {by}"), random)
         if some is not objective and objective.run.late():
             measure(objective, trained)
         elif some is not objective and trained.result.status != "stopped by callback":
             run.start, run.n_starts = GivenStart(trained.theta), 1
             run.warmest = min(self.warmest, COOL)
             before = trained.result.n_iter
-            trained = IterativeTrainer.search(run, objective.within("all"), random)
+            trained = IterativeTrainer.search(run, objective.within(f"all {by}"), random)
             trained.result.n_iter += before
         trained.result.trainer = repr(self)
         trained.result.seconds = clock.seconds

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from dataclasses import fields, replace
 from functools import partial
 from numbers import Integral, Real
@@ -203,22 +204,28 @@ class IterativeTrainer(Trainer):
     def _walk(self, objective: Objective, theta: Array, walk: Walk, hike: Hike) -> None:
         """Walk from one start until something ends it, and write down what did."""
         run, saved = objective.run, objective.run.saved()
-        first = 0 if saved is None else saved["i"]
+        first, begun = 0 if saved is None else saved["i"], True
         if saved is not None:
             vars(walk).update(saved["walk"])
             iterate = self.from_state(objective, saved["iterate"])
         else:
-            iterate = self._first(objective, theta)
+            iterate, begun = self._first(objective, theta)
+        whole = saved
         for i in range(first, self.max_iter + 1):
+            # What a step has reached when the time is up counts, but a run that goes on takes the
+            # whole step: as if it had never stopped.
+            cut = run.late() and (i > first or not begun)
             if saved is None or i > first:
                 self._offer(objective, iterate, walk)
             hike.show()
             logger.debug("%s: iteration %d, loss %.6g", type(self).__name__, i, iterate.value)
             here = partial(self._state, i, iterate, walk)
-            run.save(here)
+            if not cut:
+                run.save(here)
+                whole = None if run.journal is None else deepcopy(here())
             ended = self._ended(objective, i, iterate, walk, hike)
-            if ended in ENDS_ALL:
-                run.save(here, always=True)
+            if ended in ENDS_ALL and whole is not None:
+                run.save(partial(dict, whole), always=True)
             if ended is not None:
                 walk.status, walk.exact = ended, iterate.exact
                 break
@@ -231,12 +238,12 @@ class IterativeTrainer(Trainer):
                     break
                 walk.steps += iterate.steps
 
-    def _first(self, objective: Objective, theta: Array) -> Iterate:
-        """Return the first iterate; where there was no time for it, the start itself."""
+    def _first(self, objective: Objective, theta: Array) -> tuple[Iterate, bool]:
+        """Return the first iterate, and whether it is one: without time, it is the start itself."""
         try:
-            return self.init(objective, theta)
+            return self.init(objective, theta), True
         except OutOfTime:
-            return Iterate(theta, objective.value(theta), np.zeros(len(theta)))
+            return Iterate(theta, objective.value(theta), np.zeros(len(theta))), False
 
     def _state(self, i: int, iterate: Iterate, walk: Walk) -> dict[str, Any]:
         """Return where a walk stands, as plain values."""

@@ -187,7 +187,8 @@ class FacetLearning(Trainer):
                 for i in range(self.n_starts):
                     rows = region_once(
                         options,
-                        f"start {i}",
+                        # A choice that was cut short may be another one when the run goes on.
+                        f"start {i}, noise {options.noise}, {len(start.E)} equalities",
                         lambda part: grown_region(start, samples, part, random),
                         random,
                     )
