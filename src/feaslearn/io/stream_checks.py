@@ -9,7 +9,8 @@ import numpy as np
 from feaslearn.exceptions import ModelFileError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.trainers.convex import as_minkowski
-from feaslearn.trainers.minkowski_fit.moments import Moments, Split
+from feaslearn.trainers.minkowski_fit.moments import Moments
+from feaslearn.trainers.minkowski_fit.split import Split
 from feaslearn.trainers.streaming import AffineStream, DriftTest, MomentStream, Stream
 
 WHERE = "stream_"

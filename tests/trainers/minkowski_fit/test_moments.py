@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split
+from feaslearn.trainers.minkowski_fit.moments import Moments, Rows
+from feaslearn.trainers.minkowski_fit.split import Split
 
 
 def random_rows(random: np.random.Generator, same: bool, gaps: bool) -> Rows:

@@ -23,13 +23,14 @@ def of_rank(rank: int, size: int = 6, seed: int = 0) -> tuple[Array, Array, Arra
 @pytest.mark.parametrize("rank", [6, 3])
 def test_roots(rank: int) -> None:
     H, r, _ = of_rank(rank)
-    root, lifted, target = square_root(H, r)
+    root, lifted, right = square_root(H, r)
     np.testing.assert_allclose(root.L @ root.L.T, lifted, atol=1e-14)
     np.testing.assert_allclose(lifted, H, atol=2e-10)
     table = np.random.default_rng(1).normal(size=(6, 4))
     np.testing.assert_allclose(root.L @ root.below(table), table, atol=1e-9)
     np.testing.assert_allclose(root.L.T @ root.above(table[:, 0]), table[:, 0], atol=1e-9)
-    np.testing.assert_allclose(root.L @ target, r, atol=1e-12)
+    np.testing.assert_allclose(right, r, atol=1e-12)
+    np.testing.assert_allclose(root.L @ root.below(right), r, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -40,8 +41,8 @@ def test_rounding_does_not_reach_the_smallest_solution(seed: int) -> None:
     found = []
     for size in (0.0, 1e-16):
         noise = size * random.normal(size=H.shape)
-        root, _, target = square_root(H + noise + noise.T, r + size * random.normal(size=6))
-        found.append(root.above(target))
+        root, _, right = square_root(H + noise + noise.T, r + size * random.normal(size=6))
+        found.append(root.above(root.below(right)))
     np.testing.assert_allclose(found[0], found[1], rtol=0.0, atol=1e-12)
     smallest = np.linalg.pinv(design.T @ design, 1e-9, hermitian=True) @ r
     np.testing.assert_allclose(found[0], smallest, atol=1e-7)
@@ -60,10 +61,18 @@ def test_rows_without_a_part_along_a_lifted_direction_have_none() -> None:
 def test_large_matrices_are_lifted_as_a_whole() -> None:
     size = MOST_SEEN + 1
     H, r = np.full((size, size), 0.5), np.ones(size)
-    root, lifted, target = square_root(H, r)
+    root, lifted, right = square_root(H, r)
     assert root.directions is None
     assert np.diag(lifted).max() < 0.5 + 2e-6
-    np.testing.assert_allclose(lifted @ root.above(target), r, atol=1e-6)
+    np.testing.assert_allclose(lifted @ root.above(root.below(right)), r, atol=1e-6)
+
+
+def test_what_is_nothing_but_rounding_is_nothing() -> None:
+    random = np.random.default_rng(0)
+    noise = 1e-16 * random.normal(size=(6, 6))
+    root, _, right = square_root(noise + noise.T, 1e-16 * random.normal(size=6))
+    assert not right.any()
+    assert not root.below(right).any()
 
 
 @pytest.mark.parametrize("size", [3, MOST_SEEN + 1])

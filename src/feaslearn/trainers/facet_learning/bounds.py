@@ -1,4 +1,4 @@
-"""Bounds seen in the data."""
+"""Bounds seen in the data, and those that were given."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import SolverError
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.hypotheses.facets import Facets
 from feaslearn.results import remark
 from feaslearn.sets.checked_program import CheckedProgram
 from feaslearn.trainers.facet_learning.samples import Samples
@@ -64,3 +66,12 @@ def affine_bounds(samples: Samples) -> tuple[Array, Array]:
                 slopes = values.min() * np.eye(2 * k)[0]
             bounds[side, j] = sign * (slopes[:k] - slopes[k:])
     return bounds[0], bounds[1]
+
+
+def with_given_bounds(hypothesis: Facets, rows: FacetRows) -> FacetRows:
+    """Return rows with bounds that were given as they were, to the last digit."""
+    if isinstance(hypothesis.bounds, str):
+        return rows
+    sides = np.zeros((2, *rows.lower.shape))
+    sides[:, :, 0] = hypothesis.given_bounds(len(rows.lower))
+    return rows._replace(lower=sides[0], upper=sides[1])

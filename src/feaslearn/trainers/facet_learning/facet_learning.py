@@ -17,7 +17,11 @@ from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective, Suboptimality
 from feaslearn.results import Status
 from feaslearn.runs import Run
-from feaslearn.trainers.facet_learning.bounds import affine_bounds, bounds_from_data
+from feaslearn.trainers.facet_learning.bounds import (
+    affine_bounds,
+    bounds_from_data,
+    with_given_bounds,
+)
 from feaslearn.trainers.facet_learning.equalities import (
     Equalities,
     find_equalities,
@@ -156,7 +160,7 @@ class FacetLearning(Trainer):
             run.clock.interrupt()
 
         def theta_of(rows: FacetRows) -> Array:
-            return hypothesis.theta_of_rows(_with_given_bounds(hypothesis, units.revert(rows)))
+            return hypothesis.theta_of_rows(with_given_bounds(hypothesis, units.revert(rows)))
 
         options = replace(options, run=with_time_to_measure(objective, theta_of(start)).run)
         if known is not None and not objective.drawn:
@@ -297,12 +301,3 @@ class FacetLearning(Trainer):
             if loss < (1.0 - CLEARLY_BETTER) * least:
                 best, least = tried, loss
         return best
-
-
-def _with_given_bounds(hypothesis: Facets, rows: FacetRows) -> FacetRows:
-    """Return rows with bounds that were given as they were, to the last digit."""
-    if isinstance(hypothesis.bounds, str):
-        return rows
-    sides = np.zeros((2, *rows.lower.shape))
-    sides[:, :, 0] = hypothesis.given_bounds(len(rows.lower))
-    return rows._replace(lower=sides[0], upper=sides[1])

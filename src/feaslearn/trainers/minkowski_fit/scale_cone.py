@@ -101,8 +101,9 @@ class ScaleCone:
         scaled, right = H / np.outer(units, units), r / units
         # With H = LL' and y = L'a the problem is a projection.
         self._run.check_time()
-        root, scaled, target = square_root(scaled, right)
+        root, scaled, right = square_root(scaled, right)
         self._run.check_time()
+        target = root.below(right)
         gain = float(target @ target)
         if self._lookout is None and not (self._run.clock.limited and len(target) > QUICKLY_DONE):
             # Three times as fast, not always right, and it cannot be ended.

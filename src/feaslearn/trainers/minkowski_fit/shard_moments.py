@@ -14,7 +14,8 @@ from feaslearn.hypotheses.scale_basis import ScaleBasis
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.hypotheses.term_patterns import TermPatterns
 from feaslearn.kernels.pattern_sums import pattern_sums
-from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split
+from feaslearn.trainers.minkowski_fit.moments import Moments, Rows
+from feaslearn.trainers.minkowski_fit.split import Split
 from feaslearn.trainers.minkowski_fit.units import Units
 
 Array = NDArray[np.float64]

@@ -53,7 +53,7 @@ class SquareRoot(NamedTuple):
 
 
 def square_root(H: Array, r: Array) -> tuple[SquareRoot, Array, Array]:
-    """Return the root of H, whose diagonal is at most about one, with ``LL'`` and ``L^-1 r``.
+    """Return the root of H, whose diagonal is at most about one, with ``LL'`` and r.
 
     Where H is nearly singular, it is lifted a little: of all coefficients that are as good, the
     smallest are taken. Along directions that change no decision, H and r are rounding, which so
@@ -69,8 +69,7 @@ def square_root(H: Array, r: Array) -> tuple[SquareRoot, Array, Array]:
             lifted = H + lift * np.eye(len(H))
             factor = np.asarray(cholesky(lifted, lower=True))
             if np.diag(factor).min() > (0.0 if lift else WELL_POSED):
-                root = SquareRoot(factor)
-                return root, lifted, root.below(r)
+                return SquareRoot(factor), lifted, r
     raise SolverError("the moments of the data are not those of any data: rounding took over")
 
 
@@ -80,4 +79,4 @@ def _direction_by_direction(
     seen = sizes > lift
     roots = np.sqrt(np.where(seen, sizes + lift, UNSEEN))
     root = SquareRoot(directions * roots, directions, roots)
-    return root, root.L @ root.L.T, np.where(seen, r @ directions, 0.0) / roots
+    return root, root.L @ root.L.T, directions @ np.where(seen, r @ directions, 0.0)
