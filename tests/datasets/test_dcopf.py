@@ -15,6 +15,7 @@ from scipy.optimize import linprog
 
 import feaslearn as fl
 from feaslearn.datasets import DcGrid, case_file, make_dcopf
+from feaslearn.datasets.generator_costs import read_costs
 from feaslearn.exceptions import (
     DataError,
     FeaslearnWarning,
@@ -404,3 +405,9 @@ def test_a_file_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(case_file, "MAX_BYTES", 100)
     with pytest.raises(FileError, match="larger than 100 bytes, the limit"):
         grid_of(tmp_path)
+
+
+def test_costs_that_overflow_are_refused() -> None:
+    row = np.array([[2.0, 0.0, 0.0, 3.0, -1e308, 5.0, 0.0], [2.0, 0.0, 0.0, 2.0, 5.0, 0.0, 0.0]])
+    with pytest.raises(DataError, match=r"too large to count with in row 1$"):
+        read_costs(row, np.zeros(2), np.full(2, 1e5))

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.datasets._arguments import FloatArray
+from feaslearn.exceptions import DataError
+from feaslearn.messages import list_first
 
 PIECEWISE, POLYNOMIAL = 1, 2
 MOST = 10**6
@@ -46,25 +48,37 @@ def read_costs(gencost: FloatArray, lower: FloatArray, upper: FloatArray) -> Gen
     -------
     GeneratorCosts
         The lines.
+
+    Raises
+    ------
+    DataError
+        If a cost overflows.
     """
     constant, slope = np.zeros(len(gencost)), np.zeros(len(gencost))
     curved = np.zeros(len(gencost), dtype=bool)
     middles = 0.5 * (lower + upper)
-    for i, row in enumerate(gencost):
-        count = int(row[3])
-        if row[0] == PIECEWISE:
-            points = row[FIRST : FIRST + 2 * count].reshape(count, 2)
-            slopes = np.diff(points[:, 1]) / np.diff(points[:, 0])
-            slope[i] = (points[-1, 1] - points[0, 1]) / (points[-1, 0] - points[0, 0])
-            constant[i] = points[0, 1] - slope[i] * points[0, 0]
-            curved[i] = not np.allclose(slopes, slope[i])
-            continue
-        # The highest power comes first, in the file and in numpy.poly1d.
-        cost = np.poly1d(row[FIRST : FIRST + count])
-        curved[i] = cost.order > 1
-        at = float(middles[i]) if curved[i] else 0.0
-        slope[i] = cost.deriv()(at)
-        constant[i] = cost(at) - slope[i] * at
+    with np.errstate(over="ignore", invalid="ignore"):
+        for i, row in enumerate(gencost):
+            count = int(row[3])
+            if row[0] == PIECEWISE:
+                points = row[FIRST : FIRST + 2 * count].reshape(count, 2)
+                slopes = np.diff(points[:, 1]) / np.diff(points[:, 0])
+                slope[i] = (points[-1, 1] - points[0, 1]) / (points[-1, 0] - points[0, 0])
+                constant[i] = points[0, 1] - slope[i] * points[0, 0]
+                curved[i] = not np.allclose(slopes, slope[i])
+                continue
+            # The highest power comes first, in the file and in numpy.poly1d.
+            cost = np.poly1d(row[FIRST : FIRST + count])
+            curved[i] = cost.order > 1
+            at = float(middles[i]) if curved[i] else 0.0
+            slope[i] = cost.deriv()(at)
+            constant[i] = cost(at) - slope[i] * at
+    wrong = np.flatnonzero(~np.isfinite(constant + slope))
+    if len(wrong):
+        places = [f"row {i + 1}" for i in wrong[:5]]
+        raise DataError(
+            f"gencost: numbers too large to count with in {list_first(places, len(wrong))}"
+        )
     return GeneratorCosts(constant, slope, curved)
 
 

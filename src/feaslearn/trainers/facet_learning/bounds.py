@@ -11,6 +11,7 @@ from feaslearn.hypotheses.facets import Facets
 from feaslearn.results import remark
 from feaslearn.sets.checked_program import CheckedProgram
 from feaslearn.trainers.facet_learning.samples import Samples
+from feaslearn.trainers.facet_learning.units import Units
 
 Array = NDArray[np.float64]
 
@@ -20,6 +21,20 @@ FLATTEN = 1e-6
 BEYOND = 0.01
 #: Values this many standard deviations of the noise from there may be at the bound.
 REACH = 4.0
+
+
+def bounds_of(
+    hypothesis: Facets, units: Units, samples: Samples, noise: float
+) -> tuple[Array, Array]:
+    """Return the bounds (n, k) that the hypothesis asks for, in these units."""
+    if hypothesis.bounds == "affine":
+        return affine_bounds(samples)
+    if hypothesis.bounds == "data":
+        return bounds_from_data(samples, noise)
+    n, k = samples.decisions.shape[1], samples.features.shape[1]
+    sides = np.zeros((2, n, k))
+    sides[:, :, 0] = units.points(np.array(hypothesis.given_bounds(n)))
+    return sides[0], sides[1]
 
 
 def bounds_from_data(samples: Samples, noise: float) -> tuple[Array, Array]:

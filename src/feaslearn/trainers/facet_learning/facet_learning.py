@@ -17,11 +17,7 @@ from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective, Suboptimality
 from feaslearn.results import Status
 from feaslearn.runs import Run
-from feaslearn.trainers.facet_learning.bounds import (
-    affine_bounds,
-    bounds_from_data,
-    with_given_bounds,
-)
+from feaslearn.trainers.facet_learning.bounds import bounds_of, with_given_bounds
 from feaslearn.trainers.facet_learning.equalities import (
     Equalities,
     find_equalities,
@@ -225,7 +221,7 @@ class FacetLearning(Trainer):
         )
 
         def begin(equalities: Equalities, noise: float) -> FacetRows:
-            sides = self._bounds(hypothesis, units, samples, noise)
+            sides = bounds_of(hypothesis, units, samples, noise)
             return FacetRows(equalities.E, equalities.e, *sides, *nothing)
 
         if given is None:
@@ -260,19 +256,6 @@ class FacetLearning(Trainer):
             region = begin(each, each.noise)
             losses[name] = held_out_growth(region, samples, tried, seed, name)[1]
         return noisy if losses["noisy"] < losses["clear"] else clear
-
-    def _bounds(
-        self, hypothesis: Facets, units: Units, samples: Samples, noise: float
-    ) -> tuple[Array, Array]:
-        """Return the bounds (n, k) that the hypothesis asks for."""
-        if hypothesis.bounds == "affine":
-            return affine_bounds(samples)
-        if hypothesis.bounds == "data":
-            return bounds_from_data(samples, noise)
-        n, k = samples.decisions.shape[1], samples.features.shape[1]
-        sides = np.zeros((2, n, k))
-        sides[:, :, 0] = units.points(np.array(hypothesis.given_bounds(n)))
-        return sides[0], sides[1]
 
     def _least_noisy(
         self,
