@@ -97,7 +97,7 @@ def test_agrees_with_distribution_factors(name: str) -> None:
         incidence[i, place[start]], incidence[i, place[end]] = 1.0, -1.0
     susceptance = 100.0 * branch[:, 3] / (branch[:, 2] ** 2 + branch[:, 3] ** 2)
     flows = susceptance[:, None] * incidence
-    factors = flows @ np.linalg.pinv(incidence.T @ flows)
+    factors = flows @ np.linalg.pinv(incidence.T @ flows, 1e-12, hermitian=True)
     limits = np.minimum(branch[:, 5], susceptance * np.deg2rad(branch[:, 12]))
     assert (branch[:, 11] == -branch[:, 12]).all()
     movable = np.flatnonzero(gen[:, 8] > gen[:, 9])

@@ -9,6 +9,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.known import KnownLimits
+from feaslearn.known.known_limits import pseudo_inverse
 
 DATA = fl.datasets.make_power5(60, noise=0.1, random_state=0)
 ROWS = 24
@@ -67,3 +68,11 @@ def test_small_decisions_that_break_what_is_known_are_seen() -> None:
     limits = KnownLimits(np.zeros((0, 2)), np.zeros((0, 2)), *sides)
     assert limits.broken(np.array([[1.001e-7, 0.0]]), 1e-6)[0]
     assert not limits.broken(np.array([[1e-7, -1e-22]]), 1e-6)[0]
+
+
+def test_equalities_that_say_the_same_count_once() -> None:
+    """The second singular value is rounding, which must not be inverted."""
+    for size in (0.3, 0.1, 1e-3, 7.0):
+        E = np.outer([1.0, size, 1.0 / size], [0.1, 0.7, 1.3])
+        across = np.outer(E[0], E[0]) / (E[0] @ E[0])
+        np.testing.assert_allclose(pseudo_inverse(E) @ E, across, atol=1e-12)

@@ -12,6 +12,7 @@ from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.export.blended import blended
 from feaslearn.export.description import Description
 from feaslearn.known import KnownLimits, KnownShape, ResolvedKnown
+from feaslearn.known.known_limits import pseudo_inverse
 
 Array = NDArray[np.float64]
 
@@ -78,7 +79,7 @@ class KnownRows:
         sizes = np.cumsum([len(self.shape.G), n, n])
         g, lower, upper, e = np.split(right, sizes, axis=1)
         if project and len(self.shape.E):
-            inverse = np.linalg.pinv(self.shape.E)
+            inverse = pseudo_inverse(self.shape.E)
             onto = np.eye(n) - inverse @ self.shape.E
             wider = blended(learned.names, len(wider.coefficients), [onto], [wider], e @ inverse.T)
         rows = np.vstack([-self.shape.G, -np.eye(n), np.eye(n)])

@@ -19,6 +19,7 @@ from feaslearn.hypotheses.small_programs import powers_of_two
 from feaslearn.hypotheses.within import minimize_within
 from feaslearn.kernels.small_lp import OPTIMAL
 from feaslearn.known import KnownLimits, KnownShape
+from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.intersection import intersect
@@ -107,7 +108,7 @@ class Constrained(Hypothesis):
         image = self.hypothesis.image(theta, own[0], n)
         if isinstance(self.hypothesis, Facets) or not len(known.E):
             return image
-        across = np.linalg.pinv(known.E) @ known.E
+        across = pseudo_inverse(known.E) @ known.E
         offset = known.on_flat(image.offset[None])[0]
         return AffineImage(image.primitive, image.matrix - across @ image.matrix, offset)
 

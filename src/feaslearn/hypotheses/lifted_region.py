@@ -14,6 +14,7 @@ from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.hypotheses.small_programs import FacetSolutions, Limits, solve_programs
 from feaslearn.known import KnownLimits
+from feaslearn.known.known_limits import pseudo_inverse
 
 Array = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ class LiftedRegion(NamedTuple):
         """Return the regions moved straight onto the known equalities."""
         if not len(known.E):
             return self
-        across = np.linalg.pinv(known.E) @ known.E
+        across = pseudo_inverse(known.E) @ known.E
         return self._replace(M=self.M - across @ self.M, m=known.on_flat(self.m))
 
     def minimize(self, known: KnownLimits, costs: Array) -> FacetSolutions:

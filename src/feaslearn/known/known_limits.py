@@ -11,8 +11,15 @@ Array = NDArray[np.float64]
 
 #: Balances closer than this, relative to the size of their numbers, hold.
 HOLDS = 1e-13
+#: Singular values of the equalities below this share of the largest are zero.
+DEPENDENT = 1e-10
 #: Corrections beside one for each entry that may meet a bound: they remove rounding.
 EXTRA_ROUNDS = 2
+
+
+def pseudo_inverse(E: Array) -> Array:
+    """Return the inverse of equalities; rows that say what others say do not count twice."""
+    return np.asarray(np.linalg.pinv(E, DEPENDENT))
 
 
 class KnownShape(NamedTuple):
@@ -75,14 +82,14 @@ class KnownLimits(NamedTuple):
         """Return costs without their part across the equalities, which no decision changes."""
         if not len(self.E):
             return costs
-        return np.ascontiguousarray(costs - costs @ np.linalg.pinv(self.E) @ self.E)
+        return np.ascontiguousarray(costs - costs @ pseudo_inverse(self.E) @ self.E)
 
     def on_flat(self, decisions: Array) -> Array:
         """Return the nearest decisions that satisfy the equalities."""
         if not len(self.E):
             return decisions
         gap = self.e - decisions @ self.E.T
-        return np.asarray(decisions + gap @ np.linalg.pinv(self.E).T)
+        return np.asarray(decisions + gap @ pseudo_inverse(self.E).T)
 
     def beyond(self, decisions: Array) -> Array:
         """Return by how much each decision breaks each row: G, lower, upper, E; NaN is none."""

@@ -23,6 +23,7 @@ from feaslearn.hypotheses.ternary import Ternary
 from feaslearn.kernels.facet_loss import facet_loss
 from feaslearn.kernels.small_lp import workspace
 from feaslearn.known import KnownLimits
+from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.losses import Objective, Predictability
 from feaslearn.runs import Run
 from feaslearn.trainers.canonical_view import rounded
@@ -219,7 +220,7 @@ class _Refit:
             for part, slope in zip(slopes, found, strict=True):
                 part[i] = samples.weights[i] * slope
         if len(known.E):
-            across = np.eye(n) - np.linalg.pinv(known.E) @ known.E
+            across = np.eye(n) - pseudo_inverse(known.E) @ known.E
             slopes = slopes._replace(M=across @ slopes.M, m=slopes.m @ across)
         factors = (unit * inner, unit, *(unit**2 / inner,) * 3)
         slopes = LiftedSlopes(*(f * part for f, part in zip(factors, slopes, strict=True)))

@@ -19,6 +19,7 @@ from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.term import Term
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
+from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.sets.primitive_set import PrimitiveSet
 
 Array = NDArray[np.float64]
@@ -186,7 +187,7 @@ def _tight(
 
 def _limited(a: Array, E: Array, counting: Truth) -> Exposure:
     """Return which decisions the facets that count limit, along the equalities ``E``."""
-    normals = a - a @ (np.linalg.pinv(E) @ E) if len(E) else a
+    normals = a - a @ (pseudo_inverse(E) @ E) if len(E) else a
     largest = np.abs(normals).max(axis=1, keepdims=True, initial=1e-300)
     sides = (counting.astype(float) @ (side * normals > FLAT * largest) for side in (1.0, -1.0))
     return Exposure(*(side > 0.0 for side in sides))
