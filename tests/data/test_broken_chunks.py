@@ -137,3 +137,14 @@ def test_numbers_whose_squares_overflow_are_refused_in_memory_too() -> None:
     for signals, decisions in ((X, 1e200 * X), (1e200 * X, X)):
         with pytest.raises(FeaslearnError, match=r"beyond 1e\+100"):
             model.fit(signals, decisions)
+
+
+def test_structures_and_endless_integers_are_no_numbers() -> None:
+    nested = pl.DataFrame({"p": [1.0, 2.0], "q": [0.5, 0.25], "a": [{}, {}], "b": [1.0, 2.0]})
+    columns: dict[str, Any] = {"signals": ["p", "q"], "decisions": ["a", "b"]}
+    for source in (lambda: iter([nested]), nested.lazy()):
+        with pytest.raises(DataError, match="column 'a' holds several values in a row"):
+            all_rows(fl.Chunks(source, **columns))
+    endless = np.full((2, 2), 10**400, dtype=object)
+    with pytest.raises(DataError, match="no numbers"):
+        all_rows(fl.Chunks(iter([(endless, Y[:2])])))

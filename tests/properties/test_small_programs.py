@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -39,6 +39,7 @@ def test_repeated_equalities(seed: int, digits: float, repeated: int) -> None:
     assert abs(cost @ found.decisions[0] - true.fun) <= 1e-5 * np.abs(cost).sum()
 
 
+@example(seed=23881, digits=-7.375, repeated=3, agree=True)  # HiGHS is 5e-9 beyond a bound
 @given(st.integers(0, 2**32 - 1), st.floats(-9.5, -6.5), st.integers(1, 3), st.booleans())
 def test_rows_that_nearly_repeat(seed: int, digits: float, repeated: int, agree: bool) -> None:
     """Rows that differ by about the tolerance: an answer that keeps all of them, or none.

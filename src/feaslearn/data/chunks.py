@@ -198,6 +198,7 @@ class Chunks(ChunkSource):
         """Return a block as matrices, checked."""
         problems, ends = Problems(), (len(wanted), len(wanted) + len(self._decisions))
         names = (tuple(self.names.signals[j] for j in wanted), self.names.decisions)
+        _refuse_nested(block, [*names[0], *names[1], "weights"])
         S = self._matrix(block, slice(0, ends[0]), "signals", names[0], problems)
         if len(wanted) < len(self._signals):
             read, S = S, np.zeros((block.n_rows, len(self._signals)), self._dtype, order="F")
@@ -248,6 +249,13 @@ class Chunks(ChunkSource):
         if self.n_rows is not None:
             parts.insert(0, f"{self.n_rows} rows")
         return f"Chunks({', '.join(parts)})"
+
+
+def _refuse_nested(block: Block, names: Sequence[str]) -> None:
+    """Refuse columns whose rows hold several values each, as structures of polars do."""
+    for name, column in zip(names, block.columns, strict=False):
+        if column.ndim != 1:
+            raise DataError(f"{block.place}: column {name!r} holds several values in a row")
 
 
 class _Named(TableSource):

@@ -101,7 +101,9 @@ def _solve_again(
     except InfeasibleProblemError:
         solutions.status[i] = INFEASIBLE
         return
-    solutions.decisions[i] = answer.points[0]
+    # Its bounds hold within its tolerance, ours hold.
+    _, _, lower, upper = bounds
+    solutions.decisions[i] = np.clip(answer.points[0], lower[i], upper[i])
     solutions.prices[i] = -answer.row_duals[0]
     solutions.status[i] = OPTIMAL
     # The kernel did not come to say; whoever asks looks at the whole face.

@@ -105,7 +105,7 @@ class _Writer:
             if self._writer is not None:
                 self._check_kinds(table.schema)
                 table = table.cast(self._writer.schema)
-        except (ValueError, pa.ArrowException) as error:
+        except (ValueError, OverflowError, pa.ArrowException) as error:
             raise DataError(
                 f"{block.place}: values that are no numbers, or not of the kind that the first "
                 f"chunk has: {error}"
