@@ -97,7 +97,7 @@ class ParquetSource(TableSource):
         pq, names = parquet(), [self.labels[j] for j in columns]
         for file in self._files:
             with reading(file):
-                check_pages(file, pq.read_metadata(file), names, memory)
+                check_pages(file, pq.read_schema(file), names, memory)
 
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
         """Yield one task for each row group."""
