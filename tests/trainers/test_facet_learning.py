@@ -288,6 +288,17 @@ def test_what_is_given_stays_under_noise(balance: object) -> None:
         np.testing.assert_allclose(np.abs(rows.E), E / np.linalg.norm(E), atol=1e-9)
 
 
+def test_bounds_that_were_seen_are_exact() -> None:
+    data = fl.datasets.make_power5(100, random_state=1)
+    rows = learned_rows(
+        fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0).fit(
+            data.signals, data.decisions
+        )
+    )
+    np.testing.assert_array_equal(rows.lower[:, 0], data.decisions.min(axis=0))
+    np.testing.assert_array_equal(rows.upper[:, 0], data.decisions.max(axis=0))
+
+
 def test_affine_bounds() -> None:
     random = np.random.default_rng(2)
     signals, costs = random.uniform(-1, 1, size=(100, 1)), random.normal(size=(100, 2))

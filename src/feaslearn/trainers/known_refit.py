@@ -209,8 +209,8 @@ class _Refit:
         )
         sizes = np.abs(samples.costs).max(axis=1, keepdims=True)
         costs = rounded(samples.costs / np.where(sizes > 0.0, sizes, 1.0))[:, self.decisions]
-        costs = known.inner_costs(costs)
-        decisions = rounded((samples.decisions - self.center) / unit)[:, self.decisions]
+        costs = np.ascontiguousarray(known.inner_costs(costs))
+        decisions = rounded(((samples.decisions - self.center) / unit)[:, self.decisions])
         total = 0.0
         for i in range(count):
             M = flat.M if flat.M.ndim == 2 else flat.M[i]

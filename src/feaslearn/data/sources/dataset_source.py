@@ -21,7 +21,8 @@ class DatasetSource(TableSource):
     """
 
     def __init__(self, dataset: Any) -> None:
-        self.labels = tuple(dataset.schema.names)
+        with reading("the dataset"):
+            self.labels = tuple(dataset.schema.names)
         self._fragments: list[tuple[Any, int, str]] = []
         first = 0
         for number, fragment in enumerate(dataset.get_fragments()):

@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 FLATTEN = 1e-6
 #: Share of the values that may lie beyond a bound where there is noise.
 BEYOND = 0.01
+#: Bounds this close to the least or greatest value, relative to the range, are that value.
+ROUNDED = 1e-9
 #: Values this many standard deviations of the noise from there may be at the bound.
 REACH = 4.0
 
@@ -83,10 +85,19 @@ def affine_bounds(samples: Samples) -> tuple[Array, Array]:
     return bounds[0], bounds[1]
 
 
-def with_given_bounds(hypothesis: Facets, rows: FacetRows) -> FacetRows:
-    """Return rows with bounds that were given as they were, to the last digit."""
-    if isinstance(hypothesis.bounds, str):
-        return rows
-    sides = np.zeros((2, *rows.lower.shape))
-    sides[:, :, 0] = hypothesis.given_bounds(len(rows.lower))
-    return rows._replace(lower=sides[0], upper=sides[1])
+def exact_bounds(hypothesis: Facets, rows: FacetRows, decisions: Array) -> FacetRows:
+    """Return rows with bounds that were given, or seen, as they were to the last digit.
+
+    Growing works on rounded numbers: a bound of zero would otherwise be one of 1e-12.
+    """
+    if not isinstance(hypothesis.bounds, str):
+        sides = np.zeros((2, *rows.lower.shape))
+        sides[:, :, 0] = hypothesis.given_bounds(len(rows.lower))
+        return rows._replace(lower=sides[0], upper=sides[1])
+    seen = decisions[~np.isnan(decisions).any(axis=1)]
+    near = ROUNDED * np.ptp(seen, axis=0)
+    lower, upper = rows.lower.copy(), rows.upper.copy()
+    for side, ends in ((lower, seen.min(axis=0)), (upper, seen.max(axis=0))):
+        same = ~side[:, 1:].any(axis=1) & (np.abs(side[:, 0] - ends) <= near)
+        side[same, 0] = ends[same]
+    return rows._replace(lower=lower, upper=upper)

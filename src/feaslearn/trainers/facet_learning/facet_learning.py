@@ -17,7 +17,7 @@ from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective, Suboptimality
 from feaslearn.results import Status
 from feaslearn.runs import Run
-from feaslearn.trainers.facet_learning.bounds import bounds_of, with_given_bounds
+from feaslearn.trainers.facet_learning.bounds import bounds_of, exact_bounds
 from feaslearn.trainers.facet_learning.equalities import (
     Equalities,
     find_equalities,
@@ -156,7 +156,9 @@ class FacetLearning(Trainer):
             run.clock.interrupt()
 
         def theta_of(rows: FacetRows) -> Array:
-            return hypothesis.theta_of_rows(with_given_bounds(hypothesis, units.revert(rows)))
+            return hypothesis.theta_of_rows(
+                exact_bounds(hypothesis, units.revert(rows), whole.decisions)
+            )
 
         options = replace(options, run=with_time_to_measure(objective, theta_of(start)).run)
         if known is not None and not objective.drawn:
