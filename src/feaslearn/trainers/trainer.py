@@ -201,16 +201,17 @@ class Trainer(BaseEstimator, ABC):
         """Search, where need be without rows that lead astray, and complete the result."""
         objective, told = self.affordable(objective)
         near = objective if self.resists_outliers else without_far_rows(objective)
-        trained = self._searched(near, told, random, thorough)
+        trained, seen = self._searched(near, told, random, thorough)
         if near is not objective:
             _count_far_rows(objective, near, trained)
-        complete(objective, trained.theta, trained.result)
+            seen = objective
+        complete(seen, trained.theta, trained.result)
         return trained
 
     def _searched(
         self, objective: Objective, told: list[str], random: np.random.Generator, thorough: bool
-    ) -> Trained:
-        """Search, and take what is known into account."""
+    ) -> tuple[Trained, Objective]:
+        """Search, and take what is known into account; return the samples it was measured on."""
         learned = objective.learned()
         self.refuse(learned)
         searched = objective if self.uses_known else learned
@@ -237,7 +238,7 @@ class Trainer(BaseEstimator, ABC):
                 f"{learned.size} parameters were fitted to {observed} observed values, which "
                 "cannot determine them: use fewer features or a smaller set"
             )
-        return trained
+        return trained, objective
 
 
 def _within(

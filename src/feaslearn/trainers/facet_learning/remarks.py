@@ -11,7 +11,7 @@ from feaslearn.hypotheses.facets import Facets
 from feaslearn.kernels.small_lp import OPTIMAL
 from feaslearn.messages import list_first
 from feaslearn.trainers.facet_learning.response import contradiction
-from feaslearn.trainers.facet_learning.samples import Samples
+from feaslearn.trainers.facet_learning.samples import Samples, complete_rows
 
 #: Savings of this many standard deviations of the noise are no noise.
 CLEARLY = 5.0
@@ -23,8 +23,8 @@ def refuse_empty(hypothesis: Facets, start: FacetRows, samples: Samples, whole: 
         return
     empty = np.flatnonzero(samples.solve(start).status != OPTIMAL)
     if len(empty):
-        used = ~np.isnan(whole.decisions).any(axis=1) & (whole.weights > 0.0)
-        places = [f"row {row}" for row in np.flatnonzero(used)[empty[:5]]]
+        complete = np.flatnonzero(complete_rows(whole))
+        places = [f"row {row}" for row in complete[empty[:5]]]
         raise DataError(
             "FacetLearning: no region with the bounds and the balance of Facets satisfies the "
             f"known constraints at {list_first(places, len(empty))}; give one of them only"
@@ -36,8 +36,7 @@ def contradictions(whole: Shard, samples: Samples, noise: float) -> list[str]:
     pair = contradiction(samples, max(1e-6, CLEARLY * noise))
     if pair is None:
         return []
-    used = ~np.isnan(whole.decisions).any(axis=1) & (whole.weights > 0.0)
-    complete = np.flatnonzero(used)
+    complete = np.flatnonzero(complete_rows(whole))
     i, j = complete[list(pair)]
     saved = float(whole.costs[i] @ (whole.decisions[i] - whole.decisions[j]))
     return [

@@ -85,6 +85,11 @@ class Samples(NamedTuple):
         return float(self.weights @ ((self.decisions - center) ** 2 @ self.importance))
 
 
+def complete_rows(shard: Shard) -> NDArray[np.bool_]:
+    """Say which rows facets are learned from: those that count, with every decision observed."""
+    return ~np.isnan(shard.decisions).any(axis=1) & (shard.weights > 0.0)
+
+
 def rows_of(objective: Objective) -> tuple[Shard, KnownLimits | None]:
     """Return all samples of an objective, and what is known of them."""
     whole = objective.whole()

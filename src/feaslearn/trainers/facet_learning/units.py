@@ -11,7 +11,7 @@ from feaslearn.data import Shard
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.known import KnownLimits
 from feaslearn.trainers.canonical_view import rounded, rounded_shares
-from feaslearn.trainers.facet_learning.samples import Samples
+from feaslearn.trainers.facet_learning.samples import Samples, complete_rows
 from feaslearn.trainers.sample_order import Indices, places
 from feaslearn.trainers.standardize import moments, observed_mean
 
@@ -49,7 +49,7 @@ class Units(NamedTuple):
 
     def apply(self, shard: Shard, known: KnownLimits | None = None) -> Samples:
         """Return the complete rows of a shard in these units, with what is known of them."""
-        complete = ~np.isnan(shard.decisions).any(axis=1) & (shard.weights > 0.0)
+        complete = complete_rows(shard)
         costs = (shard.costs * self.scale)[:, self.decisions]
         lengths = np.linalg.norm(costs, axis=1, keepdims=True)
         features = (shard.features - self.mean) / self.spread
