@@ -63,6 +63,18 @@ def test_an_end_that_cannot_be_read_is_our_error(tmp_path: Path) -> None:
         fl.Chunks(query, **COLUMNS)
 
 
+@pytest.mark.parametrize("opened", [lambda f: f, ds.dataset], ids=["folder", "dataset"])
+def test_names_that_are_no_text_are_our_error(
+    opened: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.parquet"
+    table = pa.table({"price": [1.0], "power": [2.0]})
+    pq.write_table(table, path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"price", b"\xff\xfeice"))
+    with pytest.raises(DataError, match="be read"):
+        all_rows(fl.Chunks(opened(tmp_path), **COLUMNS))
+
+
 def test_columns_of_the_same_name_are_refused(tmp_path: Path) -> None:
     twice = pa.Table.from_arrays([pa.array([1.0])] * 3, ["price", "power", "price"])
     pq.write_table(twice, tmp_path / "a.parquet")

@@ -103,6 +103,23 @@ def test_agrees_with_highs(whole: bool, unit: float) -> None:
     assert min(ended.values()) > 5
 
 
+@pytest.mark.parametrize("free", [False, True], ids=["prices", "without prices"])
+def test_many_bounds_that_flip_at_once(free: bool) -> None:
+    """From the twentieth on they are sorted: equal prices, and none at all, are most of them."""
+    random = np.random.default_rng(3)
+    for n in (50, 400, 3_000):
+        G = random.integers(-4, 5, size=(5, n)) * random.choice([1.0, 0.37], size=n)
+        upper = random.uniform(0.5, 1.0, size=n)
+        inside = upper * random.uniform(size=n)
+        c = np.zeros(n) if free else random.integers(-3, 4, size=n) / 2.0
+        c[-1] = -1.0
+        program = Program(G, G @ inside, c, np.zeros(n), upper, np.zeros(5))
+        found, expected = solve(program), reference(program)
+        assert found.status == OPTIMAL
+        np.testing.assert_allclose(G @ found.x, G @ inside, atol=1e-8 * n)
+        assert c @ found.x == pytest.approx(expected.fun, rel=1e-9, abs=1e-9)
+
+
 def test_the_unit_of_money_does_not_matter() -> None:
     random = np.random.default_rng(4)
     for _ in range(100):

@@ -15,7 +15,9 @@ from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.metrics import pooled_r2
 from feaslearn.trainers import FacetLearning
+from feaslearn.trainers.facet_learning import facet_program
 from feaslearn.trainers.facet_learning.equalities import find_equalities
+from feaslearn.trainers.facet_learning.facet_program import fit_facet
 from feaslearn.trainers.facet_learning.facet_search import GrowthOptions
 from feaslearn.trainers.facet_learning.growth import loss_of
 from feaslearn.trainers.facet_learning.samples import Samples
@@ -398,3 +400,22 @@ def test_a_balance_is_found_under_much_noise(seed: int) -> None:
         for each in (model, policy)
     )
     assert ours < linear
+
+
+@pytest.mark.parametrize("share", [0.3, 0.02])
+def test_the_facet_of_very_many_rows_is_that_of_the_whole_program(
+    share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(4)
+    x, slack = rng.normal(size=(9_000, 3)), rng.exponential(size=9_000)
+    chosen = rng.uniform(size=9_000) < share
+    slack[chosen] = 0.1 * rng.normal(size=chosen.sum())  # noise
+    points = np.hstack([x, (slack - x @ [1.0, 2.0, -1.0])[:, None]])
+    weights = rng.uniform(size=9_000)
+    given = points, weights / weights.sum(), np.array([1.0, 1.0, 1.0, 0.0]), chosen, 5.0
+    found = fit_facet(*given)
+    monkeypatch.setattr(facet_program, "FEW", 10_000)
+    expected = fit_facet(*given)
+    assert found is not None
+    assert expected is not None
+    np.testing.assert_allclose(found, expected, atol=1e-10 * np.abs(expected).max())

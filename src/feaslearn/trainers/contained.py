@@ -1,50 +1,35 @@
 r"""Regions that lie within known constraints as a whole, at every training signal.
 
-.. math::
-    R_\theta(s_i) \subseteq \{x : d'x \ge \rho_i\} \iff \min_{x \in R_\theta(s_i)} d'x \ge \rho_i
+.. math:: \min_\theta \; \|D\theta - x\|^2 \quad \text{s.t.} \quad R\theta \ge r
 
-For a Minkowski sum the left side is linear in theta, for an affine image it is so for each vertex.
+The rows R say what `contained_rows` says of each training signal. There may be millions of them and
+few that matter: those are found by looking at all of them whenever a solution is there.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard
-from feaslearn.exceptions import (
-    DataError,
-    SolverError,
-    TooManyVerticesError,
-    UnsupportedError,
-)
+from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.formulations.program import QUADRATIC, load_cvxpy, solve
-from feaslearn.hypotheses import MapHypothesis, Maps, Minkowski, Scaled, Ternary
 from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective, Predictability
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.runs.memory import check_memory
+from feaslearn.trainers.contained_rows import Rows, linear_in_theta
 
 Array = NDArray[np.float64]
 
-#: Rounds of minimisers and least squares for regions whose minimisers move with theta.
-ROUNDS = 5
 #: Weight of staying where the fit without rows was: it decides what the data leave open.
 STAY = 1e-6
-#: More vertices of a primitive set than this are not written down.
-MOST_VERTICES = 64
-
-
-class Rows(NamedTuple):
-    """Linear functions of theta and what they are compared with."""
-
-    matrix: Array
-    right: Array
+#: Rows that are added to a program at once, for each parameter.
+MORE_ROWS = 5
+#: Rows violated by less than this, relative to the size of their numbers, hold.
+HOLDS = 1e-9
 
 
 def fit_contained(objective: Objective, theta: Array) -> Array:
@@ -69,10 +54,10 @@ def fit_contained(objective: Objective, theta: Array) -> Array:
         )
     samples = objective.whole()
     features, limits = known.shape.split(samples.features)
-    linear = _linear(known.hypothesis, objective.n_decisions, features.shape[1])
+    linear = linear_in_theta(known.hypothesis, objective.n_decisions, features.shape[1])
     count, n = samples.decisions.shape
     check_memory(
-        4.0 * count * n * len(theta),
+        count * len(theta) * (4.0 * n + 3.0 * linear.rows_of_a_sample(limits)),
         f"{count} samples of {n} decisions, each linear in {len(theta)} parameters,",
         "use fewer samples, or Known(inequalities='intersect')",
     )
@@ -97,15 +82,14 @@ def fit_contained(objective: Objective, theta: Array) -> Array:
     return theta if best is None else best
 
 
-def _linear(hypothesis: Hypothesis, n: int, k: int) -> _Sum | _Image:
-    if isinstance(hypothesis, Minkowski):
-        return _Sum(hypothesis, n, k)
-    if isinstance(hypothesis, MapHypothesis) and not isinstance(hypothesis, Ternary):
-        return _Image(hypothesis, n, k)
-    raise UnsupportedError(
-        f"{hypothesis!r} cannot be contained in known constraints; use "
-        "Known(inequalities='intersect')"
-    )
+def _errors(design: Array, samples: Shard, limits: KnownLimits) -> Rows:
+    """Return the equations of all observed entries, (N, n, size), weighted."""
+    target = samples.decisions - limits.on_flat(np.zeros(samples.decisions.shape))
+    across = limits.inner_costs(np.eye(target.shape[1]))
+    weights = np.sqrt(samples.weights)[:, None]
+    seen = ~np.isnan(target)
+    flat = np.matmul(across, design) * weights[:, :, None]
+    return Rows(flat[seen], (target * weights)[seen])
 
 
 def _least_squares(
@@ -129,151 +113,41 @@ def _least_squares(
     R, r = R / lengths, r / lengths[:, 0]
     stay = np.sqrt(STAY) * np.eye(len(free))
     D, x = np.vstack([D, stay]), np.concatenate([x, stay @ start])
-    cp = load_cvxpy()
-    v = cp.Variable(len(free))
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(D @ v - x)), [R @ v >= r])
+    # As many equations as parameters say the same, but for a constant.
+    triangle = np.asarray(np.linalg.qr(np.column_stack([D, x]), mode="r"))[: len(free)]
     try:
-        solve(problem, "containment", QUADRATIC, clock)
-    except SolverError:
-        if problem.status not in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
-            raise
+        found = _within_rows(triangle[:, :-1], triangle[:, -1], R, r, start, clock)
+    except DataError:
         raise DataError(
             f"no region of {hypothesis!r} lies within the known constraints at all training "
             "signals; add features, or use Known(inequalities='intersect')"
         ) from None
     moved = theta.copy()
-    moved[free] = v.value / units
+    moved[free] = found / units
     return moved
 
 
-def _directions(limits: KnownLimits) -> tuple[Array, Array]:
-    """Return directions d (rows, n) on the flat and limits ``d'x >= rho`` (N, rows).
+def _within_rows(D: Array, x: Array, R: Array, r: Array, found: Array, clock: Clock) -> Array:
+    """Minimise ``|Dv - x|^2`` over ``Rv >= r``, with the rows that are broken on the way.
 
-    x is what a region adds to the point of the equalities that is nearest to zero.
+    `DataError` is raised where some of them have no point.
     """
-    n = limits.G.shape[1]
-    d = np.vstack([limits.G, np.eye(n), -np.eye(n)])
-    right = np.hstack([limits.g, limits.lower, -limits.upper])
-    right = right - limits.on_flat(np.zeros((len(limits.e), n))) @ d.T
-    return limits.inner_costs(d), right
-
-
-def _finite(matrix: Array, right: Array) -> Rows:
-    kept = np.isfinite(right) & (np.abs(matrix).max(axis=1, initial=0.0) > 0.0)
-    return Rows(matrix[kept], right[kept])
-
-
-def _errors(design: Array, samples: Shard, limits: KnownLimits) -> Rows:
-    """Return the equations of all observed entries, (N, n, size), weighted."""
-    target = samples.decisions - limits.on_flat(np.zeros(samples.decisions.shape))
-    across = limits.inner_costs(np.eye(target.shape[1]))
-    weights = np.sqrt(samples.weights)[:, None]
-    seen = ~np.isnan(target)
-    flat = np.einsum("ab,ibs->ias", across, design) * weights[:, :, None]
-    return Rows(flat[seen], (target * weights)[seen])
-
-
-class _Sum:
-    """A Minkowski sum: its decisions and its support are linear in theta."""
-
-    rounds = 1
-
-    def __init__(self, hypothesis: Minkowski, n: int, k: int) -> None:
-        self.hypothesis, self.n, self.k = hypothesis, n, k
-        self.layout = hypothesis.layout(n, k)
-
-    def free(self) -> NDArray[np.intp]:
-        """Return the places of scales and offset: knots and shapes stay."""
-        marks = {
-            name: np.full(shape, float(name in ("alpha", "b")))
-            for name, shape in self.layout.shapes.items()
-        }
-        return np.flatnonzero(self.layout.pack(marks))
-
-    def design(self, theta: Array, samples: Shard) -> Array:
-        """Return the decisions (N, n) as linear functions of theta, (N, n, size)."""
-        terms = self.hypothesis.terms_at(theta, self.n, self.k)
-        points = TermMinimizers(terms, self.n).at(samples.costs).points
-        sums = np.moveaxis(points, 1, 2)
-        return self._functions(theta, samples.features, sums, np.eye(self.n))
-
-    def containment(self, theta: Array, features: Array, limits: KnownLimits) -> Rows:
-        """Return ``min d'x >= rho`` for every known row, and scales that are not negative."""
-        d, right = _directions(limits)
-        terms = self.hypothesis.terms_at(theta, self.n, self.k)
-        least = np.array([term.primitive.minimum(d @ term.embedding(self.n)) for term in terms])
-        least = np.broadcast_to(least.T, (len(features), len(d), len(terms)))
-        rows = self._functions(theta, features, least, d)
-        scales = np.broadcast_to(np.eye(len(terms)), (len(features), len(terms), len(terms)))
-        own = self._functions(theta, features, scales, np.zeros((len(terms), self.n)))
-        matrix = np.concatenate([rows, own], axis=1).reshape(-1, self.layout.size)
-        right = np.hstack([right, np.zeros((len(features), len(terms)))])
-        return _finite(matrix, right.ravel())
-
-    def _functions(self, theta: Array, features: Array, factors: Array, d: Array) -> Array:
-        """Return ``sum_t factors[i, r, t] alpha_t(s_i) + d_r'b(s_i)`` as functions of theta."""
-        count, rows, _ = factors.shape
-        blocks = self.layout.unpack(theta)
-        parts: list[Array] = []
-        for name, block in blocks.items():
-            if name == "alpha":
-                psi = self.hypothesis.basis(self.k).values(features, blocks.get("knots"))
-                if len(block) == 1:
-                    factors = factors.sum(axis=2, keepdims=True)
-                part = np.einsum("irt,im->irtm", factors, psi)
-            elif name == "b":
-                part = np.einsum("ik,rj->irkj", features, d)
-            else:
-                part = np.zeros((count, rows, block.size))
-            parts.append(part.reshape(count, rows, -1))
-        return np.concatenate(parts, axis=2)
-
-
-class _Image:
-    """An affine image: its vertices are linear in theta, its minimisers are held."""
-
-    rounds = ROUNDS
-
-    def __init__(self, hypothesis: MapHypothesis, n: int, k: int) -> None:
-        self.hypothesis, self.n, self.k = hypothesis, n, k
-        self.size = hypothesis.layout(n, k).size
+    cp = load_cvxpy()
+    more, sizes = MORE_ROWS * len(found), 1.0 + np.abs(r)
+    held = np.zeros(len(r), dtype=bool)
+    broken = np.ones(len(r), dtype=bool)  # the first ones are the nearest
+    while True:
+        worst = np.flatnonzero(broken)
+        held[worst[np.argsort((R[worst] @ found - r[worst]) / sizes[worst])[:more]]] = True
+        v = cp.Variable(len(found))
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(D @ v - x)), [R[held] @ v >= r[held]])
         try:
-            self.vertices = hypothesis.latent(n).vertices(MOST_VERTICES)
-        except TooManyVerticesError:
-            raise UnsupportedError(
-                f"{hypothesis!r} has no list of at most {MOST_VERTICES} vertices, so it cannot be "
-                "contained in known constraints; use Known(inequalities='intersect')"
-            ) from None
-
-    def free(self) -> NDArray[np.intp]:
-        """Return all places."""
-        return np.arange(self.size)
-
-    def design(self, theta: Array, samples: Shard) -> Array:
-        """Return the decisions (N, n) as linear functions of theta, minimisers held."""
-        A, _ = self.hypothesis.maps(theta, self.n, self.k).at(samples.features)
-        z = self.hypothesis.latent(self.n).argmin(np.einsum("inp,in->ip", A, samples.costs))
-        return self._functions(samples.features, z[:, None], np.eye(self.n))[:, 0]
-
-    def containment(self, theta: Array, features: Array, limits: KnownLimits) -> Rows:
-        """Return ``d'(A v + b) >= rho`` for every known row and vertex v."""
-        d, right = _directions(limits)
-        corners = np.broadcast_to(self.vertices, (len(features), *self.vertices.shape))
-        matrix = self._functions(features, corners, d)
-        right = np.broadcast_to(right[:, None], matrix.shape[:3])
-        rows, sides = matrix.reshape(-1, self.size), right.ravel()
-        if isinstance(self.hypothesis, Scaled):
-            rows, sides = np.vstack([rows, np.eye(self.size)[:1]]), np.append(sides, 0.0)
-        return _finite(rows, sides)
-
-    def _functions(self, features: Array, points: Array, d: Array) -> Array:
-        """Return ``d_r'(A(s_i) z_iv + b(s_i))`` as functions of theta, (N, V, rows, size)."""
-        count, v, _ = points.shape
-        found = np.empty((count, v, len(d), self.size))
-        for i, phi in enumerate(features):
-            for corner in range(v):
-                for r, direction in enumerate(d):
-                    A = phi[:, None, None] * np.outer(direction, points[i, corner])
-                    slope = Maps(A, np.outer(phi, direction))
-                    found[i, corner, r] = self.hypothesis.pull_back(slope)
-        return found
+            solve(problem, "containment", QUADRATIC, clock)
+        except SolverError as error:
+            if problem.status not in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
+                raise
+            raise DataError("the rows contradict each other") from error
+        found = np.asarray(v.value)
+        broken = ~held & (R @ found < r - HOLDS * sizes)
+        if not broken.any():
+            return found

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import feaslearn as fl
 from feaslearn.trainers.minkowski_fit.moments import Moments, Rows
+from feaslearn.trainers.minkowski_fit.moments_by_decision import moments_by_decision, worth_it
 from feaslearn.trainers.minkowski_fit.split import Split
 
 
@@ -37,6 +39,28 @@ def test_the_loss_from_moments_is_the_loss(same: bool, gaps: bool) -> None:
     parts = Moments.total([Moments.of(half, split) for half in halves])
     for one, other in zip(parts, found, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+@pytest.mark.parametrize("offset", [True, False])
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("gaps", [True, False])
+def test_moments_decision_by_decision_are_the_moments(same: bool, gaps: bool, offset: bool) -> None:
+    rows = random_rows(np.random.default_rng(2), same, gaps)
+    rows.points[:, 0, 1], rows.points[:, 1:3, 0], rows.points[:, 4] = 0.0, 0.0, 0.0
+    if not offset:
+        rows = rows._replace(phi=rows.phi[:, :0])
+    split = Split(rows.psi.shape[1], 3, knotted=not same, offset=offset)
+    found, expected = moments_by_decision(rows, split), Moments.of(rows, split)
+    for one, other in zip(found, expected, strict=True):
+        assert np.shape(one) == np.shape(other)
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_terms_that_move_few_decisions_are_multiplied_decision_by_decision() -> None:
+    split = Split(1, 3, knotted=False, offset=True)
+    assert worth_it(fl.Minkowski.pairs(30).terms_of(30), 30, split)
+    assert not worth_it(fl.Minkowski.hypersimplices(5).terms_of(5), 5, split)
+    assert not worth_it([], 5, split)
 
 
 @pytest.mark.parametrize("gaps", [True, False])

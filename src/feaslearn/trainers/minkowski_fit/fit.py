@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -206,22 +207,18 @@ class MinkowskiFit:
         The strengths are chosen once more when they did: anomalies ask for stronger ones.
         """
         weigh = self._weights(answer)
-        for again in (False, True):
-            if self._clock.out():
-                break
-            folds = self.samples.sums(self._folds, weigh).folds
-            if again:
-                strengths = self.problem.choose(folds, ridge, sparsity, self._clock)
-            for _ in range(MAX_REWEIGHTED):
-                last = answer
-                try:
-                    answer = self.problem.solve(Moments.total(folds).reduced(), strengths)
-                except OutOfTime:
-                    return strengths, last, weigh.halved
-                weigh = self._weights(answer)
-                if _close(last, answer) or self._clock.out():
-                    break
-                folds = self.samples.sums(self._folds, weigh).folds
+        with contextlib.suppress(OutOfTime):
+            for again in (False, True):
+                folds, chosen = self.samples.sums(self._folds, weigh).folds, strengths
+                if again:
+                    chosen = self.problem.choose(folds, ridge, sparsity, self._clock)
+                for _ in range(MAX_REWEIGHTED):
+                    last = answer
+                    answer = self.problem.solve(Moments.total(folds).reduced(), chosen)
+                    strengths, weigh = chosen, self._weights(answer)
+                    if _close(last, answer):
+                        break
+                    folds = self.samples.sums(self._folds, weigh).folds
         return strengths, answer, weigh.halved
 
     def _weights(self, answer: Answer) -> _Weights:

@@ -63,9 +63,7 @@ class Moments(NamedTuple):
     @classmethod
     def of(cls, rows: Rows, split: Split) -> Moments:
         """Return the moments of some samples."""
-        basis = rows.phi if split.offset else rows.psi
-        if split.knotted and split.offset:
-            basis = np.hstack([rows.psi, rows.phi])
+        basis = _basis(rows, split)
         G, n = rows.points.shape[1:]
         B, psi, phi = basis.shape[1], split.psi, split.phi
         values = G * (G + 1) // 2 + G * n + n
@@ -85,7 +83,7 @@ class Moments(NamedTuple):
             np.ascontiguousarray(right_terms[psi].T),
             right_offset[phi],
             xx,
-            basis.T @ (rows.weights[:, None] * basis),
+            gram_of(rows, split),
             float(rows.weights.sum()),
             float(np.count_nonzero(~np.isnan(rows.decisions))),
         )
@@ -231,6 +229,19 @@ class Reduced(NamedTuple):
         for j, inverse in enumerate(self.inverses):
             b[:, j] = inverse @ left[:, j]
         return b
+
+
+def _basis(rows: Rows, split: Split) -> Array:
+    """Return all functions at the samples (N, B)."""
+    if split.knotted and split.offset:
+        return np.hstack([rows.psi, rows.phi])
+    return rows.phi if split.offset else rows.psi
+
+
+def gram_of(rows: Rows, split: Split) -> Array:
+    """Return the weighted products (B, B) of all functions."""
+    basis = _basis(rows, split)
+    return np.asarray(basis.T @ (rows.weights[:, None] * basis))
 
 
 def _sums(basis: Array, rows: Rows, values: int) -> tuple[Array, Array, Array, float]:

@@ -86,9 +86,9 @@ class Samples:
         return np.concatenate(list(self.shards.map(_features_of)))
 
     def sums(self, folds: Folds, reweigh: Reweigh | None = None) -> Sums:
-        """Go through all samples once."""
+        """Go through all samples once; `OutOfTime` is raised where there is no time for that."""
         at = FirstPass(self.shards, self._run, self.k)
-        work = _Work(self.of, folds, reweigh)
+        work = _Work(self.of, folds, reweigh, self._run)
         with ProgressBar("Minkowski: moments", self.shards.n_rows or 0) as bar:
             for found, least, greatest, count in self.shards.map(work, self._n_jobs, rows=BLOCK):
                 at.save()
@@ -98,8 +98,7 @@ class Samples:
                 at.low, at.high = np.minimum(at.low, least), np.maximum(at.high, greatest)
                 at.done += count
                 bar.update(at.done)
-                if reweigh is None:
-                    self._run.check_time()
+                self._run.check_time()
         return Sums([at.parts[fold] for fold in sorted(at.parts)], at.low, at.high)
 
     def settle(self, sums: Sums) -> Sums:
@@ -154,6 +153,7 @@ class _Work:
     of: ShardMoments
     folds: Folds
     reweigh: Reweigh | None
+    run: Run
 
     # On a cluster this is done in another process.
     @one_blas_thread()
@@ -163,7 +163,8 @@ class _Work:
         if self.reweigh is not None:
             factors = np.concatenate([self.reweigh(piece) for piece in self.of.pieces(shard)])
             shard = shard._replace(weights=shard.weights * factors)
-        found = [(f, self.of.of(part)) for f, part in _by_fold(shard, self.folds.of(rows))]
+        parts, late = _by_fold(shard, self.folds.of(rows)), self.run.check_time
+        found = [(f, self.of.of(part, late)) for f, part in parts]
         return found, *column_ends(shard.features), len(rows)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +15,14 @@ from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.hypotheses.term_patterns import TermPatterns
 from feaslearn.kernels.pattern_sums import pattern_sums
 from feaslearn.trainers.minkowski_fit.moments import Moments, Rows
+from feaslearn.trainers.minkowski_fit.moments_by_decision import moments_by_decision, worth_it
 from feaslearn.trainers.minkowski_fit.split import Split
 from feaslearn.trainers.minkowski_fit.units import Units
 
 Array = NDArray[np.float64]
 
-#: Products of two scales that are written out at once.
-AT_ONCE = 4_000_000
+#: Products of two scales that are written out at once, and entries of minimisers.
+AT_ONCE, ENTRIES = 4_000_000, 16_000_000
 
 
 class Piece(NamedTuple):
@@ -57,6 +58,7 @@ class ShardMoments:
         self.patterns = TermPatterns.of(terms, n)
         self.shared = bool(terms) and hypothesis.scale == "shared"
         self.split = Split(self.basis.size, k, self.basis.knotted, bool(hypothesis.offset))
+        self.by_decision = not self.shared and worth_it(terms, n, self.split)
 
     def in_units(self, units: Units) -> ShardMoments:
         """Return the same in other units."""
@@ -67,17 +69,23 @@ class ShardMoments:
         """Number of scales, and of functions that each is made of."""
         return (1 if self.shared else self.minimizers.count, self.basis.size)
 
-    def of(self, shard: Shard) -> Moments:
-        """Return the moments of all rows."""
+    def of(self, shard: Shard, check_time: Callable[[], None] | None = None) -> Moments:
+        """Return the moments of all rows; ``check_time`` raises where the time is up."""
         found = None if self.patterns is None else self._by_patterns(self.patterns, shard)
-        return self._one_by_one(shard) if found is None else found
+        return self._one_by_one(shard, check_time) if found is None else found
 
-    def _one_by_one(self, shard: Shard) -> Moments:
-        parts = []
+    def _one_by_one(self, shard: Shard, check_time: Callable[[], None] | None = None) -> Moments:
+        total: Moments | None = None
+        make = moments_by_decision if self.by_decision else Moments.of
         for piece in self.pieces(shard):
+            if check_time is not None:
+                check_time()
             tied = float(piece.tied.any(axis=1).sum())
-            parts.append(Moments.of(piece.rows, self.split)._replace(tied=tied))
-        return Moments.total(parts)
+            moments = make(piece.rows, self.split)._replace(tied=tied)
+            total = moments if total is None else Moments.total([total, moments])
+        if total is None:
+            raise ValueError("a shard has a piece at least")
+        return total
 
     def _by_patterns(self, patterns: TermPatterns, shard: Shard) -> Moments | None:
         """Add up rows with the same minimisers together; others, with ties or gaps, alone."""
@@ -123,8 +131,10 @@ class ShardMoments:
 
     def pieces(self, shard: Shard) -> Iterator[Piece]:
         """Yield all rows with their minimisers, in pieces that can be written out."""
-        numbers = max(1, self.shape[0] ** 2, self.minimizers.count * self.n)
-        size = max(1, AT_ONCE // numbers)
+        entries = max(1, self.minimizers.count * self.n)
+        size = max(1, ENTRIES // entries)
+        if not self.by_decision:
+            size = max(1, AT_ONCE // max(self.shape[0] ** 2, entries))
         for start in range(0, max(1, len(shard.weights)), size):
             place = slice(start, start + size)
             features = shard.features[place]
