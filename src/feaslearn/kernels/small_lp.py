@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import inner_kernel, kernel
+from feaslearn.kernels._jit import kernel
 from feaslearn.kernels.lp_proof import proves_empty, proves_optimum
 from feaslearn.kernels.set_code import TIE_TOLERANCE
 
@@ -30,8 +30,6 @@ FEASIBLE = 1e-10
 ROUNDING = 1e-7
 #: Prices closer than this, relative to the largest cost, are the same step of the ratio test.
 SAME_PRICE = 1e-12
-#: Columns that a ratio test looks for one by one; where more must flip, the rest are sorted.
-SCANS = 20
 
 
 class Workspace(NamedTuple):
@@ -76,55 +74,6 @@ def _worst_row(values: Array, basic: Indices, lower: Array, upper: Array, tolera
     return row
 
 
-@inner_kernel
-def _slope(work: Workspace, row: int, j: int, up: bool, lower: Array, upper: Array) -> float:
-    """Return how much of a gap column j closes by moving; nothing if it flips or is fixed."""
-    variable = work.nonbasic[j]
-    if work.flips[j] or lower[variable] == upper[variable]:
-        return 0.0
-    slope: float = -work.T[row, j] if up else work.T[row, j]
-    return -slope if work.at_upper[variable] else slope
-
-
-@inner_kernel
-def _cheapest(work: Workspace, row: int, up: bool, lower: Array, upper: Array, same: float) -> int:
-    """Return the column that closes a gap at the least price, of the same the steepest; or -1."""
-    best, ratio, size = -1, np.inf, 0.0
-    for j in range(work.d.size):
-        slope = _slope(work, row, j, up, lower, upper)
-        if slope <= PIVOT:
-            continue
-        candidate = abs(work.d[j]) / slope
-        if candidate < ratio - same or (candidate < ratio + same and slope > size):
-            best, ratio, size = j, candidate, slope
-    return best
-
-
-@inner_kernel
-def _by_price(
-    work: Workspace, row: int, up: bool, lower: Array, upper: Array, same: float
-) -> Indices:
-    """Return all columns that close a gap in the order in which `_cheapest` would name them."""
-    n, count = work.d.size, 0
-    columns, slopes, prices = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
-    for j in range(n):
-        slope = _slope(work, row, j, up, lower, upper)
-        if slope > PIVOT:
-            columns[count], slopes[count], prices[count] = j, slope, abs(work.d[j]) / slope
-            count += 1
-    order = np.argsort(prices[:count])
-    start = 0
-    while start < count:
-        end = start + 1
-        while end < count and prices[order[end]] < prices[order[start]] + same:
-            end += 1
-        if end > start + 1:
-            alike = order[start:end].copy()
-            order[start:end] = alike[np.argsort(-slopes[alike])]
-        start = end
-    return columns[order]
-
-
 @kernel
 def _enter(
     work: Workspace,
@@ -140,27 +89,36 @@ def _enter(
 
     ``up`` says that the leaving basic variable must grow, by ``gap``.
     """
+    T, d, nonbasic, flips = work.T, work.d, work.nonbasic, work.flips
+    n = d.size
     left, last = gap, -1
-    order = np.empty(0, dtype=np.int64)
-    for flipped in range(work.d.size):
-        if flipped < SCANS:
-            best = _cheapest(work, row, up, lower, upper, same)
-        else:
-            if flipped == SCANS:
-                order = _by_price(work, row, up, lower, upper, same)
-            best = order[flipped - SCANS] if flipped - SCANS < order.size else -1
+    for _ in range(n):
+        best, ratio, size = -1, np.inf, 0.0
+        for j in range(n):
+            if flips[j]:
+                continue
+            variable = nonbasic[j]
+            if lower[variable] == upper[variable]:
+                continue
+            slope = -T[row, j] if up else T[row, j]
+            if work.at_upper[variable]:
+                slope = -slope
+            if slope <= PIVOT:
+                continue
+            candidate = abs(d[j]) / slope
+            if candidate < ratio - same or (candidate < ratio + same and slope > size):
+                best, ratio, size = j, candidate, slope
         if best < 0:
             break
-        span = upper[work.nonbasic[best]] - lower[work.nonbasic[best]]
-        closed = _slope(work, row, best, up, lower, upper) * span
-        if closed >= left:
+        span = upper[nonbasic[best]] - lower[nonbasic[best]]
+        if size * span >= left:
             return best
-        left -= closed
-        work.flips[best] = True
+        left -= size * span
+        flips[best] = True
         last = best
     if last >= 0 and left <= rounding:
         # All of them together only just close the gap.
-        work.flips[last] = False
+        flips[last] = False
         return last
     return -1
 
