@@ -146,7 +146,9 @@ def test_a_time_limit_returns_the_best_so_far() -> None:
         result = fit(data, 4, **limits).result_
         assert result.status == status
         assert result.seconds < 30.0
-        assert 0.0 <= result.lower_bound < result.objective
+        # On a busy machine, nothing may be proved within 0.3 s.
+        if status == "iteration limit" or result.lower_bound is not None:
+            assert 0.0 <= result.lower_bound < result.objective
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:

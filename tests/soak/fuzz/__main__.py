@@ -59,10 +59,30 @@ def watch(loader: str, seconds: float, seed: int, folder: Path) -> tuple[int, li
         if not died:
             break
         for case in folder.glob("case.*"):
-            shutil.copy(case, folder / f"died-{seed}{case.suffix}")
-        findings.append(f"the process {died}: died-{seed}")
+            kept = folder / f"died-{seed}{case.suffix}"
+            shutil.copy(case, kept)
+            if _ends_without_us(loader, kept):
+                print(f"{loader}: {kept.name} ends the package that reads it, without us")
+            else:
+                findings.append(f"the process {died}: {kept.name}")
         seed += 1
     return cases, findings
+
+
+def _ends_without_us(loader: str, case: Path) -> bool:
+    """Say whether the package that we ask for files ends a process by itself."""
+    arguments = [loader, "--without-us", str(case)]
+    return subprocess.run([sys.executable, __file__, *arguments], check=False).returncode < 0
+
+
+def read_without_us(loader: str, case: Path) -> None:
+    """Read a case by another package, if there is one."""
+    from soak.fuzz.loaders import LOADERS
+
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    read = LOADERS[loader].without_us
+    if read is not None:
+        read(case)
 
 
 def _one_process(loader: str, seconds: float, seed: int, folder: Path) -> str:
@@ -87,8 +107,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "fuzz")
     parser.add_argument("--here", action="store_true", help="without a process around it")
+    parser.add_argument("--without-us", type=Path, help="read one case by another package")
     options = parser.parse_args()
     sys.path[:0] = [str(ROOT / "tests")]
+    if options.without_us:
+        read_without_us(options.loaders[0], options.without_us)
+        return 0
     if options.here:
         work(options.loaders[0], options.seconds, options.seed, options.folder)
         return 0

@@ -147,14 +147,25 @@ def damage_dataset(data: bytes, rng: random.Random, others: Sequence[bytes]) -> 
     return _joined(files[:5])
 
 
-def read_dataset(path: Path) -> object:
-    """Read the files as paths, as a dataset, and as a lazy frame."""
+def _written(path: Path) -> Path:
+    """Write the files of a case; return their folder."""
     folder = path.parent / "files"
     folder.mkdir(exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
     for i, file in enumerate(_split(path.read_bytes())):
         (folder / f"part{i}.parquet").write_bytes(file)
+    return folder
+
+
+def read_by_polars(path: Path) -> object:
+    """Read the files without us."""
+    return pl.scan_parquet(_written(path)).collect()
+
+
+def read_dataset(path: Path) -> object:
+    """Read the files as paths, as a dataset, and as a lazy frame."""
+    folder = _written(path)
     return _first_that_reads(
         [
             lambda: _fit(fl.Chunks(folder, **COLUMNS)),

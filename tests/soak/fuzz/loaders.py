@@ -38,6 +38,7 @@ from soak.fuzz.chunk_sources import (
     damage_items,
     dataset_files,
     iterator_files,
+    read_by_polars,
     read_dataset,
     read_items,
 )
@@ -61,12 +62,15 @@ class Loader:
         Reads a file by its path and goes on with what it holds.
     suffix : str
         How the name of a file ends.
+    without_us : callable, default=None
+        Reads a file by the package that we ask for it: what ends that is no finding of ours.
     """
 
     seeds: Callable[[], list[bytes]]
     damage: Callable[[bytes, random.Random, Sequence[bytes]], bytes]
     read: Callable[[Path], object]
     suffix: str
+    without_us: Callable[[Path], object] | None = None
 
 
 # Model files
@@ -372,7 +376,7 @@ LOADERS: dict[str, Loader] = {
     "parquet": Loader(parquet_files, change_bytes, read_as_table, ".parquet"),
     "case": Loader(case_files, damage_csv, read_case_file, ".m"),
     "checkpoint": Loader(checkpoint_files, damage_checkpoint, read_as_checkpoint, ".ckpt"),
-    "chunks": Loader(dataset_files, damage_dataset, read_dataset, ".bin"),
+    "chunks": Loader(dataset_files, damage_dataset, read_dataset, ".bin", read_by_polars),
     "iterator": Loader(iterator_files, damage_items, read_items, ".json"),
     "words": Loader(word_files, damage_words, read_words, ".txt"),
 }
