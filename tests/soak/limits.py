@@ -132,6 +132,12 @@ def contained_in_known_constraints(limit: float | None, small: bool) -> Any:
     return _fit(_power(small, 20_000), fl.Minkowski("auto"), trainer, known=known)
 
 
+def image_contained_in_known_constraints(limit: float | None, small: bool) -> Any:
+    known = fl.Known(bounds=(-1.0, 5.0), inequalities="contain", contradictions="keep")
+    trainer = trainers.Annealing(10 if small else 200, limit)
+    return _fit(_power(small, 150_000), fl.Affine(fl.Simplex(9)), trainer, known=known)
+
+
 def convex(limit: float | None, small: bool) -> Any:
     data = fl.datasets.make_flexible_plant(20 if small else 400, random_state=0)
     return _fit(data, fl.Minkowski.pairs(24), trainers.Convex(max_seconds=limit))
@@ -184,6 +190,16 @@ def branch_and_bound(limit: float | None, small: bool) -> Any:
     trainer = trainers.MixedInteger(limit, tol=1e-6, n_starts=1 if small else 100)
     data = _power(small, 300, 0.5)
     return _fit(data, fl.Affine(fl.Simplex(2 if small else 5, binary=True)), trainer)
+
+
+def branch_and_bound_of_many_samples(limit: float | None, small: bool) -> Any:
+    trainer = trainers.MixedInteger(limit, n_starts=1)
+    return _fit(_power(small, 150_000), fl.Affine(fl.Simplex(4, binary=True)), trainer)
+
+
+def ternary_map_of_many_samples(limit: float | None, small: bool) -> Any:
+    trainer = trainers.MixedInteger(limit, n_starts=1)
+    return _fit(_ball(small, 100_000), fl.Ternary(fl.Box(3)), trainer)
 
 
 def ternary_map(limit: float | None, small: bool) -> Any:
@@ -269,6 +285,7 @@ CASES: dict[str, Fit] = {
         known_constraints,
         known_constraints_of_many_samples,
         contained_in_known_constraints,
+        image_contained_in_known_constraints,
         convex,
         convex_by_program,
         convex_by_lengths,
@@ -278,7 +295,9 @@ CASES: dict[str, Fit] = {
         robust,
         convex_that_grows,
         branch_and_bound,
+        branch_and_bound_of_many_samples,
         ternary_map,
+        ternary_map_of_many_samples,
         global_search,
         network,
         moments_from_chunks,

@@ -11,8 +11,9 @@ import pytest
 import feaslearn as fl
 from feaslearn.data import Shard
 from feaslearn.exceptions import DataError
-from feaslearn.runs import Clock
-from feaslearn.trainers.contained import _within_rows
+from feaslearn.known import KnownLimits
+from feaslearn.runs import Run
+from feaslearn.trainers.contained import Rows, _within_rows
 from feaslearn.trainers.contained_rows import linear_in_theta
 
 
@@ -22,7 +23,7 @@ def test_the_rows_that_matter_are_found(seed: int) -> None:
     D, x = rng.normal(size=(6, 6)), rng.normal(size=6)
     R = rng.normal(size=(3_000, 6))
     r = R @ rng.normal(size=6) - rng.exponential(size=3_000)
-    found = _within_rows(D, x, R, r, np.zeros(6), Clock())
+    found = _within_rows(D, x, lambda v: R @ v - r, lambda i: Rows(R[i], r[i]), np.zeros(6), Run())
     v = cp.Variable(6)
     whole = cp.Problem(cp.Minimize(cp.sum_squares(D @ v - x)), [R @ v >= r])
     whole.solve(solver="CLARABEL")
@@ -33,23 +34,50 @@ def test_the_rows_that_matter_are_found(seed: int) -> None:
 
 def test_rows_that_contradict_each_other_are_named() -> None:
     R = np.vstack([np.repeat([[1.0, 0.0]], 50, axis=0), [[-1.0, 0.0]]])
+    r, start = np.ones(51), np.full(2, 9.0)
     with pytest.raises(DataError, match="contradict"):
-        _within_rows(np.eye(2), np.zeros(2), R, np.full(51, 1.0), np.full(2, 9.0), Clock())
+        _within_rows(
+            np.eye(2), np.zeros(2), lambda v: R @ v - r, lambda i: Rows(R[i], r[i]), start, Run()
+        )
 
 
 @pytest.mark.parametrize(
     "hypothesis",
-    [fl.Affine(fl.Simplex(4)), fl.Affine(fl.Box(2)), fl.Scaled(fl.L1Ball(3))],
-    ids=["simplex", "box", "scaled"],
+    [
+        fl.Affine(fl.Simplex(4)),
+        fl.Affine(fl.Box(2)),
+        fl.Scaled(fl.L1Ball(3)),
+        fl.Minkowski.hypersimplices(3),
+        fl.Minkowski.pairs(3, scale="constant"),
+        fl.Minkowski.pairs(3, scale="shared"),
+    ],
+    ids=["simplex", "box", "scaled", "sum", "constant", "shared"],
 )
-def test_decisions_of_images_are_linear_in_theta(hypothesis: Any) -> None:
+def test_decisions_and_values_are_linear_in_theta(hypothesis: Any) -> None:
     rng = np.random.default_rng(0)
     n, k, count = 3, 2, 7
-    linear = linear_in_theta(hypothesis, n, k)
-    features, costs = rng.normal(size=(count, k)), rng.normal(size=(count, n))
-    theta = rng.uniform(0.5, 1.0, size=linear.free().size)
+    features, costs = rng.uniform(size=(count, k)), rng.normal(size=(count, n))
+    known = KnownLimits(
+        rng.normal(size=(1, n)),
+        np.zeros((0, n)),
+        rng.normal(size=(count, 1)),
+        np.full((count, n), -5.0),
+        np.full((count, n), np.inf),
+        np.zeros((count, 0)),
+    )
+    linear = linear_in_theta(hypothesis, features, known)
+    theta = rng.uniform(0.5, 1.0, size=hypothesis.layout(n, k).size)
     samples = Shard(features, costs, np.zeros((count, n)), np.ones(count))
     decisions = linear.design(theta, samples) @ theta
-    A, b = hypothesis.maps(theta, n, k).at(features)
-    z = hypothesis.latent(n).argmin(np.einsum("inp,in->ip", A, costs))
-    np.testing.assert_allclose(decisions, np.einsum("inp,ip->in", A, z) + b, atol=1e-12)
+    np.testing.assert_allclose(decisions, hypothesis.predict(theta, features, costs), atol=1e-12)
+    values, asked = linear.values(theta), np.isfinite(linear.right)
+    assert values.shape == linear.right.shape
+    rows, kinds = np.nonzero(asked)
+    written = linear.rows(theta, rows, kinds) @ theta
+    np.testing.assert_allclose(written, values[rows, kinds], atol=1e-12)
+    # Of all vertices or none, the least value is that of the minimiser in its direction.
+    for j, d in enumerate(linear.limits.d):
+        least = hypothesis.predict(theta, features, np.tile(d, (count, 1))) @ d
+        own = values[:, j] if linear.rounds == 1 else values[:, j :: len(linear.limits.d)]
+        own = own if own.ndim == 1 else own[:, : len(linear.vertices)].min(axis=1)
+        np.testing.assert_allclose(own, least, atol=1e-12)

@@ -227,9 +227,9 @@ def test_a_solver_that_fails_leaves_the_bound_of_its_parent(
         return works(self, *arguments)
 
     problem = objective(whole, SETS["simplex"], fl.Predictability())
-    right = MixedInteger(tol=1e-6).train(problem, np.random.default_rng(0)).result
+    right = MixedInteger(None, tol=1e-6).train(problem, np.random.default_rng(0)).result
     monkeypatch.setattr(NodeProgram, "solve", sometimes)
-    result = MixedInteger(tol=1e-6).train(problem, np.random.default_rng(0)).result
+    result = MixedInteger(None, tol=1e-6).train(problem, np.random.default_rng(0)).result
     assert result.lower_bound <= right.objective + 1e-6
     assert result.objective == pytest.approx(right.objective, rel=1e-3)
 

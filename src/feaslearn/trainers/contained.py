@@ -8,6 +8,9 @@ few that matter: those are found by looking at all of them whenever a solution i
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,14 +18,14 @@ from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.formulations.program import QUADRATIC, load_cvxpy, solve
 from feaslearn.hypotheses.constrained import Constrained
-from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective, Predictability
-from feaslearn.runs import Clock, OutOfTime
+from feaslearn.runs import OutOfTime, Run
 from feaslearn.runs.memory import check_memory
-from feaslearn.trainers.contained_rows import Rows, linear_in_theta
+from feaslearn.trainers.contained_rows import ImageRows, SumRows, linear_in_theta
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 #: Weight of staying where the fit without rows was: it decides what the data leave open.
 STAY = 1e-6
@@ -30,6 +33,15 @@ STAY = 1e-6
 MORE_ROWS = 5
 #: Rows violated by less than this, relative to the size of their numbers, hold.
 HOLDS = 1e-9
+#: Values that are all smaller than this are zero.
+TINY = 1e-300
+
+
+class Rows(NamedTuple):
+    """Linear functions of theta and what they are compared with."""
+
+    matrix: Array
+    right: Array
 
 
 def fit_contained(objective: Objective, theta: Array) -> Array:
@@ -54,23 +66,20 @@ def fit_contained(objective: Objective, theta: Array) -> Array:
         )
     samples = objective.whole()
     features, limits = known.shape.split(samples.features)
-    linear = linear_in_theta(known.hypothesis, objective.n_decisions, features.shape[1])
     count, n = samples.decisions.shape
     check_memory(
-        count * len(theta) * (4.0 * n + 3.0 * linear.rows_of_a_sample(limits)),
+        6.0 * count * n * len(theta),
         f"{count} samples of {n} decisions, each linear in {len(theta)} parameters,",
         "use fewer samples, or Known(inequalities='intersect')",
     )
-    rows = linear.containment(theta, features, limits)
+    linear = linear_in_theta(known.hypothesis, features, limits)
     samples = samples._replace(features=features, costs=limits.inner_costs(samples.costs))
     best: Array | None = None
     least = np.inf
     for _ in range(linear.rounds):
-        design = _errors(linear.design(theta, samples), samples, limits)
         try:
-            theta = _least_squares(
-                design, rows, theta, linear.free(), known.hypothesis, objective.run.clock
-            )
+            design = _errors(linear.design(theta, samples), samples, limits)
+            theta = _least_squares(design, linear, theta, objective.run)
         except OutOfTime:
             if best is None:
                 raise
@@ -92,62 +101,80 @@ def _errors(design: Array, samples: Shard, limits: KnownLimits) -> Rows:
     return Rows(flat[seen], (target * weights)[seen])
 
 
-def _least_squares(
-    design: Rows,
-    rows: Rows,
-    theta: Array,
-    free: NDArray[np.intp],
-    hypothesis: Hypothesis,
-    clock: Clock,
-) -> Array:
-    """Minimise ``|D theta - x|^2`` over rows ``R theta >= r``, in the free parameters."""
+def _least_squares(design: Rows, linear: SumRows | ImageRows, theta: Array, run: Run) -> Array:
+    """Minimise ``|D theta - x|^2`` where values reach what is known, in the free parameters."""
+    free = linear.free()
     fixed = np.delete(np.arange(len(theta)), free)
-    D, R = design.matrix[:, free], rows.matrix[:, free]
-    x = design.right - design.matrix[:, fixed] @ theta[fixed]
-    r = rows.right - rows.matrix[:, fixed] @ theta[fixed]
+    D, x = design.matrix[:, free], design.right - design.matrix[:, fixed] @ theta[fixed]
     # Parameters in units in which all of them matter alike: the solver counts digits.
-    units = np.maximum(np.linalg.norm(D, axis=0), np.abs(R).max(axis=0, initial=0.0) / len(D))
+    units = np.linalg.norm(D, axis=0)
     units = np.where(units > 0.0, units, 1.0)
-    D, R, start = D / units, R / units, theta[free] * units
-    lengths = np.abs(R).max(axis=1, keepdims=True)
-    R, r = R / lengths, r / lengths[:, 0]
+    start = theta[free] * units
     stay = np.sqrt(STAY) * np.eye(len(free))
-    D, x = np.vstack([D, stay]), np.concatenate([x, stay @ start])
+    D, x = np.vstack([D / units, stay]), np.concatenate([x, stay @ start])
+    run.check_time()
     # As many equations as parameters say the same, but for a constant.
     triangle = np.asarray(np.linalg.qr(np.column_stack([D, x]), mode="r"))[: len(free)]
+    right, kinds = linear.right.ravel(), linear.right.shape[1]
+    sizes = np.abs(linear.values(theta)) + np.where(np.isfinite(linear.right), linear.right, 0.0)
+    sizes = np.tile(np.maximum(np.abs(sizes).max(axis=0), TINY), len(linear.right))
+
+    def moved(v: Array) -> Array:
+        full = theta.copy()
+        full[free] = v / units
+        return full
+
+    def margins(v: Array) -> Array:
+        return np.asarray((linear.values(moved(v)).ravel() - right) / sizes)
+
+    def rows(chosen: Indices) -> Rows:
+        whole = linear.rows(theta, *np.divmod(chosen, kinds))
+        R, r = whole[:, free] / units, right[chosen] - whole[:, fixed] @ theta[fixed]
+        lengths = np.abs(R).max(axis=1)
+        return Rows(R / lengths[:, None], r / lengths)
+
     try:
-        found = _within_rows(triangle[:, :-1], triangle[:, -1], R, r, start, clock)
+        return moved(_within_rows(triangle[:, :-1], triangle[:, -1], margins, rows, start, run))
     except DataError:
         raise DataError(
-            f"no region of {hypothesis!r} lies within the known constraints at all training "
+            f"no region of {linear.hypothesis!r} lies within the known constraints at all training "
             "signals; add features, or use Known(inequalities='intersect')"
         ) from None
-    moved = theta.copy()
-    moved[free] = found / units
-    return moved
 
 
-def _within_rows(D: Array, x: Array, R: Array, r: Array, found: Array, clock: Clock) -> Array:
+def _within_rows(
+    D: Array,
+    x: Array,
+    margins: Callable[[Array], Array],
+    rows: Callable[[Indices], Rows],
+    found: Array,
+    run: Run,
+) -> Array:
     """Minimise ``|Dv - x|^2`` over ``Rv >= r``, with the rows that are broken on the way.
 
-    `DataError` is raised where some of them have no point.
+    Margins say for all rows by how much they hold. `DataError` is raised where some of them have no
+    point.
     """
     cp = load_cvxpy()
-    more, sizes = MORE_ROWS * len(found), 1.0 + np.abs(r)
-    held = np.zeros(len(r), dtype=bool)
-    broken = np.ones(len(r), dtype=bool)  # the first ones are the nearest
+    more = MORE_ROWS * len(found)
+    R, r, held = np.zeros((0, len(found))), np.zeros(0), np.zeros(0, dtype=np.intp)
+    left = margins(found)
+    broken = np.flatnonzero(left < np.inf)  # the first ones are the nearest
     while True:
-        worst = np.flatnonzero(broken)
-        held[worst[np.argsort((R[worst] @ found - r[worst]) / sizes[worst])[:more]]] = True
+        new = broken[np.argsort(left[broken])[:more]]
+        matrix, right = rows(new)
+        R, r, held = np.vstack([R, matrix]), np.append(r, right), np.append(held, new)
         v = cp.Variable(len(found))
-        problem = cp.Problem(cp.Minimize(cp.sum_squares(D @ v - x)), [R[held] @ v >= r[held]])
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(D @ v - x)), [R @ v >= r])
         try:
-            solve(problem, "containment", QUADRATIC, clock)
+            solve(problem, "containment", QUADRATIC, run.clock)
         except SolverError as error:
             if problem.status not in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
                 raise
             raise DataError("the rows contradict each other") from error
         found = np.asarray(v.value)
-        broken = ~held & (R @ found < r - HOLDS * sizes)
-        if not broken.any():
+        left = margins(found)
+        left[held] = np.inf
+        broken = np.flatnonzero(left < -HOLDS)
+        if not len(broken):
             return found

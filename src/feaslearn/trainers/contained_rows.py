@@ -22,23 +22,40 @@ from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.known import KnownLimits
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 #: Rounds of minimisers and least squares for regions whose minimisers move with theta.
 ROUNDS = 5
 #: More vertices of a primitive set than this are not written down.
 MOST_VERTICES = 64
-#: Numbers that are written out at once.
-AT_ONCE = 4_000_000
 
 
-class Rows(NamedTuple):
-    """Linear functions of theta and what they are compared with."""
+class Limits(NamedTuple):
+    """Directions d (R, n) and what ``min d'x`` must reach at each signal (N, R).
 
-    matrix: Array
+    Minus infinity where nothing is asked for.
+    """
+
+    d: Array
     right: Array
 
+    @classmethod
+    def of(cls, known: KnownLimits) -> Limits:
+        """Return the limits of what a region adds to the point of the equalities nearest to zero.
 
-def linear_in_theta(hypothesis: Hypothesis, n: int, k: int) -> SumRows | ImageRows:
+        Directions that the equalities leave no room for ask for nothing.
+        """
+        n = known.G.shape[1]
+        d = np.vstack([known.G, np.eye(n), -np.eye(n)])
+        right = np.hstack([known.g, known.lower, -known.upper])
+        right = right - known.on_flat(np.zeros((len(known.e), n))) @ d.T
+        d = known.inner_costs(d)
+        return cls(d, np.where(d.any(axis=1), right, -np.inf))
+
+
+def linear_in_theta(
+    hypothesis: Hypothesis, features: Array, known: KnownLimits
+) -> SumRows | ImageRows:
     """Return the decisions and the support of a region as linear functions of theta.
 
     Raises
@@ -47,42 +64,43 @@ def linear_in_theta(hypothesis: Hypothesis, n: int, k: int) -> SumRows | ImageRo
         If they are not, or would be too many.
     """
     if isinstance(hypothesis, Minkowski):
-        return SumRows(hypothesis, n, k)
+        return SumRows(hypothesis, features, Limits.of(known))
     if isinstance(hypothesis, MapHypothesis) and not isinstance(hypothesis, Ternary):
-        return ImageRows(hypothesis, n, k)
+        return ImageRows(hypothesis, features, Limits.of(known))
     raise UnsupportedError(
         f"{hypothesis!r} cannot be contained in known constraints; use "
         "Known(inequalities='intersect')"
     )
 
 
-def _directions(limits: KnownLimits) -> tuple[Array, Array]:
-    """Return directions d (rows, n) on the flat and limits ``d'x >= rho`` (N, rows).
-
-    x is what a region adds to the point of the equalities that is nearest to zero.
-    """
-    n = limits.G.shape[1]
-    d = np.vstack([limits.G, np.eye(n), -np.eye(n)])
-    right = np.hstack([limits.g, limits.lower, -limits.upper])
-    right = right - limits.on_flat(np.zeros((len(limits.e), n))) @ d.T
-    return limits.inner_costs(d), right
-
-
-def _finite(matrix: Array, right: Array) -> Rows:
-    kept = np.isfinite(right) & (np.abs(matrix).max(axis=1, initial=0.0) > 0.0)
-    return Rows(matrix[kept], right[kept])
-
-
 class SumRows:
-    """A Minkowski sum: its decisions and its support are linear in theta."""
+    """A Minkowski sum: its decisions and its support are linear in theta.
+
+    Parameters
+    ----------
+    hypothesis : Minkowski
+        The sum.
+    features : ndarray of shape (N, k)
+        The training signals.
+    limits : Limits
+        What is known at each of them.
+
+    Attributes
+    ----------
+    right : ndarray of shape (N, kinds)
+        What values must reach: those of the limits, and zero, which scales must reach.
+    """
 
     rounds = 1
 
-    def __init__(self, hypothesis: Minkowski, n: int, k: int) -> None:
-        self.hypothesis, self.n, self.k = hypothesis, n, k
-        self.layout = hypothesis.layout(n, k)
+    def __init__(self, hypothesis: Minkowski, features: Array, limits: Limits) -> None:
+        self.hypothesis, self.features, self.limits = hypothesis, features, limits
+        self.n, self.k = limits.d.shape[1], features.shape[1]
+        self.layout = hypothesis.layout(self.n, self.k)
+        terms = len(hypothesis.terms_of(self.n))
+        self.right = np.hstack([limits.right, np.zeros((len(features), terms))])
 
-    def free(self) -> NDArray[np.intp]:
+    def free(self) -> Indices:
         """Return the places of scales and offset: knots and shapes stay."""
         marks = {
             name: np.full(shape, float(name in ("alpha", "b")))
@@ -90,104 +108,119 @@ class SumRows:
         }
         return np.flatnonzero(self.layout.pack(marks))
 
-    def rows_of_a_sample(self, limits: KnownLimits) -> int:
-        """Return how many rows a sample has in `containment`."""
-        return len(limits.G) + 2 * self.n + len(self.hypothesis.terms_of(self.n))
-
     def design(self, theta: Array, samples: Shard) -> Array:
         """Return the decisions (N, n) as linear functions of theta, (N, n, size)."""
         terms = self.hypothesis.terms_at(theta, self.n, self.k)
         points = TermMinimizers(terms, self.n).at(samples.costs).points
-        sums = np.moveaxis(points, 1, 2)
-        return self._functions(theta, samples.features, sums, np.eye(self.n))
+        factors = np.moveaxis(points, 1, 2)
+        count, n, _ = factors.shape
+        every = np.repeat(np.arange(count), n)
+        d = np.tile(np.eye(n), (count, 1))
+        functions = self._functions(theta, every, factors.reshape(count * n, -1), d)
+        return functions.reshape(count, n, -1)
 
-    def containment(self, theta: Array, features: Array, limits: KnownLimits) -> Rows:
-        """Return ``min d'x >= rho`` for every known row, and scales that are not negative."""
-        d, right = _directions(limits)
+    def values(self, theta: Array) -> Array:
+        """Return ``min d'x`` for every limit, and the scales, (N, kinds)."""
+        blocks, factors = self.layout.unpack(theta), self._factors(theta)
+        found = np.zeros((len(self.features), len(factors)))
+        if "alpha" in blocks:
+            psi = self.hypothesis.basis(self.k).values(self.features, blocks.get("knots"))
+            scales = np.broadcast_to(psi @ blocks["alpha"].T, (len(psi), factors.shape[1]))
+            found += scales @ factors.T
+        if "b" in blocks:
+            found[:, : len(self.limits.d)] += self.features @ blocks["b"] @ self.limits.d.T
+        return found
+
+    def rows(self, theta: Array, samples: Indices, kinds: Indices) -> Array:
+        """Return some values as functions of theta, (rows, size)."""
+        d = np.vstack([self.limits.d, np.zeros((self.right.shape[1] - len(self.limits.d), self.n))])
+        return self._functions(theta, samples, self._factors(theta)[kinds], d[kinds])
+
+    def _factors(self, theta: Array) -> Array:
+        """Return what each scale adds to each kind of value, (kinds, T)."""
         terms = self.hypothesis.terms_at(theta, self.n, self.k)
-        least = np.array([term.primitive.minimum(d @ term.embedding(self.n)) for term in terms])
-        least = np.broadcast_to(least.T, (len(features), len(d), len(terms)))
-        rows = self._functions(theta, features, least, d)
-        scales = np.broadcast_to(np.eye(len(terms)), (len(features), len(terms), len(terms)))
-        own = self._functions(theta, features, scales, np.zeros((len(terms), self.n)))
-        matrix = np.concatenate([rows, own], axis=1).reshape(-1, self.layout.size)
-        right = np.hstack([right, np.zeros((len(features), len(terms)))])
-        return _finite(matrix, right.ravel())
+        least = [term.primitive.minimum(self.limits.d @ term.embedding(self.n)) for term in terms]
+        table = np.array(least).reshape(len(terms), len(self.limits.d)).T
+        return np.vstack([table, np.eye(len(terms))])
 
-    def _functions(self, theta: Array, features: Array, factors: Array, d: Array) -> Array:
-        """Return ``sum_t factors[i, r, t] alpha_t(s_i) + d_r'b(s_i)`` as functions of theta."""
-        count, rows, _ = factors.shape
-        blocks = self.layout.unpack(theta)
+    def _functions(self, theta: Array, samples: Indices, factors: Array, d: Array) -> Array:
+        """Return ``sum_t factors[r, t] alpha_t(s) + d_r'b(s)`` as functions of theta."""
+        features, blocks = self.features[samples], self.layout.unpack(theta)
         parts: list[Array] = []
         for name, block in blocks.items():
             if name == "alpha":
                 psi = self.hypothesis.basis(self.k).values(features, blocks.get("knots"))
                 if len(block) == 1:
-                    factors = factors.sum(axis=2, keepdims=True)
-                part = np.einsum("irt,im->irtm", factors, psi)
+                    factors = factors.sum(axis=1, keepdims=True)
+                part = np.einsum("rt,rm->rtm", factors, psi)
             elif name == "b":
-                part = np.einsum("ik,rj->irkj", features, d)
+                part = np.einsum("rk,rj->rkj", features, d)
             else:
-                part = np.zeros((count, rows, block.size))
-            parts.append(part.reshape(count, rows, -1))
-        return np.concatenate(parts, axis=2)
+                part = np.zeros((len(features), block.size))
+            parts.append(part.reshape(len(features), -1))
+        return np.concatenate(parts, axis=1)
 
 
 class ImageRows:
-    """An affine image: its vertices are linear in theta, its minimisers are held."""
+    """An affine image: its vertices are linear in theta, its minimisers are held.
+
+    Parameters and attributes are those of `SumRows`; a kind of value is a limit and a vertex.
+    """
 
     rounds = ROUNDS
 
-    def __init__(self, hypothesis: MapHypothesis, n: int, k: int) -> None:
-        self.hypothesis, self.n, self.k = hypothesis, n, k
-        self.size = hypothesis.layout(n, k).size
+    def __init__(self, hypothesis: MapHypothesis, features: Array, limits: Limits) -> None:
+        self.hypothesis, self.features, self.limits = hypothesis, features, limits
+        self.n, self.k = limits.d.shape[1], features.shape[1]
+        self.size = hypothesis.layout(self.n, self.k).size
         try:
-            self.vertices = hypothesis.latent(n).vertices(MOST_VERTICES)
+            self.vertices = hypothesis.latent(self.n).vertices(MOST_VERTICES)
         except TooManyVerticesError:
             raise UnsupportedError(
                 f"{hypothesis!r} has no list of at most {MOST_VERTICES} vertices, so it cannot be "
                 "contained in known constraints; use Known(inequalities='intersect')"
             ) from None
+        # The factor of a scaled set must not be negative; other images have no such row.
+        factor = np.full((len(features), 1), 0.0 if isinstance(hypothesis, Scaled) else -np.inf)
+        self.right = np.hstack([np.tile(limits.right, len(self.vertices)), factor])
         self._pull_back = self._linear_pull_back()
 
-    def free(self) -> NDArray[np.intp]:
+    def free(self) -> Indices:
         """Return all places."""
         return np.arange(self.size)
 
-    def rows_of_a_sample(self, limits: KnownLimits) -> int:
-        """Return how many rows a sample has in `containment`."""
-        return (len(limits.G) + 2 * self.n) * len(self.vertices)
-
     def design(self, theta: Array, samples: Shard) -> Array:
         """Return the decisions (N, n) as linear functions of theta, minimisers held."""
-        A, _ = self.hypothesis.maps(theta, self.n, self.k).at(samples.features)
-        z = self.hypothesis.latent(self.n).argmin(np.einsum("inp,in->ip", A, samples.costs))
-        return self._functions(samples.features, z[:, None], np.eye(self.n))[:, 0]
+        count, n = samples.costs.shape
+        A, _ = self.hypothesis.maps(theta, n, self.k).at(samples.features)
+        z = self.hypothesis.latent(n).argmin(np.einsum("inp,in->ip", A, samples.costs))
+        every = np.repeat(np.arange(count), n)
+        functions = self._functions(every, z[every], np.tile(np.eye(n), (count, 1)))
+        return functions.reshape(count, n, -1)
 
-    def containment(self, theta: Array, features: Array, limits: KnownLimits) -> Rows:
-        """Return ``d'(A v + b) >= rho`` for every known row and vertex v."""
-        d, right = _directions(limits)
-        corners = np.broadcast_to(self.vertices, (len(features), *self.vertices.shape))
-        matrix = self._functions(features, corners, d)
-        right = np.broadcast_to(right[:, None], matrix.shape[:3])
-        rows, sides = matrix.reshape(-1, self.size), right.ravel()
-        if isinstance(self.hypothesis, Scaled):
-            rows, sides = np.vstack([rows, np.eye(self.size)[:1]]), np.append(sides, 0.0)
-        return _finite(rows, sides)
+    def values(self, theta: Array) -> Array:
+        """Return ``d'(A v + b)`` for every vertex v and limit, and the factor, (N, kinds)."""
+        A, b = self.hypothesis.maps(theta, self.n, self.k).at(self.features)
+        along = np.matmul(self.limits.d, A)  # (N, R, p)
+        table = np.einsum("irp,vp->ivr", along, self.vertices) + (b @ self.limits.d.T)[:, None]
+        count = len(self.features)
+        return np.hstack([table.reshape(count, -1), np.full((count, 1), theta[0])])
 
-    def _functions(self, features: Array, points: Array, d: Array) -> Array:
-        """Return ``d_r'(A(s_i) z_iv + b(s_i))`` as functions of theta, (N, V, rows, size)."""
-        count, v, _ = points.shape
-        found = np.empty((count, v, len(d), self.size))
-        at_once = max(1, AT_ONCE // (v * len(d) * self._pull_back.shape[0]))
-        for start in range(0, count, at_once):
-            rows = slice(start, start + at_once)
-            phi, z = features[rows], points[rows]
-            A = np.einsum("ik,rj,ivp->ivrkjp", phi, d, z)
-            b = np.broadcast_to(np.einsum("ik,rj->irkj", phi, d)[:, None], A.shape[:-1])
-            slopes = np.hstack([each.reshape(A[..., 0, 0, 0].size, -1) for each in (A, b)])
-            found[rows] = (slopes @ self._pull_back).reshape(found[rows].shape)
+    def rows(self, theta: Array, samples: Indices, kinds: Indices) -> Array:
+        """Return some values as functions of theta, (rows, size)."""
+        last = kinds == self.right.shape[1] - 1
+        vertex, limit = np.divmod(np.where(last, 0, kinds), len(self.limits.d))
+        found = self._functions(samples, self.vertices[vertex], self.limits.d[limit])
+        found[last] = np.eye(1, self.size)
         return found
+
+    def _functions(self, samples: Indices, points: Array, d: Array) -> Array:
+        """Return ``d_r'(A(s) z_r + b(s))`` as functions of theta, (rows, size)."""
+        phi = self.features[samples]
+        A = np.einsum("rk,rj,rp->rkjp", phi, d, points).reshape(len(phi), -1)
+        b = np.einsum("rk,rj->rkj", phi, d).reshape(len(phi), -1)
+        at = A.shape[1]
+        return np.asarray(A @ self._pull_back[:at] + b @ self._pull_back[at:])
 
     def _linear_pull_back(self) -> sp.csr_array:
         """Return the matrix by which slopes in the maps are slopes in theta."""

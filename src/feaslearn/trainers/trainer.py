@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 
 #: Share of a time limit for the search, where known constraints are taken into account after it.
 SEARCH_SHARE = 0.6
+#: How often regions must be possible to contain within the rest of it.
+CONTAINED = 2.0
 #: Losses that differ by a smaller share are the same.
 SAME_LOSS = 1e-9
 
@@ -226,7 +228,7 @@ class Trainer(BaseEstimator, ABC):
             # What is proved for a part of the samples is not proved for all.
             trained.result.status, trained.result.lower_bound = objective.run.ended(), None
         if learned is not objective and not self.uses_known:
-            objective, few = measurable(objective, trained.theta)
+            objective, few = _seen_in_time(objective, trained.theta)
             trained.result.warnings.extend(few)
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:
@@ -239,6 +241,13 @@ class Trainer(BaseEstimator, ABC):
                 "cannot determine them: use fewer features or a smaller set"
             )
         return trained, objective
+
+
+def _seen_in_time(objective: Objective, theta: Array) -> tuple[Objective, list[str]]:
+    """Return as many samples as what is known can be taken into account for, and a warning."""
+    if objective.known is None or not objective.known.contain:
+        return measurable(objective, theta)
+    return affordable(objective, lambda part: fit_contained(part, theta), CONTAINED)
 
 
 def _within(

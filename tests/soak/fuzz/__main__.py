@@ -22,6 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 #: Seconds without a new case after which a process hangs (compiling takes some), and its memory.
 HANGS, BYTES = 600.0, 8 * 2**30
+#: Cases after which what came of them is written down.
+REPORTED = 50
 
 
 def work(loader: str, seconds: float, seed: int, folder: Path) -> None:
@@ -32,14 +34,24 @@ def work(loader: str, seconds: float, seed: int, folder: Path) -> None:
     # As in the tests: a NaN or an overflow inside the library is a bug, not a message.
     warnings.filterwarnings("error", category=RuntimeWarning, module="feaslearn")
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
-    campaign = Campaign(LOADERS[loader], seed, folder)
-    campaign.run(until(seconds))
-    found = {
-        "cases": campaign.cases,
-        "outcomes": dict(campaign.outcomes.most_common()),
-        "findings": campaign.findings,
-    }
-    (folder / f"result-{seed}.json").write_text(json.dumps(found), "utf-8")
+    campaign, go_on = Campaign(LOADERS[loader], seed, folder), until(seconds)
+
+    def report() -> None:
+        found = {
+            "cases": campaign.cases,
+            "outcomes": dict(campaign.outcomes.most_common()),
+            "findings": campaign.findings,
+        }
+        (folder / f"result-{seed}.json").write_text(json.dumps(found), "utf-8")
+
+    def reported(cases: int) -> bool:
+        # Where the process dies, what came of the cases before counts.
+        if cases % REPORTED == 0:
+            report()
+        return go_on(cases)
+
+    campaign.run(reported)
+    report()
 
 
 def watch(loader: str, seconds: float, seed: int, folder: Path) -> tuple[int, list[str]]:

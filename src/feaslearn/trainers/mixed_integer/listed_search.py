@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 
 import numpy as np
@@ -9,14 +10,24 @@ import numpy as np
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.results import Status
-from feaslearn.runs import Clock
+from feaslearn.runs import Clock, OutOfTime
 from feaslearn.trainers.mixed_integer.branch_and_bound import BranchAndBound
 from feaslearn.trainers.mixed_integer.found import Found, Watch
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
-from feaslearn.trainers.mixed_integer.starts import starts
+from feaslearn.trainers.mixed_integer.node_program import NodeProgram
+from feaslearn.trainers.mixed_integer.starts import starts, with_margin
 from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.starts import LinearStart
 
 logger = logging.getLogger("feaslearn")
+
+
+def solve_one_program(objective: Objective) -> None:
+    """Do what each start does to all samples at least once: solve the program of a node."""
+    samples = ListedSamples.of(objective)
+    start = LinearStart().parameters(objective, np.random.default_rng(0), 1)
+    with contextlib.suppress(OutOfTime):
+        with_margin(samples, NodeProgram(samples, objective.run.clock), samples.beta(start))
 
 
 def search_listed(

@@ -109,12 +109,12 @@ class NodeProgram:
 
     def _optimality(self, chosen: Mapping[int, int], margin: float) -> _Rows:
         psi, costs = self._samples.psi, self._samples.costs
-        blocks = [np.zeros((0, self._size))]
-        for i, point in chosen.items():
-            if costs[i].any():
-                steps = psi[i, point] - np.delete(psi[i], point, axis=0)
-                blocks.append(np.einsum("l,md->mld", costs[i], steps).reshape(-1, self._size))
-        matrix = np.vstack(blocks)
+        rows, points = np.array(list(chosen.items()), dtype=np.intp).reshape(-1, 2).T
+        priced = costs[rows].any(axis=1)
+        rows, points = rows[priced], points[priced]
+        steps = psi[rows, points][:, None] - psi[rows]
+        others = np.arange(self._M) != points[:, None]
+        matrix = np.einsum("il,imd->imld", costs[rows], steps)[others].reshape(-1, self._size)
         return _Rows(sp.csc_array(matrix), np.full(len(matrix), -margin))
 
     def _squared(self, terms: _Terms, rows: _Rows) -> Relaxed:

@@ -56,7 +56,7 @@ def improved(
         if out_of_time():
             break
         try:
-            solved = _with_margin(samples, program, best)
+            solved = with_margin(samples, program, best)
         except OutOfTime:
             break
         reached = np.inf if solved is None else samples.value(solved)
@@ -84,7 +84,7 @@ def _close(samples: ListedSamples, beta: Array) -> bool:
     return bool((high - low > MARGIN).any())
 
 
-def _with_margin(samples: ListedSamples, program: NodeProgram, beta: Array) -> Array | None:
+def with_margin(samples: ListedSamples, program: NodeProgram, beta: Array) -> Array | None:
     """Return the best parameters that keep the points of ``beta``, or None."""
     predictions = samples.predictions(beta)
     distances = samples.distances(predictions)
