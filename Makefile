@@ -90,6 +90,7 @@ soak-kill: $(VENV)/.test
 
 soak-limits: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/limits.py
+	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/drawn_limits.py
 
 soak-fuzz: $(VENV)/.test
 	$(BIN)/python tests/soak/fuzz --seconds $(FUZZ_SECONDS)

@@ -257,15 +257,20 @@ def _within(
     result, before = trained.result, trained.result.objective
     if objective.known is not None and objective.known.contain:
         theta = fit_contained(objective, trained.theta)
+        returned = returned_loss(objective, theta)
     else:
         limited = with_time_to_measure(objective, trained.theta)
         try:
             theta = refit_within(limited, trained.theta, random, thorough)
         except KeyboardInterrupt:
             theta, result.status = trained.theta, "interrupted"
-        if not returned_loss(objective, theta) < returned_loss(objective, trained.theta):
-            theta = trained.theta
-    measure(objective, Trained(theta, result))
+        if limited.run.late() and result.status in ("optimal", "converged"):
+            result.status = limited.run.ended()
+        returned = returned_loss(objective, trained.theta)
+        if theta is not trained.theta:
+            moved = returned_loss(objective, theta)
+            theta, returned = (theta, moved) if moved < returned else (trained.theta, returned)
+    measure(objective, Trained(theta, result), returned)
     result.details["training loss of the region alone"] = before
     if abs(result.objective - before) > SAME_LOSS * max(abs(before), SAME_LOSS):
         # A minimum of the loss of the region alone proves nothing about the intersection.
@@ -283,9 +288,12 @@ def _count_far_rows(objective: Objective, near: Objective, trained: Trained) -> 
     result.details[LEFT_OUT] = float(objective.n_samples - near.n_samples)
 
 
-def measure(objective: Objective, trained: Trained) -> None:
-    """Write the losses of parameters on the samples of an objective into their result."""
+def measure(objective: Objective, trained: Trained, returned: float | None = None) -> None:
+    """Write the losses of parameters on the samples of an objective into their result.
+
+    The loss of the returned decisions may be known already.
+    """
     theta, result = trained.theta, trained.result
     result.objective = objective.value(theta)
-    result.returned_loss = returned_loss(objective, theta)
+    result.returned_loss = returned_loss(objective, theta) if returned is None else returned
     result.tied_share = tied_share(objective, theta)
