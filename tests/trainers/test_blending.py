@@ -7,9 +7,11 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.data import Shard
-from feaslearn.exceptions import DataError, UnsupportedError
-from feaslearn.trainers import Blending, FacetLearning
+from feaslearn.exceptions import DataError, TimeLimitError, UnsupportedError
+from feaslearn.runs import OutOfTime
+from feaslearn.trainers import Blending, Convex, FacetLearning
 from feaslearn.trainers.blending import best_weights
+from feaslearn.trainers.trainer import Trained, Trainer
 
 
 def test_weights_are_the_best_of_all_mixtures() -> None:
@@ -137,3 +139,40 @@ def test_warnings_of_members_are_passed_on() -> None:
     model = fl.RegionRegressor(fl.Blend([fl.Facets()] * 2), cost=data.cost, random_state=0)
     (told,) = model.fit(signals, decisions).result_.warnings
     assert told.startswith("rows 5 and 4 have the same features")
+
+
+class _Late(Convex):
+    """Has no model in time, the first times that it is asked."""
+
+    times = 0
+
+    def search(self, objective: fl.losses.Objective, random: np.random.Generator) -> Trained:
+        type(self).times -= 1
+        if self.times >= 0:
+            raise OutOfTime
+        return super().search(objective, random)
+
+
+@pytest.mark.parametrize(("times", "weights"), [(1, [0.5, 0.5]), (2, [1.0, 0.0])])
+def test_a_member_without_time_gets_all_that_is_left_or_no_weight(
+    times: int, weights: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Late, "times", times)
+
+    def choose(objective: fl.losses.Objective) -> Trainer:
+        facets = isinstance(objective.hypothesis, fl.Facets)
+        return FacetLearning(n_starts=1) if facets else _Late()
+
+    data = fl.datasets.make_power5(40, random_state=0)
+    members = [fl.Facets(max_facets=1), fl.Affine(fl.Simplex(1))]
+    model = fit(members, data, choose=choose, n_folds=0, max_seconds=60.0)
+    np.testing.assert_array_equal(model.parameters_["weights"], weights)
+    assert model.result_.status == ("time limit" if times == 2 else "converged")
+
+
+def test_no_member_in_time_is_no_blend(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Late, "times", 2)
+    data = fl.datasets.make_power5(40, random_state=0)
+    policy = fl.Affine(fl.Simplex(1))
+    with pytest.raises(TimeLimitError, match="before there was any model"):
+        fit([policy, policy], data, choose=lambda _: _Late(), n_folds=0, max_seconds=60.0)

@@ -172,6 +172,10 @@ class Blending(Trainer):
                         break
             except KeyboardInterrupt:
                 ended = "interrupted"
+            except OutOfTime:
+                if not done or not _can_end(blend, kinds, len(done)):
+                    raise
+                ended = "time limit"
         return done, ended
 
     def _trainer(self, objective: Objective) -> Trainer:
@@ -196,7 +200,11 @@ class Blending(Trainer):
         ``waiting`` trainings share the time that is left: those of this member and of the next.
         """
         share = member.n_jobs * member.run.clock.left / waiting
-        trained = train_once(self._trainer(member), member.limited(share), random)
+        try:
+            trained = train_once(self._trainer(member), member.limited(share), random)
+        except OutOfTime:
+            # Weights need the others too, a blend needs this one.
+            trained = train_once(self._trainer(member), member, random)
         if fold is None:
             return trained, None
 
