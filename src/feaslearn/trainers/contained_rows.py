@@ -20,6 +20,7 @@ from feaslearn.hypotheses import MapHypothesis, Maps, Minkowski, Scaled, Ternary
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.known import KnownLimits
+from feaslearn.runs.memory import check_memory
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -180,6 +181,12 @@ class ImageRows:
                 f"{hypothesis!r} has no list of at most {MOST_VERTICES} vertices, so it cannot be "
                 "contained in known constraints; use Known(inequalities='intersect')"
             ) from None
+        kinds = len(self.vertices) * len(limits.d)
+        check_memory(
+            6.0 * len(features) * kinds,
+            f"{kinds} rows of {hypothesis!r} at each of {len(features)} samples",
+            "use fewer samples, or Known(inequalities='intersect')",
+        )
         # The factor of a scaled set must not be negative; other images have no such row.
         factor = np.full((len(features), 1), 0.0 if isinstance(hypothesis, Scaled) else -np.inf)
         self.right = np.hstack([np.tile(limits.right, len(self.vertices)), factor])
