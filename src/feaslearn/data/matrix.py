@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from numbers import Real
 from types import NoneType
@@ -122,6 +122,24 @@ def column_names(values: object) -> tuple[str, ...] | None:
     return None
 
 
+def nested_columns(frame: object) -> list[str]:
+    """Return the columns of a polars frame whose rows hold several values each.
+
+    They are no numbers, and some versions of polars panic where they are asked for an array.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from feaslearn.data.matrix import nested_columns
+    >>> nested_columns(pl.DataFrame({"price": [1.0], "loads": [[1.0, 2.0]]}))
+    ['loads']
+    """
+    schema = getattr(frame, "schema", None)
+    if not isinstance(schema, Mapping):
+        return []
+    return [name for name, kind in schema.items() if kind.is_nested()]
+
+
 def _as_array(values: object, name: str, problems: Problems) -> NDArray[np.generic] | None:
     if hasattr(values, "toarray"):
         problems.add(f"{name}: a sparse matrix is not supported; pass its .toarray()")
@@ -131,6 +149,10 @@ def _as_array(values: object, name: str, problems: Problems) -> NDArray[np.gener
         objects = np.array(values.data, dtype=object)
         objects[np.ma.getmaskarray(values)] = None
         return objects
+    nested = nested_columns(values)
+    if nested:
+        problems.add(f"{name}: column {nested[0]!r} holds several values in a row")
+        return None
     try:
         array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
     except ValueError:

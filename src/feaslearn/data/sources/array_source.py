@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data.matrix import column_names
+from feaslearn.data.matrix import column_names, nested_columns
 from feaslearn.data.sources.table_source import Block, TableSource, Task, cut
 from feaslearn.exceptions import DataError
 
@@ -62,6 +62,7 @@ def columns_of(table: Any, place: str) -> list[NDArray[Any]]:
         labels = list(table.columns)
         if not labels:
             raise DataError(f"Chunks: {place} hold a frame without columns")
+        refuse_structures(table, place)
         # By their places, where the package can: two columns may have the same name.
         placed = hasattr(table, "iloc")
         columns = (table.iloc[:, j] if placed else table[name] for j, name in enumerate(labels))
@@ -76,6 +77,12 @@ def columns_of(table: Any, place: str) -> list[NDArray[Any]]:
             "signals or decisions, and there is at least one of each"
         )
     return [array] if array.ndim == 1 else list(array.T)
+
+
+def refuse_structures(frame: Any, place: str) -> None:
+    """Refuse columns whose rows hold several values each."""
+    for name in nested_columns(frame):
+        raise DataError(f"{place}: column {name!r} holds several values in a row")
 
 
 def _only(block: Block) -> tuple[Block]:

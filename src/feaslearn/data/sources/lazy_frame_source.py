@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from feaslearn.data.sources.array_source import refuse_structures
 from feaslearn.data.sources.table_source import Block, TableSource, Task, cut
 from feaslearn.exceptions import DataError
 
@@ -36,6 +37,7 @@ class LazyFrameSource(TableSource):
         query = self._frame.select(names)
         with _asking():
             for batch in query.collect_batches(chunk_size=rows, maintain_order=True):
+                refuse_structures(batch, "the lazy frame")
                 arrays = [batch[name].to_numpy() for name in names]
                 block = Block(arrays, first, "the lazy frame", first)
                 first += batch.height
