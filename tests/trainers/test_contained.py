@@ -7,6 +7,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 
 import feaslearn as fl
 from feaslearn.data import Shard
@@ -20,25 +21,27 @@ from feaslearn.trainers.contained_rows import linear_in_theta
 @pytest.mark.parametrize("seed", range(5))
 def test_the_rows_that_matter_are_found(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    D, x = rng.normal(size=(6, 6)), rng.normal(size=6)
+    D, x = np.triu(rng.normal(size=(6, 6))) + 2.0 * np.eye(6), rng.normal(size=6)
     R = rng.normal(size=(3_000, 6))
     r = R @ rng.normal(size=6) - rng.exponential(size=3_000)
-    found = _within_rows(D, x, lambda v: R @ v - r, lambda i: Rows(R[i], r[i]), np.zeros(6), Run())
+    found = _within_rows(D, x, lambda v: R @ v - r, lambda i: Rows(R[i], r[i]), Run())
     v = cp.Variable(6)
     whole = cp.Problem(cp.Minimize(cp.sum_squares(D @ v - x)), [R @ v >= r])
     whole.solve(solver="CLARABEL")
     assert ((R @ np.linalg.solve(D, x)) < r).any()  # they do matter
     assert (R @ found - r).min() >= -1e-8
     np.testing.assert_allclose(((D @ found - x) ** 2).sum(), whole.value, rtol=1e-5)
+    # Stationary: what is left is a combination of rows that are met, none of them negative.
+    met = R @ found - r <= 1e-9
+    _, rest = nnls(R[met].T, D.T @ (D @ found - x))
+    assert rest <= 1e-9
 
 
 def test_rows_that_contradict_each_other_are_named() -> None:
     R = np.vstack([np.repeat([[1.0, 0.0]], 50, axis=0), [[-1.0, 0.0]]])
-    r, start = np.ones(51), np.full(2, 9.0)
+    r = np.ones(51)
     with pytest.raises(DataError, match="contradict"):
-        _within_rows(
-            np.eye(2), np.zeros(2), lambda v: R @ v - r, lambda i: Rows(R[i], r[i]), start, Run()
-        )
+        _within_rows(np.eye(2), np.zeros(2), lambda v: R @ v - r, lambda i: Rows(R[i], r[i]), Run())
 
 
 @pytest.mark.parametrize(

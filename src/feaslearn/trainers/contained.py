@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
 
 from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
@@ -23,6 +25,7 @@ from feaslearn.losses import Objective, Predictability
 from feaslearn.runs import OutOfTime, Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.trainers.contained_rows import ImageRows, SumRows, linear_in_theta
+from feaslearn.trainers.known_refit import place_and_unit
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -31,10 +34,10 @@ Indices = NDArray[np.intp]
 STAY = 1e-6
 #: Rows that are added to a program at once, for each parameter.
 MORE_ROWS = 5
-#: Rows violated by less than this, relative to the size of their numbers, hold.
+#: Rows violated by less than this, in units of the decisions' spread, hold.
 HOLDS = 1e-9
-#: Values that are all smaller than this are zero.
-TINY = 1e-300
+#: Numbers in the rows of programs that are small.
+SMALL = 500_000
 
 
 class Rows(NamedTuple):
@@ -72,14 +75,14 @@ def fit_contained(objective: Objective, theta: Array) -> Array:
         f"{count} samples of {n} decisions, each linear in {len(theta)} parameters,",
         "use fewer samples, or Known(inequalities='intersect')",
     )
-    linear = linear_in_theta(known.hypothesis, features, limits)
+    linear, unit = linear_in_theta(known.hypothesis, features, limits), place_and_unit(samples)[1]
     samples = samples._replace(features=features, costs=limits.inner_costs(samples.costs))
     best: Array | None = None
     least = np.inf
     for _ in range(linear.rounds):
         try:
             design = _errors(linear.design(theta, samples), samples, limits)
-            theta = _least_squares(design, linear, theta, objective.run)
+            theta = _least_squares(design, linear, theta, unit, objective.run)
         except OutOfTime:
             if best is None:
                 raise
@@ -101,45 +104,56 @@ def _errors(design: Array, samples: Shard, limits: KnownLimits) -> Rows:
     return Rows(flat[seen], (target * weights)[seen])
 
 
-def _least_squares(design: Rows, linear: SumRows | ImageRows, theta: Array, run: Run) -> Array:
-    """Minimise ``|D theta - x|^2`` where values reach what is known, in the free parameters."""
+def _least_squares(
+    design: Rows, linear: SumRows | ImageRows, theta: Array, unit: float, run: Run
+) -> Array:
+    """Minimise ``|D theta - x|^2`` where values reach what is known, in the free parameters.
+
+    The program is about the step from theta, in units in which all parameters matter alike and
+    decisions have size one: the solver counts digits.
+    """
     free = linear.free()
-    fixed = np.delete(np.arange(len(theta)), free)
-    D, x = design.matrix[:, free], design.right - design.matrix[:, fixed] @ theta[fixed]
-    # Parameters in units in which all of them matter alike: the solver counts digits.
-    units = np.linalg.norm(D, axis=0)
+    D, missing = design.matrix[:, free], (design.right - design.matrix @ theta) / unit
+    units = np.maximum(np.linalg.norm(D, axis=0), _largest_entries(linear, theta)[free] / len(D))
     units = np.where(units > 0.0, units, 1.0)
-    start = theta[free] * units
-    stay = np.sqrt(STAY) * np.eye(len(free))
-    D, x = np.vstack([D / units, stay]), np.concatenate([x, stay @ start])
+    D = np.vstack([D / units, np.sqrt(STAY) * np.eye(len(free))])
+    missing = np.concatenate([missing, np.zeros(len(free))])
     run.check_time()
     # As many equations as parameters say the same, but for a constant.
-    triangle = np.asarray(np.linalg.qr(np.column_stack([D, x]), mode="r"))[: len(free)]
+    triangle = np.asarray(np.linalg.qr(np.column_stack([D, missing]), mode="r"))[: len(free)]
     right, kinds = linear.right.ravel(), linear.right.shape[1]
-    sizes = np.abs(linear.values(theta)) + np.where(np.isfinite(linear.right), linear.right, 0.0)
-    sizes = np.tile(np.maximum(np.abs(sizes).max(axis=0), TINY), len(linear.right))
 
-    def moved(v: Array) -> Array:
+    def moved(step: Array) -> Array:
         full = theta.copy()
-        full[free] = v / units
+        full[free] += unit * step / units
         return full
 
-    def margins(v: Array) -> Array:
-        return np.asarray((linear.values(moved(v)).ravel() - right) / sizes)
+    def margins(step: Array) -> Array:
+        return np.asarray((linear.values(moved(step)).ravel() - right) / unit)
+
+    before = margins(np.zeros(len(free)))
 
     def rows(chosen: Indices) -> Rows:
-        whole = linear.rows(theta, *np.divmod(chosen, kinds))
-        R, r = whole[:, free] / units, right[chosen] - whole[:, fixed] @ theta[fixed]
+        R = linear.rows(theta, *np.divmod(chosen, kinds))[:, free] / units
         lengths = np.abs(R).max(axis=1)
-        return Rows(R / lengths[:, None], r / lengths)
+        return Rows(R / lengths[:, None], -before[chosen] / lengths)
 
     try:
-        return moved(_within_rows(triangle[:, :-1], triangle[:, -1], margins, rows, start, run))
+        step = _within_rows(triangle[:, :-1], triangle[:, -1], margins, rows, run)
     except DataError:
         raise DataError(
             f"no region of {linear.hypothesis!r} lies within the known constraints at all training "
             "signals; add features, or use Known(inequalities='intersect')"
         ) from None
+    return moved(step)
+
+
+def _largest_entries(linear: SumRows | ImageRows, theta: Array) -> Array:
+    """Return the largest factor of each parameter, over rows where a feature is largest."""
+    far = np.unique(np.abs(linear.features).argmax(axis=0))
+    kinds = np.arange(linear.right.shape[1])
+    rows = linear.rows(theta, np.repeat(far, len(kinds)), np.tile(kinds, len(far)))
+    return np.asarray(np.abs(rows).max(axis=0, initial=0.0))
 
 
 def _within_rows(
@@ -147,7 +161,6 @@ def _within_rows(
     x: Array,
     margins: Callable[[Array], Array],
     rows: Callable[[Indices], Rows],
-    found: Array,
     run: Run,
 ) -> Array:
     """Minimise ``|Dv - x|^2`` over ``Rv >= r``, with the rows that are broken on the way.
@@ -156,6 +169,7 @@ def _within_rows(
     point.
     """
     cp = load_cvxpy()
+    found = np.zeros(D.shape[1])
     more = MORE_ROWS * len(found)
     R, r, held = np.zeros((0, len(found))), np.zeros(0), np.zeros(0, dtype=np.intp)
     left = margins(found)
@@ -172,9 +186,33 @@ def _within_rows(
             if problem.status not in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
                 raise
             raise DataError("the rows contradict each other") from error
-        found = np.asarray(v.value)
+        found = _polished(D, x, R, r, np.asarray(v.value))
         left = margins(found)
         left[held] = np.inf
         broken = np.flatnonzero(left < -HOLDS)
         if not len(broken):
             return found
+
+
+def _polished(D: Array, x: Array, R: Array, r: Array, found: Array) -> Array:
+    """Return the optimum to the last digits, where the program is small.
+
+    An interior point ends a little before it, the further the less a direction is determined. With
+    y = Dv - x this is the point of least length over rows, which non-negative least squares finds
+    (Lawson and Hanson, "Solving Least Squares Problems", chapter 23).
+    """
+    if R.size > SMALL:
+        return found
+    turned = solve_triangular(D, R.T, trans=1).T
+    table = np.vstack([turned.T, r - turned @ x])
+    try:
+        weights = nnls(table, np.eye(1, len(table), len(table) - 1)[0])[0]
+    except RuntimeError:  # too many iterations
+        return found
+    rest = table @ weights
+    rest[-1] -= 1.0
+    if not rest[-1] < 0.0:
+        return found
+    exact = np.asarray(solve_triangular(D, x - rest[:-1] / rest[-1]))
+    dearer = np.linalg.norm(D @ exact - x) > (1.0 + HOLDS) * np.linalg.norm(D @ found - x)
+    return found if dearer or (R @ exact < r - HOLDS).any() else exact

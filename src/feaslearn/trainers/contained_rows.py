@@ -29,6 +29,8 @@ Indices = NDArray[np.intp]
 ROUNDS = 5
 #: More vertices of a primitive set than this are not written down.
 MOST_VERTICES = 64
+#: Digits of prices that tell vertices apart.
+DIGITS = 6
 
 
 class Limits(NamedTuple):
@@ -200,7 +202,11 @@ class ImageRows:
         """Return the decisions (N, n) as linear functions of theta, minimisers held."""
         count, n = samples.costs.shape
         A, _ = self.hypothesis.maps(theta, n, self.k).at(samples.features)
-        z = self.hypothesis.latent(n).argmin(np.einsum("inp,in->ip", A, samples.costs))
+        q = np.einsum("inp,in->ip", A, samples.costs)
+        sizes = np.abs(q).max(axis=1, keepdims=True)
+        # Vertices that meet have one price but for rounding: the first of them is taken.
+        q = np.round(q / np.where(sizes > 0.0, sizes, 1.0), DIGITS)
+        z = self.hypothesis.latent(n).argmin(q)
         every = np.repeat(np.arange(count), n)
         functions = self._functions(every, z[every], np.tile(np.eye(n), (count, 1)))
         return functions.reshape(count, n, -1)

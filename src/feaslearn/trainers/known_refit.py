@@ -48,6 +48,8 @@ EVALUATIONS = 20
 FEWEST = 20
 #: By how much the refit widens regions, in their own units: more than its numbers are rounded.
 TRACE = 2.0**-28
+#: Decisions whose spread is below this share of their size are all the same.
+SAME = 1e-12
 #: Numbers that one step may touch: beyond, only some samples are refitted to.
 MOST_WORK = 1e8
 
@@ -69,7 +71,7 @@ def refit_within(
     whole = in_order(objective.whole())
     run = objective.run.within("refit")
     columns = np.argsort(column_ranks(whole.decisions, whole.weights))
-    problem = _Refit(known.hypothesis, known, columns, *_place_and_unit(whole))
+    problem = _Refit(known.hypothesis, known, columns, *place_and_unit(whole))
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
     # Every term has entries at any row, so that a few tell how many.
@@ -95,11 +97,15 @@ def refit_within(
         return (last, path[steps])[int(np.argmin(rounded(np.array(ends) / problem.unit**2)))]
 
 
-def _place_and_unit(whole: Shard) -> tuple[Array, float]:
-    """Return the mean of the decisions, and the root mean square deviation from it."""
+def place_and_unit(whole: Shard) -> tuple[Array, float]:
+    """Return the mean of the decisions, and the root mean square deviation from it.
+
+    Where they are all the same but for rounding, their own size is the unit.
+    """
     center = observed_mean(whole.decisions, whole.weights)
     squares = observed_mean((whole.decisions - center) ** 2, whole.weights)
-    return center, float(np.sqrt(squares.sum())) or 1.0
+    spread, size = float(np.sqrt(squares.sum())), float(np.abs(center).max())
+    return center, (spread if spread > SAME * size else size) or 1.0
 
 
 def _is_served(hypothesis: Hypothesis) -> bool:
