@@ -118,6 +118,10 @@ def models() -> dict[str, Predict]:
         "`Facets`": region(fl.Facets()),
         "`Blend` of facets and pairs": region(blend),
         "`hypothesis=None`": region(None),
+        "`Affine`, binary, `MixedInteger`": region(
+            fl.Affine(fl.Simplex(3, binary=True)),
+            fl.trainers.MixedInteger(max_seconds=None, max_iter=30),
+        ),
         "`Ternary`": region(fl.Ternary(fl.Simplex(3)), fl.trainers.MixedInteger(max_seconds=60.0)),
         "`NetworkLearner`": network,
         "`Affine`, `known=`": region(simplex, known="intersect"),

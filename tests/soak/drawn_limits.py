@@ -45,7 +45,7 @@ HYPOTHESES: dict[str, Callable[[int], Any]] = {
     "sum": lambda n: fl.Minkowski("auto"),
     "pairs": fl.Minkowski.pairs,
     "constant pairs": lambda n: fl.Minkowski.pairs(n, scale="constant"),
-    "hinges": lambda n: fl.Minkowski.hypersimplices(n, scale="hinges"),
+    "tents": lambda n: fl.Minkowski.hypersimplices(n, scale="tents"),
     "grown": lambda n: fl.GrownMinkowski(),
     "facets": lambda n: fl.Facets(),
     "blend": lambda n: fl.Blend([fl.Facets(), fl.Minkowski("auto")]),

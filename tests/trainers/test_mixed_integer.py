@@ -151,6 +151,23 @@ def test_a_time_limit_returns_the_best_so_far() -> None:
             assert 0.0 <= result.lower_bound < result.objective
 
 
+@pytest.mark.parametrize(("signals", "decisions"), [(3.7e6, 1.0), (1.0, 1e-7)])
+def test_units_do_not_matter_to_a_search_that_ends_early(signals: float, decisions: float) -> None:
+    data = fl.datasets.make_power5(40, noise=0.2, random_state=0)
+    unit = np.array([1.0, 1.0, 1.0, *(signals,) * 5])
+    found = []
+    for size, factor in ((np.ones(8), 1.0), (unit, decisions)):
+        model = fl.RegionRegressor(
+            fl.Affine(fl.Simplex(3, binary=True)),
+            cost=data.cost,
+            trainer=MixedInteger(None, max_iter=10, n_starts=1),
+            random_state=0,
+        ).fit(data.signals * size, data.decisions * factor)
+        assert model.result_.lower_bound <= model.result_.objective
+        found.append(model.predict(data.signals * size) / factor)
+    np.testing.assert_allclose(*found, rtol=0.0, atol=1e-6 * np.abs(found[0]).max())
+
+
 def test_the_same_seed_gives_the_same_answer() -> None:
     data = fl.datasets.make_l1_ball(40, noise=0.1, random_state=0)
     first, again = (fit(data, 3, max_iter=50) for _ in range(2))

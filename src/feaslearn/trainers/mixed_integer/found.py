@@ -37,15 +37,20 @@ class Watch:
 
     def __init__(self, clock: Clock, callback: Callback | None) -> None:
         self._clock, self._callback = clock, callback
+        #: What a loss of one is in the units of the user.
+        self.unit = 1.0
         self.history: dict[str, list[float]] = {"seconds": [], "loss": [], "lower bound": []}
 
     def stops(self, step: int, bound: float, loss: float) -> bool:
         """Note bound and loss; say whether the user wants to stop."""
         self.note(bound, loss)
-        return bool(self._callback(step, bound, loss)) if self._callback is not None else False
+        if self._callback is None:
+            return False
+        return bool(self._callback(step, self.unit * bound, self.unit * loss))
 
     def note(self, bound: float, loss: float) -> None:
         """Write down bound and loss where they have changed."""
+        bound, loss = self.unit * bound, self.unit * loss
         last = [self.history[name][-1:] for name in ("loss", "lower bound")]
         if last != [[loss], [bound]]:
             row = {"seconds": self._clock.seconds, "loss": loss, "lower bound": bound}

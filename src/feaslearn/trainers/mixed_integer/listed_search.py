@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.results import Status
 from feaslearn.runs import Clock, OutOfTime
+from feaslearn.trainers.canonical_view import CanonicalView
 from feaslearn.trainers.mixed_integer.branch_and_bound import BranchAndBound
 from feaslearn.trainers.mixed_integer.found import Found, Watch
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
@@ -19,6 +22,7 @@ from feaslearn.trainers.mixed_integer.starts import starts, with_margin
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.starts import LinearStart
 
+Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
 
@@ -28,6 +32,42 @@ def solve_one_program(objective: Objective) -> None:
     start = LinearStart().parameters(objective, np.random.default_rng(0), 1)
     with contextlib.suppress(OutOfTime):
         with_margin(samples, NodeProgram(samples, objective.run.clock), samples.beta(start))
+
+
+def in_own_units(
+    objective: Objective, watch: Watch, clock: Clock, search: Callable[[Objective], Found]
+) -> Found:
+    """Search in units and an order of columns of the samples' own, and end in those given.
+
+    A search that ends before its proof depends on every digit on its way.
+    """
+    view = CanonicalView.of(objective)
+    if view is None:
+        return search(objective)
+    watch.unit = view.unit ** (2 if objective.loss.norm == "l2" else 1)
+    found = search(view.apply(objective))
+    # The search saw rounded numbers: the same points are fitted to the numbers as they are.
+    samples = ListedSamples.of(objective)
+    tried = [samples.beta(view.revert(objective, found.theta))]
+    tried.append(_least_squares(samples, tried[0]))
+    with contextlib.suppress(OutOfTime):
+        objective.run.check_time()
+        exact = with_margin(samples, NodeProgram(samples, clock), tried[0])
+        tried += [] if exact is None else [exact]
+    beta = min(tried, key=samples.value)
+    return found._replace(theta=samples.theta(beta), lower_bound=watch.unit * found.lower_bound)
+
+
+def _least_squares(samples: ListedSamples, beta: Array) -> Array:
+    """Fit the points that ``beta`` takes to the decisions, by the smallest step."""
+    points = samples.prices(samples.predictions(beta)).argmin(axis=1)
+    features = samples.psi[np.arange(len(points)), points]
+    roots, fitted = np.sqrt(samples.weights), beta.copy()
+    for j, seen in enumerate(samples.seen.T):
+        missing = samples.known[seen, j] - features[seen] @ beta[:, j]
+        table = roots[seen, None] * features[seen]
+        fitted[:, j] += np.linalg.lstsq(table, roots[seen] * missing, rcond=None)[0]
+    return fitted
 
 
 def search_listed(

@@ -15,7 +15,11 @@ from feaslearn.results import TrainingResult
 from feaslearn.runs import Clock
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.trainers.mixed_integer.found import Callback, Found, Watch
-from feaslearn.trainers.mixed_integer.listed_search import search_listed, solve_one_program
+from feaslearn.trainers.mixed_integer.listed_search import (
+    in_own_units,
+    search_listed,
+    solve_one_program,
+)
 from feaslearn.trainers.mixed_integer.ternary_search import TernarySearch
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
 from feaslearn.trainers.running import Given
@@ -139,8 +143,9 @@ class MixedInteger(Trainer):
             search = TernarySearch(objective, clock, watch, self.tol)
             found = search.run(random, self.n_starts, self.max_iter)
             return bounded_result(self, objective, found, clock)
-        found = search_listed(
-            objective, random, clock, watch, self.tol, self.max_iter, self.n_starts
+        limits = (self.tol, self.max_iter, self.n_starts)
+        found = in_own_units(
+            objective, watch, clock, lambda own: search_listed(own, random, clock, watch, *limits)
         )
         return bounded_result(self, objective, found, clock)
 
