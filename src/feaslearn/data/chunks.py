@@ -252,7 +252,7 @@ class Chunks(ChunkSource):
 
 
 def _refuse_nested(block: Block, names: Sequence[str]) -> None:
-    """Refuse columns whose rows hold several values each, as structures of polars do."""
+    """Refuse columns whose rows hold several values each, whatever the source is."""
     for name, column in zip(names, block.columns, strict=False):
         if column.ndim != 1:
             raise DataError(f"{block.place}: column {name!r} holds several values in a row")

@@ -25,7 +25,7 @@ from feaslearn.losses import Objective, Predictability
 from feaslearn.runs import OutOfTime, Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.trainers.contained_rows import ImageRows, SumRows, linear_in_theta
-from feaslearn.trainers.known_refit import place_and_unit
+from feaslearn.trainers.standardize import place_and_unit
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -31,7 +31,7 @@ from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.quasi_newton import quasi_newton
 from feaslearn.trainers.refit_places import Places
 from feaslearn.trainers.sample_order import column_ranks, in_order
-from feaslearn.trainers.standardize import observed_mean
+from feaslearn.trainers.standardize import place_and_unit
 
 Array = NDArray[np.float64]
 
@@ -48,8 +48,6 @@ EVALUATIONS = 20
 FEWEST = 20
 #: By how much the refit widens regions, in their own units: more than its numbers are rounded.
 TRACE = 2.0**-28
-#: Decisions whose spread is below this share of their size are all the same.
-SAME = 1e-12
 #: Numbers that one step may touch: beyond, only some samples are refitted to.
 MOST_WORK = 1e8
 
@@ -95,17 +93,6 @@ def refit_within(
         # Steps on a loss that jumps may lead elsewhere: the held-out rows speak for the first path.
         ends = [problem.value_and_gradient(each, whole)[0] for each in (last, path[steps])]
         return (last, path[steps])[int(np.argmin(rounded(np.array(ends) / problem.unit**2)))]
-
-
-def place_and_unit(whole: Shard) -> tuple[Array, float]:
-    """Return the mean of the decisions, and the root mean square deviation from it.
-
-    Where they are all the same but for rounding, their own size is the unit.
-    """
-    center = observed_mean(whole.decisions, whole.weights)
-    squares = observed_mean((whole.decisions - center) ** 2, whole.weights)
-    spread, size = float(np.sqrt(squares.sum())), float(np.abs(center).max())
-    return center, (spread if spread > SAME * size else size) or 1.0
 
 
 def _is_served(hypothesis: Hypothesis) -> bool:

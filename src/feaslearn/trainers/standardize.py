@@ -14,7 +14,7 @@ from feaslearn.losses import Objective
 
 Array = NDArray[np.float64]
 
-#: A feature whose spread is a smaller share of its mean than this has only rounding errors.
+#: What has a spread of a smaller share of its mean than this has only rounding errors.
 CONSTANT = 1e-12
 
 
@@ -50,6 +50,17 @@ def observed_mean(table: Array, weights: Array) -> Array:
     """Return the weighted mean of what was observed in each column; zero where nothing was."""
     total = weighted_sum((~np.isnan(table)).astype(float), weights)
     return weighted_sum(np.nan_to_num(table), weights) / np.where(total > 0.0, total, 1.0)
+
+
+def place_and_unit(whole: Shard) -> tuple[Array, float]:
+    """Return the mean of the decisions, and the root mean square deviation from it.
+
+    Where they are all the same but for rounding, their own size is the unit.
+    """
+    center = observed_mean(whole.decisions, whole.weights)
+    squares = observed_mean((whole.decisions - center) ** 2, whole.weights)
+    spread, size = float(np.sqrt(squares.sum())), float(np.abs(center).max())
+    return center, (spread if spread > CONSTANT * size else size) or 1.0
 
 
 @dataclass(frozen=True)

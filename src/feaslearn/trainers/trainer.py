@@ -256,8 +256,7 @@ def _within(
     """Refit what was trained without the known inequalities, and measure it within them."""
     result, before = trained.result, trained.result.objective
     if objective.known is not None and objective.known.contain:
-        theta = fit_contained(objective, trained.theta)
-        returned = returned_loss(objective, theta)
+        theta, returned = fit_contained(objective, trained.theta), None
     else:
         limited = with_time_to_measure(objective, trained.theta)
         try:

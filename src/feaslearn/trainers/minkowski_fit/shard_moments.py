@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -75,17 +76,16 @@ class ShardMoments:
         return self._one_by_one(shard, check_time) if found is None else found
 
     def _one_by_one(self, shard: Shard, check_time: Callable[[], None] | None = None) -> Moments:
-        total: Moments | None = None
         make = moments_by_decision if self.by_decision else Moments.of
-        for piece in self.pieces(shard):
-            if check_time is not None:
-                check_time()
-            tied = float(piece.tied.any(axis=1).sum())
-            moments = make(piece.rows, self.split)._replace(tied=tied)
-            total = moments if total is None else Moments.total([total, moments])
-        if total is None:
-            raise ValueError("a shard has a piece at least")
-        return total
+
+        def parts() -> Iterator[Moments]:
+            for piece in self.pieces(shard):
+                if check_time is not None:
+                    check_time()
+                tied = float(piece.tied.any(axis=1).sum())
+                yield make(piece.rows, self.split)._replace(tied=tied)
+
+        return reduce(lambda one, other: Moments.total([one, other]), parts())
 
     def _by_patterns(self, patterns: TermPatterns, shard: Shard) -> Moments | None:
         """Add up rows with the same minimisers together; others, with ties or gaps, alone."""
