@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 
 import feaslearn as fl
 from facet_recovery import Instance, learn, learned_rows, random_polytope, recovery
@@ -419,3 +420,25 @@ def test_the_facet_of_very_many_rows_is_that_of_the_whole_program(
     assert found is not None
     assert expected is not None
     np.testing.assert_allclose(found, expected, atol=1e-10 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_facet_of_many_parameters_that_few_rows_ask_for_is_found(seed: int) -> None:
+    # All rows meet at the facet of zeros, where a simplex method may turn for ever.
+    rng = np.random.default_rng(seed)
+    count, size, few = 3_500, 26, 4
+    points = np.hstack([rng.normal(size=(count, size - 1)), np.ones((count, 1))])
+    weights, chosen = np.full(count, 1.0 / count), np.arange(count) < few
+    cut = np.append(rng.normal(size=size // 2), np.zeros(size - size // 2))
+    facet = fit_facet(points, weights, cut, chosen, 5.0)
+    assert facet is not None
+    mean, upper = points[:few].mean(axis=0), 5.0 / few
+    expected = linprog(
+        np.append(np.zeros(count), -1.0),
+        A_eq=np.column_stack([points.T, cut]),
+        b_eq=mean,
+        bounds=[(0.0, upper)] * count + [(0.0, 2.0)],
+    )
+    missed = np.maximum(-points @ facet, 0.0)
+    assert cut @ facet == pytest.approx(1.0, abs=1e-9)
+    assert mean @ facet + upper * missed.sum() == pytest.approx(-expected.fun, abs=1e-9)

@@ -22,6 +22,8 @@ Indices = NDArray[np.int64]
 
 #: What a row's program ended with.
 OPTIMAL, INFEASIBLE, UNSOLVED = 0, 1, 2
+#: A program that takes more exchanges than this, and for each of its rows, turns in a circle.
+FEW_PIVOTS, PIVOTS = 50, 20
 #: Entries of the tableau below this are no pivots.
 PIVOT = 1e-7
 #: Bounds may be broken by this much, relative to the size of the numbers in a program.
@@ -203,7 +205,7 @@ def solve_one(
         scale = _begin(work, G, r, c, lower, upper)
     tolerance, rounding = FEASIBLE * scale, ROUNDING * scale
     same = SAME_PRICE * np.abs(c).max()
-    for _ in range(50 + 20 * (n + m)):
+    for _ in range(FEW_PIVOTS + PIVOTS * m):
         row = _worst_row(work.values, work.basic, lower, upper, tolerance)
         if row < 0:
             for j in range(n):

@@ -8,7 +8,9 @@ Over facets :math:`(a, f)` with slack :math:`\sigma_i = f'\phi_i - a'x_i`,
 
 tight where it must explain (the rows U), violated by no observation, and a cut of depth one.
 Its dual has one bounded variable for each sample and as many rows as a facet has parameters, which
-is what the small dual simplex wants.
+is what the small dual simplex wants. But for the depth it asks of the cut it is homogeneous: all
+its rows meet at :math:`(a, f) = 0`, where a simplex method may turn for ever. Where it does, rows
+are moved apart a little, and the program is solved from what that gives.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.small_lp import OPTIMAL, solve_rows, workspace
+from feaslearn.kernels.small_lp import OPTIMAL, UNSOLVED, solve_rows, workspace
 
 Array = NDArray[np.float64]
 
 #: A facet whose mean slack exceeds this many times the depth of its cut explains nothing.
 USELESS = 2.0
+#: How far rows are moved apart, in units of the depth of the cut.
+APART = 1e-6
 #: Up to so many rows are solved at once; of more, one in `PART` is solved first.
 FEW, PART = 4_000, 4
 #: Rows left open, in units of what the facet of a part is wrong about, and how many more if that
@@ -76,10 +80,23 @@ class _Program(NamedTuple):
     def solve(self) -> Array | None:
         """Return the facet, or None if there is none."""
         count, size = self.points.shape
+        nowhere, together = np.zeros(size), np.zeros(count)
+        status, facet = self._from(nowhere, together)
+        if status != UNSOLVED:
+            return facet
+        apart = np.random.default_rng(0).uniform(APART, 2.0 * APART, together.shape)
+        near = self._from(nowhere, apart)[1]
+        return None if near is None else self._from(near, together)[1]
+
+    def _from(self, start: Array, apart: Array) -> tuple[int, Array | None]:
+        """Return how it ended, and the facet; begun at one, with rows moved out by ``apart``.
+
+        Equality rows times prices may be added to the costs: prices are then told from there.
+        """
+        count, size = self.points.shape
         G = np.empty((size, count + 1))
         G[:, :count], G[:, count] = self.points.T, self.cut
-        cost = np.zeros(count + 1)
-        cost[count] = -1.0
+        cost = np.append(self.points @ start + apart, self.cut @ start - 1.0)
         solution, prices = np.empty((1, count + 1)), np.empty((1, size))
         status, tied = np.empty(1, dtype=np.int8), np.empty(1, dtype=bool)
         solve_rows(
@@ -95,9 +112,8 @@ class _Program(NamedTuple):
             status,
             tied,
         )
-        if status[0] != OPTIMAL or solution[0, count] >= USELESS:
-            return None
-        return np.asarray(prices[0])
+        found = status[0] == OPTIMAL and solution[0, count] < USELESS
+        return int(status[0]), start + prices[0] if found else None
 
     def solve_from(self, guess: Array) -> Array | None:
         """Return the facet, given one that most rows keep, or break, as they do the right one.
