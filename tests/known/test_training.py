@@ -118,8 +118,11 @@ def test_terms_that_do_not_count_yet_have_slopes() -> None:
         (fl.Minkowski.hypersimplices(3), "auto"),
         (fl.Scaled(fl.Simplex(3)), "auto"),
         (fl.Affine(fl.Simplex(3)), fl.trainers.GradientDescent(max_iter=10)),
+        (fl.GrownMinkowski(), "auto"),
+        (fl.GrownMinkowski("segments", offset=False), "auto"),
+        (fl.Minkowski.hypersimplices(3, offset=False), "auto"),
     ],
-    ids=["minkowski", "scaled", "affine"],
+    ids=["minkowski", "scaled", "affine", "grown", "grown without offset", "without offset"],
 )
 def test_containment_holds_for_whole_regions(hypothesis: Any, trainer: Any) -> None:
     known = fl.Known(bounds=(0.0, 3.5), balance=BALANCE, inequalities="contain")

@@ -27,7 +27,8 @@ class GrownMinkowski(Minkowski):
 
     Terms are added one at a time, always the one that lowers the training loss fastest. Over the
     simplices of up to 12 decisions the search for it is exact, so that its end proves a global
-    optimum over all of them; elsewhere it is a heuristic, and the result claims no optimum.
+    optimum over all of them; elsewhere it is a heuristic, and the result claims no optimum. A
+    simplex has two decisions or more: points are what the offset is for.
 
     Parameters
     ----------

@@ -54,4 +54,4 @@ class Layout:
         for part, (name, shape) in zip(parts, self.shapes.items(), strict=True):
             if part.shape != shape:
                 raise DataError(f"block {name!r} has shape {part.shape}; expected {shape}")
-        return np.concatenate([part.ravel() for part in parts])
+        return np.concatenate([np.zeros(0), *(part.ravel() for part in parts)])

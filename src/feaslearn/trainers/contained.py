@@ -112,7 +112,7 @@ def _least_squares(
     The program is about the step from theta, in units in which all parameters matter alike and
     decisions have size one: the solver counts digits.
     """
-    free = linear.free()
+    free = linear.free(theta)
     D, missing = design.matrix[:, free], (design.right - design.matrix @ theta) / unit
     units = np.maximum(np.linalg.norm(D, axis=0), _largest_entries(linear, theta)[free] / len(D))
     units = np.where(units > 0.0, units, 1.0)
@@ -135,7 +135,8 @@ def _least_squares(
 
     def rows(chosen: Indices) -> Rows:
         R = linear.rows(theta, *np.divmod(chosen, kinds))[:, free] / units
-        lengths = np.abs(R).max(axis=1)
+        lengths = np.abs(R).max(axis=1, initial=0.0)
+        lengths = np.where(lengths > 0.0, lengths, 1.0)  # no parameter moves some of them
         return Rows(R / lengths[:, None], -before[chosen] / lengths)
 
     try:
@@ -173,7 +174,11 @@ def _within_rows(
     more = MORE_ROWS * len(found)
     R, r, held = np.zeros((0, len(found))), np.zeros(0), np.zeros(0, dtype=np.intp)
     left = margins(found)
+    if not len(found) and (left < -HOLDS).any():
+        raise DataError("no parameter can move")
     broken = np.flatnonzero(left < np.inf)  # the first ones are the nearest
+    if not len(found) or not len(broken):
+        return found
     while True:
         new = broken[np.argsort(left[broken])[:more]]
         matrix, right = rows(new)

@@ -100,15 +100,18 @@ class SumRows:
         self.hypothesis, self.features, self.limits = hypothesis, features, limits
         self.n, self.k = limits.d.shape[1], features.shape[1]
         self.layout = hypothesis.layout(self.n, self.k)
-        terms = len(hypothesis.terms_of(self.n))
+        terms = len(hypothesis.terms_at(np.zeros(self.layout.size), self.n, self.k))
         self.right = np.hstack([limits.right, np.zeros((len(features), terms))])
 
-    def free(self) -> Indices:
-        """Return the places of scales and offset: knots and shapes stay."""
+    def free(self, theta: Array) -> Indices:
+        """Return the places of scales and offset: knots, shapes and what was not grown stay."""
         marks = {
             name: np.full(shape, float(name in ("alpha", "b")))
             for name, shape in self.layout.shapes.items()
         }
+        shapes = self.layout.unpack(theta).get("shapes")
+        if shapes is not None:
+            marks["alpha"][~shapes.any(axis=1)] = 0.0
         return np.flatnonzero(self.layout.pack(marks))
 
     def design(self, theta: Array, samples: Shard) -> Array:
@@ -160,7 +163,7 @@ class SumRows:
                 part = np.einsum("rk,rj->rkj", features, d)
             else:
                 part = np.zeros((len(features), block.size))
-            parts.append(part.reshape(len(features), -1))
+            parts.append(part.reshape(len(features), block.size))
         return np.concatenate(parts, axis=1)
 
 
@@ -194,7 +197,7 @@ class ImageRows:
         self.right = np.hstack([np.tile(limits.right, len(self.vertices)), factor])
         self._pull_back = self._linear_pull_back()
 
-    def free(self) -> Indices:
+    def free(self, theta: Array) -> Indices:
         """Return all places."""
         return np.arange(self.size)
 

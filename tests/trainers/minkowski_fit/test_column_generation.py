@@ -41,6 +41,25 @@ def test_growing_ends_at_the_optimum_over_all_simplices(scale: str, seed: int) -
     assert grown.result.lower_bound == pytest.approx(listed.result.objective, rel=1e-5)
 
 
+def test_simplices_without_an_offset_grow_from_nothing() -> None:
+    whole = samples(0)
+    grown = train(whole, fl.GrownMinkowski(max_terms=30, offset=False), ridge=0.0, sparsity=0.0)
+    every = fl.Minkowski.simplices(4, [2, 3, 4], scale="constant", offset=False)
+    listed = train(whole, every, ridge=0.0, sparsity=0.0)
+    assert grown.result.objective == pytest.approx(listed.result.objective, rel=1e-5)
+    assert grown.result.status == "optimal"
+
+
+def test_segments_without_an_offset_grow_from_nothing() -> None:
+    # All decisions and costs are positive: no segment towards their mean is ever taken.
+    random = np.random.default_rng(0)
+    costs = random.uniform(1.0, 2.0, size=(60, 3))
+    decisions = 0.1 + np.eye(3)[costs.argmin(axis=1)]
+    whole = Shard(np.ones((60, 1)), costs, decisions, np.full(60, 1 / 60))
+    grown = train(whole, fl.GrownMinkowski("segments", offset=False))
+    assert grown.result.objective < 0.9 * np.mean((decisions**2).sum(axis=1))
+
+
 def test_the_best_simplex_is_the_best_of_all() -> None:
     random = np.random.default_rng(0)
     errors, costs = random.normal(size=(2, 30, 5)), random.normal(size=(30, 5))

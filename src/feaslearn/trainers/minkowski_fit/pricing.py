@@ -29,7 +29,7 @@ class Priced(NamedTuple):
 
 
 def best_simplex(errors: Array, costs: Array) -> Priced:
-    """Return the set of decisions whose simplex has the highest rate.
+    """Return the set of two or more decisions whose simplex has the highest rate.
 
     ``errors`` (M, N, n) are weighted, for each function of the scales.
     """
@@ -37,7 +37,7 @@ def best_simplex(errors: Array, costs: Array) -> Priced:
     if n > MOST_EXACT:
         return _climbed(errors, costs)
     rates = _rates_of_subsets(errors, costs)
-    # Single decisions are points, which the offset takes care of.
+    # Single decisions are points, which is what an offset is for.
     rates[:, [0, *(1 << np.arange(n))]] = -np.inf
     best = int(np.argmax(rates.max(axis=0)))
     shape = ((best >> np.arange(n)) & 1).astype(float)
@@ -90,7 +90,8 @@ def best_segment(errors: Array, costs: Array) -> Priced:
     """Return a direction of length one whose segment has a high rate; a heuristic.
 
     For the rows that would take the segment, the best direction is the sum of their errors; rows
-    and direction are chosen in turn, from the axes, from pairs of them and from random ones.
+    and direction are chosen in turn, from the axes, from pairs of them and from random ones. That
+    may lead to rows that take nothing, so the best of all directions on the way counts.
     """
     n = costs.shape[1]
     random = np.random.default_rng(0)
@@ -100,17 +101,13 @@ def best_segment(errors: Array, costs: Array) -> Priced:
     best = Priced(np.eye(n)[0], -np.inf, exact=False)
     for table in errors:
         for start in np.vstack(starts):
-            g = start
+            g = start / float(np.linalg.norm(start))
             for _ in range(20):
-                taken = costs @ g < 0.0
-                total = table[taken].sum(axis=0)
+                total = table[costs @ g < 0.0].sum(axis=0)
+                if total @ g > best.rate:
+                    best = Priced(g, float(total @ g), exact=False)
                 length = float(np.linalg.norm(total))
-                if not length:
+                if not length or np.allclose(g, total / length):
                     break
-                last, g = g, total / length
-                if np.allclose(last, g):
-                    break
-            rate = float(table[costs @ g < 0.0].sum(axis=0) @ g) / float(np.linalg.norm(g))
-            if rate > best.rate:
-                best = Priced(g / float(np.linalg.norm(g)), rate, exact=False)
+                g = total / length
     return best
