@@ -111,10 +111,10 @@ def test_polytopes_hold_the_region_and_hardly_more(size: float) -> None:
     rows = ROWS._replace(
         e=size * ROWS.e, lower=size * ROWS.lower, upper=size * ROWS.upper, f=size * ROWS.f
     )
-    vertices = rows.polytope(np.array([1.0, 2.0])).vertices()
+    vertices = rows.image(np.array([1.0, 2.0])).vertices()
     np.testing.assert_allclose(np.sort(vertices[:, 0]), [0.0, 1.5 * size], atol=1e-9 * size)
     # A region that is one point has room for rounding, and no more.
-    point = rows.polytope(np.array([1.0, 0.0])).vertices()
+    point = rows.image(np.array([1.0, 0.0])).vertices()
     np.testing.assert_allclose(point, np.zeros(point.shape), atol=1e-5 * size)
     assert np.ptp(point, axis=0).max() > 0.0
 
@@ -178,6 +178,6 @@ def test_bounds_give_way_on_either_side(sign: float) -> None:
     lower, upper = (-one, two) if sign > 0.0 else (-two, one)
     none = np.zeros((0, 2)), np.zeros((0, 1))
     rows = FacetRows(np.ones((1, 2)), np.full((1, 1), 5.0 * sign), lower, upper, *none)
-    corners = rows.polytope(np.ones(1), relax=True).vertices()
+    corners = rows.image(np.ones(1), relax=True).vertices()
     np.testing.assert_allclose(corners.sum(axis=1), 5.0 * sign, atol=1e-6)
     assert np.abs(corners).max() <= 3.0 + 1e-6

@@ -180,6 +180,19 @@ def test_dropping_everything_is_refused() -> None:
         model(contradictions="drop").fit(frame, decisions + 1.0)
 
 
+def test_dropping_all_that_was_observed_of_a_decision_is_refused() -> None:
+    frame, decisions = frame_and_decisions()
+    decisions = np.array(decisions)
+    decisions[1:, 0], decisions[0, 0] = np.nan, 99.0
+    with pytest.raises(DataError, match="nothing is observed of 'x0'"):
+        model(bounds=(0.0, 50.0), contradictions="drop").fit(frame, decisions)
+    alone = fl.RegionRegressor(
+        fl.Scaled(fl.Box(1)), cost=[0], known=fl.Known(bounds=(0.0, 1.0), contradictions="drop")
+    )
+    with pytest.raises(DataError, match="every observed decision contradicts"):
+        alone.fit(np.ones((2, 2)), [[5.0], [np.nan]])
+
+
 def test_constraints_that_contradict_each_other_are_named_at_fit_and_at_predict() -> None:
     frame, decisions = frame_and_decisions()
     impossible = frame.copy()

@@ -103,9 +103,9 @@ def test_how_short_a_number_must_be_to_be_tidied() -> None:
         (0.12345678901 + 0.5e-13, 0.12345678901 + 0.5e-13),
         (0.1234567891 + 0.5e-13, 0.1234567891),
     ):
-        assert _tidy(np.array([[value]])).tolist() == [[tidied]]
-    assert _tidy(np.array([[100.0, 0.3 + 50e-13]])).tolist() == [[100.0, 0.3]]
-    assert not np.signbit(_tidy(np.array([[-1e-14, -0.0]]))).any()
+        assert _tidy(np.array([[value]]), 1.0).tolist() == [[tidied]]
+    assert _tidy(np.array([[100.0, 0.3 + 50e-13]]), 1.0).tolist() == [[100.0, 0.3]]
+    assert not np.signbit(_tidy(np.array([[-1e-14, -0.0]]), 1.0)).any()
 
 
 def test_equations_that_are_almost_the_same_count_once() -> None:

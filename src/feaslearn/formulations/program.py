@@ -251,7 +251,8 @@ def _attempt(
             # CVXPY warns of inaccurate answers; whether they are taken is decided below.
             warnings.simplefilter("ignore", UserWarning)
             problem.solve(solver=solver, warm_start=False, **options)
-    except cp.error.SolverError as error:
+    except (cp.error.SolverError, ValueError) as error:
+        # CVXPY raises ValueError where a solver ends without any status.
         return str(error)
     if problem.status not in accepted:
         return str(problem.status)

@@ -15,7 +15,6 @@ from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
 from feaslearn.hypotheses.layout import Layout
 from feaslearn.hypotheses.lifted_region import LiftedRegion, lifted_region
 from feaslearn.hypotheses.nearest_known import NearestKnown, SoftRows, least_broken, nearest_known
-from feaslearn.hypotheses.small_programs import powers_of_two
 from feaslearn.hypotheses.within import minimize_within
 from feaslearn.kernels.small_lp import OPTIMAL
 from feaslearn.known import KnownLimits, KnownShape
@@ -24,6 +23,7 @@ from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.intersection import intersect
 from feaslearn.sets.primitive_set import Ties
+from feaslearn.sets.sizes import powers_of_two
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

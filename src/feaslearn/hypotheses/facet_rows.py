@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from feaslearn.hypotheses.small_programs import FacetSolutions, Limits, solve_programs
 from feaslearn.kernels.small_lp import OPTIMAL
 from feaslearn.known import KnownLimits
+from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.polytope import Polytope
+from feaslearn.sets.sizes import extent_of, powers_of_two
 
 Array = NDArray[np.float64]
 
@@ -114,8 +116,11 @@ class FacetRows(NamedTuple):
         room = np.zeros((len(features), len(prices)))
         return matrix, low, high, room, room + np.inf, prices
 
-    def polytope(self, phi: Array, relax: bool = False, firm: bool = False) -> Polytope:
-        """Return the region at one row of features, relaxed as little as possible if asked."""
+    def image(self, phi: Array, relax: bool = False, firm: bool = False) -> AffineImage:
+        """Return the region at one row of features, relaxed as little as possible if asked.
+
+        Its polytope is in units of its own, so that tolerances mean the same in any unit.
+        """
         q, n = self.E.shape
         limits = self._relaxation(phi[None], firm)[0] if relax else self._limits(phi[None])
         room = ROOM * max(float(np.abs(side).max(initial=0.0)) for side in limits)
@@ -123,8 +128,12 @@ class FacetRows(NamedTuple):
         if relax or self._solve(smaller, np.zeros((1, n))).status[0] != OPTIMAL:
             limits = self._widened(limits, room)
         right, lower, upper = (side[0] for side in limits)
-        H = np.vstack([np.eye(n), -np.eye(n), -self.a])
-        return Polytope(H, np.concatenate([lower, -upper, -right[q:]]), self.E, right[:q])
+        H, h = np.vstack([np.eye(n), -np.eye(n), -self.a]), np.concatenate([lower, -upper])
+        own = powers_of_two(extent_of(h))
+        h = np.append(h, -right[q:])
+        return AffineImage(
+            Polytope(H, h / own, self.E, right[:q] / own), own * np.eye(n), np.zeros(n)
+        )
 
     def _limits(self, features: Array) -> Limits:
         return Limits(

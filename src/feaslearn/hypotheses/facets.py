@@ -176,8 +176,7 @@ class Facets(Hypothesis):
         """Return the region at one row of features; an empty one is relaxed, as in `solve`."""
         rows = self.rows(theta, n, len(phi))
         empty = rows.solve(phi[None], np.zeros((1, n))).status[0] != OPTIMAL
-        polytope = rows.polytope(phi, bool(empty), self._firm)
-        return AffineImage(polytope, np.eye(n), np.zeros(n))
+        return rows.image(phi, bool(empty), self._firm)
 
     @property
     def _firm(self) -> bool:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import InfeasibleProblemError
-from feaslearn.hypotheses.small_programs import powers_of_two
 from feaslearn.known import KnownLimits
+from feaslearn.sets.sizes import powers_of_two
 from feaslearn.sets.warm_program import Bounds, WarmProgram
 
 Array = NDArray[np.float64]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import InfeasibleProblemError
 from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED, solve_rows, workspace
+from feaslearn.sets.sizes import powers_of_two
 from feaslearn.sets.warm_program import Bounds, WarmProgram
 
 Array = NDArray[np.float64]
@@ -85,11 +86,6 @@ def _units(G: Array, limits: Limits) -> tuple[Array, Array]:
     columns = powers_of_two(np.where(np.isfinite(span) & (span > 0.0), span, 1.0))
     largest = np.abs(G * columns).max(axis=1, initial=0.0)
     return 1.0 / powers_of_two(np.where(largest > 0.0, largest, 1.0)), columns
-
-
-def powers_of_two(sizes: Array) -> Array:
-    """Return the nearest powers of two: units that change no digit."""
-    return np.asarray(np.exp2(np.round(np.log2(sizes))))
 
 
 def _solve_again(

@@ -112,9 +112,16 @@ def reconcile(
     if action == "drop":
         weights = weights.copy()
         weights[rows] = 0.0
-        if not weights.any():
+        observed = ~np.isnan(decisions[weights > 0.0])
+        if not observed.any():
             raise DataError(
                 f"RegionRegressor: every observed decision contradicts known constraints: {told}"
+            )
+        if not observed.any(axis=0).all():
+            nothing = names[int(observed.any(axis=0).argmin())]
+            raise DataError(
+                "RegionRegressor: without the samples that contradict known constraints, nothing "
+                f"is observed of {nothing!r}: {told}"
             )
         return decisions, weights, (f"{len(rows)} samples were left out: {told}",)
     if action == "project":

@@ -26,7 +26,7 @@ from feaslearn.sets.half_spaces import (
     flat_dimension,
     half_spaces_of_points,
 )
-from feaslearn.sets.sizes import MOST_VERTICES, size_of
+from feaslearn.sets.sizes import MOST_VERTICES, extent_of, powers_of_two
 
 if TYPE_CHECKING:
     from feaslearn.sets.primitive_set import PrimitiveSet, Ties
@@ -35,6 +35,10 @@ Array = NDArray[np.float64]
 
 #: A map whose condition number is below this is inverted.
 INVERTIBLE = 1e10
+#: What solvers leave of a zero.
+LAST_DIGITS = 1e-12
+#: What is smaller than this beside the place of an image is no size of it.
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +135,9 @@ class AffineImage:
     def nearest(self, x: ArrayLike, norm: str = "l2") -> Nearest:
         """Return the latent z of the point nearest to ``x``; NaN entries of x do not count."""
         target = self._vector(x, "x", allow_nan=True) - self.offset
-        M = self.matrix
+        # In units of its own, so that tolerances mean the same for small numbers as for large ones.
+        own = powers_of_two(extent_of(self.matrix))
+        target, M = target / own, self.matrix / own
         seen = ~np.isnan(target)
         if not seen.all():
             target, M = np.where(seen, target, 0.0), np.where(seen[:, None], M, 0.0)
@@ -161,10 +167,12 @@ class AffineImage:
     def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> NDArray[np.bool_]:
         """Say for each row of ``X`` whether it lies in the image.
 
-        The tolerance is relative to the size of the image.
+        The tolerance is relative to the size of the image; the last digits of a solver's numbers
+        near zero do not count either.
         """
         rows = np.atleast_2d(np.asarray(X, dtype=float))
-        allowed = tolerance * size_of(self.matrix)
+        size = extent_of(self.matrix, ROUNDING * self.offset)
+        allowed = max(tolerance * size, LAST_DIGITS)
         return np.array([self.distance(x) <= allowed for x in rows])
 
     def bounding_box(self) -> tuple[Array, Array]:
@@ -184,14 +192,15 @@ class AffineImage:
         """
         if self.n == 1 and not self.primitive.discrete:
             return distinct(np.array(self.bounding_box()))
+        own = powers_of_two(extent_of(self.matrix, self.offset))
         corners = self.primitive.vertices(limit)
-        points = corners @ self.matrix.T + self.offset
+        points = corners @ (self.matrix / own).T + self.offset / own
         if self.primitive.discrete:
-            return distinct(points)
-        # A map that folds nothing keeps every vertex.
-        if flat_dimension(points) == flat_dimension(corners):
-            return points
-        return extreme_points(points)
+            points = distinct(points)
+        elif flat_dimension(points) != flat_dimension(corners):
+            # Otherwise the map folds nothing and keeps every vertex.
+            points = extreme_points(points)
+        return np.asarray(own * points)
 
     def halfspaces(self, limit: int = MOST_VERTICES) -> HalfSpaces:
         """Return the image, or its hull where it is discrete, as ``A x <= b, E x = e``.
@@ -203,7 +212,9 @@ class AffineImage:
             form = self.primitive.conic_form()
             if form.polyhedral:
                 return HalfSpaces.from_conic(form, self.matrix, self.offset)
-        return half_spaces_of_points(self.vertices(limit))
+        own = powers_of_two(extent_of(self.matrix, self.offset))
+        rows = half_spaces_of_points(self.vertices(limit) / own)
+        return HalfSpaces(rows.A, own * rows.b, rows.E, own * rows.e)
 
     def _vector(self, values: ArrayLike, name: str, allow_nan: bool = False) -> Array:
         vector = np.asarray(values, dtype=float)

@@ -13,13 +13,15 @@ from feaslearn.sets.conic_set import ConicSet
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.polytope import Polytope
 from feaslearn.sets.simplex import Simplex
-from feaslearn.sets.sizes import divisors, size_of
+from feaslearn.sets.sizes import divisors, extent_of
 from feaslearn.sets.vertex_enumeration import split_rows
 
 Array = NDArray[np.float64]
 
 #: A row that the map turns into less than this share of its size says nothing about z.
 NOTHING = 1e-10
+#: Rows that are further away than this in the set's own numbers are left out if it ends before.
+FAR = 1e3
 #: Rows may be broken by this much, relative to the size of the numbers, before a set is empty.
 BROKEN = 1e-7
 
@@ -59,9 +61,13 @@ def intersect(image: AffineImage, rows: HalfSpaces) -> AffineImage:
     if image.primitive.discrete:
         return _listed(image, rows)
     M, m = image.matrix, image.offset
-    size = size_of(M, m)
+    size = extent_of(M, m)
     A, b = _moving(rows.A @ M, rows.b - rows.A @ m, size, one_sided=True)
     E, e = _moving(rows.E @ M, rows.e - rows.E @ m, size, one_sided=False)
+    far = b > FAR
+    if far.any():
+        far[far] = -image.primitive.minimum(-A[far]) < b[far]
+        A, b = A[~far], b[~far]
     form = image.primitive.conic_form()
     if not form.polyhedral:
         cones = (Cone("nonnegative", len(A)), Cone("zero", len(E)), *form.cones)
@@ -71,12 +77,13 @@ def intersect(image: AffineImage, rows: HalfSpaces) -> AffineImage:
 
 
 def _moving(rows: Array, right: Array, size: float, one_sided: bool) -> tuple[Array, Array]:
-    """Return the rows that say something about z; refuse those that nothing can satisfy."""
+    """Return the rows that say something about z, of length one; refuse what nothing satisfies."""
     still = np.linalg.norm(rows, axis=1) <= NOTHING * size
     gap = -right[still] if one_sided else np.abs(right[still])
     if (gap > BROKEN * size).any():
         raise EmptySetError(f"no point satisfies the rows: one is broken by {gap.max():.3g}")
-    return rows[~still], right[~still]
+    lengths = np.linalg.norm(rows[~still], axis=1)
+    return rows[~still] / lengths[:, None], right[~still] / lengths
 
 
 def _polytope(form: ConicForm, A: Array, b: Array, E: Array, e: Array) -> Polytope:
@@ -116,7 +123,7 @@ def _room(H: Array, h: Array, sizes: Array, E: Array, e: Array) -> float:
 def _listed(image: AffineImage, rows: HalfSpaces) -> AffineImage:
     """Return the points of a discrete set that satisfy the rows."""
     points = image.primitive.vertices() @ image.matrix.T + image.offset
-    inside = points[rows.contains(points, BROKEN * size_of(points))]
+    inside = points[rows.contains(points, BROKEN * extent_of(points))]
     if not len(inside):
         raise EmptySetError("none of the points satisfies the rows")
     return AffineImage(Simplex(len(inside), binary=True), inside.T, np.zeros(image.n))

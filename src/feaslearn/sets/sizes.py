@@ -18,7 +18,17 @@ def size_of(*values: ArrayLike) -> float:
     return max(float(np.max(np.abs(each), initial=1.0)) for each in values)
 
 
+def extent_of(*values: ArrayLike) -> float:
+    """Return the largest absolute value, however small; one where all are zero."""
+    return float(divisors(max(np.max(np.abs(each), initial=0.0) for each in values)))
+
+
 def divisors(sizes: ArrayLike) -> Array:
     """Return sizes to divide by: one where there is nothing to divide."""
     numbers = np.asarray(sizes, dtype=float)
     return np.where(numbers == 0.0, 1.0, numbers)
+
+
+def powers_of_two(sizes: ArrayLike) -> Array:
+    """Return the nearest powers of two, units that change no digit; one where there is no size."""
+    return np.asarray(np.exp2(np.round(np.log2(divisors(sizes)))))

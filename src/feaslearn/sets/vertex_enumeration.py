@@ -20,7 +20,7 @@ from feaslearn.sets.boundedness import check_nonempty_and_bounded
 from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.conic_solver import solve_conic
 from feaslearn.sets.half_spaces import distinct, may_have_too_many_facets
-from feaslearn.sets.sizes import divisors, size_of
+from feaslearn.sets.sizes import divisors, powers_of_two, size_of
 
 Array = NDArray[np.float64]
 
@@ -86,21 +86,16 @@ def _enumerate(H: bytes, h: bytes, shape: tuple[int, int], cones: tuple[Cone, ..
     """Return the vertices, or what there is too much of."""
     form = _normalized(ConicForm(np.frombuffer(H).reshape(shape), np.frombuffer(h), cones))
     # In units of its own, so that tolerances mean the same for small numbers as for large ones.
-    unit = _power_of_two(float(np.abs(form.h).max(initial=0.0)))
+    unit = float(powers_of_two(np.abs(form.h).max(initial=0.0)))
     point, basis, rows, slack = around_inner_point(form._replace(h=form.h / unit))
     d = basis.shape[1]
     if d == 0:
-        return _tidy(unit * point[None, :])
+        return _tidy(unit * point[None, :], unit)
     if may_have_too_many_facets(len(rows), d):
         return f"{len(rows)} rows in {d} dimensions, too many"
     corners = _ends(rows[:, 0], slack) if d == 1 else _corners(rows, slack)
     found = distinct(point + corners @ basis.T)
-    return _tidy(unit * found[np.lexsort(-found.round(9).T[::-1])])
-
-
-def _power_of_two(size: float) -> float:
-    """Return a number near a size that changes no digit; 1 where there is no size."""
-    return float(np.exp2(np.round(np.log2(divisors(size)))))
+    return _tidy(unit * found[np.lexsort(-found.round(9).T[::-1])], unit)
 
 
 def _normalized(form: ConicForm) -> ConicForm:
@@ -174,8 +169,8 @@ def _polished(corner: Array, rows: Array, slack: Array) -> Array:
     return np.asarray(corner - np.linalg.lstsq(rows[active], gaps[active], rcond=FLAT)[0])
 
 
-def _tidy(points: Array) -> Array:
+def _tidy(points: Array, unit: float) -> Array:
     """Write entries that are a short decimal number up to rounding as that number."""
     short = points.round(10)
-    near = np.abs(points - short) <= SHORT * size_of(points)
+    near = np.abs(points - short) <= SHORT * unit * size_of(points / unit)
     return np.where(near, short, points) + 0.0

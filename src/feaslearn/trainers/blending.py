@@ -118,7 +118,8 @@ class Blending(Trainer):
         ]
         fold = folds_of([whole], max(self.n_folds, 1), random)
         kinds = [repr(without_known(member.hypothesis)) for member in members]
-        weighed = len(set(kinds)) > 1 and 1 < self.n_folds <= len(fold)
+        # Samples that are all the same are one fold.
+        weighed = len(set(kinds)) > 1 and bool(fold.any()) and self.n_folds <= len(fold)
         first = [weighed and kinds.index(kind) == t for t, kind in enumerate(kinds)]
         done, ended = self._trained_members(blend, members, kinds, fold, first, random)
         thetas = _completed(blend, objective, kinds, [trained.theta for trained, _ in done])

@@ -13,6 +13,7 @@ from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
 from feaslearn.runs import OutOfTime
+from feaslearn.sets.sizes import divisors
 from feaslearn.trainers.blending import best_weights
 from feaslearn.trainers.out_of_fold import out_of_fold
 from feaslearn.trainers.returned_decisions import loss_of_decisions
@@ -89,7 +90,8 @@ class Contest:
 
     def unexplained(self) -> float:
         """Return the least loss as a share of that of the first hypothesis."""
-        return min(self._losses.values()) / max(next(iter(self._losses.values())), self._rounding)
+        first = max(next(iter(self._losses.values())), self._rounding)
+        return min(self._losses.values()) / float(divisors(first))
 
     def simplest(self) -> Hypothesis:
         """Return the first hypothesis that is about as good as the best."""
