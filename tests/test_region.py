@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import feaslearn as fl
 from feaslearn import Region, Simplex
 from feaslearn.exceptions import DataError, TooManyVerticesError
-from feaslearn.sets import AffineImage, Box, L2Ball
+from feaslearn.sets import AffineImage, Box, HalfSpaces, L2Ball
 from registry import ONE_OF_EACH, example, generators, is_polyhedral, points, random_map, size_of
 
 # Flat images, single points and intervals are among the maps; larger sets only cost time here.
@@ -154,3 +155,42 @@ def test_html_of_a_curved_region() -> None:
     html = Region(AffineImage(L2Ball(2), np.eye(2), np.zeros(2)))._repr_html_()
     assert "curved, or with more than 1000 vertices" in html
     assert "1 vertices" not in html
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-6, 1.0, 1e6, 1e9])
+def test_regions_answer_alike_in_any_unit(unit: float) -> None:
+    random = np.random.default_rng(0)
+    M, m = random.normal(size=(3, 4)), random.normal(size=3)
+    G, middle = random.normal(size=(2, 3)), M.mean(axis=1) + m
+    near, cost = np.array([0.3, -0.2, 0.5]), np.array([1.0, -2.0, 0.5])
+    answers = []
+    for size in (1.0, unit):
+        rows = HalfSpaces(
+            np.vstack([G, np.eye(3)]),
+            size * np.concatenate([G @ middle + 0.1, np.full(3, 50.0)]),
+            np.ones((1, 3)),
+            np.array([size * middle.sum()]),
+        )
+        region = Region(AffineImage(fl.Simplex(4), size * M, size * m), known=rows)
+        best = region.minimize(cost)
+        corners = np.sort(region.vertices(), axis=0)
+        points = [best, region.project(size * near), *region.bounding_box(), *corners]
+        answers.append(np.array(points) / size)
+        center = (best + region.minimize(-cost)) / 2.0
+        aside = center + 1e-4 * size * np.array([1.0, 1.0, 1.0])
+        assert region.contains([best, center, aside]).tolist() == [True, True, False]
+    np.testing.assert_allclose(answers[1], answers[0], atol=2e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_learned_facets_answer_alike_in_any_unit(unit: float) -> None:
+    data = fl.datasets.make_power5(60, random_state=0)
+    found = []
+    for size in (1.0, unit):
+        known = fl.Known(bounds=(0.0, 1e3 * size))
+        model = fl.RegionRegressor(fl.Facets(), cost=data.cost, known=known, random_state=0)
+        region = model.fit(data.signals, size * data.decisions).region(data.signals[0])
+        found.append(
+            np.concatenate([region.minimize([1.0, 2.0, -1.0]), *region.bounding_box()]) / size
+        )
+    np.testing.assert_allclose(found[1], found[0], atol=1e-6)

@@ -70,6 +70,15 @@ def test_members_of_one_kind_share_the_weight() -> None:
     np.testing.assert_array_equal(model.parameters_["weights"], [0.5, 0.5])
 
 
+def test_samples_that_are_all_the_same_give_members_the_same_weight() -> None:
+    model = fl.RegionRegressor(
+        fl.Blend([fl.Facets(), fl.Scaled(fl.Simplex(2))]), cost=[0, 1], random_state=0
+    )
+    model.fit(np.tile([[1.0, 2.0, 3.0]], (20, 1)), np.tile([[0.5, 0.25]], (20, 1)))
+    np.testing.assert_array_equal(model.parameters_["weights"], [0.5, 0.5])
+    np.testing.assert_allclose(model.predict([[1.0, 2.0, 3.0]]), [[0.5, 0.25]], atol=1e-6)
+
+
 def test_a_member_that_explains_nothing_gets_no_weight() -> None:
     data = fl.datasets.make_power5(80, random_state=0)
     model = fit([fl.Affine(fl.Simplex(1)), fl.Facets()], data)

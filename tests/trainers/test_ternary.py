@@ -193,3 +193,20 @@ def test_a_program_starts_from_part_of_a_solution() -> None:
     assert answer.values.round(9).tolist() == [1.0, 1.0, 0.0]
     assert answer.bound == pytest.approx(-7.0)
     assert answer.finished
+
+
+def test_a_proof_that_fails_leaves_the_best_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise SolverError("lost its way")
+
+    whole = samples(fl.Box(2), 0, noise=0.1)
+    proved = MixedInteger().train(
+        objective(whole, fl.Box(2), fl.Predictability()), np.random.default_rng(0)
+    )
+    monkeypatch.setattr(LinearModel, "solve", fails)
+    kept = MixedInteger().train(
+        objective(whole, fl.Box(2), fl.Predictability()), np.random.default_rng(0)
+    )
+    assert kept.result.status == "stalled"
+    assert "without a proof: lost its way" in kept.result.warnings[-1]
+    assert kept.result.objective <= 1.5 * proved.result.objective

@@ -33,6 +33,7 @@ from feaslearn.hypotheses.term import Term
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.losses import Loss, Suboptimality
 from feaslearn.runs import Clock
+from feaslearn.sets.sizes import spread_or_size
 
 Array = NDArray[np.float64]
 
@@ -97,7 +98,7 @@ class MinkowskiProgram:
     ) -> None:
         self._loss, self._rows = loss, rows
         # Decisions of size one, so that tolerances mean the same in any unit.
-        self._unit = float(np.nanstd(rows.decisions)) or 1.0
+        self._unit = spread_or_size(rows.decisions, float(np.nanstd(rows.decisions)))
         self._costs = rows.costs
         whole = isinstance(loss, Suboptimality)
         if isinstance(loss, Suboptimality):

@@ -30,7 +30,7 @@ _TIGHT = {
 _CAREFUL = {**_TIGHT, "max_step_fraction": 0.9}
 #: Solvers in the order they are tried. HiGHS ends linear programs at an exact vertex; quadratic
 #: ones it can turn on for ever, so there it comes late and with a limit. What cannot be solved to
-#: 1e-12 is tried to the solver's usual 1e-8.
+#: 1e-12 is tried to the solver's usual 1e-8. SCS, a first-order method, is slow but hardly stalls.
 INTERIOR: Attempts = (("CLARABEL", _TIGHT), ("CLARABEL", _CAREFUL))
 LINEAR: Attempts = (("HIGHS", _EXACT), *INTERIOR, ("CLARABEL", {}))
 QUADRATIC: Attempts = (
@@ -38,7 +38,13 @@ QUADRATIC: Attempts = (
     ("HIGHS", {**_EXACT, "qp_iteration_limit": 10_000, "time_limit": 10.0}),
     ("CLARABEL", {}),
 )
-CONIC: Attempts = (*INTERIOR, ("CLARABEL", {}))
+CONIC: Attempts = (
+    *INTERIOR,
+    ("CLARABEL", {}),
+    ("SCS", {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 20_000}),
+)
+#: What solvers call a limit of seconds, where they do not call it "time_limit".
+_LIMITS = {"SCS": "time_limit_secs"}
 #: Rows may be violated by this much in an answer that is believed.
 BELIEVED = 1e-7
 #: Below this, an l2 norm found through its square is not exact enough and is found again.
@@ -225,7 +231,8 @@ def solve(problem: Any, name: str, attempts: Attempts, clock: Clock | None = Non
         for solver, options in attempts:
             limit = {}
             if clock is not None and clock.limited:
-                limit = {"time_limit": min(options.get("time_limit", np.inf), clock.left)}
+                seconds = min(options.get("time_limit", np.inf), clock.left)
+                limit = {_LIMITS.get(solver, "time_limit"): seconds}
             answer = _attempt(problem, solver, options | limit, accepted)
             if answer == "":
                 if solver != attempts[0][0]:

@@ -136,7 +136,7 @@ class AffineImage:
         """Return the latent z of the point nearest to ``x``; NaN entries of x do not count."""
         target = self._vector(x, "x", allow_nan=True) - self.offset
         # In units of its own, so that tolerances mean the same for small numbers as for large ones.
-        own = powers_of_two(extent_of(self.matrix))
+        own = powers_of_two(extent_of(self.matrix, np.nan_to_num(target)))
         target, M = target / own, self.matrix / own
         seen = ~np.isnan(target)
         if not seen.all():
@@ -167,12 +167,12 @@ class AffineImage:
     def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> NDArray[np.bool_]:
         """Say for each row of ``X`` whether it lies in the image.
 
-        The tolerance is relative to the size of the image; the last digits of a solver's numbers
-        near zero do not count either.
+        The tolerance is relative to the size of the image; of a single point, which may be near
+        zero by a solver's account, the last digits do not count either.
         """
         rows = np.atleast_2d(np.asarray(X, dtype=float))
         size = extent_of(self.matrix, ROUNDING * self.offset)
-        allowed = max(tolerance * size, LAST_DIGITS)
+        allowed = max(tolerance * size, LAST_DIGITS * self.is_point)
         return np.array([self.distance(x) <= allowed for x in rows])
 
     def bounding_box(self) -> tuple[Array, Array]:

@@ -11,6 +11,8 @@ Array = NDArray[np.float64]
 MOST_VERTICES = 10_000
 #: How far outside a set a point may lie and still count as one of it.
 INSIDE = 1e-9
+#: A spread of a smaller share of the numbers than this is their rounding.
+CONSTANT = 1e-12
 
 
 def size_of(*values: ArrayLike) -> float:
@@ -32,3 +34,9 @@ def divisors(sizes: ArrayLike) -> Array:
 def powers_of_two(sizes: ArrayLike) -> Array:
     """Return the nearest powers of two, units that change no digit; one where there is no size."""
     return np.asarray(np.exp2(np.round(np.log2(divisors(sizes)))))
+
+
+def spread_or_size(table: ArrayLike, *spreads: float) -> float:
+    """Return the first of the spreads of a table that is one, or the size of its numbers."""
+    size = float(np.nanmax(np.abs(table)))
+    return next((spread for spread in spreads if spread > CONSTANT * size), size or 1.0)

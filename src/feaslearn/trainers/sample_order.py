@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard, ShardSource, TableShards, shards
 from feaslearn.losses import Objective
-from feaslearn.trainers.standardize import CONSTANT, moments, weighted_sum
+from feaslearn.sets.sizes import CONSTANT
+from feaslearn.trainers.standardize import moments, weighted_sum
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

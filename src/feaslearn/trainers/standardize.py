@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
+from feaslearn.sets.sizes import CONSTANT
 
 Array = NDArray[np.float64]
-
-#: What has a spread of a smaller share of its mean than this has only rounding errors.
-CONSTANT = 1e-12
 
 
 def moments(

@@ -17,6 +17,7 @@ from feaslearn.hypotheses.term import Term
 from feaslearn.losses import Loss, Suboptimality
 from feaslearn.runs import Clock
 from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, PrimitiveSet, Simplex
+from feaslearn.sets.sizes import spread_or_size
 from feaslearn.trainers.canonical_view import rounded
 from feaslearn.trainers.sample_order import column_ranks
 
@@ -109,4 +110,4 @@ def _exchangeable(primitive: PrimitiveSet) -> bool:
 def _usual(decisions: Array) -> float:
     """Return the usual size of decisions: outliers must not make grains of the others."""
     usual = float(np.nanmedian(np.abs(decisions - np.nanmedian(decisions, axis=0))))
-    return usual or float(np.nanstd(decisions)) or 1.0
+    return spread_or_size(decisions, usual, float(np.nanstd(decisions)))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard
-from feaslearn.trainers.standardize import CONSTANT
+from feaslearn.sets.sizes import CONSTANT
 from feaslearn.trainers.standardize import moments as mean_and_scale
 
 Array = NDArray[np.float64]

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from feaslearn.data import Shard
+from feaslearn.exceptions import SolverError
 from feaslearn.losses import Objective, Predictability
-from feaslearn.results import Status
+from feaslearn.results import Status, remark
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.trainers.least_squares import least_squares
 from feaslearn.trainers.mixed_integer.found import Found, Watch
@@ -73,6 +74,9 @@ class TernarySearch:
             status = "interrupted"
         except OutOfTime:
             status = "time limit"
+        except SolverError as error:
+            status = "stalled"
+            remark(f"the best map found is kept without a proof: {error}")
         self._watch.note(bound, self.value)
         return Found(self.best, status, bound, rounds, self._watch.history)
 
