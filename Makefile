@@ -16,7 +16,7 @@ PYTEST := python -m pytest -n $(JOBS) --dist loadfile
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test check check-types check-style bench reproduce docs soak clean \
-	soak-examples soak-fuzz soak-mutants soak-kill soak-limits soak-oldest soak-newest soak-package
+	soak-examples soak-fuzz soak-mutants soak-kill soak-limits soak-fits soak-oldest soak-newest soak-package
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -49,7 +49,7 @@ docs: $(VENV)/.docs ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -j $(JOBS) -b html docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
 
-soak: soak-examples soak-fuzz soak-mutants soak-kill soak-limits soak-oldest soak-newest soak-package ## long: many examples, fuzzing, mutants, kills, time limits, oldest and newest dependencies, packages
+soak: soak-examples soak-fuzz soak-mutants soak-kill soak-limits soak-fits soak-oldest soak-newest soak-package ## long: many examples, fuzzing, mutants, kills, time limits, fits with drawn options, oldest and newest dependencies, packages
 
 clean: ## remove everything that make made
 	rm -rf $(VENV) build dist docs/_build docs/generated docs/auto_examples demo_report.html
@@ -91,6 +91,9 @@ soak-kill: $(VENV)/.test
 soak-limits: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/limits.py
 	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/drawn_limits.py
+
+soak-fits: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/drawn_fits.py --seconds $(FUZZ_SECONDS)
 
 soak-fuzz: $(VENV)/.test
 	$(BIN)/python tests/soak/fuzz --seconds $(FUZZ_SECONDS)

@@ -62,38 +62,44 @@ def intersect(image: AffineImage, rows: HalfSpaces) -> AffineImage:
         return _listed(image, rows)
     M, m = image.matrix, image.offset
     size = extent_of(M, m)
-    A, b = _moving(rows.A @ M, rows.b - rows.A @ m, size, one_sided=True)
-    E, e = _moving(rows.E @ M, rows.e - rows.E @ m, size, one_sided=False)
+    A, b, of_x = _moving(rows.A @ M, rows.b - rows.A @ m, size, one_sided=True)
+    E, e, _ = _moving(rows.E @ M, rows.e - rows.E @ m, size, one_sided=False)
+    # How far a row has to move in z to move by the size of the image in x.
+    reach = size * np.linalg.norm(rows.A[of_x], axis=1) / np.linalg.norm(rows.A[of_x] @ M, axis=1)
     far = b > FAR
     if far.any():
         far[far] = -image.primitive.minimum(-A[far]) < b[far]
-        A, b = A[~far], b[~far]
+        A, b, reach = A[~far], b[~far], reach[~far]
     form = image.primitive.conic_form()
     if not form.polyhedral:
         cones = (Cone("nonnegative", len(A)), Cone("zero", len(E)), *form.cones)
         within = ConicSet(np.vstack([-A, E, form.H]), np.concatenate([-b, e, form.h]), cones)
         return AffineImage(within, M, m)
-    return AffineImage(_polytope(form, A, b, E, e), M, m)
+    return AffineImage(_polytope(form, A, b, reach, E, e), M, m)
 
 
-def _moving(rows: Array, right: Array, size: float, one_sided: bool) -> tuple[Array, Array]:
-    """Return the rows that say something about z, of length one; refuse what nothing satisfies."""
+def _moving(
+    rows: Array, right: Array, size: float, one_sided: bool
+) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Return the rows that say something about z, of length one, and which they are.
+
+    Those that nothing can satisfy are refused.
+    """
     still = np.linalg.norm(rows, axis=1) <= NOTHING * size
     gap = -right[still] if one_sided else np.abs(right[still])
     if (gap > BROKEN * size).any():
         raise EmptySetError(f"no point satisfies the rows: one is broken by {gap.max():.3g}")
     lengths = np.linalg.norm(rows[~still], axis=1)
-    return rows[~still] / lengths[:, None], right[~still] / lengths
+    return rows[~still] / lengths[:, None], right[~still] / lengths, ~still
 
 
-def _polytope(form: ConicForm, A: Array, b: Array, E: Array, e: Array) -> Polytope:
+def _polytope(form: ConicForm, A: Array, b: Array, reach: Array, E: Array, e: Array) -> Polytope:
     H, h, own, right = split_rows(form)
-    H, h = np.vstack([H, -A]), np.concatenate([h, -b])
-    E, e = np.vstack([own, E]), np.concatenate([right, e])
     lengths = divisors(np.linalg.norm(H, axis=1))
-    H, h = H / lengths[:, None], h / lengths
+    H, h = np.vstack([H / lengths[:, None], -A]), np.concatenate([h / lengths, -b])
+    E, e = np.vstack([own, E]), np.concatenate([right, e])
     # Each row in its own size: one with a limit far away does not blur the others.
-    sizes = np.abs(h).clip(min=1.0)
+    sizes = np.maximum(np.abs(h), np.concatenate([np.ones(len(lengths)), reach]))
     room = _room(H, h, sizes, E, e)
     if room < -BROKEN:
         raise EmptySetError(f"no point satisfies the rows: they lack {-room:.3g} of room")
