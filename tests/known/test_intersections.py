@@ -111,6 +111,16 @@ def test_equalities_that_contradict_each_other_leave_nothing() -> None:
         intersect(square, HalfSpaces(np.zeros((0, 2)), np.zeros(0), *balance))
 
 
+def test_an_equality_that_the_region_keeps_already_is_not_contradicted_by_rounding() -> None:
+    """The balance of a large term cancels, and what is left beside a small one is rounding."""
+    small, large = 4.7e-7 * np.eye(3), 1.6 * (3.0 * np.eye(3) - np.ones((3, 3)) + 1e-16)
+    simplex = fl.Polytope(np.eye(3), np.zeros(3), np.ones((1, 3)), [1.0])
+    pair = AffineImage(fl.Product([simplex, simplex]), np.hstack([small, large]), np.zeros(3))
+    balance = np.ones((1, 3)), np.array([4.7e-7 * (1.0 + 1e-9)])
+    within = intersect(pair, HalfSpaces(np.zeros((0, 3)), np.zeros(0), *balance))
+    np.testing.assert_allclose(within.bounding_box(), pair.bounding_box(), rtol=1e-7)
+
+
 def test_a_region_says_what_is_known_in_words() -> None:
     square = AffineImage(fl.Box(2), np.eye(2), np.zeros(2))
     balance = np.ones((1, 2)) / np.sqrt(2.0), np.array([1.0]) / np.sqrt(2.0)

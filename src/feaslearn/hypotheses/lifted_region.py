@@ -15,6 +15,7 @@ from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.hypotheses.small_programs import FacetSolutions, Limits, solve_programs
 from feaslearn.known import KnownLimits
 from feaslearn.known.known_limits import pseudo_inverse
+from feaslearn.sets.sizes import divisors, extent_of
 
 Array = NDArray[np.float64]
 
@@ -68,9 +69,11 @@ class LiftedRegion(NamedTuple):
         K = np.vstack([-known.G, -np.eye(known.shape.n), np.eye(known.shape.n)]) @ self.M
         sides = np.hstack([-known.g, -known.lower, known.upper])
         sides -= np.hstack([-self.m @ known.G.T, -self.m, self.m])
+        # Rows that no point moves hold or not: what they lack counts beside the regions' place.
+        sides[:, ~K.any(axis=1)] /= extent_of(self.m)
         # A row that is not there gets a limit that no point of the region reaches.
         reach = self.upper @ np.maximum(K, 0.0).T + self.lower @ np.minimum(K, 0.0).T
-        sides = np.minimum(sides, reach + 1.0)
+        sides = np.minimum(sides, reach + divisors(np.abs(K).max(axis=1, initial=0.0)))
         needed = (sides < reach).any(axis=0)
         G = np.ascontiguousarray(np.vstack([self.W, K[needed]]))
         limits = Limits(np.hstack([self.w, sides[:, needed]]), self.lower, self.upper)

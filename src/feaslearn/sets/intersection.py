@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 
 #: A row that the map turns into less than this share of its size says nothing about z.
 NOTHING = 1e-10
+#: What is left of a sum by rounding, as a share of its terms.
+CANCELS = 1e-14
 #: Rows that are further away than this in the set's own numbers are left out if it ends before.
 FAR = 1e3
 #: Rows may be broken by this much, relative to the size of the numbers, before a set is empty.
@@ -62,15 +64,14 @@ def intersect(image: AffineImage, rows: HalfSpaces) -> AffineImage:
         return _listed(image, rows)
     M, m = image.matrix, image.offset
     size = extent_of(M, m)
-    A, b, of_x = _moving(rows.A @ M, rows.b - rows.A @ m, size, one_sided=True)
-    E, e, _ = _moving(rows.E @ M, rows.e - rows.E @ m, size, one_sided=False)
-    # How far a row has to move in z to move by the size of the image in x.
-    reach = size * np.linalg.norm(rows.A[of_x], axis=1) / np.linalg.norm(rows.A[of_x] @ M, axis=1)
+    A, b, reach = _moving(rows.A, rows.b - rows.A @ m, M, size, one_sided=True)
     far = b > FAR
     if far.any():
         far[far] = -image.primitive.minimum(-A[far]) < b[far]
         A, b, reach = A[~far], b[~far], reach[~far]
     form = image.primitive.conic_form()
+    equalities = _moving(rows.E, rows.e - rows.E @ m, M, size, one_sided=False)
+    E, e = _new(*equalities, form.H[form.equality_rows], form.h[form.equality_rows])
     if not form.polyhedral:
         cones = (Cone("nonnegative", len(A)), Cone("zero", len(E)), *form.cones)
         within = ConicSet(np.vstack([-A, E, form.H]), np.concatenate([-b, e, form.h]), cones)
@@ -79,18 +80,37 @@ def intersect(image: AffineImage, rows: HalfSpaces) -> AffineImage:
 
 
 def _moving(
-    rows: Array, right: Array, size: float, one_sided: bool
-) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Return the rows that say something about z, of length one, and which they are.
+    rows: Array, right: Array, M: Array, size: float, one_sided: bool
+) -> tuple[Array, Array, Array]:
+    """Return the rows that say something about z, of length one.
 
-    Those that nothing can satisfy are refused.
+    With them, how far each has to move in z to move by the size of the image in x. Rows that
+    nothing can satisfy are refused.
     """
-    still = np.linalg.norm(rows, axis=1) <= NOTHING * size
+    of_z = rows @ M
+    # What rounding leaves of entries that cancel says nothing.
+    of_z[np.abs(of_z) <= CANCELS * (np.abs(rows) @ np.abs(M))] = 0.0
+    lengths = np.linalg.norm(of_z, axis=1)
+    still = lengths <= NOTHING * size
     gap = -right[still] if one_sided else np.abs(right[still])
     if (gap > BROKEN * size).any():
         raise EmptySetError(f"no point satisfies the rows: one is broken by {gap.max():.3g}")
-    lengths = np.linalg.norm(rows[~still], axis=1)
-    return rows[~still] / lengths[:, None], right[~still] / lengths, ~still
+    of_z, right, rows, lengths = (each[~still] for each in (of_z, right, rows, lengths))
+    reach = size * np.linalg.norm(rows, axis=1) / lengths
+    return of_z / lengths[:, None], right / lengths, reach
+
+
+def _new(E: Array, e: Array, reach: Array, own: Array, right: Array) -> tuple[Array, Array]:
+    """Return the equalities that do not follow from others; refuse those that contradict them."""
+    kept: list[int] = []
+    for j, row in enumerate(E):
+        before, sides = np.vstack([own, E[kept]]), np.append(right, e[kept])
+        parts = np.linalg.lstsq(before.T, row, rcond=None)[0]
+        if np.linalg.norm(row - parts @ before) > NOTHING:
+            kept.append(j)
+        elif (gap := abs(e[j] - parts @ sides)) > BROKEN * max(1.0, abs(e[j]), reach[j]):
+            raise EmptySetError(f"no point satisfies the equalities: one is broken by {gap:.3g}")
+    return E[kept], e[kept]
 
 
 def _polytope(form: ConicForm, A: Array, b: Array, reach: Array, E: Array, e: Array) -> Polytope:
