@@ -99,10 +99,10 @@ class TernarySearch:
                 if answer.interrupted:
                     raise KeyboardInterrupt
                 logger.debug("round %d: loss %.6g, bound %.6g", rounds, self.value, bound)
-                bar.update(int(100 * bound / self.value), f"loss {self.value:.4g}")
                 stop = self._watch.stops(rounds, bound, self.value)
                 if self.value - bound <= self._tol * self.value + self._zero:
                     return "optimal", bound, rounds
+                bar.update(int(100 * bound / self.value), f"loss {self.value:.4g}")
                 if stop:
                     return "stopped by callback", bound, rounds
                 if answer.finished and off <= 1e-9 * max(self.value, self._zero):
