@@ -84,7 +84,7 @@ def follow(
         trained = trainer.follow(objective, model.theta_, stream, shard)
     drift = trained.stream.drift
     if drift is not None and drift.alarms != (stream.drift and stream.drift.alarms):
-        warnings.warn(told_of_drift(drift), FeaslearnWarning, stacklevel=3)
+        warnings.warn(told_of_drift(drift), FeaslearnWarning, stacklevel=4)
     return trained, look_on(seen, model.hypothesis_, trained.theta, shard, signals)
 
 

@@ -25,7 +25,8 @@ from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.partial_fit import begun, can_go_on, follow, streaming_trainer
 from feaslearn.regressor.reader import Reader, check_columns, remember_names
 from feaslearn.regressor.training import train
-from feaslearn.trainers import Trainer
+from feaslearn.regressor.whole import ended_by_user, whole_or_not
+from feaslearn.trainers import Streaming, Trainer
 
 Array = NDArray[np.float64]
 
@@ -161,9 +162,12 @@ class RegionRegressor(LearnedRegion):
             One error that names everything wrong with parameters and data. A single problem of a
             set is a `SetError`, one of a combination of parts an `UnsupportedError`.
         """
-        if isinstance(X, ChunkSource):
-            return self._fit_chunks(X, y, costs, sample_weight)
-        return self._learn(X, y, costs, sample_weight, self.trainer)
+        with whole_or_not(self), ended_by_user():
+            if isinstance(X, ChunkSource):
+                self._fit_chunks(X, y, costs, sample_weight)
+            else:
+                self._learn(X, y, costs, sample_weight, self.trainer)
+        return self
 
     @available_if(can_go_on)  # type: ignore[untyped-decorator]
     def partial_fit(
@@ -201,19 +205,25 @@ class RegionRegressor(LearnedRegion):
             When new samples no longer fit (``drift_``).
         """
         trainer = streaming_trainer(self)
-        if not hasattr(self, "theta_"):
-            return self._learn(X, y, costs, sample_weight, trainer)
+        with whole_or_not(self):
+            if not hasattr(self, "theta_"):
+                with ended_by_user():
+                    self._learn(X, y, costs, sample_weight, trainer)
+            else:
+                self._follow(X, y, costs, sample_weight, trainer)
+        return self
+
+    def _follow(self, X: Any, y: Any, costs: Any, sample_weight: Any, trainer: Streaming) -> None:
         if self.stream_ is None:
             self._learn(*self._samples, trainer)
         with spoken(self.verbose):
             trained, self._seen = follow(self, trainer, X, y, costs, sample_weight)
         self.theta_, self.result_, self.stream_ = trained
         self.__dict__.pop("_samples", None)
-        return self
 
     def _learn(
         self, X: Any, y: Any, costs: Any, sample_weight: Any, trainer: Trainer | str
-    ) -> Self:
+    ) -> None:
         data = check_fit(self, X, y, costs, sample_weight)
         priced = self.cost is not None or costs is not None
         if not priced:
@@ -229,9 +239,8 @@ class RegionRegressor(LearnedRegion):
         self._seen = look(hypothesis, trained.theta, data, self._reader.maximises, limit)
         self._samples = (X, y, costs, sample_weight)
         self.stream_ = begun(trained, data.rows.n_rows, y, sample_weight)
-        return self
 
-    def _fit_chunks(self, chunks: ChunkSource, *others: Any) -> Self:
+    def _fit_chunks(self, chunks: ChunkSource, *others: Any) -> None:
         """Learn the region from chunks: what is remembered of the data is seen on the way."""
         if self.cost is None:
             _warn_of_no_cost()
@@ -247,7 +256,6 @@ class RegionRegressor(LearnedRegion):
         self._seen = look_at_part(hypothesis, trained.theta, data, survey, self._reader.maximises)
         self.stream_ = None
         self.__dict__.pop("_samples", None)
-        return self
 
 
 def _warn_of_no_cost() -> None:

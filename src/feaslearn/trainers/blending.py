@@ -134,7 +134,7 @@ class Blending(Trainer):
         parts = {f"member_{t}": theta for t, theta in enumerate(thetas)}
         theta = layout.pack({"weights": weights, **parts})
         if objective.run.late() and ended is None:
-            ended = "time limit"
+            ended = objective.run.ended()
         status = ended or _worst([trained.result.status for trained, _ in done])
         blended = measured(self, objective, theta, status)
         blended.result.warnings += warnings
@@ -157,26 +157,26 @@ class Blending(Trainer):
         work = Parallel(members[0].n_jobs, prefer="threads", return_as="generator")
         done: list[tuple[Trained, Array | None]] = []
         ended: Status | None = None
+        run = members[0].run
+
+        def train(t: int) -> tuple[Trained, Array | None] | None:
+            """Train a member; None for the last ones, where the time is up."""
+            if run.late() and t and _can_end(blend, kinds, t):
+                return None
+            return self._member(members[t], fold if first[t] else None, streams[t], waiting[t])
+
         with ProgressBar("Blending", len(members)) as bar:
             try:
-                for answer in work(
-                    delayed(self._member)(member, fold if asked else None, stream, left)
-                    for member, asked, stream, left in zip(
-                        members, first, streams, waiting, strict=True
-                    )
-                ):
-                    done.append(answer)
-                    bar.update(len(done))
-                    if answer[0].result.status == "interrupted":
-                        break
-                    if members[0].run.late() and _can_end(blend, kinds, len(done)):
-                        break
+                for answer in work(delayed(train)(t) for t in range(len(members))):
+                    if answer is not None:
+                        done.append(answer)
+                        bar.update(len(done))
             except KeyboardInterrupt:
                 ended = "interrupted"
             except OutOfTime:
                 if not done or not _can_end(blend, kinds, len(done)):
                     raise
-                ended = "time limit"
+                ended = run.ended()
         return done, ended
 
     def _trainer(self, objective: Objective) -> Trainer:

@@ -68,6 +68,7 @@ class Contest:
         """Let one more hypothesis guess the decisions of each fold, if there is time for it."""
         late = objective.run.late
         if self._guesses and late():
+            self._refuse_to_go_on()
             return
         hypothesis = without_known(objective.hypothesis)
         try:
@@ -79,14 +80,21 @@ class Contest:
         except OutOfTime:
             if self._best is None:
                 raise
+            self._refuse_to_go_on()
             return
         if self._guesses and late():
+            self._refuse_to_go_on()
             return  # what was cut short says nothing about the hypothesis
         loss = loss_of_decisions(objective.loss, guess, self._whole)
         logger.info("%r: cross-validated loss %.6g", hypothesis, loss)
         if loss < min(self._losses.values(), default=np.inf):
             self._best = hypothesis, theta
         self._guesses[hypothesis], self._losses[hypothesis] = guess, loss
+
+    def _refuse_to_go_on(self) -> None:
+        """Where the user ended the choice, there is no time to fit its result to all samples."""
+        if self._objective.run.clock.interrupted and self._best is not None:
+            raise ChoiceInterrupted(*self._best) from None
 
     def unexplained(self) -> float:
         """Return the least loss as a share of that of the first hypothesis."""

@@ -165,6 +165,7 @@ class IterativeTrainer(Trainer):
         except KeyboardInterrupt:
             if best_walk(hike.walks) is None:
                 raise
+            objective.run.clock.interrupt()
             hike.walks[0].status = "interrupted"
 
     def _walk_elsewhere(
@@ -257,7 +258,7 @@ class IterativeTrainer(Trainer):
         if self.callback is not None and self.callback(i, iterate):
             return "stopped by callback"
         if objective.run.late():
-            return "time limit"
+            return objective.run.ended()
         if hike.over.is_set():
             return "interrupted"
         if iterate.finished is None and self.patience is not None and walk.since >= self.patience:

@@ -223,6 +223,10 @@ class Trainer(BaseEstimator, ABC):
         with remarks_heard() as said:
             trained = self.search(searched if self.names_rows else ordered(searched), random)
         trained.result.warnings.extend([*told, *said])
+        if trained.result.status == "interrupted":
+            objective.run.clock.interrupt()
+        elif trained.result.status == "time limit":
+            trained.result.status = objective.run.ended()
         refuse_divergence(trained.theta)
         if told:
             # What is proved for a part of the samples is not proved for all.

@@ -152,8 +152,6 @@ class FacetLearning(Trainer):
         by_cost = isinstance(objective.loss, Suboptimality)
         choice = run.within("choice").limited(CHOICE_SHARE * run.clock.left)
         start, options = self._start(hypothesis, units, samples, by_cost, choice, random)
-        if choice.clock.interrupted:
-            run.clock.interrupt()
 
         def theta_of(rows: FacetRows) -> Array:
             return hypothesis.theta_of_rows(
@@ -199,6 +197,7 @@ class FacetLearning(Trainer):
                     if options.run.late():
                         return regions, options.run.ended()
             except KeyboardInterrupt:
+                options.run.clock.interrupt()
                 return regions, "interrupted"
         return regions, "converged"
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard, ShardSource
 from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
-from feaslearn.runs import Clock
+from feaslearn.runs import Clock, OutOfTime
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
 from feaslearn.trainers.minkowski_fit.pricing import Priced, best_segment, best_simplex
 from feaslearn.trainers.progress import ProgressBar
@@ -41,8 +41,16 @@ def grow(
     with ProgressBar("Column generation", int(model.max_terms)) as bar:
         while True:
             before = clock.left
-            fit = fitted_to(shapes)
-            plain = fit.solve(0.0, 0.0)
+            try:
+                trial = fitted_to(shapes)
+                solved = trial.solve(0.0, 0.0)
+            except OutOfTime:
+                if len(shapes) == 0:
+                    raise
+                shapes.pop()
+                late = True
+                break
+            fit, plain = trial, solved
             priced = _best(model, fit, plain)
             size = np.sqrt(fit.moments.xx)
             known = any(np.allclose(priced.shape, shape) for shape in shapes)
@@ -53,7 +61,10 @@ def grow(
                 break
             shapes.append(priced.shape)
             bar.update(len(shapes), f"loss {plain.loss:.4g}")
-    final = fit.solve(*strengths, clock=clock)
+    try:
+        final = fit.solve(*strengths, clock=clock)
+    except OutOfTime:
+        final = plain
     proved = ended and priced.exact
     details = {"rate of the best term left out": priced.rate / max(size, 1e-300)}
     if late and not ended:

@@ -57,13 +57,6 @@ def with_ties(fit: MinkowskiFit, objective: Objective, fitted: Fitted, robust: b
 
 def by_other_loss(fit: MinkowskiFit, objective: Objective, strengths: Strengths) -> Programmed:
     """Fit by a loss that is no matter of moments."""
-    if not objective.run.clock.limited:
-        try:
-            return Programmed(fit_by_program(fit, objective, strengths, 0), objective, [])
-        except KeyboardInterrupt:
-            first = fit.solve(0.0, 0.0)._replace(bound=None)
-            objective.run.clock.interrupt()
-            return Programmed(first, objective, [])
     first = fit.solve(0.0, 0.0)
     some, warnings = measurable(objective, first.theta)
     fitted = _by_program(fit, objective, some, strengths, 0, first)

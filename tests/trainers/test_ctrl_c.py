@@ -1,0 +1,135 @@
+"""Ctrl-C at any moment: the best model so far, or none at all, and a run that can go on."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.runs import Clock
+from feaslearn.trainers import Annealing, Checkpoint, Convex, FacetLearning, GradientDescent
+
+POWER = fl.datasets.make_power5(40, noise=0.05, random_state=1)
+BALL = fl.datasets.make_l1_ball(60, n=3, noise=0.1, random_state=1)
+SWITCH = fl.datasets.make_switch(30, noise=0.1, random_state=1)
+MANY = fl.datasets.make_l1_ball(20_100, n=2, noise=0.1, random_state=1)
+BLEND = fl.Blend([fl.Facets(), fl.Facets(), fl.Minkowski("auto", scale="constant")])
+KNOWN = fl.Known(bounds=(0.0, 3.6), contradictions="keep")
+CONTAINED = fl.Known(bounds=(-0.5, 4.5), inequalities="contain", contradictions="keep")
+
+#: Data, hypothesis, trainer and other parameters of fits.
+FITS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
+    "gradient descent": (POWER, fl.Affine(fl.Simplex(4)), GradientDescent(20, n_starts=3), {}),
+    "annealing": (POWER, fl.Affine(fl.Simplex(3)), Annealing(20, n_starts=1), {}),
+    "annealing of many": (MANY, fl.Affine(fl.L1Ball(2)), Annealing(9, n_starts=1, ridge=0.1), {}),
+    "open size": (POWER, fl.Affine(fl.Simplex("auto")), Annealing(9, n_starts=1), {}),
+    "facets under noise": (BALL, fl.Facets(), FacetLearning(n_starts=2), {}),
+    "blend": (POWER, BLEND, fl.trainers.Auto(), {}),
+    "convex": (POWER, fl.Minkowski("auto"), Convex(), {}),
+    "robust": (POWER, fl.Minkowski.pairs(3), Convex(robust=True), {}),
+    "grown": (BALL, fl.GrownMinkowski("simplices", 20), Convex(), {}),
+    "other norm": (POWER, fl.Minkowski("auto"), Convex(), {"loss": fl.Predictability("l1", False)}),
+    "ternary": (SWITCH, fl.Ternary(fl.Simplex(2)), fl.trainers.Auto(), {}),
+    "known": (POWER, fl.Minkowski.pairs(3), fl.trainers.Auto(), {"known": KNOWN}),
+    "contained": (POWER, fl.Minkowski.pairs(3), fl.trainers.Auto(), {"known": CONTAINED}),
+    "chosen": (SWITCH, None, fl.trainers.Auto(), {}),
+}
+
+
+#: Fits that look at the clock before there is a model, and then have one soon.
+LATE = ("other norm", "contained")
+
+
+@pytest.fixture(autouse=True)
+def _usual_handler() -> Iterator[None]:
+    # A process that a shell put into the background ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+def model_of(name: str, checkpoint: Checkpoint | None = None) -> fl.RegionRegressor:
+    data, hypothesis, trainer, others = FITS[name]
+    trainer.set_params(checkpoint=checkpoint)
+    return fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=5, **others)
+
+
+def fitted(name: str, checkpoint: Checkpoint | None = None) -> fl.RegionRegressor:
+    return model_of(name, checkpoint).fit(FITS[name][0].signals, FITS[name][0].decisions)
+
+
+@contextmanager
+def looks_at_the_clock(press_at: int | None = None) -> Iterator[list[int]]:
+    """Count how often a fit looks at its clock, and press Ctrl-C at one of these moments."""
+    looks, out = [0], Clock.out
+
+    def looked(clock: Clock) -> bool:
+        looks[0] += 1
+        if looks[0] == press_at:
+            signal.raise_signal(signal.SIGINT)
+        return out(clock)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Clock, "out", looked)
+        yield looks
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_any_moment(name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with looks_at_the_clock() as looks:
+        whole = fitted(name)
+    assert whole.result_.status != "interrupted"
+    ended = []
+    for share in (0.0, 0.4, 0.9):
+        checkpoint = Checkpoint(tmp_path / f"{share}.ckpt", seconds=0.05)
+        with looks_at_the_clock(1 + int(share * (looks[0] - 1))):
+            try:
+                model = fitted(name, checkpoint)
+                ended.append(model.result_.status)
+                assert np.isfinite(model.predict(FITS[name][0].signals)).all()
+            except KeyboardInterrupt:
+                ended.append("nothing yet")
+        # Where it goes on, it ends as if it had never been stopped.
+        np.testing.assert_array_equal(fitted(name, checkpoint).theta_, whole.theta_)
+        assert not list(tmp_path.iterdir())
+    assert set(ended) <= {"interrupted", "nothing yet"}
+    assert ended[-1] == "interrupted" or name in LATE
+    assert "Ctrl-C again" in caplog.text
+
+
+def test_a_second_time_gives_it_up() -> None:
+    class Twice(GradientDescent):
+        def step(self, objective: Any, iterate: Any) -> Any:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+            return super().step(objective, iterate)
+
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex(4)), cost=POWER.cost, trainer=Twice())
+    assert model.fit(POWER.signals, POWER.decisions).result_.status == "interrupted"
+    model.set_params(hypothesis=None, trainer=PressedTwice())
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(POWER.signals, POWER.decisions)
+
+
+class PressedTwice(Convex):
+    def search(self, objective: Any, random: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        return super().search(objective, random)
+
+
+def test_a_handler_of_the_user_is_left_alone() -> None:
+    heard = []
+    signal.signal(signal.SIGINT, lambda *_: heard.append("pressed"))
+    with looks_at_the_clock(3):
+        model = fitted("convex")
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    assert heard == ["pressed"]
+    assert model.result_.status == "optimal"
