@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +14,8 @@ from feaslearn.exceptions import FileError
 
 #: Bytes that are read at once.
 CHUNK = 2**22
+#: What the names of temporary files end with.
+TEMPORARY = ".tmp"
 
 
 def read_bytes(path: str | os.PathLike[str], max_bytes: int, option: str) -> bytes:
@@ -73,9 +76,16 @@ def write_bytes(path: str | os.PathLike[str], contents: bytes) -> None:
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Refuse, before any work, a path that `write_bytes` would refuse; change nothing."""
     with _explained(path):
-        handle, probe = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=_target(path).parent)
+        handle, probe = tempfile.mkstemp(prefix=".", suffix=TEMPORARY, dir=_target(path).parent)
         os.close(handle)
         Path(probe).unlink()
+
+
+def leftovers(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield the temporary files that writing a file has left where it was killed, no others."""
+    target = Path(path)
+    ours = re.compile(re.escape(_prefix(target)) + r"[a-z0-9_]{8}" + re.escape(TEMPORARY))
+    return (file for file in target.parent.iterdir() if ours.fullmatch(file.name))
 
 
 @contextmanager
@@ -120,7 +130,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 def _replace(target: Path, contents: bytes) -> None:
     handle, temporary = tempfile.mkstemp(
-        prefix=f".{target.name[:50]}.", suffix=".tmp", dir=target.parent
+        prefix=_prefix(target), suffix=TEMPORARY, dir=target.parent
     )
     try:
         with os.fdopen(handle, "wb") as file:
@@ -134,6 +144,11 @@ def _replace(target: Path, contents: bytes) -> None:
             Path(temporary).unlink()
         raise
     _sync_folder(target.parent)
+
+
+def _prefix(target: Path) -> str:
+    """Return what the names of temporary files begin with: names have no more than 255 bytes."""
+    return f".{target.name[:50]}."
 
 
 def _mode(target: Path) -> int:

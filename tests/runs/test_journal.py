@@ -184,12 +184,25 @@ def test_a_full_disk_does_not_end_the_run(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_leftovers_of_a_killed_writer_go(tmp_path: Path) -> None:
-    (tmp_path / ".c.abc.tmp").write_bytes(b"half")
-    (tmp_path / ".d.abc.tmp").write_bytes(b"of another")
+    (tmp_path / ".c.abcd_123.tmp").write_bytes(b"half")
+    others = {".d.abcd_123.tmp", ".c.notes.tmp", ".c.2.abcd_123.tmp"}
+    for name in others:
+        (tmp_path / name).write_bytes(b"of another")
     book = journal(tmp_path / "c")
     book.put("a", 1)
     book.remove()
-    assert [file.name for file in tmp_path.iterdir()] == [".d.abc.tmp"]
+    assert {file.name for file in tmp_path.iterdir()} == others
+
+
+def test_leftovers_are_told_by_the_names_that_writing_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is killed while it writes does not come to remove its file."""
+    monkeypatch.setattr(Path, "replace", lambda *_: None)
+    monkeypatch.setattr(Path, "unlink", lambda *_: None)
+    for name in ("c", "x" * 80, "a.b [1]"):
+        atomic.write_bytes(tmp_path / name, b"half")
+        assert len(list(atomic.leftovers(tmp_path / name))) == 1
 
 
 @pytest.mark.parametrize("kind", ["PCG64", "MT19937", "Philox", "SFC64", "PCG64DXSM"])

@@ -130,6 +130,38 @@ def test_another_problem_is_refused(half: Path) -> None:
     assert half.read_bytes() == before
 
 
+def as_function(signals: Any, decisions: Any) -> Any:
+    pieces = [slice(i, i + 50) for i in range(0, 200, 50)]
+    return lambda: ((signals[piece], decisions[piece]) for piece in pieces)
+
+
+def as_lazy_frame(signals: Any, decisions: Any) -> Any:
+    polars = pytest.importorskip("polars")
+    return polars.DataFrame(np.hstack([signals, decisions])).lazy()
+
+
+@pytest.mark.parametrize("source", [as_function, as_lazy_frame, lambda *pair: pair])
+def test_other_rows_later_in_chunks_are_refused(source: Any, tmp_path: Path) -> None:
+    data = fl.datasets.make_power5(200, random_state=0)
+    checkpoint = fl.trainers.Checkpoint(tmp_path / "c", seconds=0.0, remove=False)
+    names = {"signals": [f"column_{j}" for j in range(8)]} if source is as_lazy_frame else {}
+    if names:
+        names["decisions"] = [f"column_{j}" for j in range(8, 11)]
+
+    def fit(decisions: Any) -> fl.RegionRegressor:
+        chunks = fl.Chunks(source(data.signals, decisions), **names)
+        trainer = fl.trainers.Auto(checkpoint=checkpoint)
+        model = fl.RegionRegressor(fl.Minkowski.pairs(3), cost=[0, 1, 2], trainer=trainer)
+        return model.fit(chunks)
+
+    first = fit(data.decisions)
+    np.testing.assert_array_equal(fit(data.decisions).theta_, first.theta_)
+    others = np.array(data.decisions)
+    others[-1] += 1.0
+    with pytest.raises(CheckpointError, match="its data differs"):
+        fit(others)
+
+
 def test_a_damaged_file_is_refused_and_kept(half: Path) -> None:
     damaged = half.read_bytes()[:-1]
     half.write_bytes(damaged)

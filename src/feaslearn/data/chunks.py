@@ -173,9 +173,10 @@ class Chunks(ChunkSource):
         return rest
 
     def identity(self) -> object:
-        """Return what tells these data from others without reading them."""
+        """Return what tells these data from others without reading them; None if nothing does."""
+        rows = self._table.identity()
         columns = [self._signals, self._decisions, self._weights]
-        return [self._table.identity(), columns, str(self._dtype)]
+        return None if rows is None else [rows, columns, str(self._dtype)]
 
     def parts(self) -> Iterator[Callable[[], list[Chunk]]]:
         """Yield functions that read a part of the data each, in order, wherever they are called.

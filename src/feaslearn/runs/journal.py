@@ -8,10 +8,9 @@ import warnings
 from collections import Counter
 from contextlib import suppress
 from copy import deepcopy
-from glob import escape
 from typing import Any
 
-from feaslearn.atomic import check_writable
+from feaslearn.atomic import check_writable, leftovers
 from feaslearn.exceptions import CheckpointError, FeaslearnWarning, FileError
 from feaslearn.runs.checkpoint import Checkpoint
 from feaslearn.runs.checkpoint_file import read_checkpoint, write_checkpoint
@@ -159,5 +158,5 @@ class Journal:
         """Remove what a run that was killed while it wrote has left beside the file."""
         file = self._checkpoint.file()
         with suppress(OSError):
-            for left in file.parent.glob(f".{escape(file.name[:50])}.*.tmp"):
+            for left in leftovers(file):
                 left.unlink()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from feaslearn.data import ShardSource
+from feaslearn.data.content import content_of
 from feaslearn.data.survey import Survey
 from feaslearn.exceptions import CheckpointError, FeaslearnError, Problems, TimeLimitError
 from feaslearn.losses import Objective
@@ -109,7 +110,8 @@ def _carried_out(
     checkpoint = as_checkpoint(trainer.checkpoint)
     if checkpoint is None or limited.run.journal is not None:
         return work(limited, random)
-    parts = _parts(trainer, objective, described(random) if seeded else None)
+    identity = _identity(objective, limited.run.check_time)
+    parts = _parts(trainer, objective, identity, described(random) if seeded else None)
     journal = Journal(checkpoint, parts, {"random": described(random)})
     limited = replace(limited, run=replace(limited.run, journal=journal))
     try:
@@ -163,12 +165,22 @@ def train_once(
     return Trained(found["theta"], TrainingResult(**found["result"]))
 
 
-def _identity(objective: Objective) -> object:
-    """Return what tells the data of an objective from others; those in chunks are not read."""
+def _identity(objective: Objective, check_time: Callable[[], None]) -> object:
+    """Return what tells the data of an objective from others.
+
+    Files are known by their sizes and times; other data in chunks are gone through once for it.
+    """
     shards = objective.shards
-    if isinstance(shards, ShardSource):
-        return [shards.chunks.identity(), shards.first]
-    return list(shards)
+    if not isinstance(shards, ShardSource):
+        return list(shards)
+    known = shards.chunks.identity()
+    if known is not None:
+        return [known, shards.first]
+    content = 0
+    for part in shards.chunks.map(content_of, objective.n_jobs):
+        content = (content + part) % 2**64
+        check_time()
+    return [shards.chunks.names, content, shards.first]
 
 
 def survey_once(objective: Objective) -> None:
@@ -196,10 +208,12 @@ def survey_once(objective: Objective) -> None:
     shards.resume(Survey.of_state(run.once("survey", work)), whole=True)
 
 
-def _parts(trainer: Trainer, objective: Objective, random: object) -> dict[str, str]:
+def _parts(
+    trainer: Trainer, objective: Objective, identity: object, random: object
+) -> dict[str, str]:
     """Return what a checkpoint belongs to, by name."""
     return {
-        "data": fingerprint(_identity(objective)),
+        "data": fingerprint(identity),
         "hypothesis": fingerprint(objective.hypothesis),
         "loss": fingerprint(objective.loss),
         "trainer": fingerprint(trainer, leave_out=OF_NO_CONSEQUENCE),
