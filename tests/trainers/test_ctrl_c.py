@@ -133,3 +133,26 @@ def test_a_handler_of_the_user_is_left_alone() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     assert heard == ["pressed"]
     assert model.result_.status == "optimal"
+
+
+@pytest.mark.parametrize("solver", ["enumeration", "milp", "auto"])
+def test_networks(solver: str) -> None:
+    data = fl.datasets.make_power5(20, noise=0.3, random_state=0)
+    learner = fl.NetworkLearner(
+        5,
+        [1, 3, 5],
+        generator_capacity=3.5,
+        line_capacity=3.5,
+        cost=[0, 1, 2],
+        demand=range(3, 8),
+        solver=solver,
+        max_seconds=60.0,
+    )
+    for moment in (1, 2, 3):
+        with looks_at_the_clock(moment) as looks:
+            try:
+                ended = learner.fit(data.signals, data.decisions).result_.status
+            except KeyboardInterrupt:
+                ended = "nothing yet"
+        cut = looks[0] >= moment
+        assert ended in (("interrupted", "nothing yet") if cut else ("optimal",))

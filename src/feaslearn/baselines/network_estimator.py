@@ -23,6 +23,7 @@ from feaslearn.problem.network_samples import (
     read_samples,
     resolve_signals,
 )
+from feaslearn.runs import ended_by_user, whole_or_not
 
 FloatArray = NDArray[np.float64]
 
@@ -90,10 +91,11 @@ class NetworkEstimator(BaseEstimator):
         problems.raise_if_any(DataError, type(self).__name__)
         if candidates is None or loss is None or reader is None or samples is None:
             raise AssertionError("something is missing although no problem was found")
-        self._candidates, self._reader = candidates, reader
-        self._signals = np.array(as_matrix(signals, name="signals", problems=problems))
-        self.n_features_in_ = reader.cost.n_signals
-        self._learn(NetworkLosses(candidates, samples, loss))
+        with whole_or_not(self), ended_by_user():
+            self._candidates, self._reader = candidates, reader
+            self._signals = np.array(as_matrix(signals, name="signals", problems=problems))
+            self.n_features_in_ = reader.cost.n_signals
+            self._learn(NetworkLosses(candidates, samples, loss))
         return self
 
     def predict(self, signals: ArrayLike, costs: ArrayLike | None = None) -> FloatArray:

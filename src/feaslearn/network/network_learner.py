@@ -275,7 +275,7 @@ class NetworkLearner(NetworkEstimator):
         self._losses, self._search = losses, solved.search
         self.network_ = solved.network
         self.loss_, self.bound_ = solved.loss, min(solved.loss, solved.loss_bound)
-        self.result_ = training_result(repr(self), losses, solved, clock.seconds)
+        self.result_ = training_result(repr(self), losses, solved, clock)
 
     def _general(self, clock: Clock) -> Search:
         """Return a search for any loss, which the fit did not need if zero loss was possible."""

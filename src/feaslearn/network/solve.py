@@ -69,7 +69,7 @@ def solve(
     search = general_search(losses, solver, lazy, clock)
     limits = no_limits(losses.candidates)
     least = search.least_loss(limits, clock)
-    if least.network is None and least.outcome == "interrupted":
+    if least.network is None and (clock.interrupted or least.outcome == "interrupted"):
         raise KeyboardInterrupt
     network = least.network
     if network is None:
@@ -147,7 +147,7 @@ def _solve_by_cuts(losses: NetworkLosses, sparsest: bool, clock: Clock) -> Solve
 
 
 def training_result(
-    name: str, losses: NetworkLosses, solved: Solved, seconds: float
+    name: str, losses: NetworkLosses, solved: Solved, clock: Clock
 ) -> TrainingResult:
     """Say how a network was learned.
 
@@ -159,8 +159,8 @@ def training_result(
         The samples and their loss.
     solved : Solved
         What was found.
-    seconds : float
-        How long it took.
+    clock : Clock
+        How long it took, and whether the user ended it.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def training_result(
     if isinstance(solved.search, FlowSearch):
         details["samples in the program"] = float(len(solved.search.flows.samples))
     warnings = []
-    status: Status = "time limit"
+    status: Status = "interrupted" if clock.interrupted else "time limit"
     if solved.outcome in ("optimal", "interrupted"):
         status = solved.outcome
     if status != "optimal":
@@ -188,7 +188,7 @@ def training_result(
         solved.loss,
         float(losses.loss.lengths(returned - decisions).mean()),
         n_iter=solved.search.n_solves,
-        seconds=seconds,
+        seconds=clock.seconds,
         lower_bound=min(solved.loss, solved.loss_bound),
         tied_share=float(np.mean(ties)),
         details=details,

@@ -25,7 +25,7 @@ from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.partial_fit import begun, can_go_on, follow, streaming_trainer
 from feaslearn.regressor.reader import Reader, check_columns, remember_names
 from feaslearn.regressor.training import train
-from feaslearn.regressor.whole import ended_by_user, whole_or_not
+from feaslearn.runs import ended_by_user, whole_or_not
 from feaslearn.trainers import Streaming, Trainer
 
 Array = NDArray[np.float64]

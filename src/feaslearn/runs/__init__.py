@@ -7,7 +7,7 @@ from feaslearn.runs.checkpoint import Checkpoint, as_checkpoint
 from feaslearn.runs.clock import Clock
 from feaslearn.runs.journal import Journal
 from feaslearn.runs.run import OutOfTime, Run
-from feaslearn.runs.stop import stopped_by_user
+from feaslearn.runs.whole import ended_by_user, whole_or_not
 
 __all__ = [
     "Checkpoint",
@@ -16,6 +16,7 @@ __all__ = [
     "OutOfTime",
     "Run",
     "as_checkpoint",
+    "ended_by_user",
     "one_blas_thread",
-    "stopped_by_user",
+    "whole_or_not",
 ]
