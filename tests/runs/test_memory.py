@@ -11,7 +11,7 @@ import feaslearn as fl
 from feaslearn.data import Shard
 from feaslearn.exceptions import FeaslearnError, MemoryLimitError
 from feaslearn.io import read_table, write_table
-from feaslearn.regressor.uncertainty.sandwich import covariance
+from feaslearn.regressor.uncertainty.sandwich import covariance_root
 from feaslearn.runs import memory
 
 
@@ -74,7 +74,7 @@ def test_covariances_of_many_parameters(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(memory, "available_bytes", lambda: 100.0)
     rows = Shard(np.ones((4, 1)), np.ones((4, 2)), np.ones((4, 2)), np.ones(4))
     with pytest.raises(MemoryLimitError, match="the covariances of 3 parameters"):
-        covariance(fl.Scaled(fl.Simplex(2)), np.ones(3), rows)
+        covariance_root(fl.Scaled(fl.Simplex(2)), np.ones(3), rows)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -101,7 +101,7 @@ def test_the_closed_form_of_a_linear_policy_is_the_one_of_least_squares() -> Non
     residual = y[:, 0] - design @ np.linalg.lstsq(design, y[:, 0], rcond=None)[0]
     inverse = np.linalg.inv(design.T @ design)
     expected = inverse @ (design.T * residual**2) @ design @ inverse * 300 / 297
-    assert model._seen.covariance == pytest.approx(expected, rel=1e-9)
+    assert model.sandwich().covariance == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_closed_form_holds_scales_of_zero_and_knows_every_kind_of_scale() -> None:

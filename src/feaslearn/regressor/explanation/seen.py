@@ -17,7 +17,7 @@ from feaslearn.hypotheses.constrained import constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Predictability
 from feaslearn.regressor.explanation.exposure import exposure, is_curved
-from feaslearn.regressor.uncertainty.sandwich import covariance, is_linear
+from feaslearn.regressor.uncertainty.sandwich import covariance_root, is_linear
 
 if TYPE_CHECKING:
     from feaslearn.regressor.checks import FitData
@@ -54,8 +54,9 @@ class Seen:
     parts : ndarray
         Share of the samples in which each entry of a latent point is used, or the mean scale of
         each term; empty for other hypotheses.
-    covariance : ndarray of shape (P, P)
-        The covariance of the parameters, where it has a closed form and is small; otherwise empty.
+    root : ndarray of shape (P, r)
+        A root of the covariance of the parameters, where that has a closed form and is small;
+        otherwise empty.
     """
 
     n_samples: int
@@ -66,7 +67,7 @@ class Seen:
     upper: Array
     lower: Array
     parts: Array
-    covariance: Array
+    root: Array
 
 
 def look(
@@ -100,7 +101,7 @@ def look(
         shown.upper.mean(axis=0),
         shown.lower.mean(axis=0),
         _parts(hypothesis, theta, some),
-        np.zeros((0, 0)) if data.known else _covariance(hypothesis, theta, rows, data.loss),
+        np.zeros((0, 0)) if data.known else _root(hypothesis, theta, rows, data.loss),
     )
 
 
@@ -110,7 +111,7 @@ def look_at_part(
     """Return what is to be remembered of a fit to chunks, of which ``data`` hold some rows."""
     seen = look(hypothesis, theta, data, maximises)
     nothing = np.zeros((0, 0))  # the covariance of a part is not that of all
-    return replace(seen, n_samples=survey.n_samples, decisions=survey.decisions, covariance=nothing)
+    return replace(seen, n_samples=survey.n_samples, decisions=survey.decisions, root=nothing)
 
 
 def look_on(seen: Seen, hypothesis: Hypothesis, theta: Array, rows: Shard, signals: Array) -> Seen:
@@ -181,10 +182,10 @@ def _parts(hypothesis: Hypothesis, theta: Array, some: Shard) -> Array:
     return np.zeros(0)
 
 
-def _covariance(hypothesis: Hypothesis, theta: Array, rows: TableShards, loss: Loss) -> Array:
-    """Return the covariance of parameters fitted by least squares, if it is small and quick."""
+def _root(hypothesis: Hypothesis, theta: Array, rows: TableShards, loss: Loss) -> Array:
+    """Return a root of the covariance of least squares, if it is small and quick."""
     squared = isinstance(loss, Predictability) and loss.norm == "l2" and loss.squared
     small = len(theta) <= MOST_PARAMETERS and rows.n_rows <= MOST_SAMPLES
     if not squared or not small or not is_linear(hypothesis, rows.n_decisions):
         return np.zeros((0, 0))
-    return covariance(hypothesis, theta, rows.whole())
+    return covariance_root(hypothesis, theta, rows.whole())

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.regressor.checks import check_fit
 from feaslearn.regressor.reader import decision_names
-from feaslearn.regressor.uncertainty.sandwich import Sandwich, covariance, is_linear
+from feaslearn.regressor.uncertainty.sandwich import Sandwich, covariance_root, is_linear
 
 if TYPE_CHECKING:
     from feaslearn.regressor.explanation.seen import Seen
@@ -36,12 +36,12 @@ def sandwich_of(
             "sandwich: with known constraints there is no closed form; bootstrap serves them"
         )
     if X is None or y is None:
-        if len(seen.covariance) != len(model.theta_):
+        if len(seen.root) != len(model.theta_):
             raise DataError(
                 "sandwich: this model is too large to remember its covariance, or was not fitted "
                 "by least squares; pass the signals and decisions of the fit, or use bootstrap"
             )
-        return Sandwich(model, seen.covariance)
+        return Sandwich(model, seen.root)
     data = check_fit(clone(model), X, y, costs, sample_weight)
     rows = data.minimized(model.sense == "max").whole()
-    return Sandwich(model, covariance(model.hypothesis_, model.theta_, rows))
+    return Sandwich(model, covariance_root(model.hypothesis_, model.theta_, rows))

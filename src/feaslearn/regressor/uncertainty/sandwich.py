@@ -5,11 +5,15 @@ the parameters have about the covariance
 
 .. math:: Z (Z'HZ)^{-1} Z' \Big( \sum_i w_i^2 J_i' r_i r_i' J_i \Big) Z (Z'HZ)^{-1} Z', \qquad
     H = \sum_i w_i J_i'J_i
+
+What counts as zero there must not depend on the units of signals, decisions and sets, so all of it
+is found for parameters in units of their own, and brought back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +29,9 @@ from feaslearn.regressor.uncertainty.bands import Bands, normal_bands
 from feaslearn.regressor.uncertainty.bootstrap import as_directions
 from feaslearn.runs import one_blas_thread
 from feaslearn.runs.memory import check_memory
+from feaslearn.sets.sizes import divisors
 from feaslearn.trainers.convex import as_minkowski
+from feaslearn.trainers.standardize import moments
 
 if TYPE_CHECKING:
     from feaslearn.regressor.learned_region import LearnedRegion
@@ -36,6 +42,8 @@ Array = NDArray[np.float64]
 ZERO = 1e-8
 #: Eigenvalues of active rows below this share of the largest are zero.
 NONE = 1e-10
+#: Directions in which decisions curve less than this share of the most are left out.
+FLAT = 1e-12
 #: Numbers of a Jacobian that are written out at once.
 AT_ONCE = 2_000_000
 
@@ -51,8 +59,9 @@ class Sandwich:
     ----------
     model : RegionRegressor
         The fitted model.
-    covariance : ndarray of shape (P, P)
-        The covariance V of its parameters.
+    root : ndarray of shape (P, r)
+        A root R of the covariance V = RR' of its parameters. It keeps digits that V loses where
+        signals are far from zero beside their spread.
 
     Examples
     --------
@@ -64,9 +73,14 @@ class Sandwich:
     True
     """
 
-    def __init__(self, model: LearnedRegion, covariance: Array) -> None:
+    def __init__(self, model: LearnedRegion, root: Array) -> None:
         self.model = model
-        self.covariance = covariance
+        self.root = root
+
+    @property
+    def covariance(self) -> Array:
+        """The covariance of the parameters, (P, P)."""
+        return np.asarray(self.root @ self.root.T)
 
     def predict(self, X: ArrayLike, costs: ArrayLike | None = None, *, level: float = 0.9) -> Bands:
         """Return bands around predicted decisions.
@@ -90,8 +104,8 @@ class Sandwich:
         center = model.predict(theta, features, prices)
         spread = np.empty(center.shape)
         for rows, J in _jacobians(model, theta, features, prices):
-            spread[rows] = np.einsum("ijp,pq,ijq->ij", J, self.covariance, J, optimize=True)
-        return normal_bands(center, np.sqrt(np.maximum(spread, 0.0)), level)
+            spread[rows] = np.linalg.norm(J @ self.root, axis=2)
+        return normal_bands(center, spread, level)
 
     def support(self, signal: ArrayLike, directions: ArrayLike, *, level: float = 0.9) -> Bands:
         """Return bands around how far the region reaches, ``max d'x`` over it.
@@ -119,11 +133,10 @@ class Sandwich:
         # The farthest point in a direction is the cheapest at the opposite price.
         J = np.concatenate([part for _, part in _jacobians(model, theta, features, -rows)])
         slopes = np.einsum("ij,ijp->ip", rows, J)
-        spread = np.einsum("ip,pq,iq->i", slopes, self.covariance, slopes)
-        return normal_bands(center, np.sqrt(np.maximum(spread, 0.0)), level)
+        return normal_bands(center, np.linalg.norm(slopes @ self.root, axis=1), level)
 
     def __repr__(self) -> str:
-        return f"Sandwich({len(self.covariance)} parameters)"
+        return f"Sandwich({len(self.root)} parameters)"
 
 
 def is_linear(hypothesis: Hypothesis, n: int) -> bool:
@@ -133,17 +146,20 @@ def is_linear(hypothesis: Hypothesis, n: int) -> bool:
 
 
 @one_blas_thread()
-def covariance(hypothesis: Hypothesis, theta: Array, rows: Shard) -> Array:
-    """Return the covariance of the parameters of a class whose decisions are linear in them."""
+def covariance_root(hypothesis: Hypothesis, theta: Array, rows: Shard) -> Array:
+    """Return a root of the covariance of parameters that decisions are linear in, (P, r)."""
     n = rows.decisions.shape[1]
     model = as_minkowski(hypothesis, n)
     if model is None:
         raise TypeError("refused by is_linear")
     size = len(theta)
-    check_memory(4.0 * size**2, f"the covariances of {size} parameters", "use bootstrap()")
+    check_memory(6.0 * size**2, f"the covariances of {size} parameters", "use bootstrap()")
     H, meat, observed = np.zeros((size, size)), np.zeros((size, size)), 0
     predicted = model.predict(theta, rows.features, rows.costs)
-    for place, slopes in _jacobians(model, theta, rows.features, rows.costs):
+    center = _centering(rows)
+    back = _back(model, center, n)
+    for place, raw in _jacobians(model, theta, rows.features, rows.costs):
+        slopes = raw @ back
         error = rows.decisions[place] - predicted[place]
         seen, weights = ~np.isnan(error), rows.weights[place]
         roots = np.sqrt(weights)[:, None] * seen
@@ -152,11 +168,53 @@ def covariance(hypothesis: Hypothesis, theta: Array, rows: Shard) -> Array:
         gradients = np.einsum("ij,ijp->ip", weights[:, None] * np.nan_to_num(error), slopes)
         meat += gradients.T @ gradients
         observed += int(seen.sum())
-    Z = _free(model, theta, rows.features, n)
-    inner = Z @ np.linalg.pinv(Z.T @ H @ Z, 1e-12, hermitian=True) @ Z.T
+    sizes = _sizes(model, np.diag(H), n, rows.features.shape[1])
+    Z = _free(model, theta, rows.features, center, n) / sizes[:, None]
+    curvatures, vectors = np.linalg.eigh(Z.T @ H @ Z)
+    counts = curvatures > FLAT * curvatures.max(initial=0.0)
+    steps = Z @ vectors[:, counts]
+    middle = steps.T @ meat @ steps / np.outer(curvatures[counts], curvatures[counts])
     # Errors of a fit are smaller than those of new samples.
-    factor = observed / max(1, observed - Z.shape[1])
-    return np.asarray(factor * inner @ meat @ inner)
+    factor = observed / max(1, observed - len(middle))
+    squares, axes = np.linalg.eigh(factor * middle)
+    return np.asarray(back @ steps @ (axes * np.sqrt(np.maximum(squares, 0.0))))
+
+
+def _centering(rows: Shard) -> Array:
+    """Return the matrix that standardises rows of features, (k, k)."""
+    mean, scale = moments([rows.features], [rows.weights])
+    center = np.diag(1.0 / scale)
+    center[0] -= mean / scale
+    return center
+
+
+def _back(model: Minkowski, center: Array, n: int) -> Array:
+    """Return the matrix that takes parameters for standardised features back, (P, P)."""
+    k = len(center)
+    parts = []
+    for name, shape in model.layout(n, k).shapes.items():
+        if name == "b":
+            parts.append(np.kron(center, np.eye(n)))
+        elif name == "alpha" and not model.basis(k).nonnegative:
+            parts.append(np.kron(np.eye(shape[0]), center))
+        else:
+            parts.append(np.eye(prod(shape)))
+    return np.asarray(block_diag(*parts))
+
+
+def _sizes(model: Minkowski, squares: Array, n: int, k: int) -> Array:
+    """Return how far parameters move decisions, (P,): the same for all of a term, and of b.
+
+    A size for each parameter alone would make directions of rounding count.
+    """
+    layout = model.layout(n, k)
+    largest = {
+        name: np.broadcast_to(block.max(axis=1 if name == "alpha" else None, keepdims=True), shape)
+        for (name, block), shape in zip(
+            layout.unpack(squares).items(), layout.shapes.values(), strict=True
+        )
+    }
+    return divisors(np.sqrt(layout.pack(largest)))
 
 
 def _linear(model: LearnedRegion) -> Minkowski:
@@ -191,8 +249,8 @@ def _jacobians(
         yield rows, np.concatenate(flat, axis=2)
 
 
-def _free(model: Minkowski, theta: Array, features: Array, n: int) -> Array:
-    """Return a basis (P, r) of the steps that keep scales of zero at zero."""
+def _free(model: Minkowski, theta: Array, features: Array, center: Array, n: int) -> Array:
+    """Return a basis (P, r), for standardised features, of the steps that keep scales of zero."""
     k = features.shape[1]
     blocks = model.layout(n, k).unpack(theta)
     basis = model.basis(k)
@@ -206,9 +264,9 @@ def _free(model: Minkowski, theta: Array, features: Array, n: int) -> Array:
             size = ZERO * np.abs(block).max(initial=0.0)
             parts.append(np.eye(block.size)[:, block.ravel() > size])
         else:
-            psi = basis.values(features, blocks.get("knots"))
-            limit = ZERO * np.abs(psi @ block.T).max(initial=0.0)
-            parts.append(block_diag(*(_orthogonal(psi[psi @ row <= limit]) for row in block)))
+            limit = ZERO * np.abs(features @ block.T).max(initial=0.0)
+            own = features @ center
+            parts.append(block_diag(*(_orthogonal(own[features @ row <= limit]) for row in block)))
     return np.asarray(block_diag(*parts))
 
 
