@@ -18,6 +18,12 @@ from feaslearn.sets import AffineImage
 
 AWKWARD = ["e", "e1", "E12x", "free", "x y", "x_y", "X-Y", "", "ü", "日本", "3", "x_3", "z0", "zz"]
 AWKWARD += ["a" * 300, "a" * 299, "st", "<script>", "a\nb", "c,d", "min", "inf", "rhs", "energy"]
+#: Names that begin a section of an MPS file, or read as a number in the LP format.
+SECTIONS = ["NAME", "ROWS", "COLUMNS", "RHS", "BOUNDS", "RANGES", "OBJSENSE", "MAX", "MIN", "SOS"]
+SECTIONS += ["QSECTION", "QMATRIX", "QUADOBJ", "QCMATRIX", "CSECTION", "DELAYEDROWS", "MODELCUTS"]
+SECTIONS += ["USERCUTS", "INDICATORS", "SETS", "GENCONS", "PWLOBJ", "PWLNAM", "PWLCON", "ENDATA"]
+SECTIONS += ["LAZYCONS", "DELETEROWS", "MARKER", "OBJNAME", "REFROW", "SOS1", "SOS2"]
+NUMBERS = ["inflow", "infeed", "info", "inf1", "INFLOW", "Infinity", "nano", "NaN_1", "nan", "e1"]
 
 
 @settings(max_examples=50)
@@ -30,6 +36,26 @@ def test_names_are_safe_distinct_and_stable(names: list[str]) -> None:
         assert re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,254}", name)
         assert re.match(r"[eE](\d|$)", name) is None
     assert safe_names(list(found.values())) == {name: name for name in found.values()}
+
+
+@pytest.mark.parametrize("form", ["mps", "lp"])
+@pytest.mark.parametrize(
+    "name", [*SECTIONS, *(word.lower() for word in SECTIONS), "Name", "objSense", *NUMBERS]
+)
+def test_a_word_of_a_file_as_a_name(name: str, form: str, tmp_path: Path) -> None:
+    # First, in the middle and last: what a word does depends on what stands before it.
+    for names in ([name, "b", "c"], ["a", name, "c"], ["a", "b", name]):
+        region = fl.Region(AffineImage(fl.Simplex(3), np.diag([1.0, 2.0, 3.0]), np.ones(3)), names)
+        path = tmp_path / f"region.{form}"
+        cost = np.array([-1.0, 2.0, -3.0])
+        found = (fl.export.to_mps if form == "mps" else fl.export.to_lp)(region, path, cost)
+        assert found == {each: f"x_{each}" if each == name else each for each in names}
+        solver = highspy.Highs()
+        solver.setOptionValue("output_flag", False)
+        assert solver.readModel(str(path)) == highspy.HighsStatus.kOk
+        solver.run()
+        assert solver.getObjectiveValue() == pytest.approx(cost @ region.minimize(cost))
+        assert set(found.values()) <= set(solver.getLp().col_names_)
 
 
 @pytest.mark.parametrize("form", ["mps", "lp"])

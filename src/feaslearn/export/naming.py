@@ -12,15 +12,19 @@ from feaslearn.messages import list_first
 
 #: Longer names are cut: files of linear programs take 255 characters, with room for a number.
 LONGEST = 200
-#: Words that mean something else in files of linear programs.
+#: Words that mean something else in files in the LP format, or begin a section of an MPS file.
 RESERVED = {
     *("bin", "binaries", "binary", "bound", "bounds", "end", "free", "gen", "general", "generals"),
-    *("inf", "infinity", "integer", "integers", "max", "maximise", "maximize", "maximum", "min"),
-    *("minimise", "minimize", "minimum", "nan", "obj", "rhs", "semi", "semis", "sin", "sos", "st"),
-    *("subject", "such", "that", "to"),
+    *("integer", "integers", "max", "maximise", "maximize", "maximum", "min", "minimise"),
+    *("minimize", "minimum", "obj", "rhs", "semi", "semis", "sin", "sos", "st", "subject", "such"),
+    *("that", "to"),
+    *("columns", "csection", "delayedrows", "deleterows", "endata", "gencons", "indicators"),
+    *("lazycons", "marker", "modelcuts", "name", "objname", "objsense", "pwlcon", "pwlnam"),
+    *("pwlobj", "qcmatrix", "qmatrix", "qsection", "quadobj", "ranges", "refrow", "rows", "sets"),
+    *("sos1", "sos2", "usercuts"),
 }
-#: What reads as a number with an exponent.
-NUMBER = re.compile(r"[eE](\d|$)")
+#: What reads as a number, or begins like one: with an exponent, infinite or not a number.
+NUMBER = re.compile(r"e(\d|$)|inf|nan", re.IGNORECASE)
 
 
 def safe_names(names: Sequence[str]) -> dict[str, str]:
