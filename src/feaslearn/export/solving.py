@@ -47,7 +47,7 @@ def in_cvxpy(source: Any) -> Solving:
 
     def minimize(prices: Array) -> Array:
         cost.value = prices
-        solve(problem, "exported", attempts)
+        solve(problem, "exported", attempts, relative=True)
         return np.asarray(exported.x.value)
 
     return Solving(exported, minimize)

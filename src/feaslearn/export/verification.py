@@ -16,6 +16,7 @@ from feaslearn.exceptions import (
     CheckError,
     DataError,
     MissingExtraError,
+    SolverError,
     TooManyVerticesError,
     UnsupportedError,
 )
@@ -25,9 +26,14 @@ from feaslearn.messages import did_you_mean
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.outputs import is_frame
+from feaslearn.sets.sizes import divisors
 from feaslearn.trainers.progress import ProgressBar
 
 Array = NDArray[np.float64]
+#: A region far from zero counts as this share of how far it is: solvers round what is there.
+FAR = 1e-3
+#: The finest tolerance that solvers are asked for, in the units of the decisions.
+FINEST = 1e-9
 #: A new tool is one entry here.
 TOOLS: dict[str, Callable[[Any], Solving]] = {
     "cvxpy": in_cvxpy,
@@ -60,7 +66,7 @@ class Verification:
     checks : tuple of ToolCheck
         One for each tool.
     tolerance : float
-        The largest difference that is accepted, relative to optima above one.
+        The largest difference that is accepted, as a share of the size of the region.
     """
 
     checks: tuple[ToolCheck, ...]
@@ -73,6 +79,18 @@ class Verification:
             said = f"  {_short(check.skipped)}" if check.skipped else found
             lines.append(f"{check.tool:12}{said}")
         return "\n".join(lines)
+
+
+class Question(NamedTuple):
+    """A cost, the least of it over a region, and how much differences are measured by."""
+
+    cost: Array
+    least: float
+    size: float
+
+
+#: Signals, None for a region, and what is asked there.
+Asked = list[tuple[Any, list[Question]]]
 
 
 def _short(text: str) -> str:
@@ -92,8 +110,13 @@ def verify(
 ) -> Verification:
     r"""Minimise random costs over an exported region in its tool and in our own code; compare.
 
-    .. math:: |\, \min_{x \in R} c'x - c'x_{\text{tool}} \,| \le
-        \text{tolerance} \cdot \max(1, |\min_{x \in R} c'x|)
+    .. math:: |\, \min_{x \in R} c'x - c'x_{\text{tool}} \,| \le \text{tolerance} \cdot
+        \max(\max_{x \in R} c'x - \min_{x \in R} c'x,\; 10^{-3} |c|'|x|)
+
+    Differences are shares of the size of the region, so that units do not matter. They do to
+    solvers: these allow rows to be broken by 1e-6 to 1e-9 in the units of the decisions, which is
+    all of a region that is as small. Such a region does not pass; exported in larger units, it
+    does.
 
     Parameters
     ----------
@@ -108,7 +131,7 @@ def verify(
     n_problems : int, default=10
         Number of random costs, for each signal.
     tolerance : float, default=1e-6
-        Largest difference that is accepted.
+        Largest difference that is accepted, as a share of the size of the region.
     random_state : int, default=0
         Seed of the costs.
 
@@ -121,6 +144,8 @@ def verify(
     ------
     CheckError
         If an optimum differs by more than the tolerance.
+    SolverError
+        If a tool finds no optimum.
 
     Examples
     --------
@@ -137,12 +162,14 @@ def verify(
     makers = [(str(tool), _maker(str(tool))) for tool in chosen]
     places = _places(source, signals)
     costs = np.random.default_rng(random_state).standard_normal((n_problems, places[0][1].n))
+    asked = [(signal, [_question(region, cost) for cost in costs]) for signal, region in places]
+    hint = _hint(asked, tolerance)
     checks: list[ToolCheck] = []
     with ProgressBar("verifying", len(makers) * len(places) * n_problems) as bar:
         for tool, make in makers:
             started, differences = perf_counter(), []
             try:
-                for difference in _differences(make(source), places, costs):
+                for difference in _differences(make(source), asked):
                     differences.append(difference)
                     bar.update(len(checks) * len(places) * n_problems + len(differences))
             except (MissingExtraError, TooManyVerticesError, UnsupportedError) as error:
@@ -150,13 +177,18 @@ def verify(
                     raise
                 checks.append(ToolCheck(tool, skipped=str(error)))
                 continue
+            except SolverError as error:
+                if not hint:
+                    raise
+                raise SolverError(f"{tool}: {error}{hint}") from error
             seconds = perf_counter() - started
             checks.append(ToolCheck(tool, len(differences), max(differences), seconds))
     found = Verification(tuple(checks), tolerance)
     wrong = [check.tool for check in checks if not check.largest_difference <= tolerance]
     if wrong:
         raise CheckError(
-            f"optima in {', '.join(wrong)} differ by more than {tolerance:g} from our own:\n{found}"
+            f"optima in {', '.join(wrong)} differ by more than {tolerance:g} from our own{hint}:\n"
+            f"{found}"
         )
     return found
 
@@ -184,13 +216,27 @@ def _places(source: Region | LearnedRegion, signals: ArrayLike | None) -> list[t
     return [(None, source)]
 
 
-def _differences(
-    solving: Solving, places: list[tuple[Any, Region]], costs: Array
-) -> Iterator[float]:
-    for signal, region in places:
+def _question(region: Region, cost: Array) -> Question:
+    x = region.minimize(cost)
+    least = float(cost @ x)
+    size = max(region.support(cost) - least, FAR * float(np.abs(cost) @ np.abs(x)))
+    return Question(cost, least, float(divisors(size)))
+
+
+def _hint(asked: Asked, tolerance: float) -> str:
+    """Say that a region is too small for solvers, if it is."""
+    size = min(each.size / float(np.abs(each.cost).sum()) for _, some in asked for each in some)
+    if tolerance * size >= FINEST:
+        return ""
+    return (
+        f" (the region is only about {size:.0e} in size; tolerances of solvers, 1e-6 to 1e-9, "
+        "swallow what is so small: export it in larger units, and verify that)"
+    )
+
+
+def _differences(solving: Solving, asked: Asked) -> Iterator[float]:
+    for signal, questions in asked:
         if signal is not None and solving.exported is not None:
             solving.exported.set_signal(signal)
-        for cost in costs:
-            ours = float(cost @ region.minimize(cost))
-            theirs = float(cost @ solving.minimize(cost))
-            yield abs(ours - theirs) / max(1.0, abs(ours))
+        for cost, least, size in questions:
+            yield abs(least - float(cost @ solving.minimize(cost))) / size

@@ -13,6 +13,7 @@ from feaslearn.results import remark
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.sets.conic_form import ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.sets.sizes import size_of
 from feaslearn.sets.triangle import side, spread
 
 Array = NDArray[np.float64]
@@ -213,10 +214,18 @@ class LeastNorm:
                 variable.value = value
 
 
-def solve(problem: Any, name: str, attempts: Attempts, clock: Clock | None = None) -> None:
+def solve(
+    problem: Any,
+    name: str,
+    attempts: Attempts,
+    clock: Clock | None = None,
+    *,
+    relative: bool = False,
+) -> None:
     """Solve a CVXPY problem in place, with another solver where one fails.
 
-    With a clock that has a limit, solvers end with it.
+    With a clock that has a limit, solvers end with it. Where it is ``relative``, rows over large
+    numbers, which come in the units of a user, may be violated by as large a share of these.
 
     Raises
     ------
@@ -233,7 +242,7 @@ def solve(problem: Any, name: str, attempts: Attempts, clock: Clock | None = Non
             if clock is not None and clock.limited:
                 seconds = min(options.get("time_limit", np.inf), clock.left)
                 limit = {_LIMITS.get(solver, "time_limit"): seconds}
-            answer = _attempt(problem, solver, options | limit, accepted)
+            answer = _attempt(problem, solver, options | limit, accepted, relative)
             if answer == "":
                 if solver != attempts[0][0]:
                     told = "; ".join(dict.fromkeys(said))
@@ -249,7 +258,11 @@ def solve(problem: Any, name: str, attempts: Attempts, clock: Clock | None = Non
 
 
 def _attempt(
-    problem: Any, solver: str, options: dict[str, float], accepted: tuple[str, ...]
+    problem: Any,
+    solver: str,
+    options: dict[str, float],
+    accepted: tuple[str, ...],
+    relative: bool,
 ) -> str:
     """Solve with one solver; return what is wrong with the answer, or nothing."""
     cp = load_cvxpy()
@@ -265,5 +278,10 @@ def _attempt(
         return str(problem.status)
     with np.errstate(divide="ignore", invalid="ignore"):
         # At the apex of a cone CVXPY divides by zero on its way to a right answer.
-        violated = max((float(np.max(row.violation())) for row in problem.constraints), default=0.0)
+        violated = max((_violation(row, relative) for row in problem.constraints), default=0.0)
     return "" if violated <= BELIEVED else f"rows violated by {violated:.1e}"
+
+
+def _violation(row: Any, relative: bool) -> float:
+    size = size_of(*(variable.value for variable in row.variables())) if relative else 1.0
+    return float(np.max(row.violation())) / size
