@@ -135,6 +135,34 @@ def test_facets_are_refused_by_a_cheaper_mixture_and_accepted_with_a_region() ->
     )
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e-7, 1e-3, 1e5, 1e9])
+@pytest.mark.parametrize("of", ["decisions", "signals", "costs"])
+def test_whether_facets_explain_data_does_not_depend_on_units(of: str, unit: float) -> None:
+    data = fl.datasets.make_power5(40, random_state=0)
+    signals = np.array(data.signals)
+    signals[:, 3:] *= unit if of == "signals" else 1.0
+    signals[:, :3] *= unit if of == "costs" else 1.0
+    size = unit if of == "decisions" else 1.0
+    wrong = data.decisions.copy()
+    wrong[5] += 0.3
+    wrong[5, data.cost_matrix[5].argmax()] -= 0.9
+    for decisions in (data.decisions, wrong):
+        expected = fl.consistency(with_decisions(data, decisions), fl.Facets())
+        answer = fl.consistency((signals, size * decisions), fl.Facets(), cost=[0, 1, 2])
+        assert answer.consistent is expected.consistent
+        assert answer.contradiction == expected.contradiction
+        assert answer.suspects == expected.suspects
+        assert answer.tolerance == pytest.approx(size * expected.tolerance)
+
+
+def test_facets_where_no_row_is_complete() -> None:
+    data = fl.datasets.make_power5(40, random_state=0)
+    decisions = data.decisions.copy()
+    decisions[::2, 0] = decisions[1::2, 1] = np.nan
+    with pytest.raises(DataError, match="no complete row"):
+        fl.consistency(with_decisions(data, decisions), fl.Facets())
+
+
 def test_facets_with_given_bounds_or_balance_name_who_breaks_them() -> None:
     data = fl.datasets.make_power5(60, random_state=0)
     narrow = fl.consistency(data, fl.Facets(bounds=(0.0, 3.4)))

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard
 from feaslearn.sets.checked_program import CheckedProgram
+from feaslearn.sets.sizes import extent_of, powers_of_two
 from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.standardize import moments
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -48,8 +50,11 @@ def mixtures_cheaper(rows: Shard, allowed: Places, error: float, until: float) -
     ``error`` is how far each decision may be off: cheaper by what that can make is not cheaper.
     """
     features, costs, decisions = (table[allowed] for table in rows[:3])
-    spread = np.maximum(np.abs(features).max(axis=0), np.finfo(float).tiny)
-    matrix = (features / spread).T
+    if not len(allowed):
+        return HullTest([], 0)
+    # Shares add up to one, the first feature, so the others may be moved by their means.
+    mean, scale = moments([features], [np.ones(len(allowed))])
+    matrix = ((features - mean) / scale).T
     ends = np.zeros(len(allowed)), np.full(len(allowed), np.inf)
     found: list[Dearer] = []
     with ProgressBar("consistency: samples", len(allowed)) as bar:
@@ -59,12 +64,15 @@ def mixtures_cheaper(rows: Shard, allowed: Places, error: float, until: float) -
             size = float(np.abs(cost).sum())
             if size == 0.0:
                 continue
-            prices = decisions @ (cost / size)
-            program = CheckedProgram(prices - prices[i], *ends, E=matrix, e=matrix[:, i])
+            prices = (decisions - decisions[i]) @ (cost / size)
+            # In a unit of their own: tolerances mean the same for small prices as for large ones.
+            own = float(powers_of_two(extent_of(prices)))
+            program = CheckedProgram(prices / own, *ends, E=matrix, e=matrix[:, i])
             answer = program.solve(f"consistency (sample {i})")
-            if -answer.value > 2.0 * error:
+            saving = -answer.value * own
+            if saving > 2.0 * error:
                 mixture = allowed[answer.point > NO_SHARE]
-                found.append(Dearer(int(allowed[i]), mixture, -answer.value * size))
+                found.append(Dearer(int(allowed[i]), mixture, saving * size))
             bar.update(i + 1)
     return HullTest(found, len(allowed))
 
