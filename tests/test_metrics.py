@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.exceptions import DataError, NotFittedError, UnsupportedError
 from feaslearn.metrics import Evaluation, Mean, pooled_r2
 
 POWER = fl.datasets.make_power5(140, noise=0.1, random_state=0)
@@ -286,6 +286,13 @@ def test_bad_input() -> None:
     one = LinearRegression().fit(TRAIN.signals, TRAIN.decisions[:, 0])
     with pytest.raises(DataError, match=r"predicts shape \(40,\), but the decisions have"):
         fl.evaluate(one, TEST)
+    for blank in (
+        fl.RegionRegressor(cost=TEST.cost),
+        fl.RegionRegressor(),
+        fl.baselines.LinearPolicy(),
+    ):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            fl.evaluate(blank, TEST)
 
 
 def test_a_single_sample_has_no_standard_error() -> None:

@@ -17,7 +17,7 @@ from feaslearn.datasets import (
     make_power5,
     make_switch,
 )
-from feaslearn.exceptions import DataError
+from feaslearn.exceptions import DataError, MemoryLimitError
 
 Maker = Callable[..., Decisions]
 MAKERS = [
@@ -48,6 +48,27 @@ def test_decisions_are_optimal_in_the_forward_problem(make: Maker) -> None:
     # Other decisions are not.
     moved = data.decisions + 0.1
     assert data.forward.distance_to_optimal(moved, data.signals, data.cost_matrix).min() > 1e-3
+
+
+@every_data_set
+@pytest.mark.parametrize(
+    "n_samples",
+    [10**12, np.int64(10**18), 10**20, 10**400],
+    ids=["1e12", "1e18", "1e20", "1e400"],
+)
+def test_more_samples_than_memory_holds_are_refused(make: Maker, n_samples: int) -> None:
+    with pytest.raises(MemoryLimitError, match=rf"{make.__name__}: .*n_samples="):
+        make(n_samples, random_state=0)
+
+
+@pytest.mark.parametrize("size", [10**7, 10**20])
+def test_more_decisions_than_memory_holds_are_refused(size: int) -> None:
+    with pytest.raises(MemoryLimitError, match=f"{2 * size} signals and decisions"):
+        make_l1_ball(10**6, n=size)
+    with pytest.raises(MemoryLimitError, match="make_ellipsoid"):
+        make_ellipsoid(1, n=size)
+    with pytest.raises(MemoryLimitError, match="make_flexible_plant"):
+        make_flexible_plant(1, hours=size)
 
 
 @every_data_set

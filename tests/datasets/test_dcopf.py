@@ -21,6 +21,7 @@ from feaslearn.exceptions import (
     FeaslearnWarning,
     FileError,
     InfeasibleProblemError,
+    MemoryLimitError,
     MissingExtraError,
     UnsupportedError,
 )
@@ -166,6 +167,11 @@ def test_is_seeded_and_noise_changes_nothing_else(data: fl.Decisions) -> None:
     np.testing.assert_array_equal(same.decisions, data.decisions)
     copy = pickle.loads(pickle.dumps(data))
     np.testing.assert_allclose(copy.forward.solve(copy.signals, copy.cost_matrix), copy.decisions)
+
+
+def test_more_samples_than_memory_holds_are_refused() -> None:
+    with pytest.raises(MemoryLimitError, match="make_dcopf: 1000000000000 samples"):
+        make_dcopf("case39_epri__api", 10**12, zones=8)
 
 
 def test_zones_scale_the_loads_of_the_file() -> None:

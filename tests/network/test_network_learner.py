@@ -142,12 +142,14 @@ def test_no_time_is_said() -> None:
         ({"prefer": "densest"}, "prefer is 'densest'"),
         ({"max_seconds": 0}, "max_seconds=0 is neither"),
         ({"max_seconds": "soon"}, "max_seconds='soon' is neither"),
+        ({"demand": None}, "demand is None, expected the signal that holds the demand"),
+        ({"demand": 3}, "demand is 3, expected the signal that holds the demand"),
     ],
 )
 def test_bad_parameters_are_named(changes: dict[str, Any], message: str) -> None:
     data = fl.datasets.make_power5(n_samples=3, random_state=0)
     with pytest.raises(DataError, match=message):
-        fl.NetworkLearner(**POWER5, **changes).fit(data.signals, data.decisions)
+        fl.NetworkLearner(**{**POWER5, **changes}).fit(data.signals, data.decisions)
 
 
 def test_questions_come_after_the_fit() -> None:

@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import Problems
 from feaslearn.problem.forward_problem import check_count
+from feaslearn.runs.memory import check_memory
 
 FloatArray = NDArray[np.float64]
 RandomState = int | np.random.Generator | np.random.RandomState | None
+#: How often numbers are held while data are made, and what the name of a column takes, in numbers.
+COPIES, OF_A_NAME = 3, 20
 
 
 class Streams(NamedTuple):
@@ -68,6 +71,29 @@ def check_common(
     check_deviation(problems, "noise", noise)
     check_deviation(problems, "signal_noise", signal_noise)
     return _streams(problems, random_state)
+
+
+def check_room(owner: str, n_samples: int, columns: int, beside: int = 0) -> None:
+    """Refuse data that would not fit into memory.
+
+    Parameters
+    ----------
+    owner : str
+        The function that makes them.
+    n_samples : int
+        How many rows there are to be.
+    columns : int
+        Signals and decisions together.
+    beside : int, default 0
+        Numbers that are held beside the rows.
+    """
+    # Steps on the way hold copies, names of columns are texts, and beyond 1e30 all is too much.
+    numbers = int(columns) * (COPIES * int(n_samples) + OF_A_NAME) + int(beside)
+    check_memory(
+        float(min(numbers, 10**30)),
+        f"{owner}: {n_samples} samples of {columns} signals and decisions",
+        "make fewer samples (n_samples=), a part at a time",
+    )
 
 
 def _streams(problems: Problems, random_state: RandomState) -> Streams:

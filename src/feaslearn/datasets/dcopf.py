@@ -17,6 +17,7 @@ from feaslearn.datasets._arguments import (
     FloatArray,
     RandomState,
     check_common,
+    check_room,
     noisy,
     uniform,
 )
@@ -126,6 +127,7 @@ def make_dcopf(
     nominal = _nominal_costs(problems, grid, quadratic) if costs is None else None
     problems.raise_if_any(DataError, f"make_dcopf: {grid.name}")
     assert places is not None
+    check_room("make_dcopf", count, 2 * len(grid.generators) + len(places.names))
     prices = given_costs
     if nominal is not None:
         prices = nominal * uniform(streams.signals, count, [cost_range] * len(nominal))

@@ -10,6 +10,7 @@ from feaslearn.datasets._arguments import (
     FloatArray,
     RandomState,
     check_common,
+    check_room,
     constant_feature,
     noisy,
 )
@@ -70,6 +71,10 @@ def make_ellipsoid(
     streams = check_common(problems, n_samples, noise, signal_noise, random_state)
     if not check_count(problems, "n", n):
         problems.raise_if_any(DataError, "make_ellipsoid")
+    # Of a wrong number of samples, the size of the matrix alone can be told.
+    check_room(
+        "make_ellipsoid", 0 if problems.messages else n_samples, 2 * n, beside=4 * int(n) ** 2
+    )
     M = _array(problems, "matrix", matrix, (n, n), _random_matrix(streams.structure, n))
     m = _array(problems, "center", center, (n,), np.ones(n))
     problems.raise_if_any(DataError, "make_ellipsoid")

@@ -10,6 +10,7 @@ from feaslearn.data import Decisions, Names
 from feaslearn.datasets._arguments import (
     RandomState,
     check_common,
+    check_room,
     noisy,
     uniform,
 )
@@ -71,6 +72,7 @@ def make_flexible_plant(
         if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < value < most:
             problems.add(f"{name} is {value!r}, expected a number above 0 and below {most}")
     problems.raise_if_any(DataError, "make_flexible_plant")
+    check_room("make_flexible_plant", n_samples, 2 * hours, beside=6 * int(hours) ** 2)
     prices = uniform(streams.signals, n_samples, [(0.0, 1.0)] * hours)
     plant = _plant(hours, energy, ramp)
     names = [f"price_{t}" for t in range(1, hours + 1)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from feaslearn.data import Decisions
-from feaslearn.datasets._arguments import RandomState, check_common
+from feaslearn.datasets._arguments import RandomState, check_common, check_room
 from feaslearn.datasets._power import make_power
 from feaslearn.datasets.transport import TransportNetwork
 from feaslearn.exceptions import DataError, Problems
@@ -95,5 +95,6 @@ def make_ieee14(
     problems = Problems()
     streams = check_common(problems, n_samples, noise, signal_noise, random_state)
     problems.raise_if_any(DataError, "make_ieee14")
+    check_room("make_ieee14", n_samples, 2 * len(PRICES) + len(DEMANDS))
     network = TransportNetwork(14, LINES, LINE_CAPACITY, PLANTS, GENERATOR_CAPACITY)
     return make_power(network, PRICES, DEMANDS, n_samples, noise, signal_noise, streams)

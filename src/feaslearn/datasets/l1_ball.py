@@ -10,6 +10,7 @@ from feaslearn.data import Decisions, Names
 from feaslearn.datasets._arguments import (
     RandomState,
     check_common,
+    check_room,
     constant_feature,
     noisy,
     uniform,
@@ -75,6 +76,7 @@ def make_l1_ball(
     if not isinstance(low, Real) or not isinstance(high, Real) or not -np.inf < low < high < np.inf:
         problems.add(f"low is {low!r} and high is {high!r}, expected two numbers, low below high")
     problems.raise_if_any(DataError, "make_l1_ball")
+    check_room("make_l1_ball", n_samples, 2 * n)
     costs = uniform(streams.signals, n_samples, [(low, high)] * n)
     scaled = Scaled(L1Ball(n))
     blocks = {"alpha": np.array([radius]), "b": np.ones((1, n))}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from feaslearn.data import Decisions
-from feaslearn.datasets._arguments import RandomState, check_common
+from feaslearn.datasets._arguments import RandomState, check_common, check_room
 from feaslearn.datasets._power import make_power
 from feaslearn.datasets.transport import TransportNetwork
 from feaslearn.exceptions import DataError, Problems
@@ -73,5 +73,6 @@ def make_power5(
     pairs = RING if lines is None else lines
     check_network(problems, 5, pairs, line_capacity, PLANTS, generator_capacity)
     problems.raise_if_any(DataError, "make_power5")
+    check_room("make_power5", n_samples, 2 * len(PRICES) + len(DEMANDS))
     network = TransportNetwork(5, pairs, line_capacity, PLANTS, generator_capacity)
     return make_power(network, PRICES, DEMANDS, n_samples, noise, signal_noise, streams)

@@ -6,7 +6,7 @@ import numpy as np
 
 from feaslearn.costs import AffineCost
 from feaslearn.data import Decisions, Names
-from feaslearn.datasets._arguments import RandomState, check_common, noisy, uniform
+from feaslearn.datasets._arguments import RandomState, check_common, check_room, noisy, uniform
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.problem import AffineRows, LinearProgram
 
@@ -50,6 +50,7 @@ def make_switch(
     problems = Problems()
     streams = check_common(problems, n_samples, noise, signal_noise, random_state)
     problems.raise_if_any(DataError, "make_switch")
+    check_room("make_switch", n_samples, 3)
     signals = uniform(streams.signals, n_samples, [(0.0, 1.0)])
     first = signals[:, 0] <= 0.5
     decisions = np.column_stack([first, ~first]).astype(np.float64)

@@ -108,7 +108,8 @@ def _learned_losses(
     inner, inputs = find_inside(model, signals)
     measured: list[Array | None] = [None, None]
     if hasattr(inner, "sample_losses"):
-        costs = data.cost_matrix if inner.cost_ is None else None
+        # A model that is not fitted has no cost yet, and says so when it is to predict.
+        costs = data.cost_matrix if getattr(inner, "cost_", "unknown") is None else None
         predicted = inner.predict(inputs, costs=costs)
         measured = [inner.sample_losses(loss, inputs, data.decisions, costs) for loss in losses]
     else:

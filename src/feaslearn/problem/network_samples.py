@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -94,8 +94,14 @@ def resolve_signals(
     resolved = resolve_cost(
         cost, n_decisions=n_plants, signal_names=names, n_signals=n_signals, problems=problems
     )
-    wanted = [demand] if isinstance(demand, str) else list(demand)
-    columns = find_columns(wanted, names, n_signals, "demand", "among the signals", problems)
+    wanted = [demand] if isinstance(demand, str) else demand
+    if not isinstance(wanted, Iterable):
+        problems.add(
+            f"demand is {demand!r}, expected the signal that holds the demand of each node: a list "
+            "of names or numbers of columns"
+        )
+        return None
+    columns = find_columns(list(wanted), names, n_signals, "demand", "among the signals", problems)
     if candidates is None or resolved is None:
         return None
     if len(columns) != len(candidates.nodes):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard
+from feaslearn.exceptions import Problems
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.regressor.fit_problems import FitProblems
@@ -39,9 +40,15 @@ def check_parameters(
         problems.add(f"sense={model.sense!r} is neither 'min' nor 'max'")
     if not isinstance(model.verbose, Integral):
         problems.add(f"verbose={model.verbose!r} is not a whole number")
-    if model.n_jobs is not None and (not _is_whole(model.n_jobs) or model.n_jobs == 0):
-        problems.add(f"n_jobs={model.n_jobs!r} is neither None nor a whole number other than 0")
+    check_n_jobs(model.n_jobs, problems)
     return _check_loss(model.loss, problems), _check_random_state(model.random_state, problems)
+
+
+def check_n_jobs(n_jobs: object, problems: Problems) -> None:
+    """Add a problem unless it is a number of threads that joblib knows."""
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not whole or n_jobs == 0):
+        problems.add(f"n_jobs={n_jobs!r} is neither None nor a whole number other than 0")
 
 
 def _check_loss(loss: Any, problems: FitProblems) -> Loss | None:
@@ -77,7 +84,3 @@ def check_combination(model: RegionRegressor, loss: Loss, n: int, problems: FitP
         empty = Shard(np.empty((0, 1)), np.empty((0, n)), np.empty((0, n)), np.empty(0))
         with problems.taking():
             model.trainer.refuse(Objective(loss, with_size(hypothesis, 1), [empty]))
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)

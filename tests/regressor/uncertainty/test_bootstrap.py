@@ -168,6 +168,12 @@ def test_bad_input_is_said() -> None:
     model = fitted(data)
     with pytest.raises(DataError, match="n=3"):
         model.bootstrap(3, data.signals, data.decisions)
+    for n_jobs in (0, "two", 1.5):
+        with pytest.raises(DataError, match=f"bootstrap: n_jobs={n_jobs!r} is neither"):
+            model.bootstrap(10, n_jobs=n_jobs)
+    for seed in ("a", -1, 2**40, 1.5):
+        with pytest.raises(DataError, match=f"bootstrap: random_state={seed!r} is not a seed"):
+            model.bootstrap(10, random_state=seed)
     with pytest.raises(DataError, match="rows"):
         model.bootstrap(10, data.signals[1:], data.decisions)
     boot = model.bootstrap(10, data.signals, data.decisions)

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning
+from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning, Problems
 from feaslearn.regressor.checks import check_fit
+from feaslearn.regressor.parameters import check_n_jobs
 from feaslearn.regressor.reader import check_fitted, decision_names
 from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
 from feaslearn.regressor.uncertainty.moment_refits import MomentRefits, moment_refits
@@ -50,8 +51,12 @@ def resample(
     ridge and sparsity) is held.
     """
     check_fitted(model)
+    problems = Problems()
     if not isinstance(n, Integral) or isinstance(n, bool) or n < LEAST:
-        raise DataError(f"bootstrap: n={n!r} is not a whole number of at least {LEAST}")
+        problems.add(f"n={n!r} is not a whole number of at least {LEAST}")
+    check_n_jobs(n_jobs, problems)
+    first = _first(random_state, problems)
+    problems.raise_if_any(DataError, "bootstrap")
     blank = _held(model)
     data = check_fit(blank, X, y, costs, sample_weight)
     check_memory(
@@ -59,7 +64,7 @@ def resample(
         f"{n} refits of {len(model.theta_)} parameters",
         "ask for fewer (n=), or for sandwich()",
     )
-    seeds = np.random.SeedSequence(_first(random_state)).spawn(int(n))
+    seeds = np.random.SeedSequence(first).spawn(int(n))
     short = moment_refits(model, data)
     if short is None:
         count = len(np.asarray(y))
@@ -81,11 +86,15 @@ def resample(
     return _counted(model, refits, failures)
 
 
-def _first(random_state: Any) -> int:
+def _first(random_state: Any, problems: Problems) -> int:
     """Return a seed for all refits, from any kind of seed that scikit-learn knows."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        problems.add(f"random_state={random_state!r} is not a seed ({error})")
+    return 0
 
 
 def _counted(
