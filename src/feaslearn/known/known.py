@@ -20,9 +20,10 @@ class Known(BaseEstimator):
 
     Predictions minimise the cost over the learned region intersected with these constraints. A
     right-hand side is a number, a list with one entry for each row, an `AffineCost` (an affine map
-    of the signals), or a function of all signals, plain or as a `FunctionCost`. In lists, names
-    and whole numbers are columns of the signals, numbers with a point are constants, and None (or
-    an infinite number) is a bound that is not there.
+    of the signals), or a function of all signals, plain or as a `FunctionCost`. In lists, names are
+    columns of the signals, numbers with a point are constants, and None (or an infinite number) is
+    a bound that is not there. Whole numbers are columns, ``[4, 5, None]``, unless a number with a
+    point stands beside them: ``[4, 4.5, None]`` holds constants.
 
     Parameters
     ----------

@@ -104,8 +104,7 @@ def _listed(
     items = _items(given, size, name, problems)
     if items is None:
         return None
-    # As in costs: whole numbers alone are columns, beside a number with a point they are constants.
-    whole = not any(_is_number(item) and not isinstance(item, Integral) for item in items)
+    whole = _whole_are_columns(items, name, problems)
     constants, sources = np.zeros(len(items)), np.full(len(items), -1)
     wanted: list[object] = []
     for j, item in enumerate(items):
@@ -158,6 +157,17 @@ def _items(given: Any, size: int, name: str, problems: Problems) -> list[Any] | 
         "function; what differs between samples is a signal: name its column"
     )
     return None
+
+
+def _whole_are_columns(items: list[Any], name: str, problems: Problems) -> bool:
+    """Say whether whole numbers are columns: beside a number with a point they are constants."""
+    pointed = [item for item in items if _is_number(item) and not isinstance(item, Integral)]
+    if pointed and np.isinf(pointed).all() and len(pointed) < sum(map(_is_number, items)):
+        problems.add(
+            f"{name}: whole numbers stand beside {pointed[0]} alone, so they may be columns or "
+            "constants; write 4.0 for a constant, and None for a bound that is not there"
+        )
+    return not pointed
 
 
 def _is_number(item: object) -> bool:
