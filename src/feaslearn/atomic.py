@@ -16,9 +16,17 @@ from feaslearn.exceptions import FileError
 CHUNK = 2**22
 #: What the names of temporary files end with.
 TEMPORARY = ".tmp"
+#: Folders whose entries are open descriptors.
+DESCRIPTORS = re.compile(r"/proc/\d+/(task/\d+/)?fd|/dev/fd")
+#: Links are followed so far; more lead in a circle.
+MOST_LINKS = 40
 
 
-def read_bytes(path: str | os.PathLike[str], max_bytes: int, option: str) -> bytes:
+def read_bytes(
+    path: str | os.PathLike[str],
+    max_bytes: int,
+    option: str = "max_bytes (--max-bytes on the command line)",
+) -> bytes:
     """Return what a file holds; refuse one that is larger than a limit before reading it.
 
     Parameters
@@ -27,7 +35,7 @@ def read_bytes(path: str | os.PathLike[str], max_bytes: int, option: str) -> byt
         The file.
     max_bytes : int
         The limit.
-    option : str
+    option : str, optional
         What raises the limit, for the message.
 
     Returns
@@ -117,6 +125,11 @@ def temporary_folder() -> Iterator[Path]:
 
 def _target(path: str | os.PathLike[str]) -> Path:
     """Return what is to be replaced: a link stays a link, and what it points to is replaced."""
+    if _is_descriptor(path):
+        raise FileError(
+            f"{os.fspath(path)}: cannot be written, it stands for what is open already, such as "
+            "standard output, and not for a file; give the name of a file"
+        )
     try:
         target = Path(path).resolve()
     except RuntimeError:  # what Python before 3.13 says of links that lead in a circle
@@ -126,6 +139,22 @@ def _target(path: str | os.PathLike[str]) -> Path:
     if target.exists() and not target.is_file():
         raise FileError(f"{os.fspath(path)}: cannot be written, it is a directory or a device")
     return target
+
+
+def _is_descriptor(path: str | os.PathLike[str]) -> bool:
+    """Say whether a path leads to an open descriptor, as /dev/stdout does.
+
+    Resolved, it is the file behind that, as if its name had been given, and would be replaced.
+    """
+    step = Path(path).absolute()
+    for _ in range(MOST_LINKS):
+        folder = os.path.realpath(step.parent)
+        if DESCRIPTORS.fullmatch(folder):
+            return True
+        if not step.is_symlink():
+            return False
+        step = Path(folder) / step.readlink()
+    return False
 
 
 def _replace(target: Path, contents: bytes) -> None:

@@ -172,6 +172,8 @@ def test_models_that_cannot_be_read(command: Any, model: Path) -> None:
     refused(
         command("predict", "data.csv", "model.json"), "data.csv: not whole, or not a model file"
     )
+    small = ("--max-bytes", "9")
+    refused(command("predict", "model.json", "data.csv", *small), "model.json", "--max-bytes")
 
 
 USES: dict[str, tuple[tuple[str, ...], str]] = {

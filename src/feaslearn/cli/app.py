@@ -102,10 +102,12 @@ def demo(
       $ feaslearn demo --data unseen.csv --samples 50 --seed 1
     """
     from feaslearn.cli import demo as command
+    from feaslearn.cli.outputs import check_output
 
     talk = Talk(as_json, quiet, verbose)
     with talk.speaking():
         if data is None:
+            check_output(output)
             command.run(output, talk)
         else:
             command.write_data(data, samples, seed, talk)

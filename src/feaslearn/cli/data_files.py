@@ -21,10 +21,11 @@ TIMES_THE_DATA = 4.0
 class DataFiles(NamedTuple):
     """Columns of some files, and the files themselves where they are to be read in chunks.
 
-    In chunks, the columns of the table have names and no rows.
+    In chunks, the columns of the table have names and no rows; ``read`` lists every file.
     """
 
     table: Table
+    read: tuple[Path, ...]
     in_chunks: tuple[Path, ...] = ()
 
 
@@ -59,19 +60,19 @@ def open_files(
         raise DataError("several files, and files that are read in chunks, must be Parquet files")
     if parquet and (chunks or len(paths) > 1 or paths[0].is_dir() or chunks is None):
         source = ParquetSource(paths)
+        files = tuple(map(Path, source.files))
         size = 8.0 * (source.n_rows or 0) * len(source.labels)
         large = size > max_bytes or TIMES_THE_DATA * size > available_bytes()
         if chunks or (chunks is None and large):
             nothing = [np.zeros(0) for _ in source.labels]
             table = Table(source.name, source.labels, nothing, lambda i: f"row {i}")
-            return DataFiles(table, tuple(paths))
+            return DataFiles(table, files, tuple(paths))
         if len(source.files) > 1:
             tables = [read_table(file, max_bytes=max_bytes) for file in source.files]
-            return DataFiles(_joined(tables, source))
-        paths = [Path(source.files[0])]
-    return DataFiles(
-        read_table(paths[0], encoding=encoding, delimiter=delimiter, max_bytes=max_bytes)
-    )
+            return DataFiles(_joined(tables, source), files)
+        paths = files
+    table = read_table(paths[0], encoding=encoding, delimiter=delimiter, max_bytes=max_bytes)
+    return DataFiles(table, (paths[0],))
 
 
 def _joined(tables: Sequence[Table], source: ParquetSource) -> Table:

@@ -143,7 +143,7 @@ def load(
     >>> bool((fl.load(path).predict(data.signals) == model.predict(data.signals)).all())
     True
     """
-    contents = read_bytes(path, max_bytes, "max_bytes")
+    contents = read_bytes(path, max_bytes)
     try:
         tree = _open(contents)
         return decode_model(tree, Decoder(with_classes(classes)), cost, features, known)

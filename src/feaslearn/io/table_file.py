@@ -54,7 +54,7 @@ def read_table(
     ...
     feaslearn.exceptions.DataError: ...a.csv: there is a header and no row below it
     """
-    contents = read_bytes(path, max_bytes, "the limit (max_bytes, or --max-bytes)")
+    contents = read_bytes(path, max_bytes)
     source = os.fspath(path)
     if contents.startswith(MAGIC):
         return read_parquet(contents, source, max_bytes)

@@ -30,7 +30,11 @@ def export(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to write.", show_default="printed"
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where to write; - prints.",
+            show_default="printed",
         ),
     ] = None,
     check: Annotated[
@@ -59,15 +63,17 @@ def export(
     from feaslearn.cli.columns import split
     from feaslearn.cli.export import export as command
     from feaslearn.cli.export import signal_of_row, signal_of_text
+    from feaslearn.cli.outputs import file_or_print
     from feaslearn.io import load, read_table
 
     if (at is None) == (data is None):
         raise typer.BadParameter("give the signal once: with --at, or with --data and --row")
     talk = Talk(as_json, quiet, verbose)
     with talk.speaking():
+        written = file_or_print(output, model, data)
         fitted = load(model, max_bytes=max_bytes)
         if data is not None:
             signal = signal_of_row(fitted, read_table(data, max_bytes=max_bytes), row)
         else:
             signal = signal_of_text(fitted, split(at))
-        command(fitted, signal, form, output, talk, check=check)
+        command(fitted, signal, form, written, talk, check=check)

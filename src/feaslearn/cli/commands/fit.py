@@ -165,12 +165,16 @@ def fit(
     from feaslearn.cli.columns import split
     from feaslearn.cli.data_files import open_files
     from feaslearn.cli.fit import Fit
+    from feaslearn.cli.outputs import check_apart, check_output
 
     talk = Talk(as_json, quiet, verbose)
     with talk.speaking():
+        check_apart(output, checkpoint)
         files = open_files(
             data, chunks, encoding=encoding, delimiter=delimiter, max_bytes=max_bytes
         )
+        check_output(output, *files.read)
+        check_output(checkpoint, *files.read, option="--checkpoint")
         asked = Fit(
             signals=split(signals),
             decisions=split(decisions),

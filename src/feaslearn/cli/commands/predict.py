@@ -20,7 +20,7 @@ def predict(
             "--output",
             "-o",
             metavar="FILE",
-            help="A .csv or .parquet file.",
+            help="A .csv or .parquet file; - prints.",
             show_default="printed",
         ),
     ] = None,
@@ -52,17 +52,19 @@ def predict(
       $ feaslearn predict power.json unseen.csv --costs 0.9,0.1,0.5 --keep 'demand_*' -o whatif.csv
     """
     from feaslearn.cli.columns import split
+    from feaslearn.cli.outputs import file_or_print
     from feaslearn.cli.predict import predict as command
     from feaslearn.io import load, read_table
 
     talk = Talk(as_json, quiet, verbose)
     with talk.speaking():
+        written = file_or_print(output, model, data)
         command(
             load(model, max_bytes=max_bytes),
             read_table(data, encoding=encoding, delimiter=delimiter, max_bytes=max_bytes),
             signals=split(signals),
             costs=split(costs),
             keep=split(keep),
-            output=output,
+            output=written,
             talk=talk,
         )

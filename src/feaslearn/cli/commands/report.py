@@ -71,11 +71,13 @@ def report(
       $ feaslearn report power.json unseen.csv --train power.csv --units 'plant_*=MW' -o unseen.html
     """
     from feaslearn.cli.columns import split
+    from feaslearn.cli.outputs import check_output
     from feaslearn.cli.report import report as command
     from feaslearn.io import load, read_table
 
     talk = Talk(as_json, quiet, verbose)
     with talk.speaking():
+        check_output(output, model, data, train)
         tables = [
             read_table(path, encoding=encoding, delimiter=delimiter, max_bytes=max_bytes)
             for path in (data, train)

@@ -1,0 +1,129 @@
+"""What a command writes never replaces what it reads, nor what is open already."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+COLUMNS = ("--signals", "cost_*,demand_*", "--decisions", "plant_*", "--cost", "cost_*")
+FIT = ("fit", "power.csv", *COLUMNS, "--hypothesis", "scaled:simplex")
+
+EXPORT = ("export", "power.json", "--data", "unseen.csv")
+
+
+@pytest.fixture
+def files(example: Path, command: Any) -> dict[str, bytes]:
+    """Copy a table, its model and a link to each into the folder; return what all files hold."""
+    for name in ("power.csv", "unseen.csv", "power.json"):
+        shutil.copy(example / name, name)
+        Path(f"link-{name}").symlink_to(name)
+    return contents()
+
+
+def contents() -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path.cwd().iterdir() if path.is_file()}
+
+
+USES = {
+    "predict": ("predict", "power.json", "power.csv", "-o", "power.csv"),
+    "predict-link": ("predict", "power.json", "power.csv", "-o", "link-power.csv"),
+    "predict-by-link": ("predict", "power.json", "link-power.csv", "-o", "./power.csv"),
+    "fit": (*FIT, "-o", "power.csv"),
+    "fit-link": (*FIT, "-o", "link-power.csv"),
+    "fit-checkpoint": (*FIT, "--checkpoint", "power.csv", "-o", "m.json"),
+    "export-model": ("export", "power.json", "--data", "power.csv", "-o", "power.json"),
+    "export-data": ("export", "power.json", "--data", "power.csv", "-o", "link-power.csv"),
+    "report-data": ("report", "power.json", "power.csv", "-o", "power.csv"),
+    "report-model": ("report", "power.json", "power.csv", "-o", "link-power.json"),
+    "report-train": (
+        *("report", "power.json", "unseen.csv", "--train", "power.csv", "-o", "power.csv"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_inputs_are_not_replaced(name: str, files: dict[str, bytes], command: Any) -> None:
+    run = command(*USES[name])
+    assert run.code == 2
+    assert "is a file that this command reads; give another name" in run.err
+    assert run.err.count("\n") == 1
+    assert contents() == files
+
+
+@pytest.mark.parametrize("given", ["data", "data/*.parquet"])
+def test_parts_of_a_folder_are_not_replaced(given: str, files: Any, command: Any) -> None:
+    Path("data").mkdir()
+    for name in ("power", "unseen"):
+        pd.read_csv(f"{name}.csv").to_parquet(f"data/{name}.parquet")
+    arguments = ("fit", given, *FIT[2:])
+    run = command(*arguments, "-o", "data/unseen.parquet")
+    assert run.code == 2
+    assert "is a file that this command reads" in run.err
+    assert len(pd.read_parquet("data/unseen.parquet")) == 7
+    assert command(*arguments, "-o", "data/m.json").code == 0
+
+
+@pytest.mark.parametrize("checkpoint", ["m.json", "./m.json", "link.json"])
+def test_a_checkpoint_is_not_the_model(checkpoint: str, files: Any, command: Any) -> None:
+    Path("link.json").symlink_to("m.json")
+    run = command(*FIT, "--checkpoint", checkpoint, "-o", "m.json")
+    assert run.code == 2
+    assert "--output and --checkpoint are one file, m.json" in run.err
+    assert not Path("m.json").exists()
+
+
+def test_an_old_model_is_replaced(files: dict[str, bytes], command: Any) -> None:
+    assert command(*FIT, "-o", "power.json").code == 0
+    assert Path("power.json").read_bytes() != files["power.json"]
+
+
+@pytest.mark.parametrize("arguments", [("predict", "power.json", "unseen.csv"), EXPORT])
+def test_a_dash_prints(arguments: tuple[str, ...], files: Any, command: Any) -> None:
+    run = command(*arguments, "-o", "-")
+    assert (run.code, run.out) == (0, command(*arguments).out)
+    assert not Path("-").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*FIT, "-o", "-"),
+        (*FIT, "-o", "m.json", "--checkpoint", "-"),
+        ("report", "power.json", "unseen.csv", "-o", "-"),
+        ("demo", "-o", "-"),
+    ],
+)
+def test_what_cannot_be_printed(
+    arguments: tuple[str, ...], files: dict[str, bytes], command: Any
+) -> None:
+    run = command(*arguments)
+    assert run.code == 2
+    assert f"{arguments[-2].replace('-o', '--output')}: this command writes a file" in run.err
+    assert contents() == files
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs descriptors as files")
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+def test_what_is_open_is_not_replaced(name: str, files: Any) -> None:
+    Path("link").symlink_to("/dev/stdout")
+    Path("log").write_text("old\n")
+    with Path("log").open("a") as log:
+        run = subprocess.run(
+            [sys.executable, "-m", "feaslearn", *EXPORT, "-o", name],
+            stdout=log,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert os.fstat(log.fileno()).st_nlink == 1
+    assert run.returncode == 2
+    assert f"{name}: cannot be written, it stands for what is open already" in run.stderr
+    assert Path("log").read_text() == "old\n"
