@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,10 +11,10 @@ from numpy.typing import NDArray
 
 from feaslearn.costs import CostSpecification, FunctionCost
 from feaslearn.data import Decisions
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
 from feaslearn.io.frame import Frame
 from feaslearn.io.table import Table
-from feaslearn.messages import is_pattern
+from feaslearn.messages import is_pattern, list_first
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
 
@@ -96,20 +97,30 @@ def signals_for(
     model: RegionRegressor, table: Table, given: Sequence[str], problems: Problems
 ) -> Frame:
     """Return the signals of a model from a table: by the names of the fit, or those given."""
-    names = getattr(model, "feature_names_in_", None)
-    wanted = list(given) if given else None if names is None else [str(name) for name in names]
+    names = _own_names(model)
+    wanted = list(given) or names
     if wanted is None and len(table.names) != model.n_features_in_:
         problems.add(
             f"the model was fitted without names to {model.n_features_in_} signals; name their "
             "columns with --signals"
         )
         return table.frame((), problems)
-    found = range(len(table.names)) if wanted is None else table.find(wanted, "signals", problems)
+    if wanted is None:
+        found = tuple(range(len(table.names)))
+        first = list_first([repr(name) for name in table.names[:5]], len(found))
+        warnings.warn(
+            f"the model was fitted without names: its signals are the columns of {table.source} by "
+            f"position ({first}); name them with --signals, in the order of the fit",
+            FeaslearnWarning,
+            stacklevel=2,
+        )
+    else:
+        found = _in_order(table, table.find(wanted, "signals", problems), names)
     if not len(problems) and len(found) != model.n_features_in_:
         problems.add(
             f"--signals: {len(found)} columns, but the model was fitted to {model.n_features_in_}"
         )
-    return table.frame(tuple(found), problems)
+    return table.frame(found, problems)
 
 
 def costs_for(
@@ -124,7 +135,11 @@ def costs_for(
     if constants is not None:
         costs = np.tile(np.array(constants), (len(table), 1))
     else:
-        costs = table.frame(table.find(given, "--costs", problems), problems).to_numpy()
+        found = table.find(given, "--costs", problems)
+        if any(map(is_pattern, given)):
+            # What is listed without a pattern is in the order of the decisions.
+            found = _in_order(table, found, _own_costs(model))
+        costs = table.frame(found, problems).to_numpy()
     if not len(problems) and costs.shape[1] != n:
         problems.add(f"--costs: {costs.shape[1]} costs for {n} decisions; give one for each")
     return np.asarray(costs)
@@ -148,15 +163,38 @@ def decisions_for(
         problems.add("--costs: this model reads its costs from the signals")
     X = signals_for(model, table, signals, problems)
     wanted = list(decisions) or list(decision_names(model))
-    y = table.frame(table.find(wanted, "decisions", problems), problems, allow_missing=True)
+    found = _in_order(table, table.find(wanted, "decisions", problems), decision_names(model))
+    y = table.frame(found, problems, allow_missing=True)
     if not len(problems) and y.shape[1] != len(decision_names(model)):
         problems.add(f"--decisions: {y.shape[1]} columns for {len(decision_names(model))}")
     prices = costs_for(model, table, costs, problems)
     problems.raise_if_any(DataError, heading)
-    names = [str(name) for name in getattr(model, "feature_names_in_", X.columns)]
+    names = _own_names(model) or X.columns
     return Decisions.from_arrays(
         X.to_numpy(), y.to_numpy(), _cost(model, prices), names=(names, decision_names(model))
     )
+
+
+def _in_order(table: Table, found: Sequence[int], own: Sequence[str] | None) -> tuple[int, ...]:
+    """Return columns with the names that a model knows in its order, any others as they are."""
+    by_name = {table.names[j]: j for j in found}
+    if own is None or len(found) != len(own) or by_name.keys() != set(own):
+        return tuple(found)
+    return tuple(by_name[name] for name in own)
+
+
+def _own_names(model: RegionRegressor) -> list[str] | None:
+    """Return the names that the signals had in the fit; None where they had none."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _own_costs(model: RegionRegressor) -> list[str] | None:
+    """Return the names of the signals that are the costs of the decisions, in their order."""
+    names = _own_names(model)
+    if names is None or model.cost_ is None or not isinstance(model.cost_.specification, list):
+        return None
+    return [names[j] for j in model.cost_.columns]
 
 
 def _cost(model: RegionRegressor, prices: Array | None) -> CostSpecification:

@@ -127,13 +127,13 @@ def signal_of_text(model: RegionRegressor, items: Sequence[str]) -> Array:
     return np.array([values[label] for label in labels])
 
 
-def signal_of_row(model: RegionRegressor, table: Table, row: int) -> Array:
+def signal_of_row(model: RegionRegressor, table: Table, row: int, signals: Sequence[str]) -> Array:
     """Return the signal in a row of a table, counted from 1 below the header."""
     if not 1 <= row <= len(table):
         raise DataError(f"--row: {row} is not a row of {table.source}, which has {len(table)}")
     problems = Problems()
     cells = [column[row - 1 : row] for column in table.columns]
     one = Table(table.source, table.names, cells, lambda _: table.place(row - 1))
-    frame = signals_for(model, one, (), problems)
+    frame = signals_for(model, one, signals, problems)
     problems.raise_if_any(DataError, "export")
     return np.asarray(frame.to_numpy()[0])

@@ -24,6 +24,7 @@ def export(
     row: Annotated[
         int, typer.Option("--row", metavar="NUMBER", help="Its row, the first is 1.")
     ] = 1,
+    signals: options.Signals = None,
     form: Annotated[
         str, typer.Option("--format", metavar="NAME", help="vertices, halfspaces, mps or lp.")
     ] = "vertices",
@@ -73,7 +74,9 @@ def export(
         written = file_or_print(output, model, data)
         fitted = load(model, max_bytes=max_bytes)
         if data is not None:
-            signal = signal_of_row(fitted, read_table(data, max_bytes=max_bytes), row)
+            signal = signal_of_row(
+                fitted, read_table(data, max_bytes=max_bytes), row, split(signals)
+            )
         else:
             signal = signal_of_text(fitted, split(at))
         command(fitted, signal, form, written, talk, check=check)
