@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.cli.talk import Talk, complain, hand_over, one_line
+from feaslearn.cli.streams import hand_over
+from feaslearn.cli.talk import Talk, complain, one_line
 from feaslearn.exceptions import DataError, FeaslearnWarning, FileError, Problems
 from feaslearn.printable import printable
 from feaslearn.trainers import progress

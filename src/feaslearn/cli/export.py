@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.cli.columns import signals_for
-from feaslearn.cli.talk import Talk, hand_over
+from feaslearn.cli.streams import hand_over
+from feaslearn.cli.talk import Talk
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.export.files import program_text
 from feaslearn.export.tables import table_text

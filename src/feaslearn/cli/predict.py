@@ -10,7 +10,8 @@ import numpy as np
 
 from feaslearn.atomic import check_writable
 from feaslearn.cli.columns import costs_for, signals_for
-from feaslearn.cli.talk import Talk, hand_over
+from feaslearn.cli.streams import hand_over
+from feaslearn.cli.talk import Talk
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.io.csv_file import csv_text
 from feaslearn.io.table import Table

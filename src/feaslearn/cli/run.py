@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any
 
 import typer
 
+from feaslearn.cli.streams import drop_output, open_streams, printing
 from feaslearn.cli.talk import complain
 
 #: Everything is fine; the answer is no, or the run was cut short; the input is wrong.
@@ -35,15 +35,17 @@ def run(app: typer.Typer) -> int:
         0 if all went well, 1 if the answer is no or the run was interrupted, 2 if what was given
         cannot be used.
     """
+    open_streams()
     try:
         code = app(prog_name="feaslearn", standalone_mode=False)
-        sys.stdout.flush()
+        with printing():
+            sys.stdout.flush()
     except (typer.Abort, KeyboardInterrupt):
         complain("interrupted")
         return NO
     except BrokenPipeError:
         # The reader has enough, as in `feaslearn predict ... | head`: nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return NO
     except _ParserError as error:
         return _refuse(error)

@@ -17,9 +17,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from feaslearn.cli.streams import hand_over, printing
 from feaslearn.printable import printable
 
 logger = logging.getLogger("feaslearn")
+
+#: Tables are not made narrower: numbers would be cut.
+LEAST_WIDTH = 60
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,12 @@ class Talk:
     def tell(self, facts: Mapping[str, Any], show: Callable[[Console], None]) -> None:
         """Print facts for a script, or show them to people."""
         if self.as_json:
-            typer.echo(json.dumps(_plain(facts)))
+            hand_over(f"{json.dumps(_plain(facts))}\n")
         elif not self.quiet:
-            show(PlainConsole(soft_wrap=False, markup=False, emoji=False))
+            console = PlainConsole(soft_wrap=False, markup=False, emoji=False)
+            console.width = max(console.width, LEAST_WIDTH)
+            with printing():
+                show(console)
 
     @contextmanager
     def speaking(self) -> Iterator[None]:
@@ -118,12 +125,6 @@ class Unwatched(io.TextIOBase):
 def complain(message: object) -> None:
     """Say on standard error, in one line, what is wrong."""
     typer.echo(f"feaslearn: {printable(one_line(message))}", err=True)
-
-
-def hand_over(text: str) -> None:
-    """Write data to standard output: as they are, unless that is a terminal."""
-    # What prints for people leaves sequences of the terminal out, also in a pipe.
-    sys.stdout.write(printable(text, lines=True) if sys.stdout.isatty() else text)
 
 
 def one_line(message: object) -> str:
