@@ -190,6 +190,7 @@ USES: dict[str, tuple[tuple[str, ...], str]] = {
     "signals": (("predict", "model.json", "data.csv", "--signals", "price"), "1 columns, but the"),
     "decisions": (("evaluate", "model.json", "other.csv"), "decisions: column 'power' is not in"),
     "twice": (("evaluate", "model.json", "data.csv", "--costs", "1"), "reads its costs from the"),
+    "at-most": (("evaluate", "model.json", "data.csv", "--at-most", "nan"), "--at-most: nan"),
     "norm": (("evaluate", "model.json", "data.csv", "--norm", "l7"), "--norm"),
     "report-columns": (
         ("report", "model.json", "other.csv", "-o", "x.html"),
@@ -252,6 +253,7 @@ def test_demo_data_that_cannot_be_written(command: Any) -> None:
     refused(command("demo", "--data", "power.txt"), ".csv and .parquet")
     refused(command("demo", "--data", "no/power.csv"), "cannot be written")
     refused(command("demo", "--samples", "0"), "--samples")
+    refused(command("demo", "--data", "power.csv", "--samples", "1" + "0" * 20), "--samples")
 
 
 def test_a_curved_region_has_no_vertices(command: Any) -> None:

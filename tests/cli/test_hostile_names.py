@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import logging
+import os
+import shutil
 import sys
 import warnings
 from pathlib import Path
@@ -133,3 +135,16 @@ def test_a_bar_shows_names_as_they_are(name: str, monkeypatch: pytest.MonkeyPatc
         bar.update(1, name)
     assert printable(name) in terminal.getvalue()
     assert "\x1b[2J" not in terminal.getvalue()
+
+
+def test_a_report_on_files_whose_names_are_no_letters(example: Path, command: Any) -> None:
+    name = os.fsdecode(b"p\xff.csv")
+    shutil.copy(example / "unseen.csv", name)
+    model = str(example / "power.json")
+    options = ("--no-refit", "--units", "plant_*=\udcfe", "-o", "page.html")
+    run = command("report", model, name, *options)
+    assert (run.code, run.err) == (0, "")
+    page = Path("page.html").read_text("utf-8")
+    assert r"power.json on p\udcff.csv" in page
+    assert r"Rows are those of p\udcff.csv." in page
+    assert r"plant_1 (\udcfe)" in page

@@ -18,8 +18,9 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, Standar
 
 import feaslearn as fl
 from examples import fit
-from feaslearn.exceptions import FeaslearnError, FileError, ModelFileError
+from feaslearn.exceptions import FeaslearnError, FileError, ModelFileError, UnsupportedError
 from feaslearn.io.arrays import encode_array
+from feaslearn.io.frame import Frame
 from feaslearn.io.model_file import _checksum
 
 
@@ -107,6 +108,24 @@ def test_an_edit_is_seen(texts: dict[str, str], tmp_path: Path) -> None:
     assert edited != texts["scaled"]
     with pytest.raises(ModelFileError, match="checksum is wrong: the file was edited or damaged"):
         load_text(edited, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["c", "y"])
+def test_names_that_no_file_could_be_written_with(name: str, tmp_path: Path) -> None:
+    values = np.random.default_rng(0).random((20, 3))
+
+    def fitted(change: dict[str, str]) -> fl.RegionRegressor:
+        signals, decisions = ([change.get(each, each) for each in names] for names in ("abc", "xy"))
+        model = fl.RegionRegressor(fl.Scaled(fl.Box(2)), cost=["a", "b"])
+        return model.fit(Frame(values, signals), Frame(values[:, :2], decisions))
+
+    text = json.dumps(encoded(fitted({}), tmp_path))
+    forged = json.loads(text.replace(f'"{name}"', '"\\ud800"'))
+    with pytest.raises(ModelFileError, match=r"text '\\ud800' is not Unicode"):
+        load_tree(forged, tmp_path)
+    # Nor is a file written that cannot be read again.
+    with pytest.raises(UnsupportedError, match=r"text '\\ud800', which is not Unicode"):
+        fl.save(fitted({name: "\ud800"}), tmp_path / "encoded.json")
 
 
 def test_spaces_and_the_order_of_keys_do_not_matter(texts: dict[str, str], tmp_path: Path) -> None:

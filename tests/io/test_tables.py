@@ -51,6 +51,8 @@ def test_other_letters_and_marks() -> None:
     assert read_csv("größe\n1\n".encode("latin-1"), "t", encoding="latin-1").names == ("größe",)
     assert read_csv("a,b\n1,2\n".encode("utf-16"), "t", encoding="utf-16").names == ("a", "b")
     assert read_csv(b"a:b\n1:2\n", "t", delimiter=":").names == ("a", "b")
+    for name in ("utf-8", "UTF-8", "utf8", "U8", "utf_8_sig"):
+        assert read_csv(b"\xef\xbb\xbfa,b\n1,2\n", "t", encoding=name).names == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -81,6 +83,12 @@ def test_files_that_are_no_tables(text: bytes, message: str) -> None:
 def test_encodings_and_marks_that_are_none() -> None:
     with pytest.raises(DataError, match="encoding: 'klingon' is not known"):
         read_csv(b"a\n1\n", "t", encoding="klingon")
+    with pytest.raises(DataError, match="encoding: 'base64' is not one of texts"):
+        read_csv(b"a\n1\n", "t", encoding="base64")
+    with pytest.raises(DataError, match="UTF-16 text"):
+        read_csv("a\n1\n".encode("utf-16"), "t", encoding="UTF8")
+    with pytest.raises(DataError, match="t: read as unicode_escape, it holds letters that are not"):
+        read_csv(rb"a\ud800,b" + b"\n1,2\n", "t", encoding="unicode_escape")
     with pytest.raises(DataError, match="delimiter: 'ab' is not one character"):
         read_csv(b"a\n1\n", "t", delimiter="ab")
 

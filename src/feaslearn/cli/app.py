@@ -82,7 +82,7 @@ def demo(
         ),
     ] = None,
     samples: Annotated[
-        int, typer.Option("--samples", metavar="NUMBER", min=1, help="Rows of --data.")
+        int, typer.Option("--samples", metavar="NUMBER", min=1, max=10**9, help="Rows of --data.")
     ] = 100,
     seed: Annotated[
         int, typer.Option("--seed", metavar="NUMBER", min=0, help="Seed of --data.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from rich.table import Table as Grid
 
 from feaslearn.cli.columns import decisions_for
 from feaslearn.cli.talk import Talk, complain
+from feaslearn.exceptions import DataError
 from feaslearn.io.table import Table
 from feaslearn.metrics import LABELS, Evaluation
 from feaslearn.metrics import evaluate as measure
@@ -50,6 +52,8 @@ def evaluate(
     bool
         False if the returned decisions are further off than ``at_most``.
     """
+    if at_most is not None and math.isnan(at_most):
+        raise DataError("--at-most: nan is not a number that a loss can be compared with")
     data = decisions_for(model, table, signals, decisions, costs, "evaluate")
     found = measure(model, data, norm=norm)
     passed = at_most is None or found.returned.mean <= at_most

@@ -52,11 +52,13 @@ def predict(
     problems = Problems()
     X = signals_for(model, table, signals, problems)
     prices = costs_for(model, table, costs, problems)
-    kept = table.find(keep, "--keep", problems)
+    kept = _kept(table, keep, decision_names(model), problems)
     problems.raise_if_any(DataError, "predict")
     decisions = np.asarray(model.predict(X.to_numpy(), costs=prices)).reshape(len(X), -1)
     names = [*(table.names[j] for j in kept), *decision_names(model)]
-    columns: list[Any] = [list(table.columns[j]) for j in kept]
+    # In CSV, cells stay the texts that they were.
+    typed = talk.as_json if output is None else output.suffix.lower() == ".parquet"
+    columns: list[Any] = [list(table.cells(j) if typed else table.columns[j]) for j in kept]
     columns += [column.tolist() for column in decisions.T]
     if output is not None:
         write_table(output, names, columns)
@@ -67,3 +69,17 @@ def predict(
         talk.tell({"columns": names, "rows": rows}, lambda _: None)
     else:
         hand_over(csv_text(names, zip(*columns, strict=True)))
+
+
+def _kept(
+    table: Table, keep: Sequence[str], names: Sequence[str], problems: Problems
+) -> tuple[int, ...]:
+    """Find the columns to copy; what is predicted has its own, which a pattern leaves out."""
+    found = table.find(keep, "--keep", problems)
+    for name in names:
+        if name in keep:
+            problems.add(
+                f"--keep: {name!r} is the name of a decision that is predicted, and two columns of "
+                "one name cannot be told apart; rename the one in the table"
+            )
+    return tuple(j for j in found if table.names[j] not in names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,6 +10,7 @@ from typing import Any
 
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.io.table import Table
+from feaslearn.io.texts import is_whole
 from feaslearn.messages import list_first
 from feaslearn.runs.memory import check_memory
 from feaslearn.trainers.progress import ProgressBar
@@ -86,18 +88,26 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _decoded(contents: bytes, source: str, encoding: str) -> str:
-    if contents.startswith((b"\xff\xfe", b"\xfe\xff")) and encoding == "utf-8":
+    try:
+        # The name that Python gives it: utf8 and UTF-8 are utf-8.
+        kind = codecs.lookup(encoding).name
+    except (LookupError, UnicodeError):
+        raise DataError(f"encoding: {encoding!r} is not known; try utf-8 or latin-1") from None
+    if contents.startswith((b"\xff\xfe", b"\xfe\xff")) and kind == "utf-8":
         raise DataError(f"{source}: not UTF-8 but UTF-16 text; name it with encoding utf-16")
     try:
         # A mark at the start of the file, which spreadsheets write, is no part of the first name.
-        return contents.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+        text = contents.decode("utf-8-sig" if kind == "utf-8" else kind)
     except UnicodeError as error:
         at = f" at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""
         raise DataError(
             f"{source}: not {encoding} text{at}; name its encoding, such as latin-1"
         ) from None
     except LookupError:
-        raise DataError(f"encoding: {encoding!r} is not known; try utf-8 or latin-1") from None
+        raise DataError(f"encoding: {encoding!r} is not one of texts; try utf-8") from None
+    if kind != "utf-8" and not is_whole(text):
+        raise DataError(f"{source}: read as {encoding}, it holds letters that are not Unicode")
+    return text
 
 
 def _rows(text: str, source: str, delimiter: str) -> tuple[list[list[str]], list[int]]:

@@ -11,6 +11,7 @@ from feaslearn.io.arrays import decode_array
 from feaslearn.io.encoder import DEEPEST, is_left_out
 from feaslearn.io.generators import decode_generator
 from feaslearn.io.registry import TRANSFORMERS, Registry, parameter_names
+from feaslearn.io.texts import is_whole
 from feaslearn.io.transformers import MOST_SIGNALS, restore_state
 from feaslearn.messages import did_you_mean
 
@@ -59,6 +60,8 @@ class Decoder:
             return self._tagged(node, where, depth)
         if isinstance(node, float) and not math.isfinite(node):
             raise ModelFileError(f"{where}: {node} is not a number that JSON has")
+        if isinstance(node, str) and not is_whole(node):
+            raise ModelFileError(f"{where}: the text {_short(node)} is not Unicode")
         return node
 
     def _items(self, nodes: Any, where: str, depth: int) -> list[Any]:

@@ -15,6 +15,7 @@ from feaslearn.exceptions import Problems
 from feaslearn.io.arrays import encode_array
 from feaslearn.io.generators import encode_generator
 from feaslearn.io.registry import TRANSFORMERS, Registry, parameter_names
+from feaslearn.io.texts import is_whole
 from feaslearn.io.transformers import fitted_state
 
 #: Values are not nested deeper than this, neither when they are saved nor when they are loaded.
@@ -63,7 +64,7 @@ class Encoder:
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
-            return str(value)
+            return self._text(str(value), where)
         if isinstance(value, np.generic):
             return self._scalar(value, where)
         if isinstance(value, int):
@@ -95,9 +96,14 @@ class Encoder:
 
     def _array(self, array: NDArray[Any], value: Any, where: str) -> Any:
         if array.dtype.kind in "UO" and all(isinstance(item, str) for item in array.flat):
-            return array.tolist()
+            return self.encode(array.tolist(), where)
         node = encode_array(array)
         return self._refuse(value, where, describe(value)) if node is None else node
+
+    def _text(self, text: str, where: str) -> Any:
+        if is_whole(text):
+            return text
+        return self._refuse(text, where, f"the text {text!r}, which is not Unicode")
 
     def _scalar(self, value: np.generic, where: str) -> Any:
         node = encode_array(np.asarray(value))

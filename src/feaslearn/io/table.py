@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null"})
 #: Cells that a message names.
 NAMED = 5
+#: Floats hold every whole number up to here.
+LARGEST_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +69,16 @@ class Table:
                     f"{name}: several columns in {self.source} are called {label!r}; rename them"
                 )
         return tuple(dict.fromkeys(found))
+
+    def cells(self, j: int) -> Sequence[str] | Array:
+        """Return a column as numbers where every cell is one or empty, else as its texts.
+
+        Whole numbers that a float cannot hold, as long keys are, stay texts.
+        """
+        numbers, bad = _as_numbers(self.columns[j], allow_missing=True)
+        if bad or np.isnan(numbers).all() or np.nanmax(np.abs(numbers)) > LARGEST_WHOLE:
+            return self.columns[j]
+        return numbers
 
     def frame(
         self, chosen: Sequence[int], problems: Problems, *, allow_missing: bool = False

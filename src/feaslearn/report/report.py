@@ -120,7 +120,8 @@ def write_report(
         place=place,
         source=source,
     )
-    write_bytes(path, page.encode("utf-8"))
+    # Names of files, and units, may come with bytes that are no letters: they are shown by codes.
+    write_bytes(path, page.encode("utf-8", errors="backslashreplace"))
 
 
 def render_report(

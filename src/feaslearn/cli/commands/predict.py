@@ -28,7 +28,11 @@ def predict(
     signals: options.Signals = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option("--keep", metavar="COLUMNS", help="Columns to copy to the output."),
+        typer.Option(
+            "--keep",
+            metavar="COLUMNS",
+            help="Columns to copy to the output; patterns leave out those of the decisions.",
+        ),
     ] = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
