@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from numbers import Integral
@@ -109,6 +110,37 @@ def list_first(places: Sequence[str], total: int) -> str:
     return "; ".join(places) + (f"; and {more} more" if more > 0 else "")
 
 
+class _Rows:
+    """The number of the first row: for every thread, and none is told of the caller's context."""
+
+    first = 0
+
+
+def row_number(row: int | np.integer[Any]) -> int:
+    """Return what a message calls a row, given its position.
+
+    Examples
+    --------
+    >>> from feaslearn.messages import row_number, rows_from
+    >>> with rows_from(1):
+    ...     row_number(4)
+    5
+    >>> row_number(4)
+    4
+    """
+    return int(row) + _Rows.first
+
+
+@contextmanager
+def rows_from(first: int) -> Iterator[None]:
+    """Count rows in messages from a number: arrays begin with 0, tables in files with 1."""
+    before, _Rows.first = _Rows.first, first
+    try:
+        yield
+    finally:
+        _Rows.first = before
+
+
 def column_label(position: int, names: Sequence[str] | None) -> str:
     """Name a column in a message: its name if it has one, its position if not."""
     return str(position) if names is None or position >= len(names) else repr(names[position])
@@ -154,6 +186,8 @@ def describe_non_finite(
     places = []
     for i, j in np.argwhere(bad)[:5]:
         value = "NaN" if np.isnan(values[i, j]) else values[i, j]
-        places.append(f"row {first_row + i}, column {column_label(j, names)} is {value}")
+        places.append(
+            f"row {row_number(first_row + i)}, column {column_label(j, names)} is {value}"
+        )
     count = "1 value is" if total == 1 else f"{total} values are"
     return f"{count} {kind}: {list_first(places, total)}"

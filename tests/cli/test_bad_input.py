@@ -95,7 +95,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "seed": (("--seed", "-1"), "--seed"),
     "jobs": (("--jobs", "0"), "n_jobs=0"),
     "weights": (("--weights", "wait"), "--weights: column 'wait' is not in data.csv"),
-    "weights-negative": (("--weights", "price"), "weights are not negative"),
+    "weights-negative": (("--weights", "price"), "in row 1; weights are not negative"),
     "unknown": (("--colour", "red"), "--colour"),
     "output": (("-o", "missing/out.json"), "cannot be written"),
     "output-folder": (("-o", "."), "a directory or a device"),

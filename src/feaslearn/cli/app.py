@@ -57,7 +57,8 @@ def _options(
     """Learn the constraints behind decisions.
 
     Exit codes: 0 all went well, 1 the answer is no or the run was interrupted, 2 what was given
-    cannot be used (one line on standard error says why, and nothing is written).
+    cannot be used (one line on standard error says why, and nothing is written). Messages count
+    rows of data from 1 and lines of a CSV file with its header.
 
     \b
     Examples:

@@ -65,7 +65,7 @@ def open_files(
         large = size > max_bytes or TIMES_THE_DATA * size > available_bytes()
         if chunks or (chunks is None and large):
             nothing = [np.zeros(0) for _ in source.labels]
-            table = Table(source.name, source.labels, nothing, lambda i: f"row {i}")
+            table = Table(source.name, source.labels, nothing, lambda i: f"row {i + 1}")
             return DataFiles(table, files, tuple(paths))
         if len(source.files) > 1:
             tables = [read_table(file, max_bytes=max_bytes) for file in source.files]

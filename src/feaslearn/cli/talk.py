@@ -56,7 +56,13 @@ class Talk:
 
     @contextmanager
     def speaking(self) -> Iterator[None]:
-        """For the time of a command: warnings in one line each, the log as far as asked."""
+        """For the time of a command: warnings in one line each, the log as far as asked.
+
+        Rows are counted from 1, as in ``--row`` and in tables.
+        """
+        # Imported here: it loads NumPy and scikit-learn, which `feaslearn --version` does not need.
+        from feaslearn.messages import rows_from
+
         handler = logging.StreamHandler()
         handler.setFormatter(PlainFormatter("%(name)s: %(message)s"))
         level = {0: logging.WARNING, 1: logging.INFO}.get(self.verbose, logging.DEBUG)
@@ -64,7 +70,7 @@ class Talk:
         logger.addHandler(handler)
         logger.setLevel(logging.ERROR if self.quiet else level)
         try:
-            with warnings.catch_warnings(), redirect_stderr(self._stderr()):
+            with warnings.catch_warnings(), redirect_stderr(self._stderr()), rows_from(1):
                 self._choose_warnings()
                 yield
         finally:

@@ -22,7 +22,7 @@ from feaslearn.data.shard import SHARD_ROWS
 from feaslearn.data.sources.open_source import open_source
 from feaslearn.data.sources.table_source import Block, TableSource, Task
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.messages import all_usual, beyond, find_columns
+from feaslearn.messages import all_usual, beyond, find_columns, row_number
 
 Answer = TypeVar("Answer")
 
@@ -213,7 +213,7 @@ class Chunks(ChunkSource):
             table = self._matrix(block, slice(ends[1], None), "weights", (label,), problems)
             weights = table[:, 0].astype(np.float64)
             if len(wrong := np.flatnonzero(weights < 0.0)):
-                row = block.row + int(wrong[0])
+                row = row_number(block.row + wrong[0])
                 problems.add(f"weights: {weights[wrong[0]]} in row {row}; they are not negative")
         problems.raise_if_any(DataError, block.place)
         return Chunk(S, X, weights, block.first, block.place)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from feaslearn.costs import FloatArray
 from feaslearn.exceptions import DataTypeError, Problems
-from feaslearn.messages import column_label, describe_non_finite, list_first
+from feaslearn.messages import column_label, describe_non_finite, list_first, row_number
 
 #: Numbers that need not be converted before they are read.
 AS_THEY_ARE = (np.dtype(np.float32), np.dtype(np.float64))
@@ -210,7 +210,8 @@ def _from_objects(
         if not isinstance(value, str | bytes):
             error = DataTypeError
         if total <= 5:
-            places.append(f"row {first_row + i}, column {column_label(j, names)} is {number}")
+            number_of_row = row_number(first_row + i)
+            places.append(f"row {number_of_row}, column {column_label(j, names)} is {number}")
     if total:
         what = "1 value is not a number" if total == 1 else f"{total} values are not numbers"
         problems.add(f"{name}: {what}: {list_first(places, total)}", error=error)

@@ -15,7 +15,7 @@ from feaslearn.exceptions import Problems
 from feaslearn.features import FeatureMap, fit_features
 from feaslearn.known import ResolvedKnown
 from feaslearn.losses import Loss
-from feaslearn.messages import column_label
+from feaslearn.messages import column_label, row_number
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.known_checks import check_known, reconcile
 from feaslearn.regressor.outputs import Outputs
@@ -112,7 +112,9 @@ def check_weights(weights: ArrayLike | None, count: int | None, problems: Proble
         problems.add(f"sample_weight has shape {shape}, expected ({count},)")
     elif len(wrong):
         row = wrong[0]
-        problems.add(f"sample_weight is {values[row]} in row {row}; weights are not negative")
+        problems.add(
+            f"sample_weight is {values[row]} in row {row_number(row)}; weights are not negative"
+        )
     elif len(values) and not values.any():
         problems.add("sample_weight: every weight is zero")
     elif np.isfinite(values).all() and len(values):

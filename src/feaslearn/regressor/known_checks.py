@@ -13,7 +13,7 @@ from feaslearn.exceptions import DataError, InfeasibleProblemError
 from feaslearn.hypotheses.constrained import half_spaces_of
 from feaslearn.hypotheses.nearest_known import least_broken
 from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
-from feaslearn.messages import list_first
+from feaslearn.messages import list_first, row_number
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.sets.conic_solver import nearest_by_solver
 from feaslearn.sets.half_spaces import HalfSpaces
@@ -63,7 +63,7 @@ def _check_consistent(
         if one.broken(x, tolerance)[0]:
             found.append((i, float(one.beyond(x).max())))
     if found:
-        places = [f"row {i} (by {gap:.3g})" for i, gap in found[:NAMED]]
+        places = [f"row {row_number(i)} (by {gap:.3g})" for i, gap in found[:NAMED]]
         raise DataError(
             "RegionRegressor: known: no decision satisfies all constraints at "
             f"{list_first(places, len(found))}; they contradict each other there"
@@ -99,7 +99,7 @@ def reconcile(
     labels = known.row_names(names)
     worst = over[rows].argmax(axis=1)
     places = [
-        f"row {i} breaks {labels[j]} by {over[i, j]:.4g}"
+        f"row {row_number(i)} breaks {labels[j]} by {over[i, j]:.4g}"
         for i, j in zip(rows[:NAMED], worst[:NAMED], strict=True)
     ]
     told = list_first(places, len(rows))

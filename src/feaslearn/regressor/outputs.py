@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from feaslearn.data import column_names
 from feaslearn.exceptions import FeaslearnWarning, Problems
 from feaslearn.known import KnownLimits
-from feaslearn.messages import list_first
+from feaslearn.messages import list_first, row_number
 
 Array = NDArray[np.float64]
 
@@ -125,4 +125,4 @@ def _warn_of_contradictions(rows: NDArray[np.intp], beyond: Array) -> None:
 
 
 def _places(rows: NDArray[np.intp]) -> str:
-    return list_first([f"row {row}" for row in rows[:5]], len(rows))
+    return list_first([f"row {row_number(row)}" for row in rows[:5]], len(rows))

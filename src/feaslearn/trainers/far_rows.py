@@ -18,7 +18,7 @@ from feaslearn.data import Shard, ShardSource, shards, shards_of
 from feaslearn.data.observed import observed
 from feaslearn.kernels.norms import SQUARED_L2
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
-from feaslearn.messages import list_first
+from feaslearn.messages import list_first, row_number
 from feaslearn.trainers.least_squares import least_squares
 
 Array = NDArray[np.float64]
@@ -119,7 +119,7 @@ def told_of(found: FarRows, squared: bool, where: str) -> str:
 
 def named(numbers: Indices) -> str:
     """Return the numbers of rows in words."""
-    return list_first([f"row {number}" for number in numbers[:NAMED]], len(numbers))
+    return list_first([f"row {row_number(number)}" for number in numbers[:NAMED]], len(numbers))
 
 
 def _stand_out(lengths: Array) -> bool:

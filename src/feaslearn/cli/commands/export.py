@@ -22,7 +22,12 @@ def export(
         typer.Option("--data", metavar="FILE", help="Or a table that holds the signal."),
     ] = None,
     row: Annotated[
-        int, typer.Option("--row", metavar="NUMBER", help="Its row, the first is 1.")
+        int,
+        typer.Option(
+            "--row",
+            metavar="NUMBER",
+            help="Its row; the first below the names is 1, as in messages.",
+        ),
     ] = 1,
     signals: options.Signals = None,
     form: Annotated[
@@ -66,6 +71,7 @@ def export(
     from feaslearn.cli.export import signal_of_row, signal_of_text
     from feaslearn.cli.outputs import file_or_print
     from feaslearn.io import load, read_table
+    from feaslearn.messages import rows_from
 
     if (at is None) == (data is None):
         raise typer.BadParameter("give the signal once: with --at, or with --data and --row")
@@ -79,4 +85,6 @@ def export(
             )
         else:
             signal = signal_of_text(fitted, split(at))
-        command(fitted, signal, form, written, talk, check=check)
+        # The one signal is that row of the table.
+        with rows_from(row):
+            command(fitted, signal, form, written, talk, check=check)

@@ -9,7 +9,7 @@ from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.kernels.small_lp import OPTIMAL
-from feaslearn.messages import list_first
+from feaslearn.messages import list_first, row_number
 from feaslearn.trainers.facet_learning.response import contradiction
 from feaslearn.trainers.facet_learning.samples import Samples, complete_rows
 
@@ -24,7 +24,7 @@ def refuse_empty(hypothesis: Facets, start: FacetRows, samples: Samples, whole: 
     empty = np.flatnonzero(samples.solve(start).status != OPTIMAL)
     if len(empty):
         complete = np.flatnonzero(complete_rows(whole))
-        places = [f"row {row}" for row in complete[empty[:5]]]
+        places = [f"row {row_number(row)}" for row in complete[empty[:5]]]
         raise DataError(
             "FacetLearning: no region with the bounds and the balance of Facets satisfies the "
             f"known constraints at {list_first(places, len(empty))}; give one of them only"
@@ -39,8 +39,9 @@ def contradictions(whole: Shard, samples: Samples, noise: float) -> list[str]:
     complete = np.flatnonzero(complete_rows(whole))
     i, j = complete[list(pair)]
     saved = float(whole.costs[i] @ (whole.decisions[i] - whole.decisions[j]))
+    first, second = row_number(i), row_number(j)
     return [
-        f"rows {i} and {j} have the same features, but at the prices of row {i} the decision of "
-        f"row {j} costs {saved:.4g} less: they cannot both be optimal in one region; is a signal "
-        "missing that the region depends on, or a cost wrong?"
+        f"rows {first} and {second} have the same features, but at the prices of row {first} the "
+        f"decision of row {second} costs {saved:.4g} less: they cannot both be optimal in one "
+        "region; is a signal missing that the region depends on, or a cost wrong?"
     ]
