@@ -49,6 +49,8 @@ def test_the_order_of_a_table_does_not_matter(
     expected = command(*asked(name, model, tables["unseen"]))
     assert (expected.code, expected.err) == (0, "")
     assert command(*asked(name, model, tables["reordered"])).out == expected.out
+    if name.startswith("predict"):
+        assert command("predict", str(model), tables["unseen"], "--json").out == expected.out
 
 
 def test_a_report_does_not_depend_on_it_either(
