@@ -116,6 +116,8 @@ RIGHT = Optimum(np.array([2.0, 1.0, 0.0]), 4.0, np.array([-1.0, 0.0, 2.0]))
         (RIGHT._replace(prices=np.array([1.0, 0.0, 2.0])), "prices that prove nothing"),
         (RIGHT._replace(prices=np.array([0.0, 0.0, 2.0])), "prices that prove nothing"),
         (RIGHT._replace(point=np.full(3, np.nan)), "numbers that are not finite"),
+        (RIGHT._replace(point=np.array([2.0, np.nan, 0.0])), "numbers that are not finite"),
+        (RIGHT._replace(prices=np.array([np.inf, 0.0, 2.0])), "numbers that are not finite"),
         ("numerical trouble", "numerical trouble"),
     ],
 )

@@ -182,6 +182,8 @@ def test_however_large_prices_are_the_nearest_decision_comes_first(costs: list[f
         (limits([0.0, 0.0], [1.0, 1.0], G=[[-1.0, -1.0]], g=[1.0]), 1.0),
         (limits([0.0, 0.0], [1.0, 1.0], E=[[1.0, 1.0]], e=[-0.5]), 0.5),
         (limits([0.0, 0.0], [1.0, 1.0], E=[[1.0, 1.0]], e=[2.5]), 0.5),
+        (limits([-5.0, -5.0], [9.0, 9.0], G=[[1.0, 1.0], [-1.0, 1.0]], g=[30.0, 1.0]), 12.0),
+        (limits([-5.0, -5.0], [9.0, 9.0], G=[[-1.0, -2.0]], g=[18.0]), 3.0),
     ],
 )
 def test_rows_that_contradict_each_other_are_broken_least(
@@ -224,3 +226,12 @@ def test_points_of_the_set_that_make_one_decision_are_no_tie() -> None:
     costs = np.array([[-1.0, 0.0], [-1.0, -1.0]])
     assert within.hypothesis.tied(theta, np.ones((2, 1)), costs).all()
     assert within.tied(theta, features, costs).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_ties_are_told_in_any_unit(unit: float) -> None:
+    known = limits([0.0, 0.0], [0.5 * unit, 2.0 * unit])
+    features = np.hstack([np.ones((3, 1)), np.tile(known.columns(), (3, 1))])
+    within = Constrained(fl.Scaled(fl.Simplex(2)), known.shape)
+    costs = np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 1.0]])
+    assert within.tied(np.array([unit, 0.0, 0.0]), features, costs).tolist() == [True, False, False]

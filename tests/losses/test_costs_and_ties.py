@@ -127,3 +127,14 @@ def test_prices_that_only_rounding_makes_tie_beside_a_column_of_zeros() -> None:
     found = make_loss("predictability", "squared-l2").rows(hypothesis, theta, shard)
     assert found.tied.all()
     assert found.values == pytest.approx([0.0], abs=1e-9)
+
+
+def test_nearly_tied_faces_are_whole_where_a_solver_measures_them() -> None:
+    """No kernel has the largest error over a face: a solver finds the nearest point of it."""
+    hypothesis, loss = fl.Affine(fl.Simplex(2)), fl.Predictability("linf", squared=False)
+    theta = np.eye(2).ravel()
+    middle = np.array([[0.5, 0.5]])
+    for apart, expected in ((0.0, 0.0), (1e-11, 0.0), (1e-6, 0.5)):
+        costs = np.array([[1.0, 1.0 + apart]])
+        shard = Shard(np.ones((1, 1)), costs, middle, np.ones(1))
+        assert loss.samples(hypothesis, theta, shard)[0] == pytest.approx(expected, abs=1e-7)

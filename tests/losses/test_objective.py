@@ -104,3 +104,12 @@ def test_norms_that_no_kernel_serves_are_computed(norm: str) -> None:
         found = loss.samples(point, theta, shard)
         np.testing.assert_allclose(found, expected, atol=1e-7)
         np.testing.assert_allclose(loss.rows(point, theta, shard).values, expected, atol=1e-7)
+
+
+def test_observed_values_are_counted_over_all_shards() -> None:
+    decisions = np.ones((2500, 2))
+    decisions[[3, 2400], 1] = np.nan
+    table = Shard(np.ones((2500, 1)), decisions, decisions, np.full(2500, 1 / 2500))
+    parts = list(shards(table, 1000))
+    assert len(parts) == 3
+    assert Objective(fl.Predictability(), fl.Scaled(fl.Box(2)), parts).n_observed == 4998

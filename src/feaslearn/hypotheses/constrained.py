@@ -34,6 +34,8 @@ ROUNDING = 1e-11
 BROKEN = 1e-8
 #: Prices are moved by this share to see whether another decision costs the same.
 NUDGE = 1e-7
+#: Decisions that are closer than this, relative to their size, are the same.
+SAME_DECISION = 1e-9
 
 
 class Constrained(Hypothesis):
@@ -84,12 +86,14 @@ class Constrained(Hypothesis):
             # Several points of Z may make one decision; nudged prices tell.
             direction = np.random.default_rng(0).normal(size=costs.shape[1])
             nudge = NUDGE * np.abs(costs[rows]).max(axis=1, keepdims=True) * direction
-            ends = [
-                self._solve(theta, features[rows], costs[rows] + sign * nudge)[0]
-                for sign in (1.0, -1.0)
-            ]
-            size = 1.0 + np.abs(ends[0]).max(axis=1)
-            tied[rows] = np.abs(ends[0] - ends[1]).max(axis=1) > 1e-9 * size
+            ends = np.array(
+                [
+                    self._solve(theta, features[rows], costs[rows] + sign * nudge)[0]
+                    for sign in (1.0, -1.0)
+                ]
+            )
+            apart = np.abs(ends[0] - ends[1]).max(axis=1)
+            tied[rows] = apart > SAME_DECISION * np.abs(ends).max(axis=(0, 2))
         return tied & ~empty
 
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
