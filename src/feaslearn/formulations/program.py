@@ -242,7 +242,8 @@ def solve(
             if clock is not None and clock.limited:
                 seconds = min(options.get("time_limit", np.inf), clock.left)
                 limit = {_LIMITS.get(solver, "time_limit"): seconds}
-            answer = _attempt(problem, solver, options | limit, accepted, relative)
+            answer = _attempt(problem, solver, options | limit, accepted)
+            answer = answer or _broken(problem, relative)
             if answer == "":
                 if solver != attempts[0][0]:
                     told = "; ".join(dict.fromkeys(said))
@@ -258,13 +259,9 @@ def solve(
 
 
 def _attempt(
-    problem: Any,
-    solver: str,
-    options: dict[str, float],
-    accepted: tuple[str, ...],
-    relative: bool,
+    problem: Any, solver: str, options: dict[str, float], accepted: tuple[str, ...]
 ) -> str:
-    """Solve with one solver; return what is wrong with the answer, or nothing."""
+    """Solve with one solver; return what it said if that is no answer, or nothing."""
     cp = load_cvxpy()
     try:
         with warnings.catch_warnings():
@@ -274,8 +271,11 @@ def _attempt(
     except (cp.error.SolverError, ValueError) as error:
         # CVXPY raises ValueError where a solver ends without any status.
         return str(error)
-    if problem.status not in accepted:
-        return str(problem.status)
+    return "" if problem.status in accepted else str(problem.status)
+
+
+def _broken(problem: Any, relative: bool) -> str:
+    """Return how far an answer breaks the rows, or nothing."""
     with np.errstate(divide="ignore", invalid="ignore"):
         # At the apex of a cone CVXPY divides by zero on its way to a right answer.
         violated = max((_violation(row, relative) for row in problem.constraints), default=0.0)
