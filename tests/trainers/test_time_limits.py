@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Shard, shards
+from feaslearn.data import Chunk, ChunkSource, Names, Shard, shards
 from feaslearn.exceptions import TimeLimitError
 from feaslearn.losses import Objective
 from feaslearn.runs import Clock, OutOfTime, Run
@@ -198,24 +198,34 @@ def test_a_second_attempt_of_a_solver_has_the_time_that_is_left(
 
 
 def test_a_first_look_at_chunks_goes_on_where_it_was_ended(tmp_path: Path) -> None:
-    many = [np.tile(table, (100, 1)) for table in (POWER.signals, POWER.decisions)]
-    read = []
+    signals, decisions = (np.tile(table, (100, 1)) for table in (POWER.signals, POWER.decisions))
+    count, read = len(signals), []
 
-    def rows() -> Any:
-        for part in range(20):
-            read.append(part)
-            time.sleep(0.05 if slowly else 0.0)
-            yield tuple(many)
+    class Slow(ChunkSource):
+        names = Names(tuple("abcdefgh"), tuple("xyz"))
+
+        def map(self, function: Any, n_jobs: int = 1, signals_only: Any = None) -> Any:
+            for part in range(20):
+                read.append(part)
+                time.sleep(0.05 if slowly else 0.0)
+                yield function(Chunk(signals, decisions, np.ones(count), first=part * count))
+
+        def identity(self) -> object:
+            return "what tells it from others" if known else None
 
     def fitted(**options: Any) -> fl.RegionRegressor:
         trainer = fl.trainers.GradientDescent(0, n_starts=1, **options)
         model = fl.RegionRegressor(
             fl.Affine(fl.Simplex(2)), cost=POWER.cost, trainer=trainer, random_state=0
         )
-        return model.fit(fl.Chunks(rows))
+        return model.fit(Slow())
 
-    slowly, path = True, tmp_path / "run.ckpt"
+    slowly, known, path = True, False, tmp_path / "run.ckpt"
     checkpoint = fl.trainers.Checkpoint(path, seconds=0.0)
+    with pytest.raises(TimeLimitError, match="any model. Allow"):
+        fitted(max_seconds=0.4, checkpoint=checkpoint)
+    known = True
+    read.clear()
     with pytest.raises(TimeLimitError, match="in the checkpoint"):
         fitted(max_seconds=0.4, checkpoint=checkpoint)
     assert len(read) < 20

@@ -96,7 +96,9 @@ def carried_out(
     except OutOfTime:
         if objective.run.clock.limited:
             raise  # the whole run has more to say
-        kept = "" if trainer.checkpoint is None else "; what was done is in the checkpoint"
+        checkpoint = as_checkpoint(trainer.checkpoint)
+        written = checkpoint is not None and checkpoint.file().exists()
+        kept = "; what was done is in the checkpoint" if written else ""
         raise TimeLimitError(
             f"max_seconds={trainer.max_seconds!r} was over before there was any model{kept}. Allow "
             "more time, or fit to fewer samples or a smaller hypothesis"
