@@ -102,7 +102,7 @@ soak-fuzz: $(VENV)/.test
 MUTANT_TESTS := src/feaslearn/losses src/feaslearn/sets src/feaslearn/hypotheses \
 	tests/losses tests/sets tests/hypotheses tests/known tests/problem tests/formulations tests/export \
 	tests/regressor tests/trainers/minkowski_fit tests/properties tests/test_region.py \
-	tests/test_regressor.py tests/test_checks.py tests/test_check_gradient.py tests/test_second_solver.py
+	tests/test_regressor.py tests/test_checks.py tests/test_check_loss.py tests/test_check_gradient.py tests/test_second_solver.py
 # A few examples of each property: a mutant meets many tests.
 soak-mutants: export HYPOTHESIS_PROFILE = few
 soak-mutants: $(VENV)/.test

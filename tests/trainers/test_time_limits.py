@@ -222,7 +222,7 @@ def test_a_first_look_at_chunks_goes_on_where_it_was_ended(tmp_path: Path) -> No
 
     slowly, known, path = True, False, tmp_path / "run.ckpt"
     checkpoint = fl.trainers.Checkpoint(path, seconds=0.0)
-    with pytest.raises(TimeLimitError, match="any model. Allow"):
+    with pytest.raises(TimeLimitError, match=r"any model\. Allow"):
         fitted(max_seconds=0.4, checkpoint=checkpoint)
     known = True
     read.clear()
