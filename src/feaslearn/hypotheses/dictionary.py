@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import combinations
 from math import comb
 from numbers import Integral
@@ -101,17 +102,19 @@ def _segment(g: np.ndarray) -> Term:
     return Term(Box(1, 0.0, 1.0), matrix=g[:, None].tolist())
 
 
-def automatic(n: int) -> list[Term]:
-    """List what serves n decisions of which nothing else is known.
+# Asked for by every region; hundreds of terms take milliseconds to make.
+@lru_cache(maxsize=8)
+def automatic(n: int) -> tuple[Term, ...]:
+    """Return what serves n decisions of which nothing else is known.
 
     Few decisions: hypersimplices, all pairs, and a segment along each decision. Many are taken
     for a time series, with moving averages over up to six decisions instead of pairs.
     """
     if n == 1:
-        return segments(np.eye(1))
+        return tuple(segments(np.eye(1)))
     near = simplices(n, [2]) if n <= MOST_PAIRS else smoothed(n, range(2, 7), n // 12)
     # Two decisions have one pair, which is a hypersimplex as well.
-    return [*hypersimplices(n), *(near if n > 2 else []), *segments(np.eye(n))]
+    return (*hypersimplices(n), *(near if n > 2 else []), *segments(np.eye(n)))
 
 
 def _choices(n: int, sizes: Sequence[int]) -> Iterable[list[int]]:

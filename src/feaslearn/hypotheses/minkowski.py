@@ -142,7 +142,7 @@ class Minkowski(Hypothesis):
                 raise UnsupportedError(
                     f"Minkowski: terms={self.terms!r} is neither 'auto' nor a list of Term"
                 )
-            return dictionary.automatic(n)
+            return list(dictionary.automatic(n))
         terms = [each for each in self.terms if isinstance(each, Term)]
         if len(terms) < len(self.terms):
             raise UnsupportedError(

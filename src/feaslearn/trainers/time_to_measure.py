@@ -24,13 +24,15 @@ Work = Callable[[Objective], object]
 
 #: Share of the time left that is enough to find out how long a pass takes, and that is too much.
 LOOK, MOST_LOOKED = 0.02, 0.04
+#: A first look that takes a larger share of the time left is not repeated: it is not loading alone.
+LOADED = 0.1
 #: Seconds by which a limit may well be exceeded: shorter work is not planned for.
 GRACE = 0.5
 #: How often all samples must be measurable within a limit: otherwise a part of them is fitted to.
 ROUNDS = 10.0
 #: The same for parameters that are found already.
 OFTEN_ENOUGH = 4.0
-#: No part has fewer samples.
+#: No part that is fitted to has fewer samples.
 FEWEST = 50
 
 
@@ -48,7 +50,7 @@ def with_time_to_measure(objective: Objective, theta: Array | None = None) -> Ob
 
 
 def affordable(
-    objective: Objective, work: Work | None = None, rounds: float = ROUNDS
+    objective: Objective, work: Work | None = None, rounds: float = ROUNDS, fewest: int = FEWEST
 ) -> tuple[Objective, list[str]]:
     """Return the objective, or with a limit that has no room for all samples, a part of them.
 
@@ -61,6 +63,8 @@ def affordable(
         where the hypothesis is an affine image or has facets.
     rounds : float, default=ROUNDS
         How often that must be possible within the limit.
+    fewest : int, default=FEWEST
+        No part has fewer samples.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def affordable(
     if needed <= clock.left + GRACE:
         return objective, []
     total = objective.n_samples
-    count = min(total, max(FEWEST, int(total * clock.left / needed)))
+    count = min(total, max(fewest, int(total * clock.left / needed)))
     if count == total:
         return objective, []
     # What is written down of a part is no use to a run that has time for all.
@@ -96,7 +100,8 @@ def measurable(objective: Objective, theta: Array) -> tuple[Objective, list[str]
     How long that takes depends on the parameters: ties and known constraints that leave no decision
     take programs.
     """
-    part, told = affordable(objective, lambda part: measure_all(part, theta), OFTEN_ENOUGH)
+    # Nothing is fitted to them: one sample may be all that there is time for.
+    part, told = affordable(objective, lambda part: measure_all(part, theta), OFTEN_ENOUGH, 1)
     few = f"there was time to measure {part.n_samples} samples alone: losses are those of these"
     return part, [few] if told else []
 
@@ -115,8 +120,9 @@ def seconds_of(objective: Objective, work: Work) -> float:
     if isinstance(objective.shards, ShardSource):
         return _of_source(objective, objective.shards, work, look)
     first, total = objective.first, objective.n_samples
-    _timed(objective, next(shards(first, 1)), work)  # what is loaded on its first use
     alone = _timed(objective, next(shards(first, 1)), work)
+    if alone < LOADED * objective.run.clock.left:
+        alone = _timed(objective, next(shards(first, 1)), work)  # all is loaded now
     seconds, count, most = alone, 1, MOST_LOOKED * objective.run.clock.left
     while count < len(first.weights) and seconds < min(max(look, 2.0 * alone), most):
         part = next(shards(first, 4 * count))

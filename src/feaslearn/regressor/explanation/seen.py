@@ -82,13 +82,15 @@ def look(
     count, n = rows.n_rows, rows.n_decisions
     most = _most(hypothesis, n) if data.known is None else min(BY_KNOWN, _most(hypothesis, n))
     region = hypothesis if data.known is None else constrained(hypothesis, data.known.shape)
+    some, shown = None, None
     if max_seconds is not None and np.isfinite(max_seconds):
-        began, few = time.monotonic(), rows.every(-(-count // FEWEST))
-        exposure(region, theta, few.features, few.costs)
-        each = (time.monotonic() - began) / len(few.weights)
+        began, some = time.monotonic(), rows.every(-(-count // FEWEST))
+        shown = exposure(region, theta, some.features, some.costs)
+        each = (time.monotonic() - began) / len(some.weights)
         most = min(most, max(FEWEST, int((GRACE + SHARE * float(max_seconds)) / each)))
-    some = rows.every(-(-count // most))
-    shown = exposure(region, theta, some.features, some.costs)
+    if some is None or shown is None or most > FEWEST:
+        some = rows.every(-(-count // most))
+        shown = exposure(region, theta, some.features, some.costs)
     if data.known is not None:
         shape = data.known.shape
         some = some._replace(features=shape.split(some.features)[0])

@@ -18,6 +18,8 @@ MOST_LATENT, MOST_ROWS = 300_000, 2_000_000
 #: Under a time limit: samples of the smallest program, how much larger the next one is, and how
 #: much longer it takes.
 SMALLEST, STEP, LONGER = 50, 4, 6.0
+#: About how many latent points a program is written with in a second, before any solver begins.
+WRITTEN = 20_000
 #: The detail that says how many samples the program had, where these were not all.
 PART = "samples of the program"
 
@@ -25,9 +27,13 @@ PART = "samples of the program"
 def too_large(model: Minkowski, objective: Objective, n_rows: int) -> bool:
     """Say whether a program with the faces of so many samples would be too large."""
     n = objective.n_decisions
-    terms = model.terms_of(n)
-    latent = n_rows * sum(term.primitive.dimension for term in terms)
-    return latent > MOST_LATENT or objective.n_samples * (n + len(terms)) > MOST_ROWS
+    scales = objective.n_samples * (n + len(model.terms_of(n)))
+    return _latent(model, n, n_rows) > MOST_LATENT or scales > MOST_ROWS
+
+
+def _latent(model: Minkowski, n: int, n_rows: float) -> float:
+    """Return how many latent points a program with the faces of so many samples has."""
+    return n_rows * sum(term.primitive.dimension for term in model.terms_of(n))
 
 
 def fit_by_program(
@@ -51,7 +57,9 @@ def fit_by_program(
     took = 0.0
     for count in _sizes(n_rows, clock):
         before = clock.left
-        if before < LONGER * took:
+        faces = (n_tied or n_rows) * count / n_rows
+        written = _latent(model, objective.n_decisions, faces) / WRITTEN
+        if before < LONGER * took or before < written:
             break
         try:
             found = _solved(fit, objective, strengths, _part(rows, count))

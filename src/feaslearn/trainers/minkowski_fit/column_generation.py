@@ -51,7 +51,7 @@ def grow(
                 late = True
                 break
             fit, plain = trial, solved
-            priced = _best(model, fit, plain)
+            priced = _best(model, fit, plain, clock)
             size = np.sqrt(fit.moments.xx)
             known = any(np.allclose(priced.shape, shape) for shape in shapes)
             ended = priced.rate <= NO_RATE * size or known
@@ -77,7 +77,7 @@ def grow(
     )
 
 
-def _best(model: GrownMinkowski, fit: MinkowskiFit, fitted: Fitted) -> Priced:
+def _best(model: GrownMinkowski, fit: MinkowskiFit, fitted: Fitted, clock: Clock) -> Priced:
     """Return the term of the highest rate, given the errors of a fit."""
     samples = fit.samples
     errors, costs = [], []
@@ -88,7 +88,7 @@ def _best(model: GrownMinkowski, fit: MinkowskiFit, fitted: Fitted) -> Priced:
         errors.append(psi.T[:, :, None] * weighted)
         costs.append(shard.costs)
     search = best_simplex if model.family == "simplices" else best_segment
-    return search(np.concatenate(errors, axis=1), np.concatenate(costs))
+    return search(np.concatenate(errors, axis=1), np.concatenate(costs), clock)
 
 
 def _whole(shard: Shard, _: NDArray[np.intp]) -> Shard:

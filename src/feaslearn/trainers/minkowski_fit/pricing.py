@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.runs import Clock, OutOfTime
+
 Array = NDArray[np.float64]
 
 #: Decisions up to which all their subsets are looked at.
@@ -28,15 +30,19 @@ class Priced(NamedTuple):
     exact: bool
 
 
-def best_simplex(errors: Array, costs: Array) -> Priced:
+def best_simplex(errors: Array, costs: Array, clock: Clock) -> Priced:
     """Return the set of two or more decisions whose simplex has the highest rate.
 
-    ``errors`` (M, N, n) are weighted, for each function of the scales.
+    ``errors`` (M, N, n) are weighted, for each function of the scales. When the time is up, the
+    best so far is returned, of rate zero where there is none.
     """
     n = costs.shape[1]
     if n > MOST_EXACT:
-        return _climbed(errors, costs)
-    rates = _rates_of_subsets(errors, costs)
+        return _climbed(errors, costs, clock)
+    try:
+        rates = _rates_of_subsets(errors, costs, clock)
+    except OutOfTime:
+        return Priced(np.ones(n), 0.0, exact=False)
     # Single decisions are points, which is what an offset is for.
     rates[:, [0, *(1 << np.arange(n))]] = -np.inf
     best = int(np.argmax(rates.max(axis=0)))
@@ -44,7 +50,7 @@ def best_simplex(errors: Array, costs: Array) -> Priced:
     return Priced(shape, float(rates[:, best].max()), exact=True)
 
 
-def _rates_of_subsets(errors: Array, costs: Array) -> Array:
+def _rates_of_subsets(errors: Array, costs: Array, clock: Clock) -> Array:
     """Return the rates (M, 2^n) of all subsets, written as binary numbers."""
     M, count, n = errors.shape
     subsets = np.arange(1 << n)
@@ -52,6 +58,8 @@ def _rates_of_subsets(errors: Array, costs: Array) -> Array:
     rates, own = np.zeros((M, len(subsets))), np.zeros((M, len(subsets)))
     order = np.argsort(costs, axis=1)
     for i in range(count):
+        if clock.out():
+            raise OutOfTime
         own[:] = 0.0
         # From the dearest to the cheapest: the last one written is the cheapest of its subset.
         for j in order[i, ::-1]:
@@ -60,7 +68,7 @@ def _rates_of_subsets(errors: Array, costs: Array) -> Array:
     return rates
 
 
-def _climbed(errors: Array, costs: Array) -> Priced:
+def _climbed(errors: Array, costs: Array, clock: Clock) -> Priced:
     """Add and remove one decision at a time while the rate rises, from several starts."""
     n = costs.shape[1]
 
@@ -74,7 +82,7 @@ def _climbed(errors: Array, costs: Array) -> Priced:
         shape = np.zeros(n)
         shape[random.choice(n, 2, replace=False)] = 1.0
         value = rate(shape)
-        while True:
+        while not clock.out():
             others = np.abs(shape - np.eye(n))
             others = others[others.sum(axis=1) >= 2.0]
             rates = [rate(other) for other in others]
@@ -86,7 +94,7 @@ def _climbed(errors: Array, costs: Array) -> Priced:
     return best
 
 
-def best_segment(errors: Array, costs: Array) -> Priced:
+def best_segment(errors: Array, costs: Array, clock: Clock) -> Priced:
     """Return a direction of length one whose segment has a high rate; a heuristic.
 
     For the rows that would take the segment, the best direction is the sum of their errors; rows
@@ -98,11 +106,11 @@ def best_segment(errors: Array, costs: Array) -> Priced:
     first, second = np.triu_indices(n, 1)
     pairs = (np.eye(n)[first] - np.eye(n)[second])[:200]
     starts = [np.eye(n), -np.eye(n), pairs, -pairs, random.normal(size=(STARTS, n))]
-    best = Priced(np.eye(n)[0], -np.inf, exact=False)
+    best = Priced(np.eye(n)[0], 0.0, exact=False)
     for table in errors:
         for start in np.vstack(starts):
             g = start / float(np.linalg.norm(start))
-            for _ in range(20):
+            for _ in range(0 if clock.out() else 20):
                 total = table[costs @ g < 0.0].sum(axis=0)
                 if total @ g > best.rate:
                     best = Priced(g, float(total @ g), exact=False)
