@@ -30,6 +30,7 @@ from feaslearn.trainers.minkowski_fit import (
 )
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
 from feaslearn.trainers.running import Given
+from feaslearn.trainers.time_to_measure import measurable
 from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
@@ -175,12 +176,15 @@ class Convex(Trainer):
                 ended = with_ties(fit, objective, fitted, self.robust)
         else:
             ended = by_other_loss(fit, objective, Strengths(float(ridge), float(sparsity)))
-        fitted = ended.fitted
-        result = self._result(ended.some, fitted, tied, began)
-        result.warnings = warnings + ended.warnings + result.warnings
+        fitted, some, few = ended.fitted, ended.some, list[str]()
+        if tied or not _squared(objective):
+            # The optimum may tie where the parameters that were timed before did not.
+            some, few = measurable(some, fitted.theta)
+        result = self._result(some, fitted, tied, began)
+        result.warnings = warnings + ended.warnings + few + result.warnings
         if ended.vacuous:
             result.status = "converged"
-        if objective.run.late() or PART in fitted.details:
+        if objective.run.late() or PART in fitted.details or few:
             result.status, result.lower_bound = objective.run.ended(), None
         logger.info("Convex: %s, loss %.6g", result.status, result.objective)
         return Trained(fitted.theta, result)

@@ -17,7 +17,7 @@ from feaslearn.trainers.minkowski_fit.penalized import Strengths
 MOST_LATENT, MOST_ROWS = 300_000, 2_000_000
 #: Under a time limit: samples of the smallest program, how much larger the next one is, and how
 #: much longer it takes.
-SMALLEST, STEP, LONGER = 50, 4, 6.0
+SMALLEST, STEP, LONGER = 50, 4, 8.0
 #: About how many latent points a program is written with in a second, before any solver begins.
 WRITTEN = 20_000
 #: The detail that says how many samples the program had, where these were not all.
