@@ -136,7 +136,8 @@ def test_spaces_and_the_order_of_keys_do_not_matter(texts: dict[str, str], tmp_p
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        (2, r"version 2 of the schema, written by feaslearn .*: upgrade feaslearn"),
+        (3, r"version 3 of the schema, written by feaslearn .*: upgrade feaslearn"),
+        (1, r"version 1 of the schema, written by feaslearn .*: fit the model again"),
         (0, "0 is not a version"),
         (-1, "-1 is not a version"),
         ("1", "'1' is not a version"),

@@ -22,7 +22,7 @@ from feaslearn.regressor.reader import check_fitted
 
 FORMAT = "feaslearn-model"
 #: The schema that is written, and the oldest that is read.
-VERSION, OLDEST = 1, 1
+VERSION, OLDEST = 2, 2
 #: Files beyond this are refused unless the caller says otherwise.
 MAX_BYTES = 256 * 2**20
 #: Asked of the package itself: its names lead to every layer, this one may not.
@@ -185,8 +185,13 @@ def _open(contents: bytes) -> Any:
 
 
 def _check_version(version: object, writer: object) -> None:
-    if type(version) is not int or version < OLDEST:
-        raise ModelFileError(f"{version!r} is not a version of the schema, which are {OLDEST} on")
+    if type(version) is not int or version < 1:
+        raise ModelFileError(f"{version!r} is not a version of the schema")
+    if version < OLDEST:
+        raise ModelFileError(
+            f"the file has version {version} of the schema, written by feaslearn {writer}; this is "
+            f"feaslearn {__version__}, which reads {OLDEST} on: fit the model again"
+        )
     if version > VERSION:
         raise ModelFileError(
             f"the file has version {version} of the schema, written by feaslearn {writer}; this is "
