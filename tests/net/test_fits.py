@@ -1,0 +1,104 @@
+"""Fits agree with what was recorded: exact ones to rounding, others by their quality."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.distributed import ClusterChunks
+from net import measure
+from net.cases import EXACT, QUALITY, REFITS, SEARCHES, SEEDS, Table, table
+
+RECORDED, ARRAYS = measure.recorded(), measure.arrays()
+#: Convex fits that are also made from chunks, and on a cluster.
+CHUNKED = ("noisy hypersimplices", "noisy box-scale", "noisy policy", "gaps hypersimplices")
+
+
+def same_decisions(
+    model: fl.RegionRegressor, name: str, data: Table, relative: float = 1e-9
+) -> None:
+    """Compare decisions with those recorded; at a tie any decision of least cost will do."""
+    size = np.nanmax(np.abs(data.decisions))
+    for what, found in measure.decisions(model, data).items():
+        expected = ARRAYS[f"{name}/{what}"]
+        far = np.abs(found - expected).max(axis=1) > relative * size
+        if not far.any():
+            continue
+        assert what == "whatif" or model.cost_ is not None, (name, what)
+        costs = data.prices if what == "whatif" else model.cost_.costs(data.new)
+        for i in np.flatnonzero(far):
+            gap = abs(costs[i] @ (found[i] - expected[i]))
+            assert gap <= relative * size * np.abs(costs[i]).sum(), (name, what, i)
+            assert model.region(data.new[i]).distance(found[i]) <= 1e-7 * size, (name, what, i)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_exact_fits(name: str) -> None:
+    case, told = EXACT[name], RECORDED["exact"][name]
+    model = case.fit()
+    found = measure.result(model)
+    assert found.pop("status") == told["status"]
+    spread = float(np.nanvar(table(case.table).decisions))
+    for key, value in found.items():
+        if value is None or told[key] is None:
+            assert value == told[key], key
+        else:
+            assert value == pytest.approx(told[key], rel=1e-8, abs=1e-8 * spread), key
+    same_decisions(model, name, table(case.table), 1e-8)
+
+
+@pytest.mark.parametrize("name", REFITS)
+def test_refits_within_known_constraints(name: str) -> None:
+    """A local search from the same start may end a little better or worse."""
+    assert REFITS[name].fit().result_.objective <= 1.02 * RECORDED["refits"][name]["objective"]
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_searches_are_as_good_on_average(name: str) -> None:
+    before = np.array(RECORDED["searches"][name]["losses"])
+    now = np.array([SEARCHES[name].fit(random_state=seed).result_.objective for seed in SEEDS])
+    error = np.sqrt((before.var(ddof=1) + now.var(ddof=1)) / len(SEEDS))
+    assert now.mean() <= before.mean() + 2.0 * error + 1e-9
+
+
+@pytest.mark.parametrize("name", QUALITY)
+def test_facets_and_the_default_are_as_good(name: str) -> None:
+    case, told = QUALITY[name], RECORDED["quality"][name]
+    found = measure.quality(case.fit(), table(case.table))
+    assert found["r2"] >= told["r2"] - 0.002
+    assert found["empty"] <= told["empty"]
+    assert found["infeasible"] <= told["infeasible"]
+
+
+@pytest.mark.parametrize("n_chunks", [2, 7])
+@pytest.mark.parametrize("name", CHUNKED)
+def test_chunks_are_the_same_fit(name: str, n_chunks: int) -> None:
+    case = EXACT[name]
+    data = table(case.table)
+    parts = list(
+        zip(
+            *(np.array_split(each, n_chunks) for each in (data.signals, data.decisions)),
+            strict=True,
+        )
+    )
+    model = case.model().fit(fl.Chunks(lambda: iter(parts)))
+    _same_fit(model, name, data)
+
+
+def test_a_cluster_is_the_same_fit(client: Any) -> None:
+    arrays = pytest.importorskip("dask.array")
+    for name in CHUNKED[:2]:
+        data = table(EXACT[name].table)
+        pair = [
+            arrays.from_array(each, (50, each.shape[1])) for each in (data.signals, data.decisions)
+        ]
+        _same_fit(EXACT[name].model().fit(ClusterChunks(tuple(pair), client)), name, data)
+
+
+def _same_fit(model: fl.RegionRegressor, name: str, data: Table) -> None:
+    told = RECORDED["exact"][name]
+    assert model.result_.objective == pytest.approx(told["objective"], rel=1e-8)
+    same_decisions(model, name, data, 1e-8)

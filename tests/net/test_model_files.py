@@ -1,0 +1,80 @@
+"""Model files of earlier versions load for ever, and answer as they did."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import FeaslearnWarning
+from net import measure
+from net.cases import FILES, GROUPS, MODELS, Table, path_of, table
+from net.test_fits import ARRAYS, same_decisions
+
+TABLES = {name: case.table for cases in GROUPS.values() for name, case in cases.items()} | FILES
+NAMES = list(TABLES)
+
+
+def data_of(name: str) -> Table:
+    """Return the samples that a model was fitted to."""
+    return table(TABLES[name])
+
+
+def loaded(name: str, path: Path | None = None) -> fl.RegionRegressor:
+    """Return the model of a file; warnings about what is gone are tested elsewhere."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FeaslearnWarning)
+        return fl.load(path or path_of(name))
+
+
+def test_every_file_has_a_case() -> None:
+    assert {path.name for path in MODELS.glob("*.json")} == {path_of(name).name for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_predictions_of_a_file(name: str) -> None:
+    same_decisions(loaded(name), name, data_of(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_regions_of_a_file(name: str) -> None:
+    data = data_of(name)
+    size = np.nanmax(np.abs(data.decisions))
+    found = measure.region_at(loaded(name), data)
+    expected = [key.partition("/")[2] for key in ARRAYS if key.startswith(f"{name}/")]
+    assert set(found) == set(expected) - {"new", "whatif"}
+    for what, values in found.items():
+        close = 1e-6 if what == "cvxpy" else 1e-8
+        np.testing.assert_allclose(values, ARRAYS[f"{name}/{what}"], rtol=close, atol=close * size)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_saved_again_it_is_the_same_bit_by_bit(name: str, tmp_path: Path) -> None:
+    model = loaded(name)
+    fl.save(model, tmp_path / "again.json")
+    again = loaded(name, tmp_path / "again.json")
+    for before, after in zip(
+        measure.decisions(model, data_of(name)).values(),
+        measure.decisions(again, data_of(name)).values(),
+        strict=True,
+    ):
+        assert before.tobytes() == after.tobytes()
+
+
+@pytest.mark.filterwarnings("ignore::feaslearn.exceptions.FeaslearnWarning")
+def test_streams_of_files_go_on() -> None:
+    """Learned from shifted decisions, a stream shifts its own."""
+    model, data = loaded("stream"), data_of("stream")
+    before = model.predict(data.new)
+    model.partial_fit(data.signals[:40], data.decisions[:40] + 1.0)
+    assert (model.predict(data.new) - before).mean() > 0.1
+
+
+@pytest.mark.filterwarnings("ignore::feaslearn.exceptions.FeaslearnWarning")
+def test_affine_streams_of_files_go_on() -> None:
+    model, data = loaded("stream affine"), data_of("stream affine")
+    model.partial_fit(data.signals[:40], data.decisions[:40])
+    assert model.stream_.n_samples == 160
