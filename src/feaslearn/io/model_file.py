@@ -6,15 +6,23 @@ import hashlib
 import json
 import os
 import sys
+import warnings
 from collections.abc import Collection, Iterable
 from typing import Any
 
 from feaslearn.atomic import read_bytes, write_bytes
 from feaslearn.costs import CostSpecification
-from feaslearn.exceptions import DataError, FeaslearnError, ModelFileError, UnsupportedError
+from feaslearn.exceptions import (
+    DataError,
+    FeaslearnError,
+    FeaslearnWarning,
+    ModelFileError,
+    UnsupportedError,
+)
 from feaslearn.io.decoder import Decoder
 from feaslearn.io.encoder import Encoder
 from feaslearn.io.model_state import decode_model, encode_model
+from feaslearn.io.old_schema import upgrade
 from feaslearn.io.registry import with_classes
 from feaslearn.known import Known
 from feaslearn.regressor import RegionRegressor
@@ -22,7 +30,7 @@ from feaslearn.regressor.reader import check_fitted
 
 FORMAT = "feaslearn-model"
 #: The schema that is written, and the oldest that is read.
-VERSION, OLDEST = 2, 2
+VERSION, OLDEST = 3, 2
 #: Files beyond this are refused unless the caller says otherwise.
 MAX_BYTES = 256 * 2**20
 #: Asked of the package itself: its names lead to every layer, this one may not.
@@ -145,8 +153,8 @@ def load(
     """
     contents = read_bytes(path, max_bytes)
     try:
-        tree = _open(contents)
-        return decode_model(tree, Decoder(with_classes(classes)), cost, features, known)
+        tree, ignored = upgrade(*_open(contents), VERSION)
+        model = decode_model(tree, Decoder(with_classes(classes)), cost, features, known)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from error
     except FeaslearnError:
@@ -155,10 +163,18 @@ def load(
         # The last line of defence: whatever a forged file still brings about, it is the file.
         what = f"{type(error).__name__}: {error}"
         raise ModelFileError(f"{os.fspath(path)}: makes no model: {what}") from error
+    if ignored:
+        warnings.warn(
+            f"{os.fspath(path)} is of an earlier version; ignored, because it is gone: "
+            f"{', '.join(ignored)}",
+            FeaslearnWarning,
+            stacklevel=2,
+        )
+    return model
 
 
-def _open(contents: bytes) -> Any:
-    """Return the model of a file as a tree, after the checks that need no look into it."""
+def _open(contents: bytes) -> tuple[Any, int]:
+    """Return the model of a file as a tree, and its schema, after checks that need no look in."""
     if not contents.strip():
         raise ModelFileError("the file is empty")
     try:
@@ -181,7 +197,7 @@ def _open(contents: bytes) -> Any:
             "the checksum is wrong: the file was edited or damaged after it was written; save the "
             "model again"
         )
-    return envelope["model"]
+    return envelope["model"], envelope["version"]
 
 
 def _check_version(version: object, writer: object) -> None:
