@@ -46,7 +46,7 @@ class Case:
         """Where the prices of the decisions stand."""
         return [self.columns.index(j) for j in self.plants]
 
-    def known(self, inequalities: str) -> fl.Known:
+    def known(self) -> fl.Known:
         """Return the limits of the plants and the balance."""
         shift = np.array(self.shift)[list(self.plants)]
         low, high = ([float(edge * self.unit + s) for s in shift] for edge in (0.0, 3.5))
@@ -56,7 +56,6 @@ class Case:
         return fl.Known(
             bounds=(low, high),
             balance=(np.ones(3), total),
-            inequalities=inequalities,
             contradictions="project",
         )
 
@@ -72,11 +71,11 @@ class Case:
 Predict = Callable[[Case], Array]
 
 
-def region(hypothesis: Any, trainer: Any = "auto", known: str = "", **given: Any) -> Predict:
+def region(hypothesis: Any, trainer: Any = "auto", known: bool = False, **given: Any) -> Predict:
     """Return what a model predicts for new signals, as a function of the case."""
 
     def predict(case: Case) -> Array:
-        told = given | ({"known": case.known(known)} if known else {})
+        told = given | ({"known": case.known()} if known else {})
         model = fl.RegionRegressor(
             hypothesis, cost=case.cost, trainer=trainer, random_state=0, **told
         ).fit(case.signals, case.decisions, sample_weight=case.weights)
@@ -124,14 +123,11 @@ def models() -> dict[str, Predict]:
         ),
         "`Ternary`": region(fl.Ternary(fl.Simplex(3)), fl.trainers.MixedInteger(max_seconds=60.0)),
         "`NetworkLearner`": network,
-        "`Affine`, `known=`": region(simplex, known="intersect"),
-        "`Scaled`, `known=`": region(fl.Scaled(fl.Simplex(3)), known="intersect"),
-        "`Minkowski`, `known=`": region(fl.Minkowski.pairs(3), known="intersect"),
-        "`Facets`, `known=`": region(fl.Facets(), known="intersect"),
-        "`hypothesis=None`, `known=`": region(None, known="intersect"),
-        "`Affine`, contained": region(simplex, known="contain"),
-        "`Scaled`, contained": region(fl.Scaled(fl.Simplex(3)), known="contain"),
-        "`Minkowski`, contained": region(fl.Minkowski("auto"), known="contain"),
+        "`Affine`, `known=`": region(simplex, known=True),
+        "`Scaled`, `known=`": region(fl.Scaled(fl.Simplex(3)), known=True),
+        "`Minkowski`, `known=`": region(fl.Minkowski.pairs(3), known=True),
+        "`Facets`, `known=`": region(fl.Facets(), known=True),
+        "`hypothesis=None`, `known=`": region(None, known=True),
     }
 
 

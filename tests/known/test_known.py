@@ -97,7 +97,6 @@ def test_one_row_of_a_balance_and_rows_of_inequalities() -> None:
         (fl.Known(balance=(np.ones(3), 1.0)), "balance: E has shape (3,), expected (rows, 2)"),
         (fl.Known(balance=(np.ones(2), fl.AffineCost([0.0], [[1.0]]))), "known: balance: C of"),
         (fl.Known(bounds=(0.0, 1.0), contradictions="ignore"), "contradictions='ignore'"),  # type: ignore[arg-type]
-        (fl.Known(bounds=(0.0, 1.0), inequalities="no"), "inequalities='no'"),  # type: ignore[arg-type]
         (fl.Known(bounds=(0.0, 1.0), tolerance=-1.0), "tolerance=-1.0"),
     ],
 )

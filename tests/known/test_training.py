@@ -1,4 +1,4 @@
-"""Known constraints in training: refits, containment, facets, the automatic choice."""
+"""Known constraints in training: refits, facets, the automatic choice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 
 import feaslearn as fl
 from feaslearn.data import Shard
-from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.known import KnownShape
 from feaslearn.trainers import known_refit
@@ -110,44 +110,6 @@ def test_terms_that_do_not_count_yet_have_slopes() -> None:
     grown = problem.value_and_gradient(theta + 1e-5 * move, samples)[0]
     assert abs(gradient @ move) > 1e-2
     assert gradient @ move == pytest.approx((grown - value) / 1e-5, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("hypothesis", "trainer"),
-    [
-        (fl.Minkowski.hypersimplices(3), "auto"),
-        (fl.Scaled(fl.Simplex(3)), "auto"),
-        (fl.Affine(fl.Simplex(3)), fl.trainers.GradientDescent(max_iter=10)),
-        (fl.GrownMinkowski(), "auto"),
-        (fl.GrownMinkowski("segments", offset=False), "auto"),
-        (fl.Minkowski.hypersimplices(3, offset=False), "auto"),
-    ],
-    ids=["minkowski", "scaled", "affine", "grown", "grown without offset", "without offset"],
-)
-def test_containment_holds_for_whole_regions(hypothesis: Any, trainer: Any) -> None:
-    known = fl.Known(bounds=(0.0, 3.5), balance=BALANCE, inequalities="contain")
-    model = fitted(hypothesis, known, trainer=trainer)
-    for signal in TRAIN.signals[::6]:
-        lower, upper = model.region(signal).image.bounding_box()
-        assert lower.min() >= -1e-6
-        assert upper.max() <= 3.5 + 1e-6
-
-
-def test_containment_refuses_what_it_cannot_do() -> None:
-    known = fl.Known(bounds=(0.0, 3.5), inequalities="contain")
-    with pytest.raises(UnsupportedError, match="vertices"):
-        fitted(fl.Affine(fl.L2Ball(2)), known, trainer=fl.trainers.GradientDescent(max_iter=1))
-    with pytest.raises(UnsupportedError, match="squared predictability"):
-        fitted(fl.Scaled(fl.Simplex(3)), known, loss="suboptimality")
-    # The upper bound is a signal that jumps up and down, and the region is affine in the demands.
-    tight = fl.Known(
-        bounds=(None, lambda s: np.round(s[:, :3], 1) + 10.0 * (s[:, 3:4] > 0.8) - 5.0),
-        inequalities="contain",
-        contradictions="keep",
-        balance=(np.ones(3), 6.0),
-    )
-    with pytest.raises(DataError, match=r"no (region|decision)"):
-        fitted(fl.Scaled(fl.Simplex(3)), tight)
 
 
 def test_facets_do_not_learn_what_is_known() -> None:

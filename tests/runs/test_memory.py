@@ -44,23 +44,6 @@ def test_many_samples_with_facets(one_megabyte: None) -> None:
         model.fit(data.signals, data.decisions)
 
 
-def test_regions_within_known_constraints(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = fl.datasets.make_power5(300, random_state=0)
-    known = fl.Known(bounds=(0.0, 3.5), inequalities="contain")
-    trainer = fl.trainers.GradientDescent(max_iter=1)
-    # The equations of all decisions take 5.44 MB, the rows of 64 vertices 5.53 MB.
-    monkeypatch.setattr(memory, "available_bytes", lambda: 5.5e6)
-    model = fl.RegionRegressor(
-        fl.Scaled(fl.Box(3)), cost=data.cost, known=known, trainer=trainer, random_state=0
-    )
-    model.fit(data.signals, data.decisions)
-    many = fl.RegionRegressor(
-        fl.Affine(fl.Box(6)), cost=data.cost, known=known, trainer=trainer, random_state=0
-    )
-    with pytest.raises(MemoryLimitError, match=r"384 rows of Affine.* at each of 300 samples"):
-        many.fit(data.signals, data.decisions)
-
-
 def test_many_refits(monkeypatch: pytest.MonkeyPatch) -> None:
     data = fl.datasets.make_switch(30, random_state=0)
     model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost)

@@ -67,7 +67,7 @@ TRAINERS = (
     trainers.MixedInteger,
     trainers.FacetLearning,
 )
-KNOWN = ("", "", "", "intersect", "contain")
+KNOWN = (False, False, False, True, True)
 
 
 class Drawn(NamedTuple):
@@ -79,14 +79,13 @@ class Drawn(NamedTuple):
     hypothesis: str
     loss: str
     trainer: Any
-    known: str
+    known: bool
 
     def model(self, limit: float) -> fl.RegionRegressor:
         """Return the model with a time limit."""
         known: dict[str, Any] = {}
         if self.known:
-            bounds = (-1.0, 4.0)
-            known["known"] = fl.Known(bounds=bounds, inequalities=self.known, contradictions="keep")
+            known["known"] = fl.Known(bounds=(-1.0, 4.0), contradictions="keep")
         return fl.RegionRegressor(
             HYPOTHESES[self.hypothesis](self.n),
             cost=list(range(self.n)),
@@ -118,7 +117,7 @@ def draws(random: np.random.Generator) -> Iterator[Drawn]:
             for sizes in ([2, 3, 6, 15, 30], [1, 3, 10], [60, 500, 5_000, 40_000, 150_000])
         )
         names = (str(random.choice(list(names))) for names in (HYPOTHESES, LOSSES))
-        trainer, known = TRAINERS[random.integers(len(TRAINERS))], str(random.choice(KNOWN))
+        trainer, known = TRAINERS[random.integers(len(TRAINERS))], bool(random.choice(KNOWN))
         if n * count <= MOST:
             yield Drawn(n, k, count, *names, trainer, known)
 

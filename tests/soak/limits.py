@@ -126,18 +126,6 @@ def known_constraints_of_many_samples(limit: float | None, small: bool) -> Any:
     return _fit(_power(small, 100_000), fl.Affine(fl.Simplex(9)), trainer, known=known)
 
 
-def contained_in_known_constraints(limit: float | None, small: bool) -> Any:
-    known = fl.Known(bounds=(-1.0, 5.0), inequalities="contain", contradictions="keep")
-    trainer = trainers.Convex(max_seconds=limit)
-    return _fit(_power(small, 20_000), fl.Minkowski("auto"), trainer, known=known)
-
-
-def image_contained_in_known_constraints(limit: float | None, small: bool) -> Any:
-    known = fl.Known(bounds=(-1.0, 5.0), inequalities="contain", contradictions="keep")
-    trainer = trainers.Annealing(10 if small else 200, limit)
-    return _fit(_power(small, 150_000), fl.Affine(fl.Simplex(9)), trainer, known=known)
-
-
 def convex(limit: float | None, small: bool) -> Any:
     data = fl.datasets.make_flexible_plant(20 if small else 400, random_state=0)
     return _fit(data, fl.Minkowski.pairs(24), trainers.Convex(max_seconds=limit))
@@ -284,8 +272,6 @@ CASES: dict[str, Fit] = {
         chosen_hypothesis_of_many_samples,
         known_constraints,
         known_constraints_of_many_samples,
-        contained_in_known_constraints,
-        image_contained_in_known_constraints,
         convex,
         convex_by_program,
         convex_by_lengths,

@@ -21,7 +21,6 @@ SWITCH = fl.datasets.make_switch(30, noise=0.1, random_state=1)
 MANY = fl.datasets.make_l1_ball(20_100, n=2, noise=0.1, random_state=1)
 BLEND = fl.Blend([fl.Facets(), fl.Facets(), fl.Minkowski("auto", scale="constant")])
 KNOWN = fl.Known(bounds=(0.0, 3.6), contradictions="keep")
-CONTAINED = fl.Known(bounds=(-0.5, 4.5), inequalities="contain", contradictions="keep")
 
 #: Data, hypothesis, trainer and other parameters of fits.
 FITS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
@@ -37,13 +36,12 @@ FITS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
     "other norm": (POWER, fl.Minkowski("auto"), Convex(), {"loss": fl.Predictability("l1", False)}),
     "ternary": (SWITCH, fl.Ternary(fl.Simplex(2)), fl.trainers.Auto(), {}),
     "known": (POWER, fl.Minkowski.pairs(3), fl.trainers.Auto(), {"known": KNOWN}),
-    "contained": (POWER, fl.Minkowski.pairs(3), fl.trainers.Auto(), {"known": CONTAINED}),
     "chosen": (SWITCH, None, fl.trainers.Auto(), {}),
 }
 
 
 #: Fits that look at the clock before there is a model, and then have one soon.
-LATE = ("other norm", "contained")
+LATE = ("other norm",)
 
 
 @pytest.fixture(autouse=True)

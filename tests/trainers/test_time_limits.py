@@ -16,7 +16,6 @@ from feaslearn.exceptions import TimeLimitError
 from feaslearn.losses import Objective
 from feaslearn.runs import Clock, OutOfTime, Run
 from feaslearn.runs.checkpoint_file import read_checkpoint
-from feaslearn.trainers import trainer as trainer_module
 from feaslearn.trainers.minkowski_fit import by_program, programs
 from feaslearn.trainers.minkowski_fit.dual_active_set import DualActiveSet
 from feaslearn.trainers.minkowski_fit.shard_moments import ShardMoments
@@ -243,30 +242,6 @@ def test_programs_of_a_branch_and_bound_have_the_samples_there_is_time_for(
     part, (told,) = trainer.affordable(objective(1.0, fl.Affine(fl.Simplex(2, binary=True))))
     assert 50 <= part.n_samples < 300
     assert "drawn at random" in told
-
-
-def test_regions_are_contained_at_the_samples_there_is_time_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    solve = trainer_module.fit_contained
-
-    def slower(part: Objective, theta: Any) -> Any:
-        time.sleep(0.01 * part.n_samples)
-        return solve(part, theta)
-
-    monkeypatch.setattr(trainer_module, "fit_contained", slower)
-    known = fl.Known(bounds=(-1.0, 6.0), inequalities="contain", contradictions="keep")
-    model = fl.RegionRegressor(
-        fl.Minkowski.pairs(3),
-        cost=POWER.cost,
-        known=known,
-        trainer=fl.trainers.Convex(max_seconds=2.0),
-        random_state=0,
-    ).fit(POWER.signals, POWER.decisions)
-    assert any("drawn at random" in text for text in model.result_.warnings)
-    lower, upper = model.region(POWER.signals[0]).image.bounding_box()
-    assert lower.min() >= -1.5
-    assert upper.max() <= 6.5
 
 
 def test_moments_of_a_shard_end_with_the_time() -> None:

@@ -9,8 +9,6 @@ from sklearn.base import BaseEstimator
 
 #: What can be done with observed decisions that break known constraints.
 CONTRADICTIONS = ("raise", "project", "drop", "keep")
-#: How known inequalities act.
-INEQUALITIES = ("intersect", "contain")
 
 
 class Known(BaseEstimator):
@@ -35,9 +33,6 @@ class Known(BaseEstimator):
         Lower and upper bounds of the decisions; either may be None.
     balance : pair (E, e), default=None
         Equalities: rows ``E`` of shape (q, n), or one row, and their right-hand side.
-    inequalities : {"intersect", "contain"}, default="intersect"
-        Whether inequalities and bounds cut the learned region where it is used, or hold already
-        in training for the whole region at every training signal. The first usually fits better.
     contradictions : {"raise", "project", "drop", "keep"}, default="raise"
         What to do with observed decisions that break the constraints: refuse them by name, move
         them to the nearest decision that does not, leave these samples out, or keep them as they
@@ -72,7 +67,6 @@ class Known(BaseEstimator):
         g: Any = None,
         bounds: tuple[Any, Any] | None = None,
         balance: tuple[ArrayLike, Any] | None = None,
-        inequalities: Literal["intersect", "contain"] = "intersect",
         contradictions: Literal["raise", "project", "drop", "keep"] = "raise",
         tolerance: float = 1e-6,
     ) -> None:
@@ -80,6 +74,5 @@ class Known(BaseEstimator):
         self.g = g
         self.bounds = bounds
         self.balance = balance
-        self.inequalities = inequalities
         self.contradictions = contradictions
         self.tolerance = tolerance

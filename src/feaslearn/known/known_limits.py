@@ -26,12 +26,11 @@ class KnownShape(NamedTuple):
     """The rows that do not change with the signal: ``G`` (m, n) and ``E`` (q, n).
 
     Right-hand sides travel with the samples, as columns behind their features: those of G, lower
-    bounds, upper bounds, those of E. ``contain`` says that inequalities hold for a whole region.
+    bounds, upper bounds, those of E.
     """
 
     G: Array
     E: Array
-    contain: bool = False
 
     @property
     def n(self) -> int:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from feaslearn.costs import FloatArray
 from feaslearn.exceptions import Problems
-from feaslearn.known.known import CONTRADICTIONS, INEQUALITIES, Known
+from feaslearn.known.known import CONTRADICTIONS, Known
 from feaslearn.known.known_limits import KnownLimits, KnownShape
 from feaslearn.known.right_side import RightSide, Signals, resolve_right_side
 from feaslearn.messages import column_label, did_you_mean
@@ -88,17 +88,17 @@ def resolve_known(
     if not len(G) and not len(E) and known.bounds is None:
         problems.add("known: no constraint is given; leave known=None, or give bounds or balance")
         return None
-    shape = KnownShape(G, E, known.inequalities == "contain")
+    shape = KnownShape(G, E)
     return ResolvedKnown(known, shape, *resolved)
 
 
 def _check_options(known: Known, problems: Problems) -> None:
-    for name, choices in (("contradictions", CONTRADICTIONS), ("inequalities", INEQUALITIES)):
-        value = getattr(known, name)
-        if value not in choices:
-            problems.add(
-                f"known: {name}={value!r} is not known; {did_you_mean(str(value), choices)}"
-            )
+    value = known.contradictions
+    if value not in CONTRADICTIONS:
+        problems.add(
+            f"known: contradictions={value!r} is not known; "
+            f"{did_you_mean(str(value), CONTRADICTIONS)}"
+        )
     tolerance = known.tolerance
     number = isinstance(tolerance, Real) and not isinstance(tolerance, bool)
     if not number or not 0.0 <= float(tolerance) < 1.0:

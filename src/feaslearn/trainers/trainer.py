@@ -14,7 +14,6 @@ from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult, remarks_heard
 from feaslearn.trainers.completion import complete, refuse_divergence, tell_of_empty_regions
-from feaslearn.trainers.contained import fit_contained
 from feaslearn.trainers.far_rows import LEFT_OUT, without_far_rows
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
@@ -26,8 +25,6 @@ Array = NDArray[np.float64]
 
 #: Share of a time limit for the search, where known constraints are taken into account after it.
 SEARCH_SHARE = 0.6
-#: How often regions must be possible to contain within the rest of it.
-CONTAINED = 2.0
 #: Losses that differ by a smaller share are the same.
 SAME_LOSS = 1e-9
 
@@ -232,7 +229,7 @@ class Trainer(BaseEstimator, ABC):
             # What is proved for a part of the samples is not proved for all.
             trained.result.status, trained.result.lower_bound = objective.run.ended(), None
         if learned is not objective and not self.uses_known:
-            objective, few = _seen_in_time(objective, trained.theta)
+            objective, few = measurable(objective, trained.theta)
             trained.result.warnings.extend(few)
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:
@@ -247,32 +244,22 @@ class Trainer(BaseEstimator, ABC):
         return trained, objective
 
 
-def _seen_in_time(objective: Objective, theta: Array) -> tuple[Objective, list[str]]:
-    """Return as many samples as what is known can be taken into account for, and a warning."""
-    if objective.known is None or not objective.known.contain:
-        return measurable(objective, theta)
-    return affordable(objective, lambda part: fit_contained(part, theta), CONTAINED)
-
-
 def _within(
     objective: Objective, trained: Trained, random: np.random.Generator, thorough: bool
 ) -> Trained:
     """Refit what was trained without the known inequalities, and measure it within them."""
     result, before = trained.result, trained.result.objective
-    if objective.known is not None and objective.known.contain:
-        theta, returned = fit_contained(objective, trained.theta), None
-    else:
-        limited = with_time_to_measure(objective, trained.theta)
-        try:
-            theta = refit_within(limited, trained.theta, random, thorough)
-        except KeyboardInterrupt:
-            theta, result.status = trained.theta, "interrupted"
-        if limited.run.late() and result.status in ("optimal", "converged"):
-            result.status = limited.run.ended()
-        returned = returned_loss(objective, trained.theta)
-        if theta is not trained.theta:
-            moved = returned_loss(objective, theta)
-            theta, returned = (theta, moved) if moved < returned else (trained.theta, returned)
+    limited = with_time_to_measure(objective, trained.theta)
+    try:
+        theta = refit_within(limited, trained.theta, random, thorough)
+    except KeyboardInterrupt:
+        theta, result.status = trained.theta, "interrupted"
+    if limited.run.late() and result.status in ("optimal", "converged"):
+        result.status = limited.run.ended()
+    returned = returned_loss(objective, trained.theta)
+    if theta is not trained.theta:
+        moved = returned_loss(objective, theta)
+        theta, returned = (theta, moved) if moved < returned else (trained.theta, returned)
     measure(objective, Trained(theta, result), returned)
     result.details["training loss of the region alone"] = before
     if abs(result.objective - before) > SAME_LOSS * max(abs(before), SAME_LOSS):
