@@ -16,7 +16,7 @@ import feaslearn as fl
 from feaslearn.exceptions import DataError
 from feaslearn.losses import Objective
 from feaslearn.trainers import AdaptiveSmoothing, GradientDescent, Iterate, IterativeTrainer
-from feaslearn.trainers.starts import GivenStart, KMeansStart, LinearStart
+from feaslearn.trainers.starts import GivenStart, LinearStart
 
 POWER = fl.datasets.make_power5(60, noise=0.1, random_state=0)
 
@@ -153,8 +153,7 @@ class Scripted(IterativeTrainer):
         self.max_seconds = None
         self.tol = 0.0
         self.n_starts = 1
-        self.start = self.patience = self.validation = None
-        self.callback = None
+        self.start = self.callback = None
 
     def mismatches(self, objective: Objective) -> list[str]:
         return []
@@ -215,15 +214,13 @@ def test_suboptimality_keeps_the_least_objective() -> None:
 
 def test_wrong_limits_are_named_together() -> None:
     trainer = GradientDescent(max_iter=-1, n_starts=0, tol=-1.0, max_seconds="1")
-    trainer.start, trainer.patience = LinearStart(noise=None), 0
-    trainer.validation, trainer.callback = "rows", 3
+    trainer.start, trainer.callback = LinearStart(noise=None), 3
     with pytest.raises(DataError) as caught:
         trainer.train(Objective(fl.Predictability(), fl.Affine(fl.Simplex(1)), []), None)
     said = str(caught.value)
     for name in ("max_iter=-1", "n_starts=0", "tol=-1.0", "noise=None", "max_seconds='1'"):
         assert name in said
-    for name in ("patience=0", "validation is str", "callback=3"):
-        assert name in said
+    assert "callback=3" in said
 
 
 # Several threads
@@ -299,50 +296,6 @@ def test_given_parameters_must_fit_the_class() -> None:
         fit(GradientDescent(start=[[1.0, np.nan]]))
     with pytest.raises(DataError, match="theta is not a vector of finite numbers"):
         fit(GradientDescent(start="policy"))
-
-
-def test_patience_ends_a_walk() -> None:
-    rights = [np.eye(2).ravel() + 0.1 * k for k in range(1, 9)]
-    trainer = Scripted(rights, [None] * 8)
-    trainer.patience = 3
-    result = switch(trainer=trainer).result_
-    assert result.status == "stalled"
-    assert result.n_iter == 1 + 3
-
-
-def test_the_history_knows_the_losses_on_a_validation_set() -> None:
-    data = fl.datasets.make_l1_ball(80, n=3, noise=0.1, random_state=0)
-    train, rest = data[:40], data[40:]
-    trainer = AdaptiveSmoothing(max_iter=8, validation=rest)
-    model = fl.RegionRegressor(
-        fl.Affine(fl.Simplex(3)), cost=data.cost, trainer=trainer, random_state=0
-    ).fit(train.signals, train.decisions)
-    history = model.result_.history
-    assert {len(values) for values in history.values()} == {9}
-    best = int(np.argmin(history["returned_loss"]))
-    report = fl.evaluate(model, rest)
-    for name in ("predictability", "suboptimality", "true_predictability", "true_suboptimality"):
-        found = history[f"validation_{name}"][best]
-        assert found == pytest.approx(getattr(report, name).mean, rel=1e-6)
-    assert history["validation_returned_loss"][best] == pytest.approx(report.returned.mean)
-
-
-def test_with_patience_the_validation_set_decides() -> None:
-    data = fl.datasets.make_power5(90, noise=0.3, random_state=0)
-    train, rest = data[:30], data[30:]
-    trainer = GradientDescent(max_iter=200, n_starts=1, patience=20, validation=rest)
-    trainer.start = KMeansStart()
-    model = fl.RegionRegressor(
-        fl.Affine(fl.Simplex(6)), cost=data.cost, trainer=trainer, random_state=0
-    ).fit(train.signals, train.decisions)
-    returned = fl.evaluate(model, rest).returned.mean
-    assert returned == pytest.approx(min(model.result_.history["validation_returned_loss"]))
-
-
-def test_a_validation_set_of_other_data_is_refused() -> None:
-    other = fl.datasets.make_switch(10, random_state=0)
-    with pytest.raises(DataError, match="validation has 1 signals and 2 decisions"):
-        fit(GradientDescent(validation=other))
 
 
 # Messages

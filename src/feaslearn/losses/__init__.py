@@ -7,7 +7,6 @@ from feaslearn.losses.objective import Objective
 from feaslearn.losses.predictability import Predictability
 from feaslearn.losses.residual_loss import ResidualLoss
 from feaslearn.losses.suboptimality import Suboptimality
-from feaslearn.losses.validation import Validation
 
 __all__ = [
     "Loss",
@@ -16,5 +15,4 @@ __all__ = [
     "ResidualLoss",
     "RowLosses",
     "Suboptimality",
-    "Validation",
 ]

@@ -19,7 +19,6 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.known import KnownShape
 from feaslearn.losses.loss import Loss
-from feaslearn.losses.validation import Validation
 from feaslearn.runs import Run
 
 Array = NDArray[np.float64]
@@ -44,10 +43,8 @@ class Objective:
         The samples, in memory or read again for each sum.
     n_jobs : int, default=1
         Threads; kernels release the GIL.
-    validation : Validation, optional
-        Samples on which a search is watched; they are no part of the objective.
     run : Run, optional
-        How long a search may take, and what of it is done already; no part of the objective either.
+        How long a search may take, and what of it is done already; no part of the objective.
     drawn : bool, default=False
         Whether the samples are some of the user's, so that their numbers mean nothing to him.
     """
@@ -56,7 +53,6 @@ class Objective:
     hypothesis: Hypothesis
     shards: Sequence[Shard] | ShardSource
     n_jobs: int = 1
-    validation: Validation | None = None
     run: Run = field(default_factory=Run, repr=False, compare=False)
     drawn: bool = field(default=False, repr=False, compare=False)
 
@@ -125,11 +121,7 @@ class Objective:
         if shape is None:
             return self
         rows = self.changed(partial(_learned_rows, shape)).shards
-        watched = self.validation
-        if watched is not None:
-            watched = watched._replace(rows=_learned_rows(shape, watched.rows))
-        hypothesis = without_known(self.hypothesis)
-        return replace(self, hypothesis=hypothesis, shards=rows, validation=watched)
+        return replace(self, hypothesis=without_known(self.hypothesis), shards=rows)
 
     def changed(self, function: Callable[[Shard], Shard]) -> Objective:
         """Return the objective of shards that ``function`` makes of these.

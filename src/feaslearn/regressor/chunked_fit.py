@@ -20,7 +20,6 @@ from feaslearn.regressor.checks import FitData
 from feaslearn.regressor.chunk_reader import ChunkReader
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.parameters import check_combination, check_parameters
-from feaslearn.regressor.training import validation_of
 from feaslearn.trainers import Auto, Convex, Trained, Trainer
 from feaslearn.trainers.automatic import choose_hypothesis, choose_trainer, linear_policy
 from feaslearn.trainers.far_rows import far_rows, follows_far_rows, told_of
@@ -59,8 +58,7 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
     source = _source(chunks, checked, sign, threads)
     some = TableShards(source.first)
     data = FitData(some, checked.features, checked.cost, *checked[:2], np.zeros((2, 0)))
-    watched = validation_of(model, data)
-    objective = Objective(checked.loss, hypothesis, source, threads, watched)
+    objective = Objective(checked.loss, hypothesis, source, threads)
     fit = _Fit(model.trainer, choose=model.hypothesis is None and model.cost is not None)
     seeded = model.random_state is not None
     trained = carried_out(fit.outer, objective, checked.random, fit.train, seeded)

@@ -8,11 +8,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
-from feaslearn.data import SHARD_ROWS, Decisions, Shard
-from feaslearn.exceptions import DataError
+from feaslearn.data import SHARD_ROWS
 from feaslearn.hypotheses.constrained import constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.losses import Objective, Validation
+from feaslearn.losses import Objective
 from feaslearn.regressor.checks import FitData
 from feaslearn.runs.fingerprint import fingerprint
 from feaslearn.trainers import Auto, Trained, Trainer
@@ -56,10 +55,9 @@ def train(
     given = priced and model.hypothesis is not None
     hypothesis = clone(model.hypothesis) if given else linear_policy()
     threads = int(effective_n_jobs(model.n_jobs))
-    watched = validation_of(model, data)
     if data.known is not None:
         hypothesis = constrained(hypothesis, data.known.shape)
-    objective = Objective(data.loss, hypothesis, rows, threads, watched)
+    objective = Objective(data.loss, hypothesis, rows, threads)
     fit = _Fit(trainer, choose=priced and not given)
     seeded = model.random_state is not None
     trained = carried_out(fit.outer, objective, data.random, fit.train, seeded)
@@ -128,26 +126,3 @@ def _far_rows(objective: Objective, data: FitData, trainer: object, details: Det
 def _half(objective: Objective, name: str) -> Objective:
     """Return the objective for a choice, which may take half of the time that is left."""
     return objective.within(name).limited(objective.run.clock.left / 2.0)
-
-
-def validation_of(model: RegionRegressor, data: FitData) -> Validation | None:
-    """Return the samples on which the trainer is watched, if it has any."""
-    given: Decisions | None = getattr(model.trainer, "validation", None)
-    if given is None:
-        return None
-    width, n = model.n_features_in_, data.rows.n_decisions
-    if given.signals.shape[1] != width or given.decisions.shape[1] != n:
-        raise DataError(
-            f"validation has {given.signals.shape[1]} signals and {given.decisions.shape[1]} "
-            f"decisions; the samples have {width} and {n}"
-        )
-    costs = given.cost_matrix if data.cost is None else data.cost.evaluate(given.signals)
-    sign = -1.0 if model.sense == "max" else 1.0
-    seen = ~np.isnan(given.decisions).all(axis=1)
-    columns = data.features.transform(given.signals)
-    if data.known is not None:
-        columns = np.hstack([columns, data.known.at(given.signals).columns()])
-    arrays = (columns, sign * costs, given.decisions)
-    features, prices, decisions = (np.require(a, requirements=["C", "W"]) for a in arrays)
-    rows = Shard(features, prices, decisions, seen / max(1, seen.sum()))
-    return Validation(rows, given, sign)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.data import Decisions
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective, Predictability, Suboptimality
@@ -82,11 +81,6 @@ class AdaptiveSmoothing(IterativeTrainer):
     compiled : bool, default=True
         Whether kernels solve the inner problem where they serve the set; otherwise all of it goes
         through CVXPY, as in the paper, to the same value.
-    patience : int, default=None
-        End a walk after so many iterates without a better one.
-    validation : Decisions, default=None
-        Samples whose losses are written into the history; with ``patience``, they also decide
-        which iterate is the best.
     callback : callable, default=None
         Called with the iteration and the `Iterate`; a true answer stops the search.
     checkpoint : path-like or Checkpoint, default=None
@@ -119,8 +113,6 @@ class AdaptiveSmoothing(IterativeTrainer):
         max_epsilon: float = 2.0**20,
         normalize_cost: bool = True,
         compiled: bool = True,
-        patience: int | None = None,
-        validation: Decisions | None = None,
         callback: Callback | None = None,
         checkpoint: Given = None,
     ) -> None:
@@ -133,8 +125,6 @@ class AdaptiveSmoothing(IterativeTrainer):
         self.max_epsilon = max_epsilon
         self.normalize_cost = normalize_cost
         self.compiled = compiled
-        self.patience = patience
-        self.validation = validation
         self.callback = callback
         self.checkpoint = checkpoint
 

@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.data import Decisions
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import Affine
 from feaslearn.losses import Objective, Predictability, Suboptimality
@@ -85,11 +84,6 @@ class Annealing(IterativeTrainer):
         columns respond to what the decisions respond to on the whole. See `Ridge`.
     warmest, coldest : float, default=0.4 and 0.01
         First and last temperature. To refine a model given as ``start``, begin cooler.
-    patience : int, default=None
-        End a walk after so many temperatures without a better iterate.
-    validation : Decisions, default=None
-        Samples whose losses are written into the history; with ``patience``, they also decide
-        which iterate is the best.
     callback : callable, default=None
         Called with the number of temperatures seen and the `Iterate`; a true answer stops the
         search.
@@ -126,8 +120,6 @@ class Annealing(IterativeTrainer):
         ridge_floor: Literal["auto"] | float = "auto",
         warmest: float = 0.4,
         coldest: float = 0.01,
-        patience: int | None = None,
-        validation: Decisions | None = None,
         callback: Callback | None = None,
         checkpoint: Given = None,
     ) -> None:
@@ -140,8 +132,6 @@ class Annealing(IterativeTrainer):
         self.ridge_floor = ridge_floor
         self.warmest = warmest
         self.coldest = coldest
-        self.patience = patience
-        self.validation = validation
         self.callback = callback
         self.checkpoint = checkpoint
 
@@ -250,7 +240,7 @@ class Annealing(IterativeTrainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Search in units and an order of columns of the samples' own, and end in those given."""
-        own = self.callback is None and self.validation is None and self._strategy().standardized
+        own = self.callback is None and self._strategy().standardized
         if not own:
             return self._search(objective, random)
         return in_own_units(objective, lambda view: self._search(view, random))

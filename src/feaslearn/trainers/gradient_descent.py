@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.data import Decisions
 from feaslearn.hypotheses import MapHypothesis, Ternary
 from feaslearn.losses import Objective
 from feaslearn.results import Status
@@ -43,11 +42,6 @@ class GradientDescent(IterativeTrainer):
     start : Start or array-like, default=None
         Where searches begin: a strategy of ``feaslearn.trainers.starts``, or parameters such as
         ``theta_`` of another model. By default around the linear policy.
-    patience : int, default=None
-        End a walk after so many iterates without a better one.
-    validation : Decisions, default=None
-        Samples whose losses are written into the history; with ``patience``, they also decide
-        which iterate is the best.
     callback : callable, default=None
         Called with the iteration and the `Iterate`; a true answer stops the search.
     checkpoint : path-like or Checkpoint, default=None
@@ -76,8 +70,6 @@ class GradientDescent(IterativeTrainer):
         tol: float = 1e-9,
         n_starts: int = 5,
         start: Start | ArrayLike | None = None,
-        patience: int | None = None,
-        validation: Decisions | None = None,
         callback: Callback | None = None,
         checkpoint: Given = None,
     ) -> None:
@@ -86,8 +78,6 @@ class GradientDescent(IterativeTrainer):
         self.tol = tol
         self.n_starts = n_starts
         self.start = start
-        self.patience = patience
-        self.validation = validation
         self.callback = callback
         self.checkpoint = checkpoint
 

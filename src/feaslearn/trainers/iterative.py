@@ -15,7 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.data import Decisions, ShardSource
+from feaslearn.data import ShardSource
 from feaslearn.exceptions import CheckpointError, Problems
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult
@@ -31,7 +31,6 @@ from feaslearn.trainers.starts import GivenStart, LinearStart, Start
 from feaslearn.trainers.time_to_measure import with_time_to_measure
 from feaslearn.trainers.trainer import Trained, Trainer
 from feaslearn.trainers.walk import Callback, Iterate, Walk, best_walk
-from feaslearn.trainers.watch import validation_losses
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
@@ -42,16 +41,13 @@ class IterativeTrainer(Trainer):
 
     The iterate that is kept is the best over all starts. With predictability, that is the one
     whose *returned* decisions fit the training rows best: minimisers may tie, and the objective
-    alone would reward that. With other losses it is the one with the least training loss. With
-    ``patience`` and validation samples, it is the one whose returned decisions fit those best.
+    alone would reward that. With other losses it is the one with the least training loss.
     """
 
     max_iter: int
     tol: float
     n_starts: int
     start: Start | ArrayLike | None
-    patience: int | None
-    validation: Decisions | None
     callback: Callback | None
 
     def init(self, objective: Objective, theta: Array) -> Iterate:
@@ -74,20 +70,16 @@ class IterativeTrainer(Trainer):
         return Iterate(**state)
 
     def check(self, problems: Problems) -> None:
-        """Add to ``problems`` what is wrong with limits, starts, validation or callback."""
+        """Add to ``problems`` what is wrong with limits, starts or callback."""
         super().check(problems)
-        for name, least in (("max_iter", 0), ("n_starts", 1), ("patience", 1)):
+        for name, least in (("max_iter", 0), ("n_starts", 1)):
             value = getattr(self, name)
-            if value is None and name == "patience":
-                continue
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 problems.add(f"{name}={value!r} is not a whole number of at least {least}")
         number = isinstance(self.tol, Real) and not isinstance(self.tol, bool)
         if not number or not float(self.tol) >= 0.0:
             problems.add(f"tol={self.tol!r} is not a number of at least 0")
         self._strategy().check(problems)
-        if self.validation is not None and not isinstance(self.validation, Decisions):
-            problems.add(f"validation is {type(self.validation).__name__}, not Decisions")
         if self.callback is not None and not callable(self.callback):
             problems.add(f"callback={self.callback!r} is not a function")
 
@@ -224,7 +216,7 @@ class IterativeTrainer(Trainer):
             if not cut:
                 run.save(here)
                 whole = None if run.journal is None else deepcopy(here())
-            ended = self._ended(objective, i, iterate, walk, hike)
+            ended = self._ended(objective, i, iterate, hike)
             if ended in ENDS_ALL and whole is not None:
                 run.save(partial(dict, whole), always=True)
             if ended is not None:
@@ -251,9 +243,7 @@ class IterativeTrainer(Trainer):
         own = {name: part for name, part in vars(walk).items() if name != "status"}
         return {"i": i, "iterate": self.state_of(iterate), "walk": own}
 
-    def _ended(
-        self, objective: Objective, i: int, iterate: Iterate, walk: Walk, hike: Hike
-    ) -> Status | None:
+    def _ended(self, objective: Objective, i: int, iterate: Iterate, hike: Hike) -> Status | None:
         """Say what ends a walk at this iterate, if anything does."""
         if self.callback is not None and self.callback(i, iterate):
             return "stopped by callback"
@@ -261,20 +251,15 @@ class IterativeTrainer(Trainer):
             return objective.run.ended()
         if hike.over.is_set():
             return "interrupted"
-        if iterate.finished is None and self.patience is not None and walk.since >= self.patience:
-            return "stalled"
         return iterate.finished
 
     def _offer(self, objective: Objective, iterate: Iterate, walk: Walk) -> None:
         """Write an iterate into its walk, which keeps it if it is the best."""
         returned = returned_loss(objective, iterate.theta)
-        watched = validation_losses(objective, iterate.theta)
         loss = returned if isinstance(objective.loss, Predictability) else iterate.loss
         loss += iterate.penalty
-        if watched and self.patience is not None:
-            loss = watched["validation_returned_loss"]
         known = {"objective": iterate.loss, "returned_loss": returned}
-        walk.offer(iterate.theta, loss, known | iterate.record | watched)
+        walk.offer(iterate.theta, loss, known | iterate.record)
 
     def _result(
         self, objective: Objective, theta: Array, best: Walk, steps: int, seconds: float

@@ -133,7 +133,7 @@ def _folds(objective: Objective, start: Start, random: np.random.Generator) -> l
     found = []
     for index, seed in enumerate(seeds):
         inner, outer = (
-            replace(objective, shards=_rows(rows, chosen), n_jobs=1, validation=None)
+            replace(objective, shards=_rows(rows, chosen), n_jobs=1)
             for chosen in (fold != index, fold == index)
         )
         theta = start.parameters(inner, np.random.default_rng(seed), 1)

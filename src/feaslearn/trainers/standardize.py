@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,10 +90,7 @@ class Standardization:
 
     def apply(self, objective: Objective) -> Objective:
         """Return the same objective in standardised features."""
-        watched = objective.validation
-        if watched is not None:
-            watched = watched._replace(rows=self._rows(watched.rows))
-        return replace(objective.changed(self._rows), validation=watched)
+        return objective.changed(self._rows)
 
     def _rows(self, shard: Shard) -> Shard:
         features = np.ascontiguousarray(shard.features - self.mean)

@@ -72,7 +72,7 @@ Callback = Callable[[int, Iterate], bool | None]
 class Walk:
     """What happened from one start, and the iterate of least loss.
 
-    ``since`` counts the iterates since that one; ``exact`` says that it explains every sample.
+    ``exact`` says that it explains every sample.
     """
 
     history: dict[str, list[float]] = field(default_factory=dict)
@@ -80,16 +80,14 @@ class Walk:
     theta: Array | None = None
     loss: float = np.inf
     steps: int = 0
-    since: int = 0
     exact: bool = False
 
     def offer(self, theta: Array, loss: float, record: Mapping[str, float]) -> None:
         """Write the quantities of an iterate into the history, and keep it if it is the best."""
         for name, value in record.items():
             self.history.setdefault(name, []).append(value)
-        self.since += 1
         if loss < self.loss:
-            self.theta, self.loss, self.since = theta.copy(), loss, 0
+            self.theta, self.loss = theta.copy(), loss
 
 
 def best_walk(walks: list[Walk]) -> Walk | None:

@@ -87,7 +87,7 @@ class MinkowskiStart(Start):
                 f"start: MinkowskiStart begins with the columns of a Simplex, not {primitive!r}"
             )
         hypothesis = Minkowski() if self.hypothesis is None else self.hypothesis
-        sum_of = replace(objective, hypothesis=hypothesis, validation=None)
+        sum_of = replace(objective, hypothesis=hypothesis)
         if self.theta is not None:
             theta = given_parameters(self.theta, sum_of)
         else:
