@@ -12,15 +12,12 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.data import ShardSource
 from feaslearn.exceptions import CheckpointError, Problems
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult
-from feaslearn.runs import OutOfTime, Run
-from feaslearn.trainers.elsewhere import is_elsewhere
+from feaslearn.runs import OutOfTime
 from feaslearn.trainers.hike import Hike
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.returned_decisions import returned_loss
@@ -141,9 +138,6 @@ class IterativeTrainer(Trainer):
                         break
                 return
             alone = replace(objective, n_jobs=1)
-            if is_elsewhere() and not isinstance(objective.shards, ShardSource):
-                self._walk_elsewhere(alone, thetas, hike, threads)
-                return
             with ThreadPoolExecutor(threads) as pool:
                 try:
                     jobs = [
@@ -159,25 +153,6 @@ class IterativeTrainer(Trainer):
                 raise
             objective.run.clock.interrupt()
             hike.walks[0].status = "interrupted"
-
-    def _walk_elsewhere(
-        self, objective: Objective, thetas: list[Array], hike: Hike, n_jobs: int
-    ) -> None:
-        """Walk from each start in other processes, which write no checkpoint."""
-        left = objective.run.clock.left if objective.run.clock.limited else None
-        bare = replace(objective, run=Run())
-        work = Parallel(n_jobs, return_as="generator")
-        walked = work(delayed(self._walk_alone)(bare, theta, left) for theta in thetas)
-        for walk, ended in zip(hike.walks, walked, strict=True):
-            vars(walk).update(ended)
-            hike.show()
-
-    def _walk_alone(self, objective: Objective, theta: Array, left: float | None) -> dict[str, Any]:
-        """Return how a walk ended that went on in another process, whose clock is its own."""
-        walk = Walk()
-        with ProgressBar(type(self).__name__, self.max_iter) as bar:
-            self._walk_once(objective.limited(left), theta, walk, Hike([walk], bar))
-        return vars(walk)
 
     def _walk_once(self, objective: Objective, theta: Array, walk: Walk, hike: Hike) -> None:
         """Walk from one start, unless a checkpoint says where that led."""
