@@ -9,8 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.trainers import Annealing, Convex, GradientDescent
-from feaslearn.trainers.far_rows import LEFT_OUT
+from feaslearn.trainers import Annealing, Convex
 
 Array = NDArray[np.float64]
 L1, SQUARED, LENGTH = fl.Predictability("l1"), fl.Predictability(), fl.Predictability(squared=False)
@@ -56,15 +55,6 @@ def test_the_right_region_is_found(name: str, size: float) -> None:
     assert farthest(SQUARED, Convex(ridge=0.0, sparsity=0.0)) > 0.01 * size
 
 
-SEARCHED: dict[str, tuple[Any, Any, Any]] = {
-    "Annealing": (fl.Affine(fl.Box(2)), L1, Annealing(n_starts=2, ridge=0.1, ridge_floor=1.0)),
-    "GradientDescent": (fl.Affine(fl.Box(2)), fl.Predictability("linf"), GradientDescent()),
-    "Facets": (fl.Facets(bounds="affine"), L1, "auto"),
-    "Facets by cost": (fl.Facets(), fl.Suboptimality("l1"), "auto"),
-    "Blend": (fl.Blend([fl.Scaled(fl.Box(2)), fl.Minkowski.box(2)]), L1, "auto"),
-}
-
-
 def spoiled_samples(size: float, seed: int = 1) -> tuple[Array, Array, Array]:
     """Return signals, decisions, and the rows that were moved."""
     random = np.random.default_rng(seed)
@@ -74,34 +64,23 @@ def spoiled_samples(size: float, seed: int = 1) -> tuple[Array, Array, Array]:
     return signals, decisions, spoiled
 
 
-@pytest.mark.parametrize("name", SEARCHED)
-def test_a_search_goes_as_if_outliers_were_not_there(name: str) -> None:
-    hypothesis, loss, trainer = SEARCHED[name]
+@pytest.mark.parametrize(
+    ("hypothesis", "trainer"),
+    [
+        (fl.Affine(fl.Box(2)), Annealing(5, n_starts=1, ridge=0.1, ridge_floor=1.0)),
+        (fl.Facets(bounds="affine"), "auto"),
+        (fl.Blend([fl.Scaled(fl.Box(2)), fl.Minkowski.box(2)]), "auto"),
+        (None, "auto"),
+    ],
+    ids=["Annealing", "Facets", "Blend", "choice"],
+)
+def test_searches_are_warned_of_rows_that_may_bias_them(hypothesis: Any, trainer: Any) -> None:
     signals, decisions, spoiled = spoiled_samples(1e4)
-
-    def fitted(X: Array, y: Array) -> fl.RegionRegressor:
-        model = fl.RegionRegressor(
-            hypothesis, cost=[0, 1], loss=loss, trainer=trainer, random_state=0
-        )
-        return model.fit(X, y)
-
-    alone = fitted(np.delete(signals, spoiled, axis=0), np.delete(decisions, spoiled, axis=0))
-    model = fitted(signals, decisions)
-    new, _ = drawn("Minkowski", 40, np.random.default_rng(0))
-    np.testing.assert_allclose(model.predict(new), alone.predict(new), atol=1e-6)
-    assert model.result_.details[LEFT_OUT] == 6.0
-    assert model.result_.objective > 100.0  # losses count all rows
-    assert model.result_.lower_bound is None
+    model = fl.RegionRegressor(hypothesis, cost=[0, 1], loss=L1, trainer=trainer, random_state=0)
+    model.fit(signals, decisions)
     (told,) = (text for text in model.result_.warnings if "as far from" in text)
     assert told.startswith("; ".join(f"row {row}" for row in spoiled[:5]) + "; and 1 more: ")
-    assert "left them out" in told
-
-
-def test_the_hypothesis_is_chosen_as_if_outliers_were_not_there() -> None:
-    signals, decisions, _ = spoiled_samples(1e4)
-    model = fl.RegionRegressor(cost=[0, 1], loss=L1, random_state=0).fit(signals, decisions)
-    new, truth = drawn("Minkowski", 40, np.random.default_rng(0))
-    assert np.abs(model.predict(new) - truth).max() < 1e-6
+    assert "may bias the search" in told
 
 
 def test_squared_losses_are_warned_of_rows_that_count() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from feaslearn.costs import ResolvedCost, resolve_cost
@@ -20,9 +21,9 @@ from feaslearn.regressor.checks import FitData
 from feaslearn.regressor.chunk_reader import ChunkReader
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.parameters import check_combination, check_parameters
+from feaslearn.regressor.training import outlier_warning
 from feaslearn.trainers import Auto, Convex, Trained, Trainer
 from feaslearn.trainers.automatic import choose_hypothesis, choose_trainer, linear_policy
-from feaslearn.trainers.far_rows import far_rows, follows_far_rows, told_of
 from feaslearn.trainers.running import carried_out, survey_once
 from feaslearn.trainers.sample_order import MOST_SORTED
 from feaslearn.trainers.size_choice import choose_size
@@ -75,10 +76,12 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
     rows = survey.rows._replace(
         costs=sign * survey.rows.costs, weights=survey.rows.weights / survey.rows.weights.sum()
     )
-    far = far_rows(rows) if follows_far_rows(checked.loss) else None
-    if far is not None:
-        where = f"{len(far.places)} of {len(rows.weights)} samples that were looked at"
-        trained.result.warnings.append(told_of(far, True, where))
+
+    def counted(places: NDArray[np.intp]) -> str:
+        return f"{len(places)} of {len(rows.weights)} samples that were looked at"
+
+    told = outlier_warning(checked.loss, fit.trainer, fit.choose, rows, counted)
+    trained.result.warnings.extend(told)
     data = data._replace(rows=TableShards(rows), signals=survey.signals)
     return ChunkedFit(fit.hypothesis, trained, data, survey)
 
@@ -87,7 +90,7 @@ class _Fit:
     """Chooses what is open and trains, all within one run."""
 
     def __init__(self, trainer: Trainer | str, choose: bool) -> None:
-        self._trainer, self._choose = trainer, choose
+        self.trainer, self.choose = trainer, choose
         #: Whose limits hold for all of it.
         self.outer = trainer if isinstance(trainer, Trainer) else Auto()
         self.hypothesis: Hypothesis = linear_policy()
@@ -95,7 +98,7 @@ class _Fit:
 
     def train(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Choose the hypothesis on some samples and its number of columns; then train."""
-        if self._choose:
+        if self.choose:
             survey_once(objective)
             # Under a time limit without another pass: those that the first one kept.
             limited = objective.run.clock.limited
@@ -107,7 +110,7 @@ class _Fit:
             self.chosen_from = some.n_samples
         self.hypothesis = choose_size(objective.within("size"), random).hypothesis
         objective = objective.of(self.hypothesis)
-        trainer = choose_trainer(self._trainer, objective)
+        self.trainer = trainer = choose_trainer(self.trainer, objective)
         reasons = trainer.chunk_mismatches(objective)
         if reasons:
             raise UnsupportedError(f"RegionRegressor: {'; '.join(reasons)}")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from sklearn.base import clone
 
-from feaslearn.data import SHARD_ROWS
+from feaslearn.data import SHARD_ROWS, Shard
+from feaslearn.data.diagnostics import outlying_decisions
 from feaslearn.hypotheses.constrained import constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.losses import Objective
+from feaslearn.kernels.norms import SQUARED_L2
+from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
+from feaslearn.messages import list_first, row_number
 from feaslearn.regressor.checks import FitData
 from feaslearn.runs.fingerprint import fingerprint
 from feaslearn.trainers import Auto, Trained, Trainer
@@ -21,14 +26,6 @@ from feaslearn.trainers.automatic import (
     linear_policy,
 )
 from feaslearn.trainers.contest import FOLDS, ChoiceInterrupted
-from feaslearn.trainers.far_rows import (
-    LEFT_OUT,
-    far_rows,
-    follows_far_rows,
-    named,
-    told_of,
-    without_far_rows,
-)
 from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.running import carried_out
 from feaslearn.trainers.size_choice import choose_size
@@ -36,7 +33,10 @@ from feaslearn.trainers.size_choice import choose_size
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
 
-Details = dict[str, float]
+Indices = NDArray[np.intp]
+
+#: Rows that a message names.
+NAMED = 5
 
 
 def train(
@@ -66,8 +66,7 @@ def train(
             f"a hypothesis is chosen from {2 * FOLDS} samples on; these are {rows.n_rows}, "
             "so the linear policy was fitted"
         )
-    far = _far_rows(objective, data, trainer, trained.result.details)
-    trained.result.warnings.extend([*data.warnings, *far])
+    trained.result.warnings.extend([*data.warnings, *_outliers(objective, data, fit)])
     return without_known(fit.hypothesis), trained
 
 
@@ -83,11 +82,10 @@ class _Fit:
     def train(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Choose the hypothesis and its size, each in half of the time left; then train."""
         try:
-            near = without_far_rows(objective)
             if self.choose:
-                chosen = choose_hypothesis(_half(near, "hypothesis"), random, self.trainer)
-                objective, near = objective.of(chosen), near.of(chosen)
-            sized = choose_size(_half(near, "size").learned(), random)
+                chosen = choose_hypothesis(_half(objective, "hypothesis"), random, self.trainer)
+                objective = objective.of(chosen)
+            sized = choose_size(_half(objective, "size").learned(), random)
             objective = objective.of(sized.hypothesis)
         except ChoiceInterrupted as found:
             self.hypothesis = found.hypothesis
@@ -100,27 +98,49 @@ class _Fit:
         self.hypothesis = objective.hypothesis
         # Under a time limit, a choice that was cut short may be another one when the run goes on.
         part = objective.within(f"training {fingerprint(self.hypothesis)}")
-        return choose_trainer(self.trainer, objective).train(part, random)
+        self.trainer = choose_trainer(self.trainer, objective)
+        return self.trainer.train(part, random)
 
 
-def _far_rows(objective: Objective, data: FitData, trainer: object, details: Details) -> list[str]:
-    """Name rows that squared losses follow, or that the search left out; of many rows, see some.
-
-    Norms that resist them, in a search that takes all rows into account, need no word.
-    """
-    squared = follows_far_rows(objective.loss)
-    if getattr(trainer, "robust", False) or not (squared or LEFT_OUT in details):
-        return []
+def _outliers(objective: Objective, data: FitData, fit: _Fit) -> list[str]:
+    """Return the warning that names outliers, if there is one; of many rows, some are looked at."""
     step = -(-data.rows.n_rows // SHARD_ROWS)
     rows = data.rows.every(step)
     if objective.known is not None:
         rows = rows._replace(features=objective.known.split(rows.features)[0])
-    found = far_rows(rows)
+
+    def named(places: Indices) -> str:
+        numbers = step * places if data.numbers is None else data.numbers[step * places]
+        return list_first([f"row {row_number(i)}" for i in numbers[:NAMED]], len(numbers))
+
+    return outlier_warning(objective.loss, fit.trainer, fit.choose, rows, named)
+
+
+def outlier_warning(
+    loss: Loss, trainer: Trainer | str, choose: bool, rows: Shard, named: Callable[[Indices], str]
+) -> list[str]:
+    """Return the warning about outliers that bias a fit, if there is one.
+
+    Robust fits, and norms that resist outliers in a search that does so too, need no word, unless
+    the hypothesis was to be chosen: outliers hide which one is better.
+    """
+    squared = isinstance(loss, Predictability | Suboptimality) and loss.norm_code() == SQUARED_L2
+    resists = not squared and not choose and getattr(trainer, "resists_outliers", False)
+    if resists or getattr(trainer, "robust", False):
+        return []
+    found = outlying_decisions(rows)
     if found is None:
         return []
-    places = step * found.places
-    numbers = places if data.numbers is None else data.numbers[places]
-    return [told_of(found, squared, named(numbers))]
+    advice = (
+        "Squared losses follow such rows: take them out if they are errors, or use a norm that "
+        "resists them, as in loss=Predictability('l1')"
+        if squared
+        else "They may bias the search: take them out if they are errors"
+    )
+    return [
+        f"{named(found.places)}: decisions at least {found.times:.0f} times as far from their "
+        f"median as usual ones. {advice}"
+    ]
 
 
 def _half(objective: Objective, name: str) -> Objective:

@@ -8,15 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.data.diagnostics import outliers
 from feaslearn.messages import list_first
 from feaslearn.report.samples import Samples
 
 Array = NDArray[np.float64]
 
-#: Robust standard deviations from the median beyond which a value is far out.
+#: Usual distances from the median beyond which a value is far out.
 FAR = 8.0
-#: And from the values that are not far out themselves.
-APART = 3.0
 #: A larger share of values than this does not stand out.
 RARE = 0.05
 #: Rows for each feature below which a fit has little to rest on.
@@ -163,10 +162,11 @@ def _far_out(samples: Samples) -> Iterator[Finding]:
     for what, names, table in _tables(samples):
         places = []
         for name, column in zip(names, table.T, strict=True):
-            seen = column[~np.isnan(column)]
+            seen = np.flatnonzero(~np.isnan(column))
             if len(seen) < FEW:
                 continue
-            far = np.flatnonzero(_stands_out(column, seen))
+            found = outliers(column[seen, None], gross=FAR, far=FAR, most=RARE)
+            far = seen[:0] if found is None else seen[found.places]
             places += [f"{name!r} in {samples.place(int(i))} ({column[i]:.4g})" for i in far]
         if places:
             yield Finding(
@@ -174,20 +174,6 @@ def _far_out(samples: Samples) -> Iterator[Finding]:
                 f"Values far from all others, {what}s: {list_first(places[:NAMED], len(places))}.",
                 "Check whether they are real; a few can bend a fit.",
             )
-
-
-def _stands_out(column: Array, seen: Array) -> NDArray[np.bool_]:
-    """Say which values are far from all others: what many share is no outlier."""
-    low, middle, high = np.quantile(seen, [0.1, 0.5, 0.9])
-    # Of a normal distribution both are the standard deviation; the second one is there for
-    # columns in which half of all values are the same.
-    spread = max(1.4826 * float(np.median(np.abs(seen - middle))), (high - low) / 2.563)
-    far = np.abs(seen - middle) > FAR * spread
-    if spread <= 0.0 or not far.any() or far.mean() > RARE:
-        return np.zeros(len(column), dtype=bool)
-    gap = APART * spread
-    low, high = seen[~far].min() - gap, seen[~far].max() + gap
-    return np.asarray((column < low) | (column > high))
 
 
 def _dependent(samples: Samples) -> Iterator[Finding]:

@@ -14,7 +14,6 @@ from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult, remarks_heard
 from feaslearn.trainers.completion import complete, refuse_divergence, tell_of_empty_regions
-from feaslearn.trainers.far_rows import LEFT_OUT, without_far_rows
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
 from feaslearn.trainers.running import Given, carried_out, check_checkpoint, check_max_seconds
@@ -76,7 +75,7 @@ class Trainer(BaseEstimator, ABC):
     #: Whether `search` names rows in what it says, and so puts samples in order itself.
     names_rows: bool = False
 
-    #: Whether gross outliers do not lead `search` astray where the norm is not squared.
+    #: Whether outliers do not bias `search` where the norm is not squared.
     resists_outliers: ClassVar[bool] = False
 
     #: How samples can come in chunks: "sums" reads them again for each sum over all samples,
@@ -197,13 +196,9 @@ class Trainer(BaseEstimator, ABC):
     def _trained(
         self, objective: Objective, random: np.random.Generator, thorough: bool
     ) -> Trained:
-        """Search, where need be without rows that lead astray, and complete the result."""
+        """Search, and complete the result."""
         objective, told = self.affordable(objective)
-        near = objective if self.resists_outliers else without_far_rows(objective)
-        trained, seen = self._searched(near, told, random, thorough)
-        if near is not objective:
-            _count_far_rows(objective, near, trained)
-            seen = objective
+        trained, seen = self._searched(objective, told, random, thorough)
         complete(seen, trained.theta, trained.result)
         return trained
 
@@ -267,15 +262,6 @@ def _within(
         result.lower_bound = None
         result.status = "converged" if result.status == "optimal" else result.status
     return Trained(theta, result)
-
-
-def _count_far_rows(objective: Objective, near: Objective, trained: Trained) -> None:
-    """Measure on all samples what was found without those that would have led astray."""
-    result = trained.result
-    measure(objective, trained)
-    result.ties_met, result.lower_bound = None, None
-    result.status = "converged" if result.status == "optimal" else result.status
-    result.details[LEFT_OUT] = float(objective.n_samples - near.n_samples)
 
 
 def measure(objective: Objective, trained: Trained, returned: float | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Rows far beyond all others: found where they are errors, and only there."""
+"""Outliers: found where they are errors, and only there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn.data import Shard
-from feaslearn.trainers.far_rows import far_rows
+from feaslearn.data.diagnostics import outlying_decisions
 
 Array = NDArray[np.float64]
 Draw = Callable[[int, float, int], tuple[Array, Array, Array]]
@@ -70,7 +70,7 @@ def as_shard(features: Array, costs: Array, decisions: Array) -> Shard:
 def test_nothing_is_said_of_data_without_errors(name: str, noise: float) -> None:
     for seed in range(10):
         for n in (30, 100):
-            assert far_rows(as_shard(*CLEAN[name](n, noise, seed))) is None
+            assert outlying_decisions(as_shard(*CLEAN[name](n, noise, seed))) is None
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
@@ -82,7 +82,7 @@ def test_errors_are_found(name: str, noise: float) -> None:
         wrong = wrong[np.abs(rows.features[wrong, 1:]).max(axis=1, initial=0.0) < 10.0]
         rows.decisions[wrong] *= -1e5
         rows.decisions[wrong, 0] += 1e6
-        found = far_rows(rows)
+        found = outlying_decisions(rows)
         assert found is not None
         assert found.places.tolist() == wrong.tolist()
         assert found.times > 50.0
@@ -94,7 +94,7 @@ def test_units_offsets_and_gaps_do_not_matter() -> None:
     gaps = rows.decisions.copy()
     gaps[::4, 1] = np.nan
     for decisions in (rows.decisions, 1e-7 * rows.decisions, rows.decisions + 1e4, gaps):
-        found = far_rows(rows._replace(decisions=decisions))
+        found = outlying_decisions(rows._replace(decisions=decisions))
         assert found is not None
         assert found.places.tolist() == [3, 17]
 
@@ -103,7 +103,7 @@ def test_decisions_that_were_never_observed() -> None:
     rows = as_shard(*CLEAN["power5"](80, 0.0, 0))
     rows.decisions[[3, 17]] += 1e6
     rows.decisions[:, 2] = np.nan
-    found = far_rows(rows)
+    found = outlying_decisions(rows)
     assert found is not None
     assert found.places.tolist() == [3, 17]
 
@@ -111,10 +111,10 @@ def test_decisions_that_were_never_observed() -> None:
 def test_half_of_the_rows_are_no_outliers() -> None:
     rows = as_shard(*CLEAN["power5"](80, 0.0, 0))
     rows.decisions[::2] += 1e6
-    assert far_rows(rows) is None
+    assert outlying_decisions(rows) is None
 
 
 def test_few_rows_say_nothing() -> None:
     rows = as_shard(*CLEAN["power5"](6, 0.0, 0))
     rows.decisions[0] += 1e6
-    assert far_rows(rows) is None
+    assert outlying_decisions(rows) is None
