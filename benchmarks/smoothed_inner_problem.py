@@ -6,16 +6,12 @@ solved again with new parameters, and the values agree to 1e-6. Every solve of b
 that moved a little from the last, as in training; compilation is timed on neither side, and seconds
 are those of the processor. Clarabel has its usual tolerances where it is timed; the values are
 compared with those it reaches with tolerances of 1e-12.
-
-For a polytope of 9 entries and 19 rows, which is never listed by its vertices, every sample is a
-small dense quadratic program: at least 3 times as fast as CVXPY, to the same 1e-6.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +28,6 @@ Array = NDArray[np.float64]
 SAMPLES, DECISIONS, VERTICES, FEATURES = 100, 3, 9, 6
 REPEATS, COMPARED = 20, 5
 MIN_RATIO, MAX_DIFFERENCE = 50.0, 1e-6
-MIN_RATIO_POLYTOPE = 3.0
 DEFAULT: Attempts = (("CLARABEL", {"max_threads": 1}),)
 
 
@@ -102,42 +97,11 @@ def run(epsilons: tuple[float, ...] = (1.0, 64.0)) -> tuple[float, float]:
     return min(ratios), max(differences)
 
 
-def cut_cube(p: int) -> fl.Polytope:
-    """Return the unit cube whose weighted sum is limited."""
-    H = np.vstack([np.eye(p), -np.eye(p), -np.arange(1.0, p + 1)])
-    return fl.Polytope(H, np.concatenate([np.zeros(p), -np.ones(p), [-p * (p + 1) / 4.0]]))
-
-
-def run_polytope(repeats: int) -> tuple[float, float]:
-    """Print times for a polytope; return the least ratio and the largest difference in value."""
-    ratios, differences = [], []
-    for loss in (fl.Predictability(), fl.Suboptimality(normalize_cost=False)):
-        objective, _ = make(0, loss)
-        objective = replace(objective, hypothesis=fl.Affine(cut_cube(VERTICES)))
-        thetas = np.random.default_rng(1).normal(size=(repeats + 1, objective.size))
-        sides = [SmoothedObjective(objective, compiled=compiled) for compiled in (True, False)]
-        found: list[list[tuple[float, float]]] = [[], []]
-        for theta in thetas:
-            for side, list_ in zip(sides, found, strict=True):
-                began = time.process_time()
-                value = side.evaluate(theta, 4.0).value
-                list_.append((time.process_time() - began, value))
-        ours, theirs = (np.array(list_)[1:] for list_ in found)
-        ratios.append(float(np.median(theirs[:, 0]) / np.median(ours[:, 0])))
-        differences.append(float(np.abs(theirs[:, 1] / ours[:, 1] - 1.0).max()))
-        print(f"polytope, {type(loss).__name__:<15} ratio {ratios[-1]:.1f}", flush=True)
-    print(f"least ratio {min(ratios):.1f} (claim: at least {MIN_RATIO_POLYTOPE:.0f})")
-    print(f"largest relative difference {max(differences):.1e} (claim: at most {MAX_DIFFERENCE})")
-    return min(ratios), max(differences)
-
-
 def main() -> int:
     """Print times and ratios; the exit code says whether the claim holds."""
     quick = "--quick" in sys.argv
     ratio, difference = run((1.0,) if quick else (1.0, 64.0, 1024.0))
-    least, apart = run_polytope(2 if quick else 10)
-    held = ratio >= MIN_RATIO and least >= MIN_RATIO_POLYTOPE
-    return int(not held or max(difference, apart) > MAX_DIFFERENCE)
+    return int(ratio < MIN_RATIO or difference > MAX_DIFFERENCE)
 
 
 if __name__ == "__main__":

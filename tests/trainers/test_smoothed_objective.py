@@ -34,10 +34,8 @@ SERVED = (
     "polytope-point",
     "product-polyhedral",
     "product-nested",
-    "polytope-big",
-    "polytope-transport",
 )
-UNSERVED = ("conic-half-disc", "product-with-ball")
+UNSERVED = ("conic-half-disc", "product-with-ball", "polytope-big", "polytope-transport")
 LOSSES = [fl.Predictability(), fl.Suboptimality(normalize_cost=False)]
 EACH_LOSS = pytest.mark.parametrize("loss", LOSSES, ids=["predictability", "suboptimality"])
 

@@ -55,8 +55,9 @@ class AdaptiveSmoothing(IterativeTrainer):
     (Barzilai and Borwein) and halved until Armijo's rule holds.
 
     Compiled kernels solve the inner problem where they serve the set: simplices, boxes, balls,
-    hypersimplices, polytopes, and products of those without L2 balls. Other sets, among them those
-    with second-order cones, go through CVXPY, which is slower by orders of magnitude.
+    hypersimplices, polytopes whose vertices can be listed, and products of those without L2 balls.
+    Other sets, among them larger polytopes and those with second-order cones, go through CVXPY,
+    which is slower by orders of magnitude.
 
     Parameters
     ----------

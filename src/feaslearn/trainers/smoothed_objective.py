@@ -8,18 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import null_space
 
 from feaslearn.data import Shard, ShardSource
 from feaslearn.formulations import SmoothedPredictability, SmoothedSolution, SmoothedSuboptimality
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.kernels.smoothed import SmoothedMemory, smoothed_rows
-from feaslearn.kernels.smoothed_polytope import InnerRows, smoothed_polytope_rows
 from feaslearn.kernels.smoothed_row import Smoothing
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.losses.loss import no_gradient
-from feaslearn.sets import AffineImage, PrimitiveSet
-from feaslearn.sets.vertex_enumeration import around_inner_point
+from feaslearn.sets import AffineImage
 
 Array = NDArray[np.float64]
 
@@ -29,8 +26,6 @@ PROGRAM_ROWS = 100
 _ONE_AT_A_TIME = threading.Lock()
 #: Numbers that are remembered of the projections of all samples.
 MOST_REMEMBERED = 5_000_000
-#: Unknowns of a sample up to which the compiled interior point method is the faster one.
-MOST_UNKNOWNS = 80
 
 
 class Smoothed(NamedTuple):
@@ -56,10 +51,9 @@ class SmoothedObjective:
     The loss of a sample is the optimum of the smoothed program with :math:`\theta` fixed, see
     `SmoothedPredictability` and `SmoothedSuboptimality`. Compiled kernels find it for simplices,
     boxes, L1 balls, hypersimplices, polytopes whose vertices can be listed, products of those, and
-    a single L2 ball, by a search for one number in each sample; and for other polyhedral sets of
-    few rows, by a small dense quadratic program in each sample. Other sets, and rows on which a
+    a single L2 ball, by a search for one number in each sample. Other sets, and rows on which a
     kernel does not reach an optimum that it can verify, go through CVXPY. The offset belongs to the
-    parameters on all ways, so that samples separate and all have the same value.
+    parameters on both ways, so that samples separate and all have the same value.
 
     It remembers where the search of each sample ended, and the next evaluation begins there; so
     one object serves one walk.
@@ -83,9 +77,7 @@ class SmoothedObjective:
         self._primitive = hypothesis.latent(objective.n_decisions)
         code = self._primitive.code()
         serves = compiled and code is not None and AffineImage.kernel_serves(code)
-        self._code, self._rows = code if serves else None, None
-        if compiled and self._code is None:
-            self._rows = _inner_rows(self._primitive, objective.n_decisions)
+        self._code = code if serves else None
         loss = objective.loss
         if not isinstance(loss, Suboptimality):
             loss = Suboptimality(normalize_cost=normalize_cost)
@@ -99,7 +91,7 @@ class SmoothedObjective:
     @property
     def compiled(self) -> bool:
         """Whether kernels serve the set."""
-        return self._code is not None or self._rows is not None
+        return self._code is not None
 
     def evaluate(self, theta: Array, epsilon: float) -> Smoothed:
         """Return value, gradient and slacks at ``theta`` for one weight of all slacks.
@@ -181,12 +173,9 @@ class SmoothedObjective:
         values, slacks = np.empty(len(shard.weights)), np.zeros((len(shard.weights), 2))
         gradient = no_gradient(maps)
         answers = (values, slacks, *gradient)
-        if self._code is not None:
-            failed = smoothed_rows(self._code, *maps, *shard, smoothing, memory, *answers)
-        elif self._rows is not None:
-            failed = smoothed_polytope_rows(self._rows, *maps, *shard, smoothing, *answers)
-        else:
+        if self._code is None:
             raise AssertionError("no kernel serves this set")
+        failed = smoothed_rows(self._code, *maps, *shard, smoothing, memory, *answers)
         value = float(shard.weights @ np.nan_to_num(values))
         part = _Part(value, gradient, shard.weights @ slacks)
         if not failed:
@@ -250,18 +239,6 @@ def _scales(objective: Objective) -> tuple[tuple[float, float], float]:
 
 def _in_unit_costs(loss: Suboptimality, shard: Shard) -> Shard:
     return shard._replace(costs=loss.unit_costs(shard.costs))
-
-
-def _inner_rows(primitive: PrimitiveSet, n: int) -> InnerRows | None:
-    """Return a polyhedral set around an inner point, if its programs are small."""
-    form = primitive.conic_form()
-    if primitive.discrete or not form.polyhedral:
-        return None
-    if n + form.H.shape[1] + len(form.h) + 1 > MOST_UNKNOWNS:
-        return None
-    point, basis, rows, slack = around_inner_point(form)
-    rest = null_space(basis.T) if basis.shape[1] else np.eye(len(point))
-    return InnerRows(*(np.ascontiguousarray(part) for part in (point, basis, rest, rows, slack)))
 
 
 def _added(one: _Part, other: _Part) -> _Part:
