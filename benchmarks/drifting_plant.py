@@ -10,7 +10,8 @@ window lose, for Minkowski sums and for affine images (windows of 200, 400, 800 
 after every chunk, and three factors of about the same memory; of each kind the best on average is
 compared); for affine images a chunk takes at most a fifth of the time of a refit; and without
 forgetting, a Minkowski sum loses at least 1.5 times as much. How often the jump was told within 50
-samples is printed beside: these streams drift before it, so a comparison may just have begun anew.
+samples is printed beside: these streams drift before it, so a comparison may just have begun anew
+(streams of affine images have no test).
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def compare(name: str, hypothesis: Any, trainer: Any, seeds: range) -> tuple[Any
             error = ((predicted - decisions[FIRST:]) ** 2).sum(axis=1).mean()
             losses.setdefault(label, []).append(float(error) / noise)
             times.setdefault(label, []).append(seconds)
-            if label == f"forgetting {FORGETTING[1]}":
+            if label == f"forgetting {FORGETTING[1]}" and model.drift_ is not None:
                 told += any(JUMP < alarm <= JUMP + 50 for alarm in model.drift_.alarms)
     for label, values in losses.items():
         print(

@@ -117,6 +117,9 @@ def test_a_model_that_forgets_follows_the_plant(hypothesis) -> None:
     assert steady[8] > 2.5 * steady[7]
     assert steady[17] > max(1.3 * steady[7], 2.0 * followed[17])
     assert followed[17] < 1.3 * followed[7]
+    if isinstance(hypothesis, fl.Affine):
+        assert model.drift_ is None
+        return
     # Samples 1001 and later are of the other plant.
     assert 1000 < model.drift_.alarms[0] <= 1040
     assert model.result_.details["drift alarms"] == 1.0
@@ -170,7 +173,10 @@ def test_a_loaded_model_goes_on_as_if_it_had_not_been_saved(hypothesis, tmp_path
     for other in others:
         other.partial_fit(X[200:], y[200:])
         np.testing.assert_array_equal(other.theta_, model.theta_)
-        assert other.drift_.evidence == model.drift_.evidence
+        if isinstance(hypothesis, fl.Affine):
+            assert other.drift_ is None
+        else:
+            assert other.drift_.evidence == model.drift_.evidence
         assert other.result_.details == model.result_.details
 
 

@@ -86,7 +86,7 @@ class RegionRegressor(LearnedRegion):
     stream_ : Stream or None
         What the model needs to go on learning, after `partial_fit` or with a `Streaming` trainer.
     drift_ : DriftTest or None
-        Whether new samples still fit, and after how many samples they did not.
+        Whether new samples still fit, and after how many samples they did not; None for `Affine`.
     n_features_in_, feature_names_in_ : int, ndarray
         Number of the signals, and their names where they had some.
 

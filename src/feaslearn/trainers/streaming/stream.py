@@ -20,7 +20,7 @@ class Stream:
     state : MomentStream or AffineStream
         What it has kept of them.
     drift : DriftTest or None
-        Whether new samples still fit.
+        Whether new samples still fit; None for an `AffineStream`.
     n_tied : int, default=0
         Samples at whose cost the minimisers of a term tie.
 

@@ -55,6 +55,7 @@ class Streaming(Trainer):
         Most rows J, beside those of the latest chunk, at which scales are held non-negative.
     drift : float or None, default=1e-5
         False alarms of the drift test for each sample, at most; None for no test. See `DriftTest`.
+        A stream of an `Affine` that is not a linear policy is not tested.
     ridge : float, default=0.0
         How strongly the scales of a Minkowski sum are held small; without unit, as in `Convex`.
     first : Trainer or None, default=None
@@ -151,33 +152,31 @@ class Streaming(Trainer):
         rows = objective.whole()
         count = len(rows.weights)
         shard = rows._replace(weights=count * rows.weights)
-        drift = None if self.drift is None else DriftTest(float(self.drift), seen=count)
         hypothesis = _moments_of(objective)
         if hypothesis is not None:
+            drift = None if self.drift is None else DriftTest(float(self.drift), seen=count)
             blank = Stream(0, 0, MomentStream.begun(hypothesis, shard), drift)
             return self._by_moments(objective, blank, shard, began)
         trained = self._first().train(objective, random)
         whole = replace(objective, shards=[shard])
         state = AffineStream.begun(whole, trained.theta, float(self.forgetting))
         trained.result.trainer = repr(self)
-        return trained._replace(stream=Stream(count, 1, state, drift))
+        return trained._replace(stream=Stream(count, 1, state, None))
 
     def follow(self, objective: Objective, theta: Array, stream: Stream, shard: Shard) -> Trained:
         """Go on with more samples, whose weights count as they are.
 
-        Their losses under the model as it was are tested for drift before it learns from them.
+        A stream of moments tests their losses for drift before it learns from them.
         """
         began = time.monotonic()
+        if not isinstance(stream.state, MomentStream):
+            return self._by_steps(objective, theta, replace(stream, drift=None), shard, began)
         before = drift = stream.drift
         if drift is not None:
             losses = objective.loss.samples(objective.hypothesis, theta, shard)
             least = ROUNDING * float(np.nanmean(shard.decisions**2))
             drift = drift.after(losses, least)
-        stream = replace(stream, drift=drift)
-        if isinstance(stream.state, MomentStream):
-            trained = self._by_moments(objective, stream, shard, began)
-        else:
-            trained = self._by_steps(objective, theta, stream, shard, began)
+        trained = self._by_moments(objective, replace(stream, drift=drift), shard, began)
         if drift is not None and before is not None and drift.alarms != before.alarms:
             trained.result.warnings.append(told_of_drift(drift))
             logger.warning(told_of_drift(drift))
