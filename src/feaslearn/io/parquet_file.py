@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data.sources.parquet_pages import column_chunks, page_sizes
 from feaslearn.exceptions import DataError, FeaslearnError, FileError, MissingExtraError
 from feaslearn.io.table import Table
 from feaslearn.runs.memory import check_memory
@@ -48,7 +47,8 @@ def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
             f"{source} has {rows} rows of {width} values, which",
             "fit from chunks: fl.Chunks(path), or --chunks on the command line",
         )
-        _check_pages(contents, source, file.schema_arrow)
+        _refuse_lists(source, file.schema_arrow)
+        _check_size(source, file.metadata)
         # Texts that are stored once stay so: each row only refers to one.
         texts = [field.name for field in file.schema_arrow if _is_text(pa.types, field.type)]
         file = pq.ParquetFile(pa.BufferReader(contents), read_dictionary=texts)
@@ -101,19 +101,22 @@ def _rows(metadata: Any) -> int:
     return max(int(metadata.num_rows), sum(int(group.num_rows) for group in groups))
 
 
-def _check_pages(contents: bytes, source: str, schema: Any) -> None:
-    """Refuse lists, whose rows may hold any number of values, and pages that would not fit."""
+def _refuse_lists(source: str, schema: Any) -> None:
+    """Refuse lists, whose rows may hold any number of values."""
     for field in schema:
         if field.type.num_fields:
             raise DataError(f"{source}: column {field.name!r} holds {field.type}; leave it out")
 
-    def read(place: int, count: int) -> bytes:
-        return contents[place : place + count]
 
-    groups = column_chunks(read, len(contents))
-    total = sum(sum(page_sizes(read, chunk)) for group in groups for chunk in group)
+def _check_size(source: str, metadata: Any) -> None:
+    """Refuse row groups that do not fit into memory, once decompressed."""
+    groups = range(metadata.num_row_groups)
+    total = sum(metadata.row_group(group).total_byte_size for group in groups)
     check_memory(
-        total, f"{source} is small, but its pages", "fit from chunks, or read fewer columns", size=1
+        total,
+        f"{source} is compressed: its row groups",
+        "fit from chunks, or read fewer columns",
+        size=1,
     )
 
 

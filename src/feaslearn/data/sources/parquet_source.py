@@ -13,10 +13,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from feaslearn.data.sources.parquet_pages import check_pages
 from feaslearn.data.sources.table_source import Block, TableSource, Task
-from feaslearn.exceptions import DataError, FeaslearnError, FileError, MissingExtraError
+from feaslearn.exceptions import (
+    DataError,
+    FeaslearnError,
+    FileError,
+    MemoryLimitError,
+    MissingExtraError,
+)
 from feaslearn.messages import list_first
+from feaslearn.runs.memory import readable
 
 #: Bytes that are read from a file at a time.
 BUFFER = 2**20
@@ -93,11 +99,13 @@ class ParquetSource(TableSource):
         return [self.labels, self._files, [(each.st_size, each.st_mtime_ns) for each in known]]
 
     def check(self, columns: Sequence[int], memory: float) -> None:
-        """Refuse texts, and pages that are too large: each column has one in memory."""
+        """Refuse texts, and row groups that do not fit into memory."""
         pq, names = parquet(), [self.labels[j] for j in columns]
         for file in self._files:
             with reading(file):
-                check_pages(file, pq.read_schema(file), names, memory)
+                metadata = pq.read_metadata(file)
+                _refuse_unbounded(file, metadata.schema.to_arrow_schema(), names)
+                _check_row_groups(file, metadata, names, memory)
 
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
         """Yield one task for each row group."""
@@ -109,7 +117,7 @@ class ParquetSource(TableSource):
 def _blocks(
     file: str, group: int, first: int, row: int, names: list[str], rows: int
 ) -> Iterator[Block]:
-    """Yield the blocks of one row group; it is never in memory as a whole."""
+    """Yield the blocks of one row group."""
     pq = parquet()
     with (
         reading(f"{file}, row group {group}"),
@@ -119,6 +127,35 @@ def _blocks(
             arrays = [arrow_column(batch.column(name)) for name in names]
             yield Block(arrays, first, file, row)
             first, row = first + batch.num_rows, row + batch.num_rows
+
+
+def _refuse_unbounded(file: str, schema: Any, names: Sequence[str]) -> None:
+    """Refuse columns whose values have no fixed size: a few bytes can stand for very many."""
+    import pyarrow.types as types
+
+    for field in schema:
+        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
+        fixed = types.is_primitive(kind) or types.is_decimal(kind) or types.is_null(kind)
+        if field.name in names and not fixed:
+            raise DataError(f"{file}: column {field.name!r} holds {field.type}, not numbers")
+
+
+def _check_row_groups(file: str, metadata: Any, names: Sequence[str], memory: float) -> None:
+    """Refuse row groups whose columns are larger than the memory, once decompressed."""
+    schema = metadata.schema
+    wanted = [j for j in range(metadata.num_columns) if schema.column(j).path in set(names)]
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        if group.total_byte_size <= memory:
+            continue
+        needed = sum(group.column(j).total_uncompressed_size for j in wanted)
+        if needed > memory:
+            raise MemoryLimitError(
+                f"{file}, row group {number}: its {group.num_rows} rows of {len(wanted)} columns "
+                f"take {readable(needed)}, more than memory= allows ({readable(memory)}); raise "
+                "it, or write the file with smaller row groups (row_group_size= of pyarrow and "
+                "polars)"
+            )
 
 
 @contextmanager

@@ -1,0 +1,104 @@
+"""Row groups and columns of Parquet files that would not fit are refused before they are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import DataError, MemoryLimitError
+from feaslearn.io import read_table
+from feaslearn.runs import memory as memory_of_the_machine
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+ROWS = 200_000
+CODECS = ["none", "snappy", "gzip", "zstd", "lz4", "brotli"]
+
+
+def write(path: Path, columns: dict[str, Any], **options: Any) -> Path:
+    pq.write_table(pa.table(columns), path, **options)
+    return path
+
+
+def chunks(path: Path, memory: str = "10MB") -> fl.Chunks:
+    return fl.Chunks(path, signals=["a"], decisions=["b"], memory=memory)
+
+
+def zeros(path: Path, codec: str, others: int = 0, **options: Any) -> Path:
+    """1.6 MB in each of two columns, and in others that nobody asks for."""
+    names = ["a", "b", *(f"other{j}" for j in range(others))]
+    columns = dict.fromkeys(names, np.zeros(ROWS))
+    return write(path, columns, compression=codec, use_dictionary=False, **options)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_row_groups_that_do_not_fit_are_refused(codec: str, tmp_path: Path) -> None:
+    path = zeros(tmp_path / "a.parquet", codec)
+    said = "row group 0: its 200000 rows of 2 columns take 3.2 MB.*smaller row groups"
+    with pytest.raises(MemoryLimitError, match=said):
+        chunks(path, "3MB")
+    assert chunks(path, "4MB").n_rows == ROWS
+
+
+def test_smaller_row_groups_and_columns_that_are_not_read_fit(tmp_path: Path) -> None:
+    path = zeros(tmp_path / "a.parquet", "zstd", row_group_size=50_000)
+    assert chunks(path, "1MB").n_rows == ROWS
+    path = zeros(tmp_path / "b.parquet", "zstd", others=5)
+    assert pq.read_metadata(path).row_group(0).total_byte_size > 1e7
+    assert chunks(path, "4MB").n_rows == ROWS
+
+
+def test_a_text_that_stands_in_every_row(tmp_path: Path) -> None:
+    """A file of two kilobytes; as texts, its rows would take 20 GB."""
+    once = pa.DictionaryArray.from_arrays(
+        pa.array(np.zeros(ROWS, dtype=np.int32)), pa.array(["x" * 100_000])
+    )
+    path = write(
+        tmp_path / "a.parquet",
+        {"a": np.ones(ROWS), "b": once},
+        compression="zstd",
+        store_schema=False,
+    )
+    assert path.stat().st_size < 10_000
+    with pytest.raises(DataError, match="column 'b' holds string, not numbers"):
+        chunks(path)
+    table = read_table(path)
+    texts = table.columns[1]
+    assert len(texts) == ROWS
+    assert all(text is texts[0] for text in texts[:100])
+
+
+@pytest.mark.parametrize("kind", ["list", "struct"])
+def test_rows_that_hold_any_number_of_values(kind: str, tmp_path: Path) -> None:
+    rows = [[1.0] * 5] * 3 if kind == "list" else [{"x": 1.0}] * 3
+    path = write(tmp_path / "a.parquet", {"a": [1.0, 2.0, 3.0], "b": rows})
+    with pytest.raises(DataError, match=f"column 'b' holds {kind}.*, not numbers"):
+        chunks(path)
+    with pytest.raises(DataError, match=f"column 'b' holds {kind}.*leave it out"):
+        read_table(path)
+
+
+def test_a_table_that_would_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    once = pa.array(["y" * 10_000_000])
+    path = write(
+        tmp_path / "a.parquet", {"a": [1.0], "b": once}, compression="zstd", use_dictionary=False
+    )
+    monkeypatch.setattr(memory_of_the_machine, "available_bytes", lambda: 5e6)
+    with pytest.raises(MemoryLimitError, match="its row groups need about 10 MB"):
+        read_table(path)
+
+
+def test_damaged_pages(tmp_path: Path) -> None:
+    path = zeros(tmp_path / "a.parquet", "zstd")
+    contents = bytearray(path.read_bytes())
+    contents[4:60] = b"\xff" * 56
+    path.write_bytes(contents)
+    with pytest.raises(DataError, match=r"a\.parquet, row group 0: cannot be read"):
+        chunks(path).head()
+    with pytest.raises(DataError, match="not a Parquet file that can be read"):
+        read_table(path)
