@@ -76,7 +76,6 @@ SOURCES: dict[str, Callable[[Path, Any], fl.Chunks]] = {
             pytest.importorskip("dask.array").from_array(values[:, 2:], chunks=(170, 2)),
         )
     ),
-    "iterator": lambda _, values: fl.Chunks(pairs(values)),
     "arrays": lambda _, values: fl.Chunks((values[:, :2], values[:, 2:])),
     "frames": lambda _, values: fl.Chunks(
         (pd.DataFrame(values[:, :2]), pl.DataFrame(values[:, 2:], schema=["power", "heat"]))
@@ -163,7 +162,8 @@ def test_texts_are_named_too(tmp_path: Path) -> None:
     ("make", "error", "said"),
     [
         (lambda _: fl.Chunks("nowhere*.parquet"), FileError, "no file 'nowhere"),
-        (lambda _: fl.Chunks(iter([])), DataError, "is empty"),
+        (lambda _: fl.Chunks(iter([])), DataError, "only once.* function that returns a fresh"),
+        (lambda _: fl.Chunks(pairs(table())), DataError, "a generator can be read only once"),
         (lambda _: fl.Chunks(3), DataError, "cannot read a int"),
         (lambda _: fl.Chunks(list), DataError, "is empty"),
         (lambda _: fl.Chunks(lambda: 3), DataError, "not an iterator"),

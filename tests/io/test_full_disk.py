@@ -76,22 +76,10 @@ def test_half_of_what_a_solver_wrote_is_not_taken_for_the_whole(form: str) -> No
         program_text(REGION, form)
 
 
-def test_what_an_iterator_yields_does_not_fit_on_the_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    numbers = np.random.default_rng(0).normal(size=(5000, 2))
-    with little_room(1000), pytest.raises(FileError, match=r"temporary file: .*TMPDIR"):
-        fl.Chunks(iter([(numbers, numbers)] * 3))
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_no_folder_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     with pytest.raises(FileError, match="No such file"):
         program_text(REGION, "mps")
-    with pytest.raises(FileError, match="temporary file"):
-        fl.Chunks(iter([(np.ones((2, 1)), np.ones(2))]))
 
 
 def test_links_that_lead_in_a_circle(tmp_path: Path) -> None:

@@ -49,8 +49,7 @@ class Chunks(ChunkSource):
         Parquet files (a path, a folder, a pattern such as ``"data/*.parquet"``, a list of those);
         a pair ``(X, y)`` of arrays, memory maps, frames or dask arrays; a pyarrow dataset or
         table; a polars lazy frame; a dask frame; or a function that returns an iterator of pairs
-        ``(X, y)`` or of frames and is called once for each pass. An iterator itself is written to
-        a temporary file.
+        ``(X, y)`` or of frames and is called once for each pass.
     signals, decisions : sequence of str, default=None
         Names of columns, or patterns such as ``"demand_*"``, in the order of the source. Not for
         pairs, which say it themselves.

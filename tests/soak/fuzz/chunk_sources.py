@@ -216,7 +216,7 @@ def damage_items(data: bytes, rng: random.Random, others: Sequence[bytes]) -> by
 
 
 def read_items(path: Path) -> object:
-    """Read the items once from an iterator, and again and again from a function."""
+    """Read the items again and again from a function."""
     try:
         items = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
@@ -225,12 +225,7 @@ def read_items(path: Path) -> object:
         raise DataError("not a list of items")
     framed = isinstance(items[0], dict) and items[0].get("as") in ("frame", "polars")
     options = COLUMNS if framed else {}
-    return _first_that_reads(
-        [
-            lambda: _fit(fl.Chunks(lambda: _yielded(items), **options)),
-            lambda: _rows(fl.Chunks(_yielded(items), **options)),
-        ]
-    )
+    return _fit(fl.Chunks(lambda: _yielded(items), **options))
 
 
 def _yielded(items: list[Any]) -> Iterator[Any]:

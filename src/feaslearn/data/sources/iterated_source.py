@@ -23,9 +23,15 @@ class IteratedSource(TableSource):
 
     def __init__(self, function: Callable[[], Iterable[Any]]) -> None:
         self._function = function
-        item = next(iter(self._items()), None)
+        items = self._items()
+        item = next(items, None)
         if item is None:
             raise DataError("Chunks: the iterator that the function returned is empty")
+        if self._items() is items:
+            raise DataError(
+                "Chunks: the function returned the same iterator twice, which can be read only "
+                "once; give a function that returns a fresh iterator"
+            )
         if isinstance(item, tuple):
             pair = _pair(item, 0, 0)
             self.labels, self.n_signals, self.named = pair.labels, pair.n_signals, pair.named

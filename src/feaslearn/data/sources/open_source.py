@@ -12,7 +12,6 @@ from feaslearn.data.sources.dataset_source import DatasetSource
 from feaslearn.data.sources.iterated_source import IteratedSource
 from feaslearn.data.sources.lazy_frame_source import LazyFrameSource
 from feaslearn.data.sources.parquet_source import ParquetSource
-from feaslearn.data.sources.spooled_source import SpooledSource
 from feaslearn.data.sources.table_source import TableSource
 from feaslearn.exceptions import DataTypeError
 
@@ -43,7 +42,10 @@ def open_source(source: Any) -> TableSource:
     if found is not None:
         return found
     if isinstance(source, Iterator):
-        return SpooledSource(source)
+        raise DataTypeError(
+            f"Chunks: a {type(source).__name__} can be read only once, and a fit goes through the "
+            "data several times; give a function that returns a fresh iterator"
+        )
     if callable(source):
         return IteratedSource(source)
     raise DataTypeError(
