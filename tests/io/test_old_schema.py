@@ -13,6 +13,8 @@ from net.cases import MODELS, table
 
 #: Files that hold what is gone, and what the one warning names.
 NAMED = {
+    "known_contain": "Known(inequalities='contain')",
+    "patience": "GradientDescent(patience=3)",
     "grown_simplices": "GrownMinkowski",
     "grown_segments": "GrownMinkowski",
     "grown_box_scale": "GrownMinkowski",

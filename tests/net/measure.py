@@ -147,7 +147,8 @@ def _parameters(thing: Any) -> dict[str, str] | None:
     if not callable(thing):
         return None
     found = inspect.signature(thing).parameters
-    return {each.name: repr(each.default) for each in found.values()}
+    # A function has an address in its text, which means nothing.
+    return {each.name: re.sub(r" at 0x\w+", "", repr(each.default)) for each in found.values()}
 
 
 def options() -> dict[str, list[str]]:

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import feaslearn as fl
 from feaslearn import trainers
 from net import measure
-from net.cases import FILES, GROUPS, HERE, MODELS, PLAINLY, SEEDS, SUMS, Case, path_of, table
+from net.cases import FILES, GROUPS, HERE, MODELS, SEEDS, SUMS, Case, path_of, table
 from net.commands import COMMANDS, run_all
 from net.errors import ERRORS
 
@@ -70,22 +70,9 @@ MAKERS: dict[str, Callable[[], fl.RegionRegressor]] = {
     "generator": lambda: Case("switch", lambda: fl.Scaled(fl.Simplex(2))).fit(
         random_state=np.random.default_rng(3)
     ),
-    "known contain": lambda: Case(
-        "noisy",
-        SUMS["hypersimplices"],
-        {
-            "known": fl.Known(bounds=(-2.0, 6.0), inequalities="contain", contradictions="keep"),
-            **PLAINLY,
-        },
-    ).fit(),
     "grown simplices": lambda: _grown("simplices"),
     "grown segments": lambda: _grown("segments", scale="tents"),
     "grown box scale": lambda: _grown("simplices", scale="box"),
-    "patience": lambda: Case(
-        "noisy",
-        lambda: fl.Affine(fl.Simplex(3)),
-        {"trainer": trainers.GradientDescent(max_iter=5, n_starts=1, patience=3)},
-    ).fit(),
     "facet options": lambda: Case(
         "noisy",
         lambda: fl.Facets(max_facets=3),

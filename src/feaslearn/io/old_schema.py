@@ -16,7 +16,12 @@ from feaslearn.io.arrays import decode_array, encode_array
 #: Classes that have another name now.
 RENAMED: dict[str, str] = {}
 #: Parameters that are gone, by class, with the default that nobody needs to hear about.
-GONE: dict[str, dict[str, Any]] = {}
+GONE: dict[str, dict[str, Any]] = {
+    "AdaptiveSmoothing": {"patience": None, "validation": None},
+    "Annealing": {"patience": None, "validation": None},
+    "GradientDescent": {"patience": None, "validation": None},
+    "Known": {"inequalities": "intersect"},
+}
 
 
 def upgrade(tree: Any, version: int, newest: int) -> tuple[Any, list[str]]:
