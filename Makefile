@@ -40,7 +40,7 @@ check-style: $(VENV)/.test
 	$(BIN)/python docs/check_docstrings.py
 
 bench: $(VENV)/.test ## run every benchmark; each prints a ratio
-	$(BIN)/feaslearn bench
+	$(BIN)/python benchmarks/run.py
 
 reproduce: $(VENV)/.test ## run every experiment: the tables and figures of the paper
 	$(BIN)/feaslearn reproduce all

@@ -17,9 +17,9 @@ is typed by hand. Times depend on the machine and on what else it did (its load 
 losses and counts hardly do.
 
 ```sh
-feaslearn bench                        # in a checkout: all of them, some take long
-feaslearn bench predict import_time    # by name
-feaslearn bench predict --save         # and keep what it prints for this page
+python benchmarks/run.py                        # in a checkout: all of them, some take long
+python benchmarks/run.py predict import_time    # by name
+python benchmarks/run.py predict --save         # and keep what it prints for this page
 ```
 """
 NOT_RUN = "not run in this version"
@@ -32,7 +32,7 @@ def write_page(folder: Path, page: Path) -> None:
 
     What each benchmark printed is also written beside it, for other pages to include.
     """
-    scripts = sorted(folder.glob("*.py"))
+    scripts = [path for path in sorted(folder.glob("*.py")) if path.stem != "run"]
     parts = [HEAD, "| benchmark | question | answer | measured |", "|---|---|---|---|"]
     read = [(script.stem, _docstring(script), _record(script)) for script in scripts]
     read.sort(key=lambda each: each[2] is None)  # those that were run come first
@@ -98,12 +98,12 @@ def _section(name: str, docstring: str, record: dict[str, Any] | None) -> Iterat
     yield f"\n(bench-{name})=\n## {name}\n"
     yield docstring.replace("``", "`") + "\n"
     if record is None:
-        yield f"*{NOT_RUN.capitalize()}: `feaslearn bench {name} --save` runs it.*\n"
+        yield f"*{NOT_RUN.capitalize()}: `python benchmarks/run.py {name} --save` runs it.*\n"
         return
     told = "\n".join(record["output"])
     yield f"{told}\n" if told.startswith("|") else f"```none\n{told}\n```\n"
     machine, versions = record["machine"], record["versions"]
-    facts = [f"`feaslearn bench {name}`", record["date"], f"{record['seconds']:.0f} s"]
+    facts = [f"`python benchmarks/run.py {name}`", record["date"], f"{record['seconds']:.0f} s"]
     facts.append(f"{machine['processors']} processors ({machine.get('processor')})")
     if machine.get("load") is not None:
         facts.append(f"load {machine['load']}")

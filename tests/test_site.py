@@ -33,7 +33,7 @@ def test_the_page_of_benchmarks(tmp_path: Path) -> None:
     assert "| Is right fast? | holds: `ratio 2 / claim 2` | 2026-01-02 |" in text
     assert "| Is wrong fast? | **a claim is missed**: `ratio 3 / claim 2` | 2026-01-02 |" in text
     assert "| Is new fast? | – | not run in this version |" in text
-    assert "`feaslearn bench new --save` runs it" in text
+    assert "`python benchmarks/run.py new --save` runs it" in text
     assert (tmp_path / "generated" / "right.inc").read_text() == "10 s\nratio 2 | claim 2\n"
     written = page.stat().st_mtime_ns
     write_page(folder, page)

@@ -17,7 +17,7 @@ import feaslearn as fl
 from feaslearn.cli.hypothesis_text import usages
 
 WITH_EXAMPLES = ["", "demo", "fit", "predict", "evaluate", "report", "export"]
-OTHERS = ["bench", "reproduce"]
+OTHERS = ["reproduce"]
 
 
 def examples(text: str) -> list[list[str]]:

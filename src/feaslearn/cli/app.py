@@ -20,8 +20,8 @@ from feaslearn.cli.commands.fit import fit
 from feaslearn.cli.commands.predict import predict
 from feaslearn.cli.commands.report import report
 from feaslearn.cli.commands.reproduce import reproduce
-from feaslearn.cli.run import BAD_INPUT, NO, run
-from feaslearn.cli.talk import Talk, complain
+from feaslearn.cli.run import run
+from feaslearn.cli.talk import Talk
 
 app = typer.Typer(
     name="feaslearn",
@@ -32,11 +32,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-
-Scripts = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[NAMES]", help="Names without .py; all of them where none is given."),
-]
 
 
 def _print_version(wanted: bool) -> None:
@@ -116,36 +111,6 @@ def demo(
 
 for command in (fit, predict, evaluate, report, export, reproduce):
     app.command()(command)
-
-
-@app.command()
-def bench(
-    names: Scripts = None,
-    save: Annotated[
-        bool,
-        typer.Option(
-            "--save", help="Keep what is printed in benchmarks/results, for the documentation."
-        ),
-    ] = False,
-) -> None:
-    """Run the benchmarks (in a checkout of the repository).
-
-    With --save, what each prints is written to benchmarks/results with the date, the machine and
-    the versions; the documentation shows it.
-    """
-    from rich.console import Console
-
-    from feaslearn.cli.checkout import ScriptsNotFoundError
-    from feaslearn.cli.scripts import run as run_scripts
-
-    try:
-        failed = run_scripts("benchmarks", names or [], Console(), save)
-    except ScriptsNotFoundError as error:
-        complain(error)
-        raise typer.Exit(BAD_INPUT) from None
-    if failed:
-        complain(f"failed: {', '.join(failed)}")
-        raise typer.Exit(NO)
 
 
 def main() -> None:

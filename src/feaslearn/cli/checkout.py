@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class ScriptsNotFoundError(Exception):
-    """The scripts are not there to run: not a checkout, or no such name."""
+    """The scripts are not there to run: not inside a checkout."""
 
 
 def checkout(folder: str) -> Path:
