@@ -47,7 +47,7 @@ def run(name: str, repetitions: int, samples: int, refits: int) -> dict[str, np.
         return model.fit(data.signals, data.decisions)
 
     target = fitted(large).predict(test.signals)
-    held: dict[str, list[float]] = {kind: [] for kind in (*KINDS, "sandwich")}
+    held: dict[str, list[float]] = {kind: [] for kind in KINDS}
     for repetition in range(repetitions):
         data = make(samples, repetition)
         model = fitted(data)
@@ -55,8 +55,6 @@ def run(name: str, repetitions: int, samples: int, refits: int) -> dict[str, np.
         for kind in KINDS:
             bands = boot.predict(test.signals, level=0.9, kind=kind)
             held[kind].append(float(bands.contains(target).mean()))
-        bands = model.sandwich().predict(test.signals, level=0.9)
-        held["sandwich"].append(float(bands.contains(target).mean()))
     return {kind: np.array(values) for kind, values in held.items()}
 
 

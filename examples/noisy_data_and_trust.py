@@ -35,8 +35,8 @@ def with_mistake(row: int) -> fl.Decisions:
 # %%
 # 2. How large is the error, 3. how sure is each prediction?
 # ----------------------------------------------------------
-# ``bootstrap`` refits the model to samples drawn with replacement; ``sandwich`` has the same in
-# closed form for convex classes. Their bands are for what the same class would say with ample data.
+# ``bootstrap`` refits the model to samples drawn with replacement. Its bands are for what the same
+# class would say with ample data.
 
 
 def fit(n_samples: int) -> fl.RegionRegressor:
@@ -70,7 +70,6 @@ def run(quick: bool = False) -> Results:
     for size in (50, 200):
         refits = fitted[size].bootstrap(40 if quick else 200, random_state=0)
         methods[f"bootstrap, {size} samples"] = refits.predict(shown.signals, level=0.9)
-    methods["closed form, 200 samples"] = fitted[200].sandwich().predict(shown.signals, level=0.9)
     print_table(
         "2. R² against dispatch without noise",
         ("", *(f"{size} samples" for size in sizes)),

@@ -230,9 +230,6 @@ def test_bands_and_what_the_data_show(
 ) -> None:
     seen: list[int] = []
 
-    def refuse(_: Any) -> None:
-        raise DataError("no closed form")
-
     def refits(_: Any, n: int, X: Any, *__: Any) -> Any:
         seen.extend((n, len(X)))
         ends = {name: np.full((1, 3), k / 8) for k, name in enumerate(("lower", "center", "upper"))}
@@ -240,7 +237,6 @@ def test_bands_and_what_the_data_show(
 
     told = SimpleNamespace(sections=lambda: [("head", []), ("not seen", ["the <b> limit"] * 9)])
     monkeypatch.setattr(fl.RegionRegressor, "explain", lambda _: told, raising=False)
-    monkeypatch.setattr(fl.RegionRegressor, "sandwich", refuse, raising=False)
     monkeypatch.setattr(fl.RegionRegressor, "bootstrap", refits, raising=False)
     monkeypatch.setattr(model.result_, "seconds", 0.1)
     page = render_report(model, power[:9], train=power[9:])

@@ -139,7 +139,7 @@ def _check_seen(given: object, n_signals: int, n: int) -> None:
     seen = _the(Seen, given, where, "not what a fit remembers of its data")
     for count in (seen.n_samples, seen.looked_at):
         _require(type(count) is int and count > 0, where, "no number of samples")
-    names = ("signals", "decisions", "directions", "upper", "lower", "parts", "root")
+    names = ("signals", "decisions", "directions", "upper", "lower", "parts")
     for name in names:
         table = _the(np.ndarray, getattr(seen, name), where, f"{name} is not an array")
         _require(table.dtype == np.float64, where, f"{name} does not hold floats")
@@ -148,8 +148,6 @@ def _check_seen(given: object, n_signals: int, n: int) -> None:
     _require(shapes == ((2, n_signals), (2, n), (n,), (n,)), where, "wrong sizes")
     fits = seen.directions.ndim == 2 and seen.directions.shape[1] == n and seen.parts.ndim == 1
     _require(fits, where, "wrong sizes")
-    narrow = seen.root.ndim == 2 and seen.root.shape[1] <= seen.root.shape[0]
-    _require(narrow, where, "the root of the covariance has more columns than rows")
 
 
 def _check_facets(given: object, n: int, k: int) -> None:

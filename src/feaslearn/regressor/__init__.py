@@ -6,7 +6,7 @@ from feaslearn.regressor.exactness import Verdict, consistency
 from feaslearn.regressor.explanation import Explanation, Limit, Outside
 from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
 from feaslearn.regressor.region_regressor import RegionRegressor
-from feaslearn.regressor.uncertainty import Bands, Bootstrap, Sandwich
+from feaslearn.regressor.uncertainty import Bands, Bootstrap
 
 __all__ = [
     "Bands",
@@ -17,7 +17,6 @@ __all__ = [
     "Limit",
     "Outside",
     "RegionRegressor",
-    "Sandwich",
     "Verdict",
     "consistency",
 ]

@@ -22,9 +22,7 @@ from feaslearn.regressor.outputs import warn_of_empty_regions
 from feaslearn.regressor.reader import Reader, check_fitted, read, regions_of
 from feaslearn.regressor.region_at import region_at
 from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
-from feaslearn.regressor.uncertainty.closed_form import sandwich_of
 from feaslearn.regressor.uncertainty.refits import resample
-from feaslearn.regressor.uncertainty.sandwich import Sandwich
 
 if TYPE_CHECKING:
     from feaslearn.costs import ResolvedCost
@@ -185,36 +183,6 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_fitted(self)
         samples = self._given_or_kept(X, y, costs, sample_weight)
         return resample(self, n, *samples, random_state, n_jobs)
-
-    def sandwich(
-        self,
-        X: ArrayLike | None = None,
-        y: ArrayLike | None = None,
-        costs: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Sandwich:
-        """Return bands in closed form, without refits, where decisions are linear in parameters.
-
-        That is so for `Minkowski`, `Scaled` and linear policies, trained by least squares. A model
-        of up to 100 parameters and 10 000 samples remembers what is needed; others are given their
-        data again.
-
-        Parameters
-        ----------
-        X, y : array-like, default=None
-            Signals and decisions, where the model does not remember enough.
-        costs : array-like of shape (N, n), default=None
-            Costs to use instead of those read from the signals.
-        sample_weight : array-like of shape (N,), default=None
-            Weights.
-
-        Returns
-        -------
-        Sandwich
-            Bands on predicted decisions and on the reach of the region in any direction.
-        """
-        check_fitted(self)
-        return sandwich_of(self, self._seen, X, y, costs, sample_weight)
 
     def explain(
         self, signal: ArrayLike | None = None, costs: ArrayLike | None = None

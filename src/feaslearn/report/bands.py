@@ -64,10 +64,12 @@ def typical_bands(samples: Samples, fitted: Samples | None) -> TypicalBands | No
     Returns
     -------
     TypicalBands or None
-        In closed form where there is one, by refits where these are quick; None elsewhere.
+        By refits where these are quick; None elsewhere.
     """
     model: Any = samples.model
-    if not hasattr(model, "bootstrap"):
+    if fitted is None or not hasattr(model, "bootstrap"):
+        return None
+    if REFITS * model.result_.seconds > SECONDS:
         return None
     i = samples.typical
     row = Frame(samples.signals.values[i : i + 1], samples.signals.columns)
@@ -75,10 +77,7 @@ def typical_bands(samples: Samples, fitted: Samples | None) -> TypicalBands | No
     costs = None if given is None else given[i : i + 1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FeaslearnWarning)
-        source, drawn = "in closed form", _closed_form(model)
-        if drawn is None and fitted is not None and REFITS * model.result_.seconds <= SECONDS:
-            source = f"from {REFITS} fits to samples drawn with replacement"
-            drawn = _refits(model, fitted)
+        drawn = _refits(model, fitted)
         if drawn is None:
             return None
         found = drawn.predict(row, costs, level=LEVEL)
@@ -86,14 +85,8 @@ def typical_bands(samples: Samples, fitted: Samples | None) -> TypicalBands | No
         np.asarray(part, dtype=float).ravel() for part in (found.center, found.lower, found.upper)
     )
     names = samples.data.names.decisions
+    source = f"from {REFITS} fits to samples drawn with replacement"
     return TypicalBands([Band(*band) for band in zip(names, *ends, strict=True)], source)
-
-
-def _closed_form(model: Any) -> Any:
-    try:
-        return model.sandwich()
-    except FeaslearnError:
-        return None
 
 
 def _refits(model: Any, fitted: Samples) -> Any:

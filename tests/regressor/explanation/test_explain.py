@@ -175,8 +175,6 @@ def test_a_loaded_model_explains_and_bounds_the_same(name: str, tmp_path: Path) 
     if name == "minkowski":
         boot = again.bootstrap(10, X, y)
         assert np.array_equal(boot.predict(X).width, model.bootstrap(10, X, y).predict(X).width)
-        bands = again.sandwich().predict(X)
-        assert np.array_equal(bands.width, model.sandwich().predict(X).width)
 
 
 def test_without_costs_or_with_costs_of_their_own() -> None:
@@ -230,8 +228,6 @@ def test_a_limit_that_is_known_need_not_be_seen() -> None:
         explained = model.explain(X.iloc[0])
         assert explained.unseen == ()
         assert "upper limit of unit 3 is known" in str(explained)
-        with pytest.raises(fl.exceptions.FeaslearnError, match="bootstrap"):
-            model.sandwich()
 
 
 @pytest.mark.parametrize("hypothesis", [fl.Facets(), fl.Minkowski.hypersimplices(3)], ids=repr)

@@ -1,4 +1,4 @@
-"""Refits on samples drawn again, and the closed form."""
+"""Refits on samples drawn again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError, FeaslearnWarning, NotFittedError, UnsupportedError
+from feaslearn.exceptions import DataError, FeaslearnWarning, NotFittedError
 from feaslearn.regressor.uncertainty import refits
 from feaslearn.trainers import Convex
 
@@ -77,47 +77,6 @@ def test_bands_on_reach_agree_with_those_on_decisions_and_shrink_with_data() -> 
     assert widths[1] < 0.4 * widths[0]
 
 
-def test_the_closed_form_agrees_with_many_refits_where_nothing_is_at_a_limit() -> None:
-    data = ball(400)
-    model, few = fitted(data), data.signals[:20]
-    boot = model.bootstrap(300, data.signals, data.decisions)
-    closed = model.sandwich().predict(few)
-    assert np.array_equal(closed.center, model.predict(few))
-    assert closed.width == pytest.approx(boot.predict(few, kind="normal").width, rel=0.15)
-    directions = np.array([[1.0, 0.0], [0.0, -1.0], [1.0, 1.0]])
-    reach = boot.support(data.signals[0], directions, kind="normal")
-    closed_reach = model.sandwich().support(data.signals[0], directions)
-    assert closed_reach.width == pytest.approx(reach.width, rel=0.15)
-    assert closed_reach.center == pytest.approx(reach.center)
-
-
-def test_the_closed_form_of_a_linear_policy_is_the_one_of_least_squares() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 2))
-    y = X @ [[1.0], [2.0]] + 0.3 * rng.normal(size=(300, 1))
-    signals = np.hstack([np.ones((300, 1)), X])
-    model = fl.RegionRegressor(fl.Affine(fl.Simplex(1)), cost=[0]).fit(signals, y)
-    design = np.hstack([np.ones((300, 1)), X])
-    residual = y[:, 0] - design @ np.linalg.lstsq(design, y[:, 0], rcond=None)[0]
-    inverse = np.linalg.inv(design.T @ design)
-    expected = inverse @ (design.T * residual**2) @ design @ inverse * 300 / 297
-    assert model.sandwich().covariance == pytest.approx(expected, rel=1e-9)
-
-
-def test_the_closed_form_holds_scales_of_zero_and_knows_every_kind_of_scale() -> None:
-    data = fl.datasets.make_power5(150, noise=0.2, random_state=0)
-    for scale in ("affine", "shared", "box"):
-        hypothesis = fl.Minkowski.hypersimplices(3, scale=scale, n_knots=2)
-        model = fitted(data, hypothesis=hypothesis, trainer=Convex(ridge=0.0, sparsity=0.0))
-        bands = model.sandwich().predict(data.signals[:20])
-        again = model.sandwich(data.signals, data.decisions).predict(data.signals[:20])
-        assert np.array_equal(bands.width, again.width)
-        assert (bands.width > 0.0).all()
-        boot = model.bootstrap(40, data.signals, data.decisions)
-        ratio = boot.predict(data.signals[:20], kind="normal").width / bands.width
-        assert 0.8 < np.median(ratio) < 1.5
-
-
 @pytest.mark.soak
 def test_refits_hold_the_hypothesis_that_was_chosen_and_go_through_frames() -> None:
     pd = pytest.importorskip("pandas")
@@ -139,8 +98,6 @@ def test_every_class_can_be_drawn_again(hypothesis: fl.hypotheses.Hypothesis) ->
     model = fitted(data, hypothesis=hypothesis, trainer=trainer, random_state=0)
     boot = model.bootstrap(10, data.signals, data.decisions)
     assert boot.predict(data.signals).contains(model.predict(data.signals)).all()
-    with pytest.raises(UnsupportedError, match="not linear"):
-        model.sandwich()
 
 
 def test_failed_refits_are_counted_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,9 +139,6 @@ def test_bad_input_is_said() -> None:
             boot.support(data.signals[0], directions)
     with pytest.raises(NotFittedError):
         fl.RegionRegressor().bootstrap(10, data.signals, data.decisions)
-    by_cost = fitted(data[:10], loss="suboptimality")
-    with pytest.raises(DataError, match="pass the signals"):
-        by_cost.sandwich()
 
 
 def test_weights_and_maximisation_go_through() -> None:

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, TableShards
+from feaslearn.data import Shard
 from feaslearn.data.column_ends import column_ends
 from feaslearn.data.survey import Survey
 from feaslearn.hypotheses import MapHypothesis, Minkowski
 from feaslearn.hypotheses.constrained import constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.losses import Loss, Predictability
 from feaslearn.regressor.explanation.exposure import exposure, is_curved
-from feaslearn.regressor.uncertainty.sandwich import covariance_root, is_linear
 
 if TYPE_CHECKING:
     from feaslearn.regressor.checks import FitData
@@ -33,8 +31,6 @@ FEWEST, GRACE, SHARE = 5, 0.2, 0.05
 DIRECTIONS = 64
 #: Entries of a latent point below this are zero.
 UNUSED = 1e-9
-#: A covariance of more parameters is not kept, and one of more samples not computed at every fit.
-MOST_PARAMETERS, MOST_SAMPLES = 100, 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +50,6 @@ class Seen:
     parts : ndarray
         Share of the samples in which each entry of a latent point is used, or the mean scale of
         each term; empty for other hypotheses.
-    root : ndarray of shape (P, r)
-        A root of the covariance of the parameters, where that has a closed form and is small;
-        otherwise empty.
     """
 
     n_samples: int
@@ -67,7 +60,6 @@ class Seen:
     upper: Array
     lower: Array
     parts: Array
-    root: Array
 
 
 def look(
@@ -103,7 +95,6 @@ def look(
         shown.upper.mean(axis=0),
         shown.lower.mean(axis=0),
         _parts(hypothesis, theta, some),
-        np.zeros((0, 0)) if data.known else _root(hypothesis, theta, rows, data.loss),
     )
 
 
@@ -112,14 +103,13 @@ def look_at_part(
 ) -> Seen:
     """Return what is to be remembered of a fit to chunks, of which ``data`` hold some rows."""
     seen = look(hypothesis, theta, data, maximises)
-    nothing = np.zeros((0, 0))  # the covariance of a part is not that of all
-    return replace(seen, n_samples=survey.n_samples, decisions=survey.decisions, root=nothing)
+    return replace(seen, n_samples=survey.n_samples, decisions=survey.decisions)
 
 
 def look_on(seen: Seen, hypothesis: Hypothesis, theta: Array, rows: Shard, signals: Array) -> Seen:
     """Return what is remembered after some more rows, whose costs are to be minimised.
 
-    Shares count every row alike. The covariance would need all of them, so it is dropped.
+    Shares count every row alike.
     """
     count, n = rows.decisions.shape
     step = -(-count // _most(hypothesis, n))
@@ -141,7 +131,6 @@ def look_on(seen: Seen, hypothesis: Hypothesis, theta: Array, rows: Shard, signa
         mixed(seen.upper, shown.upper.mean(axis=0)),
         mixed(seen.lower, shown.lower.mean(axis=0)),
         mixed(seen.parts, _parts(hypothesis, theta, some)),
-        np.zeros((0, 0)),
     )
 
 
@@ -182,12 +171,3 @@ def _parts(hypothesis: Hypothesis, theta: Array, some: Shard) -> Array:
         z = hypothesis.latent(n).argmin(np.einsum("inp,in->ip", A, some.costs))
         return np.asarray((np.abs(z) > UNUSED).mean(axis=0))
     return np.zeros(0)
-
-
-def _root(hypothesis: Hypothesis, theta: Array, rows: TableShards, loss: Loss) -> Array:
-    """Return a root of the covariance of least squares, if it is small and quick."""
-    squared = isinstance(loss, Predictability) and loss.norm == "l2" and loss.squared
-    small = len(theta) <= MOST_PARAMETERS and rows.n_rows <= MOST_SAMPLES
-    if not squared or not small or not is_linear(hypothesis, rows.n_decisions):
-        return np.zeros((0, 0))
-    return covariance_root(hypothesis, theta, rows.whole())

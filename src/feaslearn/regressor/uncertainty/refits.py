@@ -62,7 +62,7 @@ def resample(
     check_memory(
         float(n) * (len(model.theta_) + OF_A_REFIT),
         f"{n} refits of {len(model.theta_)} parameters",
-        "ask for fewer (n=), or for sandwich()",
+        "ask for fewer (n=)",
     )
     seeds = np.random.SeedSequence(first).spawn(int(n))
     short = moment_refits(model, data)
