@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError, MissingExtraError, UnsupportedError
+from feaslearn.exceptions import DataError, MissingExtraError
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -22,7 +22,6 @@ from feaslearn.plots import (  # noqa: E402
     PredictionDisplay,
     RegionDisplay,
     RegionPathDisplay,
-    SizeDisplay,
 )
 
 SIGNALS = [*(f"price {j}" for j in range(3)), *(f"demand_{j}" for j in range(5))]
@@ -74,13 +73,11 @@ def test_a_plane(model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None
     display.figure_.savefig(tmp_path / "plane.png")
 
 
-def test_one_three_and_pairs(model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None:
+def test_one_and_pairs(model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None:
     X, y = frames
-    solid = RegionDisplay.from_estimator(model, X.iloc[0], y=y)
-    assert solid.axes_[0].name == "3d"
-    solid.figure_.savefig(tmp_path / "space.png")
-    pairs = RegionDisplay.from_estimator(model, X.iloc[0], y=y, view="pairs")
-    assert [ax.get_xlabel() for ax in pairs.axes_] == ["", "hydro", "$gas$"]
+    for options in ({}, {"view": "pairs"}):
+        pairs = RegionDisplay.from_estimator(model, X.iloc[0], y=y, **options)
+        assert [ax.get_xlabel() for ax in pairs.axes_] == ["", "hydro", "$gas$"]
     pairs.figure_.savefig(tmp_path / "pairs.png")
     one = RegionDisplay.from_estimator(model, X.iloc[0], y=y, decisions="coal")
     lower, upper = model.region(X.iloc[0]).bounding_box()
@@ -126,7 +123,7 @@ def test_bad_arguments_of_a_region(model: fl.RegionRegressor, frames: Any) -> No
         "did you mean 'hydro'": {"decisions": ["hydra", "coal"]},
         "no column is listed": {"decisions": []},
         "view='2d' is not known": {"view": "2d"},
-        "takes three decisions": {"view": "3d", "decisions": [0, 1]},
+        "view='3d' is not known": {"view": "3d"},
         "ax holds one panel": {"ax": object()},
         "y has 2 columns for 3": {"y": y.iloc[:, :2]},
         "units: there is no column 'gas'": {"units": {"gas": "MW"}},
@@ -205,20 +202,6 @@ def test_learning_curves(frames: Any, tmp_path: Path) -> None:
         LearningCurveDisplay.from_samples(linear, X, y, sizes=[4000], cv=2)
     with pytest.raises(DataError, match="nothing was recorded"):
         LearningCurveDisplay({}).plot()
-
-
-def test_loss_by_size(frames: Any, tmp_path: Path) -> None:
-    X, y = frames
-    model = fl.RegionRegressor(fl.Facets(), cost=SIGNALS[:3], random_state=0)
-    display = SizeDisplay.from_estimator(model, X, y, sizes=[0, 2], cv=2)
-    assert display.best_ in (0, 2)
-    assert display.held_out.shape == (2, 2)
-    assert display.ax_.get_xlabel() == "most facets"
-    display.figure_.savefig(tmp_path / "sizes.png")
-    with pytest.raises(UnsupportedError, match="has no size"):
-        SizeDisplay.from_estimator(fl.RegionRegressor(), X, y, sizes=[1])
-    with pytest.raises(DataError, match="none is listed"):
-        SizeDisplay.from_estimator(model, X, y, sizes=[])
 
 
 def test_a_missing_package_is_named(

@@ -12,7 +12,6 @@ from scipy.spatial import ConvexHull
 import feaslearn as fl
 from feaslearn.plots.outline import outline
 from feaslearn.plots.slopes import slopes
-from feaslearn.plots.solid import solid
 from feaslearn.sets import AffineImage
 
 Array = NDArray[np.float64]
@@ -73,26 +72,6 @@ def test_flat_regions() -> None:
     assert outline(point.minimize, 2, 0, 1).tolist() == [[3.0, 4.0]]
     along_an_axis = region(fl.Box(1), [[2.0], [0.0]], [1e5, 7.0])
     assert len(outline(along_an_axis.minimize, 2, 0, 1)) == 2
-
-
-@pytest.mark.parametrize(
-    ("primitive", "matrix", "sizes"),
-    [
-        (fl.Simplex(1), [[1.0], [2.0], [3.0]], [1]),
-        (fl.Simplex(2), [[1.0, 0], [2, 0], [3, 0]], [2]),
-        (fl.Box(2), [[1.0, 0], [0, 1], [1, 1]], [4]),
-        (fl.Box(3), np.eye(3), [4] * 6),
-        (fl.Simplex(4), np.eye(4)[:3], [3] * 4),
-    ],
-)
-def test_solids(primitive: fl.sets.PrimitiveSet, matrix: object, sizes: list[int]) -> None:
-    assert [len(piece) for piece in solid(region(primitive, matrix), (0, 1, 2))] == sizes
-
-
-def test_a_curved_solid_stays_inside() -> None:
-    points = np.vstack(solid(region(fl.L2Ball(3), 2.0 * np.eye(3)), (0, 1, 2)))
-    assert np.linalg.norm(points, axis=1) == pytest.approx(2.0)
-    assert np.abs(points).max(axis=0) == pytest.approx(2.0)
 
 
 def test_cost_counts_within_the_flat_alone() -> None:

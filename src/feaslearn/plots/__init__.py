@@ -8,7 +8,6 @@ from feaslearn.plots.network_display import NetworkDisplay
 from feaslearn.plots.prediction_display import PredictionDisplay
 from feaslearn.plots.region_display import RegionDisplay
 from feaslearn.plots.region_path_display import RegionPathDisplay
-from feaslearn.plots.size_display import SizeDisplay
 
 __all__ = [
     "FacetsDisplay",
@@ -17,5 +16,4 @@ __all__ = [
     "PredictionDisplay",
     "RegionDisplay",
     "RegionPathDisplay",
-    "SizeDisplay",
 ]

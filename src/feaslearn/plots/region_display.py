@@ -22,16 +22,16 @@ Array = NDArray[np.float64]
 
 #: Pairs of more decisions than this are too small to see.
 MOST_DECISIONS = 8
-#: How a region may be seen; "auto" is up to its number of decisions.
-VIEWS = ("auto", "pairs", "3d")
+#: How a region may be seen; both draw more than two decisions in pairs.
+VIEWS = ("auto", "pairs")
 
 
 class RegionDisplay:
     r"""The region :math:`R(s)` at one signal, with decisions, the optimum and where costs fall.
 
-    One decision is drawn as an interval, two as a plane, three in space, and more as the
-    projections onto every pair. Regions that are flat, or a single point, are drawn as what they
-    are. A curved outline is found by its support :math:`\max_{x \in R(s)} d'x` in many directions.
+    One decision is drawn as an interval, two as a plane, and more as the projections onto every
+    pair. Regions that are flat, or a single point, are drawn as what they are. A curved outline is
+    found by its support :math:`\max_{x \in R(s)} d'x` in many directions.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class RegionDisplay:
         y: ArrayLike | None = None,
         costs: ArrayLike | None = None,
         decisions: Sequence[int | str] | None = None,
-        view: Literal["auto", "pairs", "3d"] = "auto",
+        view: Literal["auto", "pairs"] = "auto",
         units: Units = None,
         ax: Any = None,
     ) -> RegionDisplay:
@@ -106,8 +106,8 @@ class RegionDisplay:
             What-if prices in place of those read from the signal.
         decisions : sequence of int or str, default=None
             The decisions that are seen, by name or position; default all.
-        view : {"auto", "pairs", "3d"}, default="auto"
-            Three decisions are drawn in space unless pairs are asked for.
+        view : {"auto", "pairs"}, default="auto"
+            Either way, three decisions and more are drawn in pairs.
         units : mapping of str to str, or str, default=None
             Units of the decisions by name, or one for all.
         ax : matplotlib Axes, default=None
@@ -126,7 +126,7 @@ class RegionDisplay:
         self,
         *,
         decisions: Sequence[int | str] | None = None,
-        view: Literal["auto", "pairs", "3d"] = "auto",
+        view: Literal["auto", "pairs"] = "auto",
         ax: Any = None,
     ) -> RegionDisplay:
         """Draw the picture.
@@ -135,8 +135,8 @@ class RegionDisplay:
         ----------
         decisions : sequence of int or str, default=None
             The decisions that are seen, by name or position; default all.
-        view : {"auto", "pairs", "3d"}, default="auto"
-            Three decisions are drawn in space unless pairs are asked for.
+        view : {"auto", "pairs"}, default="auto"
+            Either way, three decisions and more are drawn in pairs.
         ax : matplotlib Axes, default=None
             Where one or two decisions are drawn; default a new figure.
 
@@ -153,15 +153,10 @@ class RegionDisplay:
                 f"{len(chosen)} decisions make {len(chosen) * (len(chosen) - 1) // 2} pairs; "
                 f"choose up to {MOST_DECISIONS} with decisions=[...]"
             )
-        solid = len(chosen) == 3 and view != "pairs"
-        if view == "3d" and not solid:
-            raise DataError(f'view="3d" takes three decisions, not {len(chosen)}')
         if ax is not None and len(chosen) > 2:
             raise DataError(f"ax holds one panel; {len(chosen)} decisions need a figure of theirs")
         scene = self._scene()
-        if solid:
-            self._in_space(scene, chosen)
-        elif len(chosen) <= 2:
+        if len(chosen) <= 2:
             self._in_one_panel(scene, chosen, ax)
         else:
             self._in_pairs(scene, chosen)
@@ -194,13 +189,6 @@ class RegionDisplay:
             panels.draw_plane(ax, scene, chosen[0], chosen[1])
         panels.draw_legend(scene, ax.figure, given)
         self.figure_, self.axes_ = ax.figure, np.array([ax])
-
-    def _in_space(self, scene: panels.Scene, chosen: Sequence[int]) -> None:
-        figure = pyplot().figure(figsize=(6.5, 5.8))
-        ax = figure.add_axes((0.02, 0.08, 0.86, 0.9), projection="3d")
-        panels.draw_space(ax, scene, (chosen[0], chosen[1], chosen[2]))
-        panels.draw_legend(scene, figure)
-        self.figure_, self.axes_ = figure, np.array([ax])
 
     def _in_pairs(self, scene: panels.Scene, chosen: Sequence[int]) -> None:
         count = len(chosen) - 1

@@ -1,4 +1,4 @@
-"""The panels of a region: on a line, in a plane, in space."""
+"""The panels of a region: on a line, in a plane."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from feaslearn.plots.canvas import BLUE, GREY, ORANGE, VERMILION, write
 from feaslearn.plots.outline import outline
-from feaslearn.plots.solid import solid
 from feaslearn.region import Region
 
 Array = NDArray[np.float64]
@@ -92,44 +91,6 @@ def draw_outline(
         ax.plot(*closed.T, style, color=color, lw=1.8, zorder=3)
 
 
-def draw_space(ax: Any, scene: Scene, decisions: tuple[int, int, int]) -> None:
-    """Draw three decisions in space."""
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-
-    chosen = list(decisions)
-    ax.scatter(*scene.observed[:, chosen].T, color=GREY, s=10, alpha=0.5, lw=0)
-    if scene.state == "empty":
-        ax.text2D(0.5, 0.5, EMPTY, ha="center", transform=ax.transAxes)
-    else:
-        pieces = solid(scene.region, decisions)
-        if len(pieces[0]) > 2:
-            style = "--" if scene.state == "relaxed" else "-"
-            few = len(pieces) <= 60
-            ax.add_collection3d(
-                Poly3DCollection(
-                    pieces,
-                    facecolor=(BLUE, 0.18),
-                    edgecolor=(BLUE, 1.0 if few else 0.3),
-                    linewidth=1.5 if few else 0.3,
-                    linestyle=style,
-                )
-            )
-        corners = np.vstack(pieces)
-        # Invisible marks of a polygon's corners make room for it.
-        ax.plot(*corners.T, "o", color=BLUE, ms=8 if len(corners) == 1 else 0)
-        if len(corners) == 2:
-            ax.plot(*corners.T, color=BLUE, lw=4)
-    if scene.optimum is not None:
-        best, down = scene.optimum[chosen], scene.down[chosen]
-        ax.plot(*best[:, None], "*", color=VERMILION, ms=15, mec="white", zorder=9)
-        if down.any():
-            size = np.ptp(np.array([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()]), axis=1)
-            step = down / np.linalg.norm(down / size) * ARROW
-            ax.quiver(*best, *step, color=ORANGE, lw=2, arrow_length_ratio=0.3)
-    for axis, k in zip("xyz", chosen, strict=True):
-        write(ax, f"{axis}label", scene.labels[k], labelpad=6)
-
-
 def draw_legend(scene: Scene, figure: Any, ax: Any = None) -> None:
     """Say what the marks mean: below the panels of a figure, or within axes that were given."""
     from matplotlib.lines import Line2D
@@ -151,9 +112,8 @@ def draw_legend(scene: Scene, figure: Any, ax: Any = None) -> None:
     if ax is not None:
         ax.legend(handles=marks, fontsize="small")
         return
-    place = "outside lower center" if figure.get_layout_engine() else "lower center"
     wide = figure.get_figwidth() > WIDE
-    figure.legend(handles=marks, loc=place, ncols=4 if wide else 2, frameon=False)
+    figure.legend(handles=marks, loc="outside lower center", ncols=4 if wide else 2, frameon=False)
     if scene.state == "relaxed":
         figure.suptitle(f"{EMPTY}: relaxed", fontsize="medium")
 
