@@ -21,10 +21,6 @@ def difference(a: Any, b: Any, where: str = "") -> str | None:
         return None if equal and b.flags.writeable else where
     if isinstance(a, float):
         return None if struct.pack("<d", a) == struct.pack("<d", b) else where
-    if isinstance(a, np.random.Generator):
-        return difference(a.bit_generator.state, b.bit_generator.state, where)
-    if isinstance(a, np.random.RandomState):
-        return difference(a.get_state(legacy=False), b.get_state(legacy=False), where)
     if isinstance(a, ResolvedCost):
         # The rule is a function of the specification.
         parts = ("columns", "specification", "n_decisions", "n_signals")

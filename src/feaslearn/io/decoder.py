@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from typing import Any
 
-from feaslearn.exceptions import ModelFileError
+from feaslearn.exceptions import FeaslearnWarning, ModelFileError
 from feaslearn.io.arrays import decode_array
 from feaslearn.io.encoder import DEEPEST, is_left_out
-from feaslearn.io.generators import decode_generator
 from feaslearn.io.registry import TRANSFORMERS, Registry, parameter_names
 from feaslearn.io.texts import is_whole
 from feaslearn.io.transformers import MOST_SIGNALS, restore_state
@@ -49,6 +49,7 @@ class Decoder:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
+        self._warned = False
 
     def decode(self, node: Any, where: str, depth: int = 0) -> Any:
         """Return the value of a node; ``where`` is its place, for the messages."""
@@ -83,8 +84,19 @@ class Decoder:
         if kind == "object":
             return self._object(node, where, depth)
         if kind == "generator":
-            return decode_generator(node["kind"], self.decode(node["state"], where, depth), where)
+            return self._generator(where)
         return _plain(kind, node, where)
+
+    def _generator(self, where: str) -> None:
+        """Return None for the state of a random generator, which older versions saved."""
+        if not self._warned:
+            warnings.warn(
+                f"{where}: the file holds the state of a random generator, which is not loaded "
+                "any more; it is None now",
+                FeaslearnWarning,
+                stacklevel=2,
+            )
+        self._warned = True
 
     def _dict(self, node: dict[str, Any], where: str, depth: int) -> dict[Any, Any]:
         pairs = self._items(node["items"], where, depth)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from feaslearn.costs import FunctionCost
 from feaslearn.exceptions import Problems
 from feaslearn.io.arrays import encode_array
-from feaslearn.io.generators import encode_generator
 from feaslearn.io.registry import TRANSFORMERS, Registry, parameter_names
 from feaslearn.io.texts import is_whole
 from feaslearn.io.transformers import fitted_state
@@ -87,9 +86,8 @@ class Encoder:
             return {"$": "dict", "items": pairs}
         if type(value) is range:
             return {"$": "range", "parts": [value.start, value.stop, value.step]}
-        generator = encode_generator(value)
-        if generator is not None:
-            return generator
+        if isinstance(value, np.random.Generator | np.random.RandomState):
+            return None  # a model file holds no state of a random generator
         if hasattr(value, "__array__") and not isinstance(value, type):
             return self._array(np.asarray(value), value, where)
         return self._refuse(value, where, describe(value))

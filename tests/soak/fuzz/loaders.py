@@ -88,13 +88,12 @@ def model_files() -> list[bytes]:
     hypotheses += [fl.Affine(fl.Hypersimplex(3, 2)), fl.Ternary(fl.Simplex(2, binary=True))]
     hypotheses += [fl.Minkowski.pairs(2), fl.Blend([fl.Facets(2), fl.Affine(simplex)])]
     parameters: list[dict[str, Any]] = [
-        {"features": StandardScaler(), "random_state": np.random.default_rng(0)},
+        {"features": StandardScaler()},
         {"features": PolynomialFeatures(2), "random_state": 3},
         {"features": SplineTransformer(n_knots=3, degree=1)},
         {"cost": AffineCost([1.0, 0.0], np.ones((2, 3))), "sense": "max"},
         {"known": fl.Known(G=[[1.0, 1.0]], g=[-9.0], bounds=(-9.0, [9.0, None]))},
         {"trainer": fl.trainers.Annealing(), "loss": fl.Suboptimality("l1")},
-        {"random_state": np.random.RandomState(0)},
     ]
     cases = [(fl.Affine(fl.Simplex(1)), each) for each in parameters]
     cases += [(each, {}) for each in hypotheses]
