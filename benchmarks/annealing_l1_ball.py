@@ -30,7 +30,7 @@ def fit(p: int, count: int, noise: float, seed: int) -> tuple[float, float, floa
     began = time.process_time()
     model.fit(train.signals, train.decisions)
     seconds = time.process_time() - began
-    found = fl.evaluate(model, test)
+    found = fl.evaluate(model, test, losses="all")
     return (
         model.result_.returned_loss,
         float(((model.predict(test.signals) - test.decisions) ** 2).sum(axis=1).mean()),

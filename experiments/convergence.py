@@ -69,7 +69,7 @@ def measure(seed: int, *, algorithm: int, loss: str, kept: int) -> dict[str, Any
 
 def metrics(model: fl.RegionRegressor, train: fl.Decisions, test: fl.Decisions) -> dict[str, float]:
     """Return the exact training loss and the four metrics on test rows."""
-    measured = fl.evaluate(model, test, normalize_cost=False)
+    measured = fl.evaluate(model, test, normalize_cost=False, losses="all")
     exact = model.sample_losses(fl.Predictability(), train.signals, train.decisions)
     return {
         "train": float(exact.mean()),

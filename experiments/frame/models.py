@@ -78,7 +78,7 @@ def fit_and_measure(model: Any, train: fl.Decisions, test: fl.Decisions) -> dict
     began = time.process_time()
     model.fit(train.signals, train.decisions)
     seconds = time.process_time() - began
-    measured = fl.evaluate(model, test, normalize_cost=False)
+    measured = fl.evaluate(model, test, normalize_cost=False, losses="all")
     result = getattr(model, "result_", None)
     values: dict[str, Any] = {
         name: None if mean is None else mean.mean

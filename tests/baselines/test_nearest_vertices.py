@@ -22,7 +22,7 @@ def test_enough_vertices_predict_exactly() -> None:
         data.signals[:100], data.decisions[:100]
     )
     assert model.vertices_.shape == (5, 5)
-    report = fl.evaluate(model, data[100:])
+    report = fl.evaluate(model, data[100:], losses="all")
     assert report.returned.mean < 1e-20
     assert report.predictability.mean < 1e-20
     assert report.suboptimality.mean < 1e-20

@@ -212,6 +212,11 @@ def test_evaluate_says_no(example: Path, command: Any) -> None:
     assert "loss (l1), 7 samples" in run.out
     found = json.loads(command("evaluate", *files, "--json", "--at-most", "1e9").out)
     assert found["passed"] is True
+    assert found["losses"]["suboptimality"] is found["losses"]["true_suboptimality"] is None
+    assert found["r2"] <= 1.0
+    assert found["mae"] >= 0.0
+    found = json.loads(command("evaluate", *files, "--json", "--losses", "all").out)
+    assert found["losses"]["suboptimality"]["mean"] >= 0.0
     assert found["losses"]["true_suboptimality"] is None
 
 

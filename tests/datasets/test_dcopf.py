@@ -187,7 +187,7 @@ def test_zones_scale_the_loads_of_the_file() -> None:
 
 def test_true_losses_come_with_the_data(data: fl.Decisions) -> None:
     policy = fl.baselines.LinearPolicy().fit(data.signals[:20], data.decisions[:20])
-    report = fl.evaluate(policy, data[20:30])
+    report = fl.evaluate(policy, data[20:30], losses="all")
     assert report.true_predictability.mean > 1.0
     assert np.isfinite(report.true_suboptimality.mean)
 

@@ -118,7 +118,7 @@ def test_losses_of_a_blend() -> None:
         image = model.hypothesis_.image(model.theta_, phi, 3)
         gap = max(c @ x - c @ image.minimize(c), 0.0) / np.linalg.norm(c)
         assert sub[i] == pytest.approx(image.distance(x) ** 2 + gap**2, abs=1e-6)
-    told = fl.evaluate(model, few)
+    told = fl.evaluate(model, few, losses="all")
     assert told.predictability.mean == pytest.approx(found.mean())
     assert told.suboptimality.mean == pytest.approx(sub.mean(), abs=1e-9)
 

@@ -261,7 +261,7 @@ def test_losses_against_scipy() -> None:
     np.testing.assert_allclose(found, far, atol=1e-7)
     found = model.sample_losses(fl.Suboptimality(), data.signals, data.decisions)
     np.testing.assert_allclose(found, sub, atol=1e-5)
-    told = fl.evaluate(model, data)
+    told = fl.evaluate(model, data, losses="all")
     assert told.predictability.mean == pytest.approx(np.mean(far), abs=1e-7)
     assert told.suboptimality.mean == pytest.approx(np.mean(sub), abs=1e-5)
 

@@ -178,7 +178,7 @@ def test_maximising_is_minimising_the_negative() -> None:
     other = fitted(fl.Minkowski.hypersimplices(3), cost=cost, sense="max")
     same = fitted(fl.Minkowski.hypersimplices(3))
     np.testing.assert_allclose(other.predict(TEST.signals), same.predict(TEST.signals), atol=1e-6)
-    report = fl.evaluate(same, TEST)
+    report = fl.evaluate(same, TEST, losses="all")
     assert report.returned.mean == pytest.approx(loss(same))
     assert report.suboptimality is not None
     assert report.predictability is not None

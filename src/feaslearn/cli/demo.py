@@ -140,7 +140,7 @@ def compare() -> tuple[list[Row], fl.RegionRegressor]:
         start = perf_counter()
         model.fit(signals, decisions)
         seconds = perf_counter() - start
-        rows.append(Row(name, _means(fl.evaluate(model, test)), seconds))
+        rows.append(Row(name, _means(fl.evaluate(model, test, losses="all")), seconds))
     return rows, facets
 
 

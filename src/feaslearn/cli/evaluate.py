@@ -27,6 +27,7 @@ def evaluate(
     decisions: Sequence[str],
     costs: Sequence[str],
     norm: Any,
+    losses: Any,
     at_most: float | None,
     talk: Talk,
 ) -> bool:
@@ -42,6 +43,8 @@ def evaluate(
         Columns, where they are not called as in the fit.
     norm : {"l2", "l1", "linf"}
         Norm of all losses.
+    losses : {"main", "all"}
+        What is measured, as in `feaslearn.evaluate`.
     at_most : float or None
         The largest mean loss of the returned decisions that is good enough.
     talk : Talk
@@ -55,7 +58,7 @@ def evaluate(
     if at_most is not None and math.isnan(at_most):
         raise DataError("--at-most: nan is not a number that a loss can be compared with")
     data = decisions_for(model, table, signals, decisions, costs, "evaluate")
-    found = measure(model, data, norm=norm)
+    found = measure(model, data, norm=norm, losses=losses)
     passed = at_most is None or found.returned.mean <= at_most
     talk.tell(_facts(found, passed), lambda console: _show(found, console))
     if not passed:
@@ -68,6 +71,8 @@ def _facts(found: Evaluation, passed: bool) -> dict[str, Any]:
     return {
         "n_samples": found.n_samples,
         "norm": found.norm,
+        "r2": found.r2,
+        "mae": found.mae,
         "losses": {name: loss and loss._asdict() for name, loss in losses.items()},
         "passed": passed,
     }

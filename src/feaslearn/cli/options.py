@@ -24,6 +24,13 @@ class Norm(StrEnum):
     LINF = "linf"
 
 
+class Losses(StrEnum):
+    """What ``evaluate`` measures."""
+
+    MAIN = "main"
+    ALL = "all"
+
+
 Columns = list[str] | None
 #: As in feaslearn.io, which is loaded when it is needed.
 MAX_BYTES = 2**30

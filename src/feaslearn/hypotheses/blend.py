@@ -83,12 +83,25 @@ class Blend(Hypothesis):
         """
         parts = self.parts(theta, costs.shape[1], features.shape[1])
         answers = [member.solve(part, features, costs, ties) for _, member, part in parts]
+        return self._mean([weight for weight, _, _ in parts], answers)
+
+    def solve_tied(
+        self, theta: Array, features: Array, costs: Array
+    ) -> tuple[Solved, NDArray[np.bool_]]:
+        """Return what `solve` and `tied` do, each member being asked once."""
+        parts = self.parts(theta, costs.shape[1], features.shape[1])
+        pairs = [member.solve_tied(part, features, costs) for _, member, part in parts]
+        answers, ties = zip(*pairs, strict=True)
+        solved = self._mean([weight for weight, _, _ in parts], answers)
+        return solved, np.asarray(np.any(ties, axis=0))
+
+    @staticmethod
+    def _mean(member_weights: Sequence[float], answers: Sequence[Solved]) -> Solved:
+        """Return the weighted mean of the members' decisions."""
         empty = np.array([answer.empty for answer in answers])
-        weights = np.array([weight for weight, _, _ in parts])[:, None] * np.where(
-            empty.all(axis=0), True, ~empty
-        )
+        weights = np.array(member_weights)[:, None] * np.where(empty.all(axis=0), True, ~empty)
         weights = weights / weights.sum(axis=0)
-        decisions = np.zeros(costs.shape)
+        decisions = np.zeros(answers[0].decisions.shape)
         for share, answer in zip(weights, answers, strict=True):
             decisions += share[:, None] * answer.decisions
         return Solved(decisions, np.asarray(empty.any(axis=0)))

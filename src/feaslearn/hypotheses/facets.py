@@ -156,16 +156,23 @@ class Facets(Hypothesis):
         Where a region is empty (a signal unlike those seen), rows are relaxed as little as
         possible: facets before bounds, unless bounds were given, and equalities last.
         """
+        solved, tied = self.solve_tied(theta, features, costs)
+        if ties == "center":
+            for i in np.flatnonzero(tied):
+                image = self.image(theta, features[i], costs.shape[1])
+                solved.decisions[i] = image.optimal_face(costs[i]).center()
+        return solved
+
+    def solve_tied(
+        self, theta: Array, features: Array, costs: Array
+    ) -> tuple[Solved, NDArray[np.bool_]]:
+        """Return what `solve` and `tied` do, from the same linear programs."""
         rows = self.rows(theta, costs.shape[1], features.shape[1])
         solutions = rows.solve(features, costs)
         decisions, empty = solutions.decisions, solutions.status != OPTIMAL
         if empty.any():
             decisions[empty] = rows.relaxed(features[empty], costs[empty], self._firm)
-        if ties == "center":
-            for i in np.flatnonzero(solutions.tied):
-                image = self.image(theta, features[i], costs.shape[1])
-                decisions[i] = image.optimal_face(costs[i]).center()
-        return Solved(decisions, empty)
+        return Solved(decisions, empty), solutions.tied
 
     def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
         """Say for each row whether its linear program has several solutions."""

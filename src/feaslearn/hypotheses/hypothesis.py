@@ -68,6 +68,12 @@ class Hypothesis(BaseEstimator, ABC):
     def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
         """Say for each row whether several decisions may be optimal in its region."""
 
+    def solve_tied(
+        self, theta: Array, features: Array, costs: Array
+    ) -> tuple[Solved, NDArray[np.bool_]]:
+        """Return what `solve` and `tied` do; overridden where one pass finds both."""
+        return self.solve(theta, features, costs), self.tied(theta, features, costs)
+
     @abstractmethod
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the region at one row of features as an affine image of a primitive set."""

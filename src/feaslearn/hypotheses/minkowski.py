@@ -206,21 +206,30 @@ class Minkowski(Hypothesis):
 
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
         """Return for each row a decision of least cost; a sum of sets is never empty."""
-        n = costs.shape[1]
-        minimizers = TermMinimizers(self.terms_at(theta, n, features.shape[1]), n)
-        decisions, scales = self.offsets(theta, features, n), self.scales(theta, features, n)
-        for rows in minimizers.chunks(len(costs)):
-            points = minimizers.at(costs[rows], ties).points
-            decisions[rows] += np.einsum("it,itj->ij", scales[rows], points)
-        return Solved(decisions, np.zeros(len(costs), dtype=bool))
+        return self._solve_tied(theta, features, costs, ties)[0]
 
     def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
         """Say for each row whether a term that counts there has several minimisers."""
+        return self._solve_tied(theta, features, costs, "first")[1]
+
+    def solve_tied(
+        self, theta: Array, features: Array, costs: Array
+    ) -> tuple[Solved, NDArray[np.bool_]]:
+        """Return what `solve` and `tied` do, from the same minimisers."""
+        return self._solve_tied(theta, features, costs, "first")
+
+    def _solve_tied(
+        self, theta: Array, features: Array, costs: Array, ties: Ties
+    ) -> tuple[Solved, NDArray[np.bool_]]:
         n = costs.shape[1]
         minimizers = TermMinimizers(self.terms_at(theta, n, features.shape[1]), n)
-        counts = self.scales(theta, features, n) > 0.0
-        parts = [minimizers.at(costs[rows]).tied for rows in minimizers.chunks(len(costs))]
-        return np.asarray((np.concatenate([counts[:0], *parts]) & counts).any(axis=1))
+        decisions, scales = self.offsets(theta, features, n), self.scales(theta, features, n)
+        tied, empty = np.zeros((2, len(costs)), dtype=bool)
+        for rows in minimizers.chunks(len(costs)):
+            found = minimizers.at(costs[rows], ties)
+            decisions[rows] += np.einsum("it,itj->ij", scales[rows], found.points)
+            tied[rows] = (found.tied & (scales[rows] > 0.0)).any(axis=1)
+        return Solved(decisions, empty), tied
 
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the region at one row of features: an image of the product of the terms."""

@@ -114,9 +114,9 @@ class Predictability(Loss):
     def general_samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
         """Return the distance to the decision, and to the whole optimal face where there is one."""
         features, costs, decisions, _ = shard
-        best = hypothesis.predict(theta, features, costs)
+        (best, _), tied = hypothesis.solve_tied(theta, features, costs)
         values = self.lengths(np.nan_to_num(best - decisions))
-        for i in np.flatnonzero(hypothesis.tied(theta, features, costs)):
+        for i in np.flatnonzero(tied):
             face = hypothesis.image(theta, features[i], decisions.shape[1]).optimal_face(costs[i])
             values[i] = self.lengths(np.array([[face.distance(decisions[i], self.norm)]]))[0]
         return values

@@ -62,17 +62,18 @@ class Evaluation:
         Number of samples.
     norm : str
         What is measured.
+    r2 : float or None
+        R² of the returned decisions, pooled over decisions as in `pooled_r2`.
+    mae : float or None
+        Mean absolute error of the returned decisions, over all observed entries.
 
     Examples
     --------
     >>> from feaslearn.metrics import Evaluation, Mean
-    >>> Evaluation(Mean(0.5, 0.1), None, None, None, None, n_samples=9, norm="l1")
+    >>> Evaluation(Mean(0.5, 0.1), None, None, None, None, n_samples=9, norm="l1", r2=0.9)
     loss (l1)                         mean  std. error
+    R²                                 0.9
     returned decision                  0.5         0.1
-    predictability
-    suboptimality
-    true predictability
-    true suboptimality
     9 samples
     """
 
@@ -83,6 +84,8 @@ class Evaluation:
     true_suboptimality: Mean | None
     n_samples: int
     norm: str
+    r2: float | None = None
+    mae: float | None = None
 
     @property
     def table(self) -> dict[str, float]:
@@ -91,23 +94,30 @@ class Evaluation:
         return {label: np.nan if value is None else value.mean for label, value in means.items()}
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Return label, mean and standard error of each loss as texts, blank where not known."""
-        shown = []
+        """Return label, mean and standard error of each loss as texts, blank where not known.
+
+        R² and the mean absolute error come first, without a standard error.
+        """
+        numbers = (("R²", self.r2), ("mean absolute error", self.mae))
+        shown = [(label, "" if x is None else _number(x), "") for label, x in numbers]
         for name, label in LABELS.items():
             value: Mean | None = getattr(self, name)
             mean, error = ("", "") if value is None else map(_number, value)
             shown.append((label, mean, error))
         return shown
 
+    def _known(self) -> list[tuple[str, str, str]]:
+        return [row for row in self.rows() if row[1]]
+
     def __repr__(self) -> str:
         lines = [f"{'loss (' + self.norm + ')':<26}{'mean':>12}{'std. error':>12}"]
-        lines += [f"{label:<26}{mean:>12}{error:>12}" for label, mean, error in self.rows()]
+        lines += [f"{label:<26}{mean:>12}{error:>12}" for label, mean, error in self._known()]
         return "\n".join(line.rstrip() for line in [*lines, _samples(self.n_samples)])
 
     def _repr_html_(self) -> str:
         body = "".join(
             f"<tr><td>{escape(label)}</td><td>{escape(mean)}</td><td>{escape(error)}</td></tr>"
-            for label, mean, error in self.rows()
+            for label, mean, error in self._known()
         )
         return (
             f"<table><caption>{_samples(self.n_samples)}</caption><tr><th>loss "

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Decisions
-from feaslearn.exceptions import DataError
+from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.losses import Loss, Predictability, Suboptimality
 from feaslearn.losses.loss import Norm
 from feaslearn.metrics.evaluation import Evaluation, Mean
 from feaslearn.metrics.inside import find_inside
+from feaslearn.metrics.pooled import pooled_r2
 from feaslearn.problem import ForwardProblem
 
 Array = NDArray[np.float64]
+
+#: What `evaluate` can be asked to measure.
+LOSSES = ("main", "all")
 
 
 def evaluate(
@@ -27,6 +32,7 @@ def evaluate(
     squared: bool = True,
     normalize_cost: bool = True,
     sense: Literal["min", "max"] | None = None,
+    losses: Literal["main", "all"] = "main",
 ) -> Evaluation:
     """Measure a fitted model, or any fitted regressor, on a data set.
 
@@ -36,8 +42,8 @@ def evaluate(
         Losses that need a region stay None where it has none. A region is also found inside a
         scikit-learn pipeline or search.
     data : Decisions
-        Signals, decisions and costs; with the true problem in ``data.forward`` the true losses are
-        measured too. Unobserved decisions do not count, nor do samples with nothing observed,
+        Signals, decisions and costs, and for the true losses the true problem in ``data.forward``.
+        Unobserved decisions do not count, nor do samples with nothing observed,
         except in the true losses, which look at predictions only.
     norm : {"l2", "l1", "linf"}, default="l2"
         Norm of all losses.
@@ -48,11 +54,15 @@ def evaluate(
     sense : {"min", "max"}, default=None
         Whether decisions minimise or maximise the cost, for the true losses. None asks the model;
         a model that does not know minimises.
+    losses : {"main", "all"}, default="main"
+        What is measured: R², the mean absolute error, the loss of the returned decision and
+        predictability; or also suboptimality and the true losses, which solve a program for each
+        sample.
 
     Returns
     -------
     Evaluation
-        Means with standard errors; prints as a table.
+        Means with standard errors; prints as a table. What was not measured is None.
 
     Examples
     --------
@@ -70,25 +80,36 @@ def evaluate(
             f"evaluate needs Decisions, not {type(data).__name__}; make them with "
             "Decisions.from_arrays(signals, decisions, cost)"
         )
+    if losses not in LOSSES:
+        raise UnsupportedError(
+            f"losses={losses!r} is not known; use one of {', '.join(map(repr, LOSSES))}"
+        )
     distance, excess = Predictability(norm, squared), Suboptimality(norm, squared, normalize_cost)
     distance.norm_code()
     with warnings.catch_warnings():
         # Decisions hold arrays; the columns have been put in the order of the names.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         signals = _in_order(model, data)
-        predicted, learned = _learned_losses(model, signals, data, (distance, excess))
-    observed = ~np.isnan(data.decisions).all(axis=1)
-    missed = distance.lengths(np.nan_to_num(predicted - data.decisions))
+        asked = (distance, excess) if losses == "all" else (distance,)
+        predicted, *learned = _learned_losses(model, signals, data, asked)
+    seen = ~np.isnan(data.decisions)
+    observed = seen.any(axis=1)
+    errors = np.nan_to_num(predicted - data.decisions)
     sense = sense or getattr(find_inside(model, None)[0], "sense", "min")
-    near, cheap = (None if losses is None else Mean.of(losses[observed]) for losses in learned)
+    near, cheap = (None if each is None else Mean.of(each[observed]) for each in learned)
     sign = -1.0 if sense == "max" else 1.0
+    true: tuple[Mean | None, Mean | None] = (None, None)
+    if losses == "all":
+        true = true_losses(data, predicted, distance, excess, sign)
     return Evaluation(
-        Mean.of(missed[observed]),
+        Mean.of(distance.lengths(errors)[observed]),
         near,
         cheap,
-        *true_losses(data, predicted, distance, excess, sign),
+        *true,
         n_samples=len(data),
         norm=f"squared {norm}" if norm == "l2" and squared else norm,
+        r2=pooled_r2(data.decisions, predicted) if observed.sum() > 1 else None,
+        mae=float(np.abs(errors[seen]).mean()) if seen.any() else None,
     )
 
 
@@ -102,11 +123,11 @@ def _in_order(model: Any, data: Decisions) -> Array:
 
 
 def _learned_losses(
-    model: Any, signals: Array, data: Decisions, losses: tuple[Loss, Loss]
-) -> tuple[Array, list[Array | None]]:
-    """Return predictions, and the losses under the learned region where there is one."""
+    model: Any, signals: Array, data: Decisions, losses: Sequence[Loss]
+) -> tuple[Array, Array | None, Array | None]:
+    """Return predictions, and up to two losses under the learned region where there is one."""
     inner, inputs = find_inside(model, signals)
-    measured: list[Array | None] = [None, None]
+    measured: list[Array | None] = []
     if hasattr(inner, "sample_losses"):
         # A model that is not fitted has no cost yet, and says so when it is to predict.
         costs = data.cost_matrix if getattr(inner, "cost_", "unknown") is None else None
@@ -120,7 +141,8 @@ def _learned_losses(
             f"evaluate: the model predicts shape {predicted.shape}, but the decisions have shape "
             f"{data.decisions.shape}"
         )
-    return predicted.reshape(data.decisions.shape), measured
+    near, cheap = (*measured, None, None)[:2]
+    return predicted.reshape(data.decisions.shape), near, cheap
 
 
 def true_losses(

@@ -17,6 +17,10 @@ def evaluate(
     norm: Annotated[
         options.Norm, typer.Option("--norm", help="Norm of the losses; l2 squared.")
     ] = options.Norm.L2,
+    losses: Annotated[
+        options.Losses,
+        typer.Option("--losses", help="all: suboptimality and true losses too, which take longer."),
+    ] = options.Losses.MAIN,
     at_most: Annotated[
         float | None,
         typer.Option(
@@ -38,8 +42,8 @@ def evaluate(
     """Measure a model on a table of signals and decisions.
 
     The returned-decision loss is the distance from the model's decision to the observed one,
-    predictability that to the nearest of its optimal decisions; suboptimality adds up how far the
-    observed decision is from the region and from the least cost there.
+    predictability that to the nearest of its optimal decisions. With --losses all, suboptimality
+    adds up how far the observed decision is from the region and from the least cost there.
 
     \b
     Examples:
@@ -63,6 +67,7 @@ def evaluate(
             decisions=split(decisions),
             costs=split(costs),
             norm=norm.value,
+            losses=losses.value,
             at_most=at_most,
             talk=talk,
         )
