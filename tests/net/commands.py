@@ -20,7 +20,7 @@ COMMANDS: dict[str, list[str]] = {
     "fit": ["fit", "power.csv", *COLUMNS, "--hypothesis", "minkowski", "-o", "m.json", "--json"],
     "fit facets": ["fit", "power.csv", *COLUMNS, "--hypothesis", "facets", "-o", "f.json"],
     "predict": ["predict", "m.json", "power.csv", "-o", "x.csv", "--json"],
-    "evaluate": ["evaluate", "m.json", "power.csv", "--json"],
+    "evaluate": ["evaluate", "m.json", "power.csv", "--losses", "all", "--json"],
     "export": ["export", "f.json", "--data", "power.csv", "-o", "v.csv", "--json"],
     "report": ["report", "f.json", "power.csv", "-o", "r.html", "--json"],
     "no such file": ["predict", "m.json", "missing.csv"],

@@ -13,6 +13,9 @@ RECORDED = measure.recorded()
 #: Names, parameters and options that were dropped on purpose; the CHANGELOG lists them.
 GONE: set[str] = {
     "Known.inequalities",
+    "bench",
+    "plots.SizeDisplay",
+    "regressor.Sandwich",
     *(
         f"trainers.{name}.{parameter}"
         for name in ("AdaptiveSmoothing", "Annealing", "GradientDescent")
