@@ -93,11 +93,24 @@ def test_fit_tells_people_what_it_did(example: Path, command: Any) -> None:
         assert text in run.out
 
 
-def test_fit_goes_on_from_its_checkpoint(example: Path, command: Any) -> None:
+def test_fit_resumes_from_its_checkpoint(
+    example: Path, command: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = ("fit", str(example / "power.csv"), *COLUMNS, "--hypothesis", "simplex:2")
     asked += ("--trainer", "gradient-descent", "--checkpoint", "run.ckpt")
-    cut = command(*asked, "--max-seconds", "1e-6", "-o", "m.json", "--json")
-    assert json.loads(cut.out)["status"] == "time limit"
+    step, begun = fl.trainers.GradientDescent.step, list[Any]()
+
+    def stopped(self: Any, objective: Any, iterate: Any) -> Any:
+        if iterate.memory.get("step") is None:
+            begun.append(iterate)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return step(self, objective, iterate)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fl.trainers.GradientDescent, "step", stopped)
+        cut = command(*asked, "-o", "m.json", "--json")
+    assert json.loads(cut.out)["status"] == "interrupted"
     assert Path("run.ckpt").exists()
     other = command(*asked, "--seed", "1", "-o", "m.json")
     assert other.code == 2

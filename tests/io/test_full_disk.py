@@ -17,7 +17,7 @@ from experiments.frame import pictures
 from feaslearn.exceptions import FileError
 from feaslearn.export.files import program_text
 from feaslearn.io import write_table
-from feaslearn.runs.checkpoint_file import write_checkpoint
+from feaslearn.runs.checkpoint import write_checkpoint
 from feaslearn.sets import AffineImage
 
 resource = pytest.importorskip("resource", reason="the system limits no files")

@@ -71,15 +71,14 @@ def parse_trainer(text: str) -> Trainer | str:
 def with_limits(
     trainer: Trainer | str, max_seconds: float | None, checkpoint: Path | None
 ) -> Trainer | str:
-    """Return the trainer with a limit on its time, and a file that the run is written to."""
+    """Return the trainer with a limit on its time, and the file of its checkpoint."""
     if max_seconds is None and checkpoint is None:
         return trainer
     limited = trainers.Auto() if isinstance(trainer, str) else trainer
     if max_seconds is not None:
         limited.set_params(max_seconds=max_seconds)
     if checkpoint is not None:
-        # The file stays until the model is written.
-        limited.set_params(checkpoint=trainers.Checkpoint(str(checkpoint), remove=False))
+        limited.set_params(checkpoint=str(checkpoint))
     return limited
 
 

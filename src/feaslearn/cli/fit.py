@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +22,6 @@ from feaslearn.io.model_file import save
 from feaslearn.printable import printable
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import samples_seen
-from feaslearn.trainers.running import ENDS_ALL
 
 
 @dataclass(frozen=True)
@@ -89,10 +87,6 @@ class Fit:
         else:
             model.fit(columns.signals, columns.decisions, sample_weight=columns.weights)
         save(model, output)
-        if self.checkpoint is not None and model.result_.status not in ENDS_ALL:
-            # The model is written; a file that cannot be removed is no reason to say it failed.
-            with suppress(OSError):
-                self.checkpoint.unlink()
         facts = _facts(model, columns, output)
         talk.tell(facts, lambda console: _show(model, facts, console))
         if model.result_.status == "interrupted":

@@ -44,7 +44,7 @@ def check_output(output: Path | None, *inputs: Path | None, option: str = "--out
 
 
 def check_apart(output: Path, checkpoint: Path | None) -> None:
-    """Refuse a checkpoint that is the model file, too: it is removed once the model is written."""
+    """Refuse a checkpoint that is the model file, too."""
     if checkpoint is not None and _is_one_file(output, checkpoint):
         raise FileError(
             f"--output and --checkpoint are one file, {output}; give each a name of its own"

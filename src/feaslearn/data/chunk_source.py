@@ -73,14 +73,6 @@ class ChunkSource(ABC):
             The answer for each chunk. Not more of them are kept than ``n_jobs`` chunks need.
         """
 
-    def from_row(self, row: int) -> ChunkSource:
-        """Return the source without chunks that end before a row, as far as they can be spared."""
-        return self
-
-    def identity(self) -> object:
-        """Return what tells these data from others without reading them; None if nothing does."""
-        return None
-
     def head(self) -> Chunk:
         """Return the first chunk."""
         found = next(iter(self.map(_itself)), None)

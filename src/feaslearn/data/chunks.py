@@ -165,18 +165,6 @@ class Chunks(ChunkSource):
         for answers in in_order(work, tasks, n_jobs):
             yield from answers
 
-    def from_row(self, row: int) -> Chunks:
-        """Return the source without chunks that end before a row, as far as they can be spared."""
-        rest = copy(self)
-        vars(rest)["_table"] = self._table.from_row(row)
-        return rest
-
-    def identity(self) -> object:
-        """Return what tells these data from others without reading them; None if nothing does."""
-        rows = self._table.identity()
-        columns = [self._signals, self._decisions, self._weights]
-        return None if rows is None else [rows, columns, str(self._dtype)]
-
     def parts(self) -> Iterator[Callable[[], list[Chunk]]]:
         """Yield functions that read a part of the data each, in order, wherever they are called.
 

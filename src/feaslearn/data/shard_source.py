@@ -28,8 +28,6 @@ class _Notes:
 
     passes: int = 0
     survey: Survey | None = None
-    #: What the first pass has seen, up to the chunk that it is at.
-    begun: Survey | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,23 +67,6 @@ class ShardSource:
         """Number of the rows of the source, where it is known."""
         seen = self._notes.survey
         return self.chunks.n_rows if seen is None else seen.n_rows
-
-    @property
-    def begun(self) -> Survey | None:
-        """What the first pass has seen, the chunk that it is at included."""
-        return self._notes.begun
-
-    @property
-    def surveyed(self) -> bool:
-        """Whether all data were gone through."""
-        return self._notes.survey is not None
-
-    def resume(self, seen: Survey, whole: bool) -> None:
-        """Take over the survey of another process: of all data, or of those it had gone through."""
-        if whole:
-            self._notes.survey = seen
-        else:
-            self._notes.begun = seen
 
     def survey(self, between: Callable[[], object] | None = None) -> Survey:
         """Return what is known of the data; that takes a pass if there was none.
@@ -135,17 +116,14 @@ class ShardSource:
         # Rows without any decision do not count; where there are some, they must be read to know.
         spared = features_only and seen is not None and seen.n_samples == seen.n_rows
         step = None if seen is not None else 1 if whole is None else -(-whole // KEPT)
-        found = notes.begun if seen is None else None
-        start = 0 if found is None else found.n_rows
-        chunks = self.chunks.from_row(start) if start else self.chunks
-        work = _OfChunk(self.read, function, rows, step, added and chunks.adds, start)
-        for answers, part in chunks.map(work, n_jobs, self.features if spared else None):
+        found: Survey | None = None
+        work = _OfChunk(self.read, function, rows, step, added and self.chunks.adds)
+        for answers, part in self.chunks.map(work, n_jobs, self.features if spared else None):
             if part is not None:
                 found = part if found is None else found.plus(part)
-                notes.begun = found
             yield from answers
         if found is not None:
-            notes.survey, notes.begun = found, None
+            notes.survey = found
 
     def __iter__(self) -> Iterator[Shard]:
         return self.map(_shard, self.n_jobs)
@@ -178,14 +156,11 @@ class _OfChunk:
     rows: int
     step: int | None
     added: bool
-    first: int = 0
 
     def __call__(self, chunk: Chunk) -> tuple[list[Any], Survey | None]:
         answers, survey = [], None
         for start in range(0, chunk.n_rows, self.rows):
             part = chunk.rows(start, start + self.rows)
-            if part.first < self.first:
-                continue  # a pass that goes on has seen it
             shard, kept = self.read(part)
             if self.step is not None:
                 found = Survey.of(part, shard, kept, self.step)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,15 +70,6 @@ class Survey(NamedTuple):
             chunk.first + kept[chosen],
             shard.rows(chosen),
         )
-
-    def state(self) -> list[Any]:
-        """Return plain values and arrays that say everything."""
-        return [*self[:-1], list(self.rows)]
-
-    @classmethod
-    def of_state(cls, state: list[Any]) -> Survey:
-        """Return the survey of a state."""
-        return cls._make([*state[:-1], Shard(*state[-1])])
 
     def plus(self, other: Survey) -> Survey:
         """Return the survey of both parts."""

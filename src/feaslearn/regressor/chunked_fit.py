@@ -24,7 +24,7 @@ from feaslearn.regressor.parameters import check_combination, check_parameters
 from feaslearn.regressor.training import outlier_warning
 from feaslearn.trainers import Auto, Convex, Trained, Trainer
 from feaslearn.trainers.automatic import choose_hypothesis, choose_trainer, linear_policy
-from feaslearn.trainers.running import carried_out, survey_once
+from feaslearn.trainers.running import carried_out, survey_chunks
 from feaslearn.trainers.sample_order import MOST_SORTED
 from feaslearn.trainers.size_choice import choose_size
 from feaslearn.trainers.some_samples import MOST_SAMPLES, some_samples
@@ -99,7 +99,7 @@ class _Fit:
     def train(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Choose the hypothesis on some samples and its number of columns; then train."""
         if self.choose:
-            survey_once(objective)
+            survey_chunks(objective)
             # Under a time limit without another pass: those that the first one kept.
             limited = objective.run.clock.limited
             some = kept_samples(objective) if limited else some_samples(objective, random)
@@ -115,7 +115,7 @@ class _Fit:
         if reasons:
             raise UnsupportedError(f"RegionRegressor: {'; '.join(reasons)}")
         if trainer.chunks == "sums":
-            survey_once(objective)
+            survey_chunks(objective)
             objective = objective.normalized()
             if objective.n_samples <= MOST_SORTED:
                 # So few are read into memory: what is done to them there does not fit chunks.

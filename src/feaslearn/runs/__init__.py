@@ -1,21 +1,18 @@
-"""What a training run shares: its clock, and the checkpoint it goes on from."""
+"""What a training run shares: its clock and its checkpoint."""
 
 from __future__ import annotations
 
 from feaslearn.runs.blas import one_blas_thread
-from feaslearn.runs.checkpoint import Checkpoint, as_checkpoint
+from feaslearn.runs.checkpoint import Checkpoint
 from feaslearn.runs.clock import Clock
-from feaslearn.runs.journal import Journal
 from feaslearn.runs.run import OutOfTime, Run
 from feaslearn.runs.whole import ended_by_user, whole_or_not
 
 __all__ = [
     "Checkpoint",
     "Clock",
-    "Journal",
     "OutOfTime",
     "Run",
-    "as_checkpoint",
     "ended_by_user",
     "one_blas_thread",
     "whole_or_not",

@@ -1,90 +1,154 @@
-"""Where and how often a run is written down."""
+"""The checkpoint of a run: a file of its finished starts, folds and members.
+
+.. code-block:: text
+
+    feaslearn checkpoint 2
+    <SHA-256 of everything below this line, in hexadecimal digits>
+    <JSON, in which an array is {"$array": [type, shape, bytes in base 64]}>
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
-from numbers import Integral, Real
+import threading
+import warnings
+from contextlib import suppress
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
-from sklearn.base import BaseEstimator
+import numpy as np
 
-from feaslearn.exceptions import Problems
+from feaslearn.atomic import check_writable, leftovers, read_bytes, write_bytes
+from feaslearn.exceptions import CheckpointError, FeaslearnWarning, FileError
 
-#: Files beyond this are refused unless the user says otherwise.
+MAGIC = b"feaslearn checkpoint 2\n"
+#: Types of arrays that a file may hold.
+TYPES = ("<f8", "<i8", "|b1")
+#: Larger files are not read.
 MAX_BYTES = 2**31
 
 
-class Checkpoint(BaseEstimator):
-    """Where and how often a training run is written down, so that it can go on after a crash.
-
-    A trainer with ``checkpoint="run.ckpt"`` writes down how far it is. When the same fit is run
-    again, it goes on from there, and ends with the same parameters, bit for bit on one machine, as
-    if it had never stopped. The file belongs to one problem: other data, another hypothesis, loss,
-    trainer or ``random_state`` are refused. Writing takes at most about a twentieth of the time.
-    A run that comes to its end removes its file. One that is ended by a time limit, a callback or
-    Ctrl-C keeps it: the same fit goes on from there, with ``max_seconds`` counted anew.
+class Checkpoint:
+    """Finished pieces of a run by name, and the file that holds them.
 
     Parameters
     ----------
     path : path-like
-        The file, which is written under another name first and then renamed.
-    seconds : float, default=10.0
-        Write when so many seconds have gone by since the last time; None to count steps alone.
-    steps : int, default=None
-        Write after so many steps: iterations, fits of one fold, chunks of data.
-    remove : bool, default=True
-        Whether a run that comes to its end removes its file. Otherwise it stays, and the same fit,
-        run again, answers at once.
-    max_bytes : int, default=2**31
-        Larger files are not read.
-
-    Examples
-    --------
-    >>> import feaslearn as fl
-    >>> data = fl.datasets.make_switch(50, random_state=0)
-    >>> path = getfixture("tmp_path") / "run.ckpt"
-    >>> trainer = fl.trainers.Annealing(checkpoint=fl.trainers.Checkpoint(path, seconds=0.0))
-    >>> model = fl.RegionRegressor(
-    ...     fl.Affine(fl.Simplex(2)), cost=data.cost, trainer=trainer, random_state=0)
-    >>> model.fit(data.signals, data.decisions).result_.status, path.exists()
-    ('optimal', False)
+        The file. It is written after each finished piece, under another name first.
+    fingerprint : dict of str to str
+        What the pieces belong to, by name; the file of another problem is refused.
+    seed : int
+        The seed of a run without a ``random_state``; that of the file takes its place.
     """
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        seconds: float | None = 10.0,
-        steps: int | None = None,
-        remove: bool = True,
-        max_bytes: int = MAX_BYTES,
+        self, path: str | os.PathLike[str], fingerprint: dict[str, str], seed: int = 0
     ) -> None:
-        self.path = path
-        self.seconds = seconds
-        self.steps = steps
-        self.remove = remove
-        self.max_bytes = max_bytes
+        self.path, self.seed, self.resumed = Path(path), seed, False
+        self._fingerprint, self._pieces = fingerprint, dict[str, Any]()
+        self._lock = threading.Lock()
+        check_writable(self.path)
+        self._tidy()
+        if self.path.exists():
+            self._resume(read_checkpoint(self.path))
 
-    def check(self, problems: Problems) -> None:
-        """Add to ``problems`` what is wrong with the parameters."""
-        if not isinstance(self.path, str | os.PathLike) or not os.fspath(self.path):
-            problems.add(f"checkpoint: path={self.path!r} is not the name of a file")
-        seconds = self.seconds
-        if seconds is not None and not (isinstance(seconds, Real) and float(seconds) >= 0.0):
-            problems.add(f"checkpoint: seconds={seconds!r} is neither None nor at least 0")
-        for name in ("steps", "max_bytes"):
-            value = getattr(self, name)
-            if value is None and name == "steps":
-                continue
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-                problems.add(f"checkpoint: {name}={value!r} is not a whole number of at least 1")
-        if self.seconds is None and self.steps is None:
-            problems.add("checkpoint: seconds and steps are both None, so nothing is ever written")
+    def _resume(self, found: dict[str, Any]) -> None:
+        """Take over the pieces of a file that belongs to this problem; refuse any other."""
+        theirs, pieces, seed = found.get("fingerprint"), found.get("pieces"), found.get("seed")
+        if not (isinstance(theirs, dict) and isinstance(pieces, dict) and isinstance(seed, int)):
+            raise CheckpointError(f"{self.path} lacks a part. Delete it to begin anew")
+        # As text: a forged part may be an array, which compares entry by entry.
+        other = [key for key, own in self._fingerprint.items() if str(theirs.get(key)) != own]
+        if other:
+            differ = "differs" if len(other) == 1 else "differ"
+            raise CheckpointError(
+                f"{self.path} belongs to another run: its {' and its '.join(other)} {differ}. "
+                "Delete it to begin anew, or name another file"
+            )
+        self._pieces, self.seed, self.resumed = pieces, abs(seed), True
 
-    def file(self) -> Path:
-        """Return the file."""
-        return Path(self.path)
+    def get(self, name: str) -> Any:
+        """Return a copy of a finished piece, None if there is none of that name."""
+        with self._lock:
+            return deepcopy(self._pieces.get(name))
+
+    def put(self, name: str, piece: Any) -> None:
+        """Keep a finished piece in place of its parts; a file that cannot be written is no error.
+
+        A piece is a tree of dicts, lists, arrays, numbers and strings.
+        """
+        with self._lock:
+            parts = [key for key in self._pieces if key.startswith(f"{name}/")]
+            for key in parts:
+                del self._pieces[key]
+            self._pieces[name] = deepcopy(piece)
+            found = {"fingerprint": self._fingerprint, "seed": self.seed, "pieces": self._pieces}
+            try:
+                write_checkpoint(self.path, found)
+            except FileError as error:
+                warnings.warn(
+                    f"the checkpoint was not written, the run continues without: {error}",
+                    FeaslearnWarning,
+                    stacklevel=2,
+                )
+
+    def remove(self) -> None:
+        """Remove the file of a completed run."""
+        with suppress(OSError):
+            self.path.unlink()
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Remove temporary files of a run that was killed while it wrote."""
+        with suppress(OSError):
+            for left in leftovers(self.path):
+                left.unlink()
 
 
-def as_checkpoint(given: Checkpoint | str | os.PathLike[str] | None) -> Checkpoint | None:
-    """Return a checkpoint for what a trainer was given: a path, a checkpoint, or None."""
-    return given if given is None or isinstance(given, Checkpoint) else Checkpoint(given)
+def write_checkpoint(path: str | os.PathLike[str], contents: dict[str, Any]) -> None:
+    """Write a tree of plain values and arrays atomically."""
+    body = json.dumps(contents, default=_encoded, separators=(",", ":")).encode()
+    write_bytes(path, b"%s%s\n%s" % (MAGIC, hashlib.sha256(body).hexdigest().encode(), body))
+
+
+def read_checkpoint(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+    """Return the tree of a file; nothing in it is executed."""
+    name, contents = os.fspath(path), read_bytes(path, max_bytes, "the limit of checkpoints")
+    if not contents.startswith(MAGIC):
+        raise CheckpointError(f"{name} is not a checkpoint of this version of feaslearn")
+    digest, _, body = contents[len(MAGIC) :].partition(b"\n")
+    if hashlib.sha256(body).hexdigest().encode() != digest:
+        raise CheckpointError(
+            f"{name} is damaged: its checksum does not match. Delete it to begin anew"
+        )
+    try:
+        tree = json.loads(body, object_hook=_decoded)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise CheckpointError(f"{name} cannot be read as a checkpoint: {error}") from error
+    if not isinstance(tree, dict):
+        raise CheckpointError(f"{name} cannot be read as a checkpoint: no description")
+    return tree
+
+
+def _encoded(value: object) -> object:
+    """Return arrays and numbers of NumPy for JSON."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if not isinstance(value, np.ndarray) or value.dtype.newbyteorder("<").str not in TYPES:
+        raise TypeError(f"{type(value).__name__} is not kept in checkpoints")
+    array = np.asarray(value, dtype=value.dtype.newbyteorder("<"))
+    return {"$array": [array.dtype.str, array.shape, base64.b64encode(array.tobytes()).decode()]}
+
+
+def _decoded(value: dict[str, Any]) -> Any:
+    if set(value) != {"$array"}:
+        return value
+    kind, shape, text = value["$array"]
+    if kind not in TYPES or not all(type(size) is int and size >= 0 for size in shape):
+        raise ValueError(f"an array of type {kind!r} and shape {shape!r}")
+    flat = np.frombuffer(base64.b64decode(text, validate=True), dtype=kind)
+    return flat.reshape(shape).astype(flat.dtype.newbyteorder("="))

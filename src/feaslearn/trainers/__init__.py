@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from feaslearn.runs import Checkpoint
 from feaslearn.trainers import starts
 from feaslearn.trainers.adaptive_smoothing import AdaptiveSmoothing
 from feaslearn.trainers.annealing import Annealing
@@ -23,7 +22,6 @@ __all__ = [
     "Annealing",
     "Auto",
     "Blending",
-    "Checkpoint",
     "Convex",
     "FacetLearning",
     "Global",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,8 +83,8 @@ class AdaptiveSmoothing(IterativeTrainer):
         through CVXPY, as in the paper, to the same value.
     callback : callable, default=None
         Called with the iteration and the `Iterate`; a true answer stops the search.
-    checkpoint : path-like or Checkpoint, default=None
-        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
+    checkpoint : path-like, default=None
+        File that keeps finished starts: a fit that was killed resumes from them.
 
     References
     ----------
@@ -170,19 +169,6 @@ class AdaptiveSmoothing(IterativeTrainer):
                 start=found.value,
             ),
         )
-
-    def state_of(self, iterate: Iterate) -> dict[str, Any]:
-        """Return what a checkpoint keeps: the loss, and where the search of each sample begins."""
-        if not isinstance(iterate, SmoothedIterate) or iterate.problem is None:
-            raise AssertionError("not an iterate of this method")
-        return super().state_of(iterate) | {"memories": iterate.problem.memories()}
-
-    def from_state(self, objective: Objective, state: dict[str, Any]) -> SmoothedIterate:
-        """Return the iterate of a checkpoint."""
-        problem = SmoothedObjective(objective, self.normalize_cost, self.compiled)
-        problem.remember(state.pop("memories"))
-        found = Smoothed(*state.pop("found"))
-        return SmoothedIterate(**state, problem=problem, found=found)
 
     def step(self, objective: Objective, iterate: Iterate) -> SmoothedIterate:
         """Take one backtracked step, and double epsilon where the slack has settled."""

@@ -127,11 +127,9 @@ class AnnealedObjective:
         return loss + self.penalty(theta)
 
     def descend(
-        self, theta: Array, temperature: float | None, max_iter: int, tol: float, name: str
+        self, theta: Array, temperature: float | None, max_iter: int, tol: float
     ) -> tuple[Array, float, Array, int]:
         """Take quasi-Newton steps at one temperature, or None for the loss itself.
-
-        A descent has a name, by which a run that is resumed knows the values it has seen.
 
         Returns
         -------
@@ -152,7 +150,6 @@ class AnnealedObjective:
             evaluate,
             theta / unit,
             self.objective.run,
-            name,
             maxiter=max_iter,
             ftol=float(tol),
             gtol=0.0,

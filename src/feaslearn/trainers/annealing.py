@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,8 +87,9 @@ class Annealing(IterativeTrainer):
     callback : callable, default=None
         Called with the number of temperatures seen and the `Iterate`; a true answer stops the
         search.
-    checkpoint : path-like or Checkpoint, default=None
-        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
+    checkpoint : path-like, default=None
+        File that keeps finished starts, and folds of the choice of the ridge: a fit that was
+        killed resumes from them.
 
     References
     ----------
@@ -187,10 +188,6 @@ class Annealing(IterativeTrainer):
         policy = linear_policy_of(some_samples(objective, np.random.default_rng(0)))
         return AnnealedObjective(objective, policy, self.chosen)
 
-    def from_state(self, objective: Objective, state: dict[str, Any]) -> AnnealedIterate:
-        """Return the iterate of a checkpoint."""
-        return AnnealedIterate(**state, problem=self._problem(objective))
-
     def step(self, objective: Objective, iterate: Iterate) -> AnnealedIterate:
         """Go through one temperature; after the last, polish on the exact loss."""
         if not isinstance(iterate, AnnealedIterate) or iterate.problem is None:
@@ -199,13 +196,13 @@ class Annealing(IterativeTrainer):
         share = max(1, int(self.max_iter) // TEMPERATURES)
         if stage < TEMPERATURES:
             theta, value, slope, steps = problem.descend(
-                iterate.theta, self._temperature(stage), share, self.tol, f"stage {stage}"
+                iterate.theta, self._temperature(stage), share, self.tol
             )
             following = replace(iterate, theta=theta, value=value, gradient=slope, steps=steps)
             return self._iterate(replace(following, stage=stage + 1), None)
         theta, steps = iterate.theta, 1
         if not isinstance(objective.loss, Predictability):
-            theta, _, _, steps = problem.descend(theta, None, share, self.tol, "exact")
+            theta, _, _, steps = problem.descend(theta, None, share, self.tol)
         theta = self._revived(problem, polish(problem, theta), share)
         if not problem.explained(theta) and problem.merit(problem.center) <= problem.merit(theta):
             theta = problem.center
@@ -223,10 +220,9 @@ class Annealing(IterativeTrainer):
             return theta
         tried = revive(problem, theta, dead)
         for stage in range(TEMPERATURES // 2, TEMPERATURES):
-            heat, name = self._temperature(stage), f"revived {stage}"
-            tried = problem.descend(tried, heat, share, self.tol, name)[0]
+            tried = problem.descend(tried, self._temperature(stage), share, self.tol)[0]
         if not isinstance(problem.objective.loss, Predictability):
-            tried = problem.descend(tried, None, share, self.tol, "revived")[0]
+            tried = problem.descend(tried, None, share, self.tol)[0]
         tried = polish(problem, tried)
         return tried if problem.merit(tried) < problem.merit(theta) else theta
 

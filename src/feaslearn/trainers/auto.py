@@ -19,8 +19,13 @@ class Auto(Trainer):
     ----------
     max_seconds : float, default=None
         Limit on the wall time of the whole fit.
-    checkpoint : path-like or Checkpoint, default=None
-        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
+    checkpoint : path-like, default=None
+        File that keeps finished folds, members and starts: a fit that was killed resumes from
+        them, and ends with the same parameters, bit for bit on one machine, as if it had never
+        stopped. The piece that was interrupted is begun again. The file is written after each
+        piece and removed at the end of a completed fit; one that is ended by a time limit, a
+        callback or Ctrl-C leaves it, and ``max_seconds`` counts anew. The file of other data, or
+        of another hypothesis, loss, trainer or ``random_state``, is refused.
 
     Examples
     --------

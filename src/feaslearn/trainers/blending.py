@@ -52,8 +52,8 @@ class Blending(Trainer):
         Returns the trainer for a member's objective. None trains each with what "auto" means.
     max_seconds : float, default=None
         Limit on the wall time, which members share.
-    checkpoint : path-like or Checkpoint, default=None
-        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
+    checkpoint : path-like, default=None
+        File that keeps finished members and folds: a fit that was killed resumes from them.
 
     Examples
     --------

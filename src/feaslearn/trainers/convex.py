@@ -62,8 +62,8 @@ class Convex(Trainer):
         Limit on the wall time: strengths are chosen as well as it allows, and a program with ties,
         other norms or suboptimality has as many samples as there is time for; where that is none,
         the fit by squared predictability with first minimisers is returned.
-    checkpoint : path-like or Checkpoint, default=None
-        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
+    checkpoint : path-like, default=None
+        Accepted as by all trainers. A single fit has no finished pieces to keep: it begins again.
 
     References
     ----------

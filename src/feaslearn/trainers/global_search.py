@@ -62,9 +62,8 @@ class Global(Trainer):
         value. The lower bound holds for regions within that limit.
     n_starts : int, default=10
         Starts of the heuristics.
-    checkpoint : path-like or Checkpoint, default=None
-        Where the heuristics are written down, to go on from there if the run is killed; see
-        `Checkpoint`. The solver itself begins again.
+    checkpoint : path-like, default=None
+        File that keeps finished starts of the descent; the solver itself begins again.
 
     References
     ----------

@@ -44,8 +44,8 @@ class GradientDescent(IterativeTrainer):
         ``theta_`` of another model. By default around the linear policy.
     callback : callable, default=None
         Called with the iteration and the `Iterate`; a true answer stops the search.
-    checkpoint : path-like or Checkpoint, default=None
-        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
+    checkpoint : path-like, default=None
+        File that keeps finished starts: a fit that was killed resumes from them.
 
     References
     ----------

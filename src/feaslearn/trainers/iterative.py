@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
-from copy import deepcopy
-from dataclasses import fields, replace
-from functools import partial
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -57,15 +55,6 @@ class IterativeTrainer(Trainer):
 
     chunks = "sums"
 
-    def state_of(self, iterate: Iterate) -> dict[str, Any]:
-        """Return what a checkpoint keeps of an iterate: all but the problem that it is about."""
-        names = [each.name for each in fields(iterate) if each.name != "problem"]
-        return {name: getattr(iterate, name) for name in names}
-
-    def from_state(self, objective: Objective, state: dict[str, Any]) -> Iterate:
-        """Return the iterate of a checkpoint."""
-        return Iterate(**state)
-
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with limits, starts or callback."""
         super().check(problems)
@@ -102,8 +91,8 @@ class IterativeTrainer(Trainer):
             self._walk_all(standardization.apply(objective), thetas, hike)
         best = best_walk(walks)
         if best is None or best.theta is None:
-            journal = objective.run.journal
-            if journal is not None and journal.resumed:
+            checkpoint = objective.run.checkpoint
+            if checkpoint is not None and checkpoint.resumed:
                 raise CheckpointError("the checkpoint holds no iterate; delete it to begin anew")
             raise KeyboardInterrupt
         ended = [walk.status for walk in walks if walk.status in ENDS_ALL]
@@ -162,7 +151,7 @@ class IterativeTrainer(Trainer):
             self._walk(objective.within(name), theta, walk, hike)
             return vars(walk)
 
-        ended = objective.run.once(name, work, done=lambda end: end["status"] not in ENDS_ALL)
+        ended = objective.run.cached(name, work, done=lambda end: end["status"] not in ENDS_ALL)
         vars(walk).update(ended)
         logger.info(
             "%s: %s of %d: %s, loss %.6g, best so far %.6g",
@@ -171,29 +160,12 @@ class IterativeTrainer(Trainer):
 
     def _walk(self, objective: Objective, theta: Array, walk: Walk, hike: Hike) -> None:
         """Walk from one start until something ends it, and write down what did."""
-        run, saved = objective.run, objective.run.saved()
-        first, begun = 0 if saved is None else saved["i"], True
-        if saved is not None:
-            vars(walk).update(saved["walk"])
-            iterate = self.from_state(objective, saved["iterate"])
-        else:
-            iterate, begun = self._first(objective, theta)
-        whole = saved
-        for i in range(first, self.max_iter + 1):
-            # What a step has reached when the time is up counts, but a run that goes on takes the
-            # whole step: as if it had never stopped.
-            cut = run.late() and (i > first or not begun)
-            if saved is None or i > first:
-                self._offer(objective, iterate, walk)
+        iterate = self._first(objective, theta)
+        for i in range(self.max_iter + 1):
+            self._offer(objective, iterate, walk)
             hike.show()
             logger.debug("%s: iteration %d, loss %.6g", type(self).__name__, i, iterate.value)
-            here = partial(self._state, i, iterate, walk)
-            if not cut:
-                run.save(here)
-                whole = None if run.journal is None else deepcopy(here())
             ended = self._ended(objective, i, iterate, hike)
-            if ended in ENDS_ALL and whole is not None:
-                run.save(partial(dict, whole), always=True)
             if ended is not None:
                 walk.status, walk.exact = ended, iterate.exact
                 break
@@ -201,22 +173,16 @@ class IterativeTrainer(Trainer):
                 try:
                     iterate = self.step(objective, iterate)
                 except OutOfTime:
-                    run.save(here, always=True)
-                    walk.status = run.ended()
+                    walk.status = objective.run.ended()
                     break
                 walk.steps += iterate.steps
 
-    def _first(self, objective: Objective, theta: Array) -> tuple[Iterate, bool]:
-        """Return the first iterate, and whether it is one: without time, it is the start itself."""
+    def _first(self, objective: Objective, theta: Array) -> Iterate:
+        """Return the first iterate; without time, it is the start itself."""
         try:
-            return self.init(objective, theta), True
+            return self.init(objective, theta)
         except OutOfTime:
-            return Iterate(theta, objective.value(theta), np.zeros(len(theta))), False
-
-    def _state(self, i: int, iterate: Iterate, walk: Walk) -> dict[str, Any]:
-        """Return where a walk stands, as plain values."""
-        own = {name: part for name, part in vars(walk).items() if name != "status"}
-        return {"i": i, "iterate": self.state_of(iterate), "walk": own}
+            return Iterate(theta, objective.value(theta), np.zeros(len(theta)))
 
     def _ended(self, objective: Objective, i: int, iterate: Iterate, hike: Hike) -> Status | None:
         """Say what ends a walk at this iterate, if anything does."""

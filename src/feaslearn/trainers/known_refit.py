@@ -67,7 +67,7 @@ def refit_within(
     if not squared or not isinstance(known, Constrained) or not _is_served(known.hypothesis):
         return theta
     whole = in_order(objective.whole())
-    run = objective.run.within("refit")
+    run = objective.run
     columns = np.argsort(column_ranks(whole.decisions, whole.weights))
     problem = _Refit(known.hypothesis, known, columns, *place_and_unit(whole))
     order = random.permutation(len(whole.weights))
@@ -85,11 +85,11 @@ def refit_within(
     with ProgressBar("Refit within known constraints", 2 * most) as bar:
         # Half of the time finds out how many steps help, the other half takes them.
         half = run.limited(run.clock.left / 2.0)
-        path = problem.path(theta, inner, most, half.within("some"), bar.update)
+        path = problem.path(theta, inner, most, half, bar.update)
         losses = [problem.value_and_gradient(each, outer)[0] for each in path]
         steps = int(np.argmin(rounded(np.array(losses) / problem.unit**2)))
-        whole, all_rows = _chosen(whole, order), run.within("all")
-        last = problem.path(theta, whole, steps, all_rows, lambda done: bar.update(most + done))[-1]
+        whole = _chosen(whole, order)
+        last = problem.path(theta, whole, steps, run, lambda done: bar.update(most + done))[-1]
         # Steps on a loss that jumps may lead elsewhere: the held-out rows speak for the first path.
         ends = [problem.value_and_gradient(each, whole)[0] for each in (last, path[steps])]
         return (last, path[steps])[int(np.argmin(rounded(np.array(ends) / problem.unit**2)))]
@@ -163,7 +163,7 @@ class _Refit:
             return float(found[-1]), found[:-1]
 
         if steps:
-            quasi_newton(relative, np.zeros(len(theta)), run, "values", after, maxiter=steps)
+            quasi_newton(relative, np.zeros(len(theta)), run, after, maxiter=steps)
         return path
 
     def _sizes(self, samples: Shard) -> Array:

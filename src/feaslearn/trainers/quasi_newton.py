@@ -1,4 +1,4 @@
-"""Quasi-Newton steps that end with the time, and go on where they were killed."""
+"""Quasi-Newton steps that end at the deadline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ def quasi_newton(
     evaluate: Callable[[Array], tuple[float, Array]],
     start: Array,
     run: Run,
-    name: str,
     after: Callable[[Array], object] | None = None,
     **options: Any,
 ) -> Any:
@@ -31,9 +30,7 @@ def quasi_newton(
     start : ndarray
         Where to begin.
     run : Run
-        Says when the time is up, and keeps the values.
-    name : str
-        What these steps are called in the run.
+        Says when the time is up.
     after : callable, optional
         Called with the point after each step.
     **options : dict
@@ -51,14 +48,13 @@ def quasi_newton(
         if run.late():
             raise StopIteration
 
-    known = run.recorded(name, evaluate)
     best: Any = OptimizeResult()
     best.update(x=start, fun=np.inf, nit=0)
 
     def in_time(point: Array) -> tuple[float, Array]:
         if np.isfinite(best.fun):
             run.check_time()  # in the middle of a line search, too
-        value, slope = known(point)
+        value, slope = evaluate(point)
         if value < best.fun:
             best.update(x=point.copy(), fun=value, jac=slope.copy())
         return value, slope

@@ -157,7 +157,7 @@ class _NextFit:
     def __call__(self, fold: _Fold) -> float:
         name = f"{self._ridge.strength} {self._ridge.floor} fold {fold.index}"
         inner = fold.inner.within(name)
-        loss, fold.theta = fold.inner.run.once(name, lambda: self._fit(inner, fold))
+        loss, fold.theta = fold.inner.run.cached(name, lambda: self._fit(inner, fold))
         fold.first = False
         return float(loss)
 
@@ -168,9 +168,9 @@ class _NextFit:
         if problem.scale > 0.0:
             for temperature in FIRST if fold.first else NEXT:
                 inner.run.check_time()
-                theta = problem.descend(theta, temperature, STEPS, 1e-9, f"at {temperature}")[0]
+                theta = problem.descend(theta, temperature, STEPS, 1e-9)[0]
             if not isinstance(inner.loss, Predictability):
-                theta = problem.descend(theta, None, STEPS, 1e-9, "exact")[0]
+                theta = problem.descend(theta, None, STEPS, 1e-9)[0]
         inner.run.check_time()
         polished = polish(problem, theta)
         if isinstance(inner.loss, Predictability):

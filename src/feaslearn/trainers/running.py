@@ -1,4 +1,4 @@
-"""From a trainer's limits to a run: its clock, its checkpoint, and what becomes of that."""
+"""From a trainer's limits to a run: its clock and its checkpoint."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from feaslearn.data import ShardSource
-from feaslearn.data.content import content_of
-from feaslearn.data.survey import Survey
 from feaslearn.exceptions import CheckpointError, FeaslearnError, Problems, TimeLimitError
 from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult
-from feaslearn.runs import Checkpoint, Journal, OutOfTime, as_checkpoint, one_blas_thread
+from feaslearn.runs import Checkpoint, OutOfTime, one_blas_thread
 from feaslearn.runs.fingerprint import fingerprint
-from feaslearn.runs.generators import described, rebuilt, restore_state, state_of
 
 if TYPE_CHECKING:
     from feaslearn.trainers.trainer import Trained, Trainer
@@ -31,19 +29,14 @@ ENDS_ALL: tuple[Status, ...] = ("time limit", "stopped by callback", "interrupte
 OF_NO_CONSEQUENCE = ("checkpoint", "callback", "max_seconds")
 
 Work = Callable[[Objective, np.random.Generator], "Trained"]
-Given = Checkpoint | str | os.PathLike[str] | None
+Given = str | os.PathLike[str] | None
 
 
 def check_checkpoint(given: Given, problems: Problems) -> None:
     """Add to ``problems`` what is wrong with the checkpoint that a trainer was given."""
-    if given is None:
-        return
-    if not isinstance(given, Checkpoint | str | os.PathLike):
-        problems.add(f"checkpoint={given!r} is neither the name of a file nor a Checkpoint")
-        return
-    checkpoint = as_checkpoint(given)
-    if checkpoint is not None:
-        checkpoint.check(problems)
+    named = isinstance(given, str | os.PathLike) and isinstance(os.fspath(given), str)
+    if given is not None and not (named and os.fspath(given)):
+        problems.add(f"checkpoint={given!r} is neither None nor the name of a file")
 
 
 def check_max_seconds(value: object, problems: Problems) -> None:
@@ -60,10 +53,9 @@ def carried_out(
     work: Work,
     seeded: bool = True,
 ) -> Trained:
-    """Do work within the limits of a trainer, going on from its checkpoint if there is one.
+    """Do work within the limits of a trainer, resuming from its checkpoint if there is one.
 
-    Work that is a part of another run only has its time limited: the whole run is written down,
-    in one file.
+    Work that is a part of another run only has its time limited: the whole run has one file.
 
     Parameters
     ----------
@@ -72,11 +64,12 @@ def carried_out(
     objective : Objective
         What is minimised.
     random : numpy.random.Generator
-        Source of all draws. A run that is resumed goes on with its own.
+        Source of all draws.
     work : callable
         Trains, given an objective and a generator.
     seeded : bool, default=True
-        Whether the draws were asked for: then those of a checkpoint must be the same.
+        Whether the user gave a seed: then that of a checkpoint must be the same. Otherwise a run
+        with a checkpoint draws by the seed in its file.
 
     Returns
     -------
@@ -96,9 +89,9 @@ def carried_out(
     except OutOfTime:
         if objective.run.clock.limited:
             raise  # the whole run has more to say
-        checkpoint = as_checkpoint(trainer.checkpoint)
-        written = checkpoint is not None and checkpoint.file().exists()
-        kept = "; what was done is in the checkpoint" if written else ""
+        given = trainer.checkpoint
+        written = given is not None and Path(given).exists()
+        kept = "; what was finished is in the checkpoint" if written else ""
         raise TimeLimitError(
             f"max_seconds={trainer.max_seconds!r} was over before there was any model{kept}. Allow "
             "more time, or fit to fewer samples or a smaller hypothesis"
@@ -109,43 +102,34 @@ def _carried_out(
     trainer: Trainer, objective: Objective, random: np.random.Generator, work: Work, seeded: bool
 ) -> Trained:
     limited = objective.limited(trainer.max_seconds)
-    checkpoint = as_checkpoint(trainer.checkpoint)
-    if checkpoint is None or limited.run.journal is not None:
+    if trainer.checkpoint is None or limited.run.checkpoint is not None:
         return work(limited, random)
-    identity = _identity(objective, limited.run.check_time)
-    parts = _parts(trainer, objective, identity, described(random) if seeded else None)
-    journal = Journal(checkpoint, parts, {"random": described(random)})
-    limited = replace(limited, run=replace(limited.run, journal=journal))
-    try:
-        with _doubted(journal, checkpoint):
-            own = rebuilt(journal.begun["random"]) if journal.resumed else random
-            trained = work(limited, own)
-    except BaseException:
-        journal.write()
-        raise
-    restore_state(random, state_of(own))
-    if trained.result.status in ENDS_ALL:
-        journal.write()
-    else:
-        journal.remove()
+    parts = _parts(trainer, limited, random if seeded else None)
+    seed = 0 if seeded else int(random.integers(2**63))
+    checkpoint = Checkpoint(trainer.checkpoint, parts, seed)
+    own = random if seeded else np.random.default_rng(checkpoint.seed)
+    with _doubted(checkpoint):
+        trained = work(replace(limited, run=replace(limited.run, checkpoint=checkpoint)), own)
+    if trained.result.status not in ENDS_ALL:
+        checkpoint.remove()
     return trained
 
 
 @contextmanager
-def _doubted(journal: Journal, checkpoint: Checkpoint) -> Iterator[None]:
-    """Say that the file may be at fault where a run that goes on from one stumbles.
+def _doubted(checkpoint: Checkpoint) -> Iterator[None]:
+    """Say that the file may be at fault where a resumed run fails.
 
-    The checksum of a file shows damage, not forgery: its entries may be anything.
+    The checksum of a file shows damage, not forgery: its pieces may be anything.
     """
     try:
         yield
     except FeaslearnError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        if not journal.resumed:
+        if not checkpoint.resumed:
             raise
         raise CheckpointError(
-            f"the run that went on from {checkpoint.file()} failed ({type(error).__name__}: "
+            f"the run that was resumed from {checkpoint.path} failed ({type(error).__name__}: "
             f"{str(error)[:200]}). If this fit did not write the file, delete it to begin anew"
         ) from error
 
@@ -153,72 +137,51 @@ def _doubted(journal: Journal, checkpoint: Checkpoint) -> Iterator[None]:
 def train_once(
     trainer: Trainer, objective: Objective, random: np.random.Generator, thorough: bool = True
 ) -> Trained:
-    """Train a part of a run, unless its checkpoint has what that leads to."""
+    """Train a fold or a member by a seed of its own, unless the checkpoint has its result."""
     from feaslearn.trainers.trainer import Trained
 
+    (own,) = random.spawn(1)
+
     def work() -> dict[str, object]:
-        trained = trainer.train(objective.within("trained"), random, thorough)
+        trained = trainer.train(objective.within("trained"), own, thorough)
         return {"theta": trained.theta, "result": vars(trained.result)}
 
     def done(end: dict[str, Any]) -> bool:
         return end["result"]["status"] not in ENDS_ALL
 
-    found = objective.run.once("trained", work, random, done)
+    found = objective.run.cached("trained", work, done)
     return Trained(found["theta"], TrainingResult(**found["result"]))
 
 
-def _identity(objective: Objective, check_time: Callable[[], None]) -> object:
+def survey_chunks(objective: Objective) -> None:
+    """Let a source of chunks be gone through, unless that was done before."""
+    if isinstance(objective.shards, ShardSource):
+        objective.shards.survey(objective.run.check_time)
+
+
+def _identity(objective: Objective) -> object:
     """Return what tells the data of an objective from others.
 
-    Files are known by their sizes and times; other data in chunks are gone through once for it.
+    Of data in chunks, that is the number of rows, their ranges and some thousand of them.
     """
-    shards = objective.shards
-    if not isinstance(shards, ShardSource):
-        return list(shards)
-    known = shards.chunks.identity()
-    if known is not None:
-        return [known, shards.first]
-    content = 0
-    for part in shards.chunks.map(content_of, objective.n_jobs):
-        content = (content + part) % 2**64
-        check_time()
-    return [shards.chunks.names, content, shards.first]
-
-
-def survey_once(objective: Objective) -> None:
-    """Let a source of chunks be gone through, unless the run has done that before.
-
-    A checkpoint keeps how far that is, too: with many rows it takes long.
-    """
-    shards, run = objective.shards, objective.run
-    if not isinstance(shards, ShardSource):
-        return
-    part = run.within("survey")
-
-    def between() -> None:
-        seen = shards.begun
-        if seen is not None:
-            part.save(seen.state, always=run.late())
-        run.check_time()
-
-    def work() -> list[Any]:
-        saved = None if shards.surveyed else part.saved()
-        if saved is not None:
-            shards.resume(Survey.of_state(saved), whole=False)
-        return shards.survey(between).state()
-
-    shards.resume(Survey.of_state(run.once("survey", work)), whole=True)
+    if not isinstance(objective.shards, ShardSource):
+        return list(objective.shards)
+    survey_chunks(objective)
+    seen = objective.shards.survey()
+    return [objective.shards.chunks.names, seen.n_rows, seen.signals, seen.decisions, seen.rows]
 
 
 def _parts(
-    trainer: Trainer, objective: Objective, identity: object, random: object
+    trainer: Trainer, objective: Objective, random: np.random.Generator | None
 ) -> dict[str, str]:
     """Return what a checkpoint belongs to, by name."""
+    source = None if random is None else random.bit_generator
+    drawn = None if source is None else [source.state, repr(source.seed_seq)]
     return {
-        "data": fingerprint(identity),
+        "data": fingerprint(_identity(objective)),
         "hypothesis": fingerprint(objective.hypothesis),
         "loss": fingerprint(objective.loss),
         "trainer": fingerprint(trainer, leave_out=OF_NO_CONSEQUENCE),
-        "random_state": fingerprint(random),
+        "random_state": fingerprint(drawn),
         "version of feaslearn": str(sys.modules["feaslearn"].__version__),
     }

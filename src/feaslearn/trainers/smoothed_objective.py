@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,14 +137,6 @@ class SmoothedObjective:
         primal, dual = self._scales
         moved = abs(after.slack_primal - before.slack_primal) / primal
         return moved + abs(after.slack_dual - before.slack_dual) / dual
-
-    def memories(self) -> list[list[Any]]:
-        """Return where the search of each sample begins, for each shard."""
-        return [list(memory) for memory in self._memories]
-
-    def remember(self, memories: list[list[Any]]) -> None:
-        """Let the searches begin where those of another object would."""
-        self._memories = [SmoothedMemory(*memory) for memory in memories]
 
     def _new_memory(self, count: int) -> SmoothedMemory:
         """Return where the searches of a shard begin; for large data, only the multipliers."""

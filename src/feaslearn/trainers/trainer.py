@@ -69,7 +69,7 @@ class Trainer(BaseEstimator, ABC):
 
     #: Whether `search` takes known constraints into account itself.
     uses_known: bool = False
-    #: Limit on the wall time, and where the run is written down; a parameter where it is served.
+    #: Limit on the wall time, and the file of the checkpoint; a parameter where it is served.
     max_seconds: float | None = None
     checkpoint: Given = None
     #: Whether `search` names rows in what it says, and so puts samples in order itself.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,7 @@ from feaslearn.exceptions import FeaslearnError, FeaslearnWarning, ModelFileErro
 from feaslearn.hypotheses import Hypothesis
 from feaslearn.io import Table, read_table
 from feaslearn.io.model_file import _checksum
-from feaslearn.runs.checkpoint_file import read_checkpoint
-from feaslearn.trainers import Checkpoint
+from feaslearn.runs.checkpoint import read_checkpoint
 from soak.fuzz.chunk_sources import (
     damage_dataset,
     damage_items,
@@ -243,18 +243,20 @@ def checkpoint_files() -> list[bytes]:
     return found
 
 
-#: Trainers that write down where they are.
+#: Trainers with finished pieces.
 TRAINED: dict[str, Any] = {
-    "steps": lambda **options: fl.trainers.GradientDescent(max_iter=4, **options),
-    "smoothed": lambda **options: fl.trainers.AdaptiveSmoothing(max_iter=4, **options),
-    "starts": lambda **options: fl.trainers.GradientDescent(max_iter=3, n_starts=2, **options),
+    "steps": lambda **options: fl.trainers.GradientDescent(max_iter=4, n_starts=2, **options),
+    "smoothed": lambda **options: fl.trainers.AdaptiveSmoothing(max_iter=4, n_starts=2, **options),
+    "starts": lambda **options: fl.trainers.GradientDescent(max_iter=3, n_starts=3, **options),
 }
 
 
 def _resumed(kind: str, path: Path) -> None:
-    """Fit, or go on with the fit whose file is there; the file stays."""
-    checkpoint = Checkpoint(path, seconds=None, steps=1, remove=False)
-    trainer = TRAINED[kind](checkpoint=checkpoint)
+    """Fit, or resume the fit whose file is there; the last start is ended, so that it stays."""
+    begun = count(1)
+    kept = path.exists()
+    trainer = TRAINED[kind](checkpoint=path)
+    trainer.callback = lambda i, _: kept or (i == 0 and next(begun) == trainer.n_starts)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(8, 3)), rng.normal(size=(8, 2))
     hypothesis = fl.Affine(fl.Simplex(2))
@@ -265,25 +267,20 @@ def _resumed(kind: str, path: Path) -> None:
 
 
 def damage_checkpoint(data: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
-    """Change the description, or a few of the numbers, and put the checksum right again."""
+    """Change the contents, and put the checksum right again."""
     head, _, rest = data.partition(b"\n")
     _, _, body = rest.partition(b"\n")
-    length, _, rest = body.partition(b"\n")
-    if rng.random() < 0.2 or not length.isdigit():
+    if rng.random() < 0.2:
         return change_bytes(data, rng, others)
-    text, blob = rest[: int(length)], rest[int(length) + 1 :]
     try:
-        text = json.dumps(change_tree(json.loads(text), rng, [])).encode("ascii")
+        body = json.dumps(change_tree(json.loads(body), rng, [])).encode("ascii")
     except (ValueError, TypeError, RecursionError):
-        text = change_bytes(text, rng, others)
-    if blob and rng.random() < 0.2:
-        blob = change_bytes(blob, rng, others)
-    body = b"%d\n%s\n%s" % (len(text), text, blob)
+        body = change_bytes(body, rng, others)
     return b"\n".join([head, hashlib.sha256(body).hexdigest().encode(), body])
 
 
 def read_as_checkpoint(path: Path) -> object:
-    """Read a checkpoint and go on with the fit that it belongs to."""
+    """Read a checkpoint and resume the fit that it belongs to."""
     tree = read_checkpoint(path, 2**24)
     contents = path.read_bytes()
     refused: list[FeaslearnError] = []

@@ -106,8 +106,8 @@ def fit(
         typer.Option(
             "--checkpoint",
             metavar="FILE",
-            help="Where the run is written down; the same command goes on from there. Removed when "
-            "the model is written.",
+            help="Keeps finished starts, folds and members; the same command resumes from them. "
+            "Removed at the end.",
         ),
     ] = None,
     chunks: Annotated[

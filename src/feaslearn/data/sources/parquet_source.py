@@ -6,10 +6,9 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -80,23 +79,6 @@ class ParquetSource(TableSource):
                 f"{file}: has no column {list_first(list(map(repr, missing[:5])), len(missing))}, "
                 f"unlike {self._files[0]}"
             )
-
-    def from_row(self, row: int) -> Self:
-        """Return the row groups that hold this row and those after it."""
-        rest = copy(self)
-        # A group ends where the next one begins.
-        ends = [*(first for _, _, first, _ in self._groups[1:]), self.n_rows or 0]
-        left = [g for g, end in zip(self._groups, ends, strict=True) if end > row]
-        vars(rest)["_groups"] = left
-        return rest
-
-    def identity(self) -> object:
-        """Return sizes and times of the files."""
-        try:
-            known = [Path(file).stat() for file in self._files]
-        except OSError as error:
-            raise FileError(f"Chunks: {error.filename}: {error.strerror}") from error
-        return [self.labels, self._files, [(each.st_size, each.st_mtime_ns) for each in known]]
 
     def check(self, columns: Sequence[int], memory: float) -> None:
         """Refuse texts, and row groups that do not fit into memory."""

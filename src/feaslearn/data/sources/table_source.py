@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -55,14 +55,6 @@ class TableSource(ABC):
     named: bool = True
     #: Number of all rows, where it is known without reading.
     n_rows: int | None = None
-
-    def from_row(self, row: int) -> Self:
-        """Return the source without tasks that end before a row, as far as they can be spared."""
-        return self
-
-    def identity(self) -> object:
-        """Return what tells these rows from others without reading them; None if nothing does."""
-        return None
 
     def check(self, columns: Sequence[int], memory: float) -> None:
         """Refuse columns that could not be read within so many bytes; here nothing is known."""

@@ -27,7 +27,6 @@ from feaslearn.trainers.facet_learning.equalities import (
 from feaslearn.trainers.facet_learning.facet_search import Firm, GrowthOptions
 from feaslearn.trainers.facet_learning.growing import grown_region, held_out_growth
 from feaslearn.trainers.facet_learning.growth import loss_of
-from feaslearn.trainers.facet_learning.region_once import region_once
 from feaslearn.trainers.facet_learning.remarks import contradictions, refuse_empty
 from feaslearn.trainers.facet_learning.response import answers_to_prices, are_exact
 from feaslearn.trainers.facet_learning.samples import Samples, check_size, rows_of
@@ -77,8 +76,8 @@ class FacetLearning(Trainer):
         from the equalities; without one, held-out rows choose among none, 2, 5 and 10 per cent.
     max_seconds : float, default=None
         Limit on the wall time.
-    checkpoint : path-like or Checkpoint, default=None
-        Where the run is written down, to go on from there if it is killed; see `Checkpoint`.
+    checkpoint : path-like, default=None
+        File that keeps finished growths: a fit that was killed resumes from them.
 
     Examples
     --------
@@ -184,14 +183,11 @@ class FacetLearning(Trainer):
         regions: list[FacetRows] = []
         with ProgressBar("FacetLearning", self.n_starts) as bar:
             try:
-                for i in range(self.n_starts):
-                    rows = region_once(
-                        options,
-                        # A choice that was cut short may be another one when the run goes on.
-                        f"start {i}, noise {options.noise}, {len(start.E)} equalities",
-                        lambda part: grown_region(start, samples, part, random),
-                        random,
-                    )
+                for i, own in enumerate(random.spawn(self.n_starts)):
+                    # Other equalities or noise, chosen with more time, have other regions.
+                    name = f"start {i}, noise {options.noise}, {len(start.E)} equalities"
+                    work = partial(grown_region, start, samples, options, own)
+                    rows = FacetRows(*options.run.cached(name, work))
                     regions.append(rows)
                     bar.update(i + 1, f"{len(rows.a)} facets")
                     if options.run.late():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Self
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ class GrowthOptions:
     firm : Firm
         Whether bounds and equalities were given.
     run : Run
-        How long it may take, and what is done already.
+        Its deadline and its checkpoint.
     """
 
     max_facets: int
@@ -70,10 +70,6 @@ class GrowthOptions:
     held_out: float = 0.2
     firm: Firm = field(default_factory=Firm)
     run: Run = field(default_factory=Run, repr=False, compare=False)
-
-    def within(self, name: object) -> Self:
-        """Return the same options for a part of the run."""
-        return replace(self, run=self.run.within(name))
 
     @property
     def tight(self) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from feaslearn.hypotheses.facet_rows import FacetRows
@@ -9,7 +11,6 @@ from feaslearn.trainers.facet_learning.facet_search import GrowthOptions
 from feaslearn.trainers.facet_learning.growth import WORTHWHILE, grow, loss_of
 from feaslearn.trainers.facet_learning.polish import polish
 from feaslearn.trainers.facet_learning.refine import better_of, completed, prune, refit
-from feaslearn.trainers.facet_learning.region_once import region_once
 from feaslearn.trainers.facet_learning.samples import Samples
 
 #: Growths of one region, each after what has grown was reconsidered.
@@ -28,13 +29,10 @@ def grown_region(
     if min(len(inner.weights), len(samples.weights) - options.support) < options.support:
         return start
     rows, loss = start, loss_of(start, inner, options)
-    for cycle in range(CYCLES):
-        begun, part = rows, options.within(f"cycle {cycle}")
-        rows = region_once(part, "grow", lambda o: grow(begun, inner, outer, o, random), random)  # noqa: B023
-        grown = rows
-        refitted = region_once(part, "refit", lambda o: refit(grown, inner, o))  # noqa: B023
-        better = better_of(refitted, grown, outer, options)
-        rows = region_once(part, "prune", lambda o: prune(better, inner, o))  # noqa: B023
+    for _ in range(CYCLES):
+        grown = grow(rows, inner, outer, options, random)
+        better = better_of(refit(grown, inner, options), grown, outer, options)
+        rows = prune(better, inner, options)
         last, loss = loss, loss_of(rows, inner, options)
         if loss <= NEGLIGIBLE or loss > (1.0 - WORTHWHILE) * last or options.run.late():
             break
@@ -45,7 +43,7 @@ def grown_region(
         return better_of(polished, rows, outer, options)
     if loss <= NEGLIGIBLE:
         return rows
-    return completed(rows, samples, options.within("completed"), random)
+    return completed(rows, samples, options, random)
 
 
 def held_out_growth(
@@ -53,9 +51,9 @@ def held_out_growth(
 ) -> tuple[FacetRows, float]:
     """Grow a region; return it with its loss on the rows that its growth held out."""
     try:
-        rows = region_once(
-            options, name, lambda o: grown_region(start, samples, o, np.random.default_rng(seed))
-        )
+        random = np.random.default_rng(seed)
+        work = partial(grown_region, start, samples, options, random)
+        rows = FacetRows(*options.run.cached(name, work))
     except KeyboardInterrupt:
         options.run.clock.interrupt()
         rows = start

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.kernels.small_lp import OPTIMAL
-from feaslearn.runs.generators import restore_state, state_of
 from feaslearn.trainers.facet_learning.facet_search import Candidate, FacetSearch, GrowthOptions
 from feaslearn.trainers.facet_learning.samples import Samples
 
@@ -53,10 +52,6 @@ def grow(
     """Add facets while they lower the training loss and do not raise that of held-out rows."""
     loss, outer = (loss_of(rows, each, options) for each in (samples, held_out))
     failures, run = 0, options.run
-    saved = run.saved()
-    if saved is not None:
-        rows, (loss, outer, failures) = FacetRows(*saved["rows"]), saved["where"]
-        restore_state(random, saved["random"])
     while len(rows.a) < options.max_facets and failures < PATIENCE and not run.late():
         failures += 1
         best, best_loss = None, loss * (1.0 - WORTHWHILE)
@@ -71,9 +66,6 @@ def grow(
             value = loss_of(best, held_out, options)
             if value <= outer:
                 rows, loss, outer, failures = best, best_loss, value, 0
-        if not run.late():
-            where = {"rows": list(rows), "where": [loss, outer, failures]}
-            run.save(lambda: where | {"random": state_of(random)})  # noqa: B023 -- called at once
     return rows
 
 

@@ -55,7 +55,7 @@ def polish(rows: FacetRows, samples: Samples, max_iter: int, options: GrowthOpti
         return value, np.concatenate([part.ravel() for part in parts])
 
     start = np.concatenate([part.ravel() for part in rows])
-    found = quasi_newton(value_and_gradient, start, options.run, "polish", maxiter=max_iter)
+    found = quasi_newton(value_and_gradient, start, options.run, maxiter=max_iter)
     return unpack(found.x) if found.fun < value_and_gradient(start)[0] else rows
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.trainers.facet_learning.facet_search import FacetSearch, GrowthOptions
 from feaslearn.trainers.facet_learning.growth import grow, loss_of
-from feaslearn.trainers.facet_learning.region_once import region_once
 from feaslearn.trainers.facet_learning.response import confirmed
 from feaslearn.trainers.facet_learning.samples import Samples
 
@@ -72,13 +71,10 @@ def completed(
     rows: FacetRows, samples: Samples, options: GrowthOptions, random: np.random.Generator
 ) -> FacetRows:
     """Grow once more on all rows, and keep the facets that confirm themselves."""
-    grown = region_once(
-        options, "grow", lambda part: grow(rows, samples, samples, part, random), random
-    )
-    grown = region_once(options, "refit", lambda part: refit(grown, samples, part))
+    grown = refit(grow(rows, samples, samples, options, random), samples, options)
     sure = confirmed(grown, samples)
     both = rows.with_facets(np.vstack([rows.a, grown.a[sure]]), np.vstack([rows.f, grown.f[sure]]))
-    pruned = region_once(options, "prune", lambda part: prune(both, samples, part))
+    pruned = prune(both, samples, options)
     return pruned if len(pruned.a) <= options.max_facets else rows
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard, ShardSource
-from feaslearn.data.survey import Survey
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Clock, OutOfTime, Run
 from feaslearn.runs.memory import check_memory
@@ -71,7 +70,7 @@ class MinkowskiFit:
     n_jobs : int, default=1
         Threads.
     run : Run, optional
-        Keeps how far the first pass is.
+        Its deadline.
     """
 
     def __init__(
@@ -90,17 +89,7 @@ class MinkowskiFit:
 
     @cached_property
     def _sums(self) -> Sums:
-        shards = self.samples.shards
-        if not isinstance(shards, ShardSource):
-            return self.samples.settle(self.samples.sums(self._folds))
-
-        def work() -> list[object]:
-            folds, low, high = self.samples.sums(self._folds)
-            return [[list(fold) for fold in folds], low, high, shards.survey().state()]
-
-        folds, low, high, survey = self._run.once("moments", work)
-        shards.resume(Survey.of_state(survey), whole=True)
-        return self.samples.settle(Sums([Moments(*fold) for fold in folds], low, high))
+        return self.samples.settle(self.samples.sums(self._folds))
 
     @cached_property
     def moments(self) -> Moments:

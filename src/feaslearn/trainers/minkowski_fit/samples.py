@@ -15,7 +15,6 @@ from feaslearn.data.column_ends import column_ends
 from feaslearn.formulations import ProgramRows
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Run, one_blas_thread
-from feaslearn.trainers.minkowski_fit.first_pass import FirstPass
 from feaslearn.trainers.minkowski_fit.folds import BLOCK, Folds, Numbers
 from feaslearn.trainers.minkowski_fit.moments import Moments
 from feaslearn.trainers.minkowski_fit.shard_moments import Piece, ShardMoments
@@ -51,7 +50,7 @@ class Samples:
     n_jobs : int, default=1
         Threads.
     run : Run, optional
-        Keeps how far the first pass is.
+        Its deadline.
 
     Attributes
     ----------
@@ -87,19 +86,19 @@ class Samples:
 
     def sums(self, folds: Folds, reweigh: Reweigh | None = None) -> Sums:
         """Go through all samples once; `OutOfTime` is raised where there is no time for that."""
-        at = FirstPass(self.shards, self._run, self.k)
+        parts, done = dict[int, Moments](), 0
+        low, high = np.full(self.k, np.inf), np.full(self.k, -np.inf)
         work = _Work(self.of, folds, reweigh, self._run)
         with ProgressBar("Minkowski: moments", self.shards.n_rows or 0) as bar:
             for found, least, greatest, count in self.shards.map(work, self._n_jobs, rows=BLOCK):
-                at.save()
                 for fold, moments in found:
-                    before = at.parts.get(fold)
-                    at.parts[fold] = moments if before is None else Moments.total([before, moments])
-                at.low, at.high = np.minimum(at.low, least), np.maximum(at.high, greatest)
-                at.done += count
-                bar.update(at.done)
+                    before = parts.get(fold)
+                    parts[fold] = moments if before is None else Moments.total([before, moments])
+                low, high = np.minimum(low, least), np.maximum(high, greatest)
+                done += count
+                bar.update(done)
                 self._run.check_time()
-        return Sums([at.parts[fold] for fold in sorted(at.parts)], at.low, at.high)
+        return Sums([parts[fold] for fold in sorted(parts)], low, high)
 
     def settle(self, sums: Sums) -> Sums:
         """Return sums in the units of all samples, and keep those units; chunks weigh one then."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import SolverError
 from feaslearn.results import Status
-from feaslearn.runs import OutOfTime, Run
+from feaslearn.runs import Clock, OutOfTime
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram
 from feaslearn.trainers.mixed_integer.starts import improved
@@ -58,8 +58,8 @@ class BranchAndBound:
     report : callable
         Called before each branching with the number of nodes, the lower bound and the best loss;
         a true answer stops the search.
-    records : Run
-        Keeps what is solved.
+    clock : Clock
+        Limits the programs of nodes.
     """
 
     samples: ListedSamples
@@ -67,7 +67,7 @@ class BranchAndBound:
     out_of_time: Callable[[], bool]
     max_nodes: int
     report: Callable[[int, float, float], bool]
-    records: Run = field(default_factory=Run)
+    clock: Clock = field(default_factory=Clock)
     value: float = np.inf
     best: Array = field(default_factory=lambda: np.zeros((0, 0)))
     nodes: int = 0
@@ -76,20 +76,14 @@ class BranchAndBound:
     lower_bound: float = 0.0
 
     def __post_init__(self) -> None:
-        self.program = NodeProgram(self.samples, self.records.clock)
-        self._recorded = self.records.recorded("nodes", self._relaxed)
-        self._offers = 0
+        self.program = NodeProgram(self.samples, self.clock)
         self._order = count()
         spread = self.samples.known[self.samples.seen]
         self.zero = ZERO * float(np.var(spread))
 
     def offer(self, beta: Array) -> None:
         """Take parameters that are better than the best so far, after improving them."""
-        self._offers += 1
-        value, beta = self.records.once(
-            f"offer {self._offers}",
-            lambda: improved(self.samples, self.program, beta, self.out_of_time),
-        )
+        value, beta = improved(self.samples, self.program, beta, self.out_of_time)
         if value < self.value:
             self.value, self.best = value, beta
 
@@ -129,17 +123,8 @@ class BranchAndBound:
 
     def _solve(self, nearest: Points, chosen: Points) -> Node:
         self.nodes += 1
-        bound, beta = self._recorded((nearest, chosen))
-        if np.isnan(bound):
-            raise SolverError("no solver solved the program of a node")
+        bound, beta = self.program.solve(nearest, chosen)
         return Node(bound, next(self._order), nearest, chosen, beta)
-
-    def _relaxed(self, fixed: tuple[Points, Points]) -> tuple[float, Array]:
-        """Solve the program of a node; that none could is an answer too."""
-        try:
-            return self.program.solve(*fixed)
-        except SolverError:
-            return np.nan, np.zeros((0, 0))
 
     def _branch(self, node: Node) -> list[Node]:
         """Return the children of a node; none if its own answer is as good as its bound."""

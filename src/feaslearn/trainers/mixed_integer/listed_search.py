@@ -95,7 +95,7 @@ def search_listed(
             return watch.stops(nodes, samples.in_units(bound), loss)
 
         limit = max_iter if max_iter is not None else 2**62
-        search = BranchAndBound(samples, tol, clock.out, limit, report, objective.run)
+        search = BranchAndBound(samples, tol, clock.out, limit, report, objective.run.clock)
         status: Status
         try:
             for beta in starts(samples, objective, random, n_starts):

@@ -65,9 +65,8 @@ class MixedInteger(Trainer):
         Random starts of the heuristics before the proof.
     callback : callable, default=None
         Called with the step, the lower bound and the loss so far; a true answer stops the search.
-    checkpoint : path-like or Checkpoint, default=None
-        Where the run is written down, to go on from there if it is killed; see `Checkpoint`. What
-        a solver is doing when it is killed is begun again.
+    checkpoint : path-like, default=None
+        Accepted as by all trainers. A search has no finished pieces to keep: it begins again.
 
     References
     ----------

@@ -138,12 +138,10 @@ def _cooled(samples: ListedSamples, beta: Array, run: Run) -> Array:
     for temperature in TEMPERATURES:
         if run.late():
             break
-        # Without the journal: what follows from a start is written down, not the way to it.
         answer = quasi_newton(
             partial(_soft, samples=samples, temperature=spread * temperature),
             beta.ravel(),
-            Run(run.clock),
-            "cooled",
+            run,
             maxiter=100,
         )
         beta = answer.x.reshape(beta.shape)

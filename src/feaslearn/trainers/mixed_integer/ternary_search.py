@@ -15,7 +15,6 @@ from feaslearn.results import Status, remark
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.trainers.least_squares import least_squares
 from feaslearn.trainers.mixed_integer.found import Found, Watch
-from feaslearn.trainers.mixed_integer.linear_model import Answer
 from feaslearn.trainers.mixed_integer.ternary_program import TANGENTS, TernaryProgram
 from feaslearn.trainers.progress import ProgressBar
 
@@ -62,12 +61,7 @@ class TernarySearch:
         self._offer(np.zeros(self._shape))
         try:
             until = self._clock.part(self._clock.left / 2.0)
-            self.best, self.value = self._objective.run.once(
-                "local search",
-                lambda: self._local_search(random, n_starts, until),
-                random,
-                done=lambda _: not until.out(),
-            )
+            self._local_search(random, n_starts, until)
             if self.value > self._zero:
                 status, bound, rounds = self._prove(max_iter)
         except KeyboardInterrupt:
@@ -89,7 +83,7 @@ class TernarySearch:
         with ProgressBar("ternary map, gap closed (%)", 100) as bar:
             while not self._clock.out():
                 rounds += 1
-                answer = self._solved(program, rounds)
+                answer = program.model.solve(self._start(program), self._clock.left, self._tol / 2)
                 bound = max(bound, answer.bound)
                 off = np.inf
                 if answer.values is not None:
@@ -110,15 +104,6 @@ class TernarySearch:
                 if max_iter is not None and rounds >= max_iter:
                     return "iteration limit", bound, rounds
         return "time limit", bound, rounds
-
-    def _solved(self, program: TernaryProgram, rounds: int) -> Answer:
-        """Solve the program of a round, unless a checkpoint has its answer."""
-
-        def work() -> Answer:
-            return program.model.solve(self._start(program), self._clock.left, self._tol / 2)
-
-        run = self._objective.run
-        return Answer(*run.once(f"round {rounds}", work, done=lambda end: end[2]))
 
     def _first_tangents(self, program: TernaryProgram) -> None:
         width = float(np.nanstd(self.whole.decisions)) or 1.0
@@ -186,9 +171,7 @@ class TernarySearch:
         answer = minimize(loss, b.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 200})
         return np.asarray(answer.x.reshape(b.shape))
 
-    def _local_search(
-        self, random: np.random.Generator, n_starts: int, until: Clock
-    ) -> tuple[Array, float]:
+    def _local_search(self, random: np.random.Generator, n_starts: int, until: Clock) -> None:
         """Change one entry of a map at a time while that helps, from several maps."""
         tried = 0
         for _ in range(n_starts):
@@ -199,7 +182,7 @@ class TernarySearch:
                 for at in np.ndindex(*self._shape):
                     for entry in (-1.0, 0.0, 1.0):
                         if tried >= MOST_TRIED or until.out():
-                            return self.best, self.value
+                            return
                         if entry == A[at]:
                             continue
                         tried += 1
@@ -209,5 +192,4 @@ class TernarySearch:
                         if reached < value - 1e-12:
                             A, value, improved = changed, reached, True
             if self.value <= self._zero:
-                break
-        return self.best, self.value
+                return

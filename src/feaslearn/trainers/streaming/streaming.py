@@ -63,9 +63,8 @@ class Streaming(Trainer):
     max_seconds : float, default=None
         Limit on the wall time of the first fit. What `partial_fit` does with a chunk is one pass
         over it, which is not cut short: samples that do not count once would be missing for ever.
-    checkpoint : path-like or Checkpoint, default=None
-        Where the first fit is written down, to go on from there if it is killed; see `Checkpoint`.
-        Between chunks, the model itself can be saved.
+    checkpoint : path-like, default=None
+        File that keeps finished starts of the first fit: one that was killed resumes from them.
 
     References
     ----------
