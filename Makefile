@@ -90,7 +90,6 @@ soak-kill: $(VENV)/.test
 
 soak-limits: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/limits.py
-	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/drawn_limits.py
 
 soak-fits: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/drawn_fits.py --seconds $(FUZZ_SECONDS)

@@ -24,7 +24,7 @@ def objective(data: fl.Decisions, loss: object = None) -> Objective:
 
 
 def choose(data: fl.Decisions, trainer: object = "auto") -> object:
-    return choose_hypothesis(objective(data), np.random.default_rng(0), trainer)
+    return choose_hypothesis(objective(data), np.random.default_rng(0), trainer).hypothesis
 
 
 def box_data() -> fl.Decisions:

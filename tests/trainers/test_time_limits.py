@@ -1,9 +1,9 @@
-"""Time limits: as many samples as there is time for, and an error where that is none."""
+"""Deadlines: the best so far, and an error where there is none."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,13 @@ from feaslearn.data import Chunk, ChunkSource, Names, Shard, shards
 from feaslearn.exceptions import TimeLimitError
 from feaslearn.losses import Objective
 from feaslearn.runs import Clock, OutOfTime, Run
-from feaslearn.trainers import trainer as trainer_module
-from feaslearn.trainers.minkowski_fit import by_program, programs
+from feaslearn.trainers import annealing, automatic
+from feaslearn.trainers.minkowski_fit import programs
 from feaslearn.trainers.minkowski_fit.dual_active_set import DualActiveSet
 from feaslearn.trainers.minkowski_fit.shard_moments import ShardMoments
 from feaslearn.trainers.minkowski_fit.units import Units
-from feaslearn.trainers.mixed_integer import mixed_integer
 from feaslearn.trainers.mixed_integer.linear_model import LinearModel
 from feaslearn.trainers.quasi_newton import quasi_newton
-from feaslearn.trainers.time_to_measure import affordable, seconds_of, with_time_to_measure
 
 POWER = fl.datasets.make_power5(300, noise=0.1, random_state=0)
 
@@ -33,58 +31,6 @@ def objective(seconds: float | None, hypothesis: Any = None) -> Objective:
     rows = Shard(features, costs, POWER.decisions, np.full(300, 1.0 / 300))
     chosen = fl.Affine(fl.Simplex(3)) if hypothesis is None else hypothesis
     return Objective(fl.Predictability(), chosen, list(shards(rows)), run=Run(clock=Clock(seconds)))
-
-
-def slow(part: Objective) -> None:
-    """Take 2 ms for each sample, and 5 ms in any case."""
-    time.sleep(0.005 + 0.002 * part.n_samples)
-
-
-def test_the_time_of_a_pass_is_told_from_what_is_done_once() -> None:
-    assert 0.5 < seconds_of(objective(5.0), slow) < 1.2
-
-
-def test_a_limit_with_room_keeps_all_samples() -> None:
-    whole = objective(60.0)
-    part, told = affordable(whole, slow)
-    assert part is whole
-    assert told == []
-
-
-def test_a_short_limit_draws_some_and_says_so() -> None:
-    part, (told,) = affordable(objective(1.0), slow)
-    assert 50 <= part.n_samples < 200
-    assert part.drawn
-    assert f"{part.n_samples} of 300" in told
-    assert np.isclose(sum(shard.weights.sum() for shard in part.shards), 1.0)
-
-
-def test_without_a_limit_nothing_is_tried() -> None:
-    def never(_: Objective) -> None:
-        raise AssertionError
-
-    whole = objective(None)
-    assert affordable(whole, never) == (whole, [])
-    assert with_time_to_measure(whole) is whole
-
-
-@pytest.mark.parametrize("hypothesis", [fl.Affine(fl.Box(2)), fl.Facets(), fl.Facets(max_facets=1)])
-def test_typical_parameters_are_measured(hypothesis: Any) -> None:
-    whole = objective(30.0, hypothesis)
-    assert 0.0 < with_time_to_measure(whole).run.clock.left <= 30.0
-
-
-def test_a_fit_to_a_part_proves_nothing() -> None:
-    class Short(fl.trainers.Convex):
-        def affordable(self, objective: Objective) -> tuple[Objective, list[str]]:
-            part, told = affordable(replace(objective, run=Run(clock=Clock(0.2))), slow)
-            return replace(part, run=objective.run), told
-
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=POWER.cost, trainer=Short())
-    result = model.fit(POWER.signals, POWER.decisions).result_
-    assert result.status == "time limit"
-    assert result.lower_bound is None
-    assert any("no room for all samples" in text for text in result.warnings)
 
 
 def test_no_model_in_time_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,25 +61,6 @@ def test_chunks_that_cannot_be_read_in_time() -> None:
         model.fit(fl.Chunks(rows))
 
 
-def test_the_program_has_the_samples_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    solve = by_program.CanonicalProgram.solve
-
-    def slower(self: Any, *arguments: Any, **options: Any) -> Any:
-        if len(self._program._rows.weights) > 100:
-            raise OutOfTime
-        return solve(self, *arguments, **options)
-
-    monkeypatch.setattr(by_program.CanonicalProgram, "solve", slower)
-    trainer = fl.trainers.Convex(max_seconds=60.0)
-    model = fl.RegionRegressor(
-        fl.Minkowski.pairs(3), cost=POWER.cost, trainer=trainer, loss="suboptimality"
-    )
-    result = model.fit(POWER.signals, POWER.decisions).result_
-    assert result.status == "time limit"
-    assert result.lower_bound is None
-    assert any("program of 75 samples" in text for text in result.warnings)
-
-
 def test_the_first_fit_where_there_is_no_time_for_a_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -147,7 +74,8 @@ def test_the_first_fit_where_there_is_no_time_for_a_program(
     )
     result = model.fit(POWER.signals, POWER.decisions).result_
     assert result.status == "time limit"
-    assert any("program of 0 samples" in text for text in result.warnings)
+    assert result.lower_bound is None
+    assert any("before the optimum of the program" in text for text in result.warnings)
 
 
 def test_an_active_set_ends_with_the_time() -> None:
@@ -197,7 +125,7 @@ def test_a_second_attempt_of_a_solver_has_the_time_that_is_left(
 
 def test_a_first_look_at_chunks_ends_at_the_deadline() -> None:
     signals, decisions = (np.tile(table, (100, 1)) for table in (POWER.signals, POWER.decisions))
-    count, read = len(signals), []
+    total, read = len(signals), []
 
     class Slow(ChunkSource):
         names = Names(tuple("abcdefgh"), tuple("xyz"))
@@ -206,7 +134,7 @@ def test_a_first_look_at_chunks_ends_at_the_deadline() -> None:
             for part in range(20):
                 read.append(part)
                 time.sleep(0.05)
-                yield function(Chunk(signals, decisions, np.ones(count), first=part * count))
+                yield function(Chunk(signals, decisions, np.ones(total), first=part * total))
 
     trainer = fl.trainers.GradientDescent(0, n_starts=1, max_seconds=0.4)
     model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=POWER.cost, trainer=trainer)
@@ -215,14 +143,81 @@ def test_a_first_look_at_chunks_ends_at_the_deadline() -> None:
     assert len(read) < 20
 
 
-def test_programs_of_a_branch_and_bound_have_the_samples_there_is_time_for(
+@pytest.mark.parametrize(
+    ("hypothesis", "trainer"),
+    [
+        (fl.Affine(fl.Simplex(3)), fl.trainers.Annealing),
+        (fl.Affine(fl.Simplex(3)), fl.trainers.GradientDescent),
+        (fl.Affine(fl.Simplex(3)), fl.trainers.AdaptiveSmoothing),
+        (fl.Facets(), fl.trainers.FacetLearning),
+        (fl.Affine(fl.Simplex(3, binary=True)), fl.trainers.MixedInteger),
+        (fl.Ternary(fl.Box(3)), fl.trainers.MixedInteger),
+        (None, fl.trainers.Auto),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("looks", [2, 10, 40])
+def test_a_search_returns_its_best_so_far(
+    hypothesis: Any, trainer: Any, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = count()
+    monkeypatch.setattr(Clock, "out", lambda clock: clock.limited and next(asked) >= looks)
+    model = fl.RegionRegressor(
+        hypothesis, cost=POWER.cost, trainer=trainer(max_seconds=1e6), random_state=0
+    )
+    try:
+        result = model.fit(POWER.signals[:60], POWER.decisions[:60]).result_
+    except TimeLimitError:  # no hypothesis was tried on all folds
+        assert hypothesis is None
+        assert looks < 40
+        return
+    assert result.status == "time limit"
+    assert np.isfinite(result.objective)
+    assert np.isfinite(model.predict(POWER.signals)).all()
+
+
+def test_a_choice_that_comes_to_the_deadline_returns_the_best_it_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(mixed_integer, "solve_one_program", slow)
-    trainer = fl.trainers.MixedInteger(max_seconds=1.0)
-    part, (told,) = trainer.affordable(objective(1.0, fl.Affine(fl.Simplex(2, binary=True))))
-    assert 50 <= part.n_samples < 300
-    assert "drawn at random" in told
+    trained = automatic.train_once
+    folds = list[Any]()
+
+    def last(*arguments: Any, **options: Any) -> Any:
+        folds.append(arguments[0])
+        if len(folds) == 13:
+            arguments[1].run.clock._end = 0.0
+        return trained(*arguments, **options)
+
+    monkeypatch.setattr(automatic, "train_once", last)
+    model = fl.RegionRegressor(None, cost=POWER.cost, trainer=fl.trainers.Auto(1e6), random_state=0)
+    model.fit(POWER.signals, POWER.decisions)
+    assert model.result_.status == "time limit"
+    assert isinstance(model.hypothesis_, fl.Affine | fl.Scaled)
+    assert any("choice of a hypothesis" in text for text in model.result_.warnings)
+
+
+def test_a_cut_choice_of_the_ridge_starts_from_its_best_fold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    choose = annealing.choose_ridge
+
+    def cut(objective: Objective, *arguments: Any) -> Any:
+        choice = choose(objective, *arguments)
+        objective.run.clock._end = 0.0
+        return choice
+
+    def loss(**options: Any) -> float:
+        model = fl.RegionRegressor(
+            fl.Affine(fl.Simplex(4)),
+            cost=POWER.cost,
+            trainer=fl.trainers.Annealing(max_seconds=1e6, **options),
+            random_state=0,
+        )
+        return float(model.fit(POWER.signals, POWER.decisions).result_.returned_loss)
+
+    start = loss(max_iter=0, n_starts=1, ridge=0.1, ridge_floor=1.0)
+    monkeypatch.setattr(annealing, "choose_ridge", cut)
+    assert loss() < 0.8 * start
 
 
 def test_moments_of_a_shard_end_with_the_time() -> None:

@@ -23,12 +23,17 @@ from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.parameters import check_combination, check_parameters
 from feaslearn.regressor.training import outlier_warning
 from feaslearn.trainers import Auto, Convex, Trained, Trainer
-from feaslearn.trainers.automatic import choose_hypothesis, choose_trainer, linear_policy
+from feaslearn.trainers.automatic import (
+    Choice,
+    choose_hypothesis,
+    choose_trainer,
+    linear_policy,
+    trained_or_incumbent,
+)
 from feaslearn.trainers.running import carried_out, survey_chunks
 from feaslearn.trainers.sample_order import MOST_SORTED
 from feaslearn.trainers.size_choice import choose_size
 from feaslearn.trainers.some_samples import MOST_SAMPLES, some_samples
-from feaslearn.trainers.time_to_measure import kept_samples
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -97,17 +102,25 @@ class _Fit:
         self.chosen_from = 0
 
     def train(self, objective: Objective, random: np.random.Generator) -> Trained:
-        """Choose the hypothesis on some samples and its number of columns; then train."""
+        """Choose the hypothesis on some samples; then train it, or take the best of the choice."""
+        chosen = Choice(objective.hypothesis)
         if self.choose:
             survey_chunks(objective)
-            # Under a time limit without another pass: those that the first one kept.
-            limited = objective.run.clock.limited
-            some = kept_samples(objective) if limited else some_samples(objective, random)
-            some = some.within("hypothesis of few" if limited else "hypothesis")
-            some = some.limited(objective.run.clock.left / 2.0)
+            some = some_samples(objective, random).within("hypothesis")
             # Those that Convex trains can be fitted from chunks.
-            objective = objective.of(choose_hypothesis(some, random, Convex()))
+            chosen = choose_hypothesis(some, random, Convex())
+            objective = objective.of(chosen.hypothesis)
             self.chosen_from = some.n_samples
+
+        def train() -> Trained:
+            return self._sized(objective, random)
+
+        incumbent, trained = trained_or_incumbent(train, chosen, objective, self.outer)
+        self.hypothesis = self.hypothesis if incumbent is None else incumbent
+        return trained
+
+    def _sized(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Choose an open number of columns; then train."""
         self.hypothesis = choose_size(objective.within("size"), random).hypothesis
         objective = objective.of(self.hypothesis)
         self.trainer = trainer = choose_trainer(self.trainer, objective)

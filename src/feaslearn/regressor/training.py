@@ -21,12 +21,13 @@ from feaslearn.regressor.checks import FitData
 from feaslearn.runs.fingerprint import fingerprint
 from feaslearn.trainers import Auto, Trained, Trainer
 from feaslearn.trainers.automatic import (
+    Choice,
     choose_hypothesis,
     choose_trainer,
     linear_policy,
+    trained_or_incumbent,
 )
-from feaslearn.trainers.contest import FOLDS, ChoiceInterrupted
-from feaslearn.trainers.measuring import measured
+from feaslearn.trainers.contest import FOLDS
 from feaslearn.trainers.running import carried_out
 from feaslearn.trainers.size_choice import choose_size
 
@@ -80,21 +81,23 @@ class _Fit:
         self.hypothesis: Hypothesis = linear_policy()
 
     def train(self, objective: Objective, random: np.random.Generator) -> Trained:
-        """Choose the hypothesis and its size, each in half of the time left; then train."""
-        try:
-            if self.choose:
-                chosen = choose_hypothesis(_half(objective, "hypothesis"), random, self.trainer)
-                objective = objective.of(chosen)
-            sized = choose_size(_half(objective, "size").learned(), random)
-            objective = objective.of(sized.hypothesis)
-        except ChoiceInterrupted as found:
-            self.hypothesis = found.hypothesis
-            last = measured(self.outer, objective.of(found.hypothesis), found.theta, "interrupted")
-            last.result.warnings.append(
-                "the choice of a hypothesis was interrupted: this is the best of those that were "
-                "tried, fitted to a part of the samples"
-            )
-            return last
+        """Choose the hypothesis; then train it, or take the best of the choice at the deadline."""
+        chosen = Choice(objective.hypothesis)
+        if self.choose:
+            chosen = choose_hypothesis(objective.within("hypothesis"), random, self.trainer)
+            objective = objective.of(chosen.hypothesis)
+
+        def train() -> Trained:
+            return self._sized(objective, random)
+
+        incumbent, trained = trained_or_incumbent(train, chosen, objective, self.outer)
+        self.hypothesis = self.hypothesis if incumbent is None else incumbent
+        return trained
+
+    def _sized(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Choose an open number of columns; then train."""
+        sized = choose_size(objective.within("size").learned(), random)
+        objective = objective.of(sized.hypothesis)
         self.hypothesis = objective.hypothesis
         # Under a time limit, a choice that was cut short may be another one when the run goes on.
         part = objective.within(f"training {fingerprint(self.hypothesis)}")
@@ -141,8 +144,3 @@ def outlier_warning(
         f"{named(found.places)}: decisions at least {found.times:.0f} times as far from their "
         f"median as usual ones. {advice}"
     ]
-
-
-def _half(objective: Objective, name: str) -> Objective:
-    """Return the objective for a choice, which may take half of the time that is left."""
-    return objective.within(name).limited(objective.run.clock.left / 2.0)

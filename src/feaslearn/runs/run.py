@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from feaslearn.runs.checkpoint import Checkpoint
-from feaslearn.runs.clock import Clock
+from feaslearn.runs.deadline import Clock
 
 
 class OutOfTime(Exception):

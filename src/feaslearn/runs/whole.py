@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from feaslearn.runs.deadline import stopped_by_user
 from feaslearn.runs.run import OutOfTime
-from feaslearn.runs.stop import stopped_by_user
 
 
 @contextmanager

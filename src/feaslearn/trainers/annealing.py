@@ -27,7 +27,6 @@ from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, GivenStart, Start
 from feaslearn.trainers.starts.start import linear_policy_of
-from feaslearn.trainers.time_to_measure import with_time_to_measure
 from feaslearn.trainers.trainer import Trained, measure
 from feaslearn.trainers.walk import Callback, Iterate
 
@@ -35,8 +34,6 @@ Array = NDArray[np.float64]
 
 #: Temperatures of a walk.
 TEMPERATURES = 5
-#: Share of a time limit that may be spent on the choice of the ridge.
-CHOICE_SHARE = 0.4
 #: The walk on all samples begins at most as warm as this: it starts from a good fit.
 COOL = 0.03
 
@@ -245,14 +242,14 @@ class Annealing(IterativeTrainer):
         """Choose the ridge, walk from every start, and end on all samples."""
         objective = objective.limited(self.max_seconds)
         clock = objective.run.clock
-        objective = with_time_to_measure(objective)
         some = some_samples(objective, random)
         if some.n_samples == objective.n_samples:
             objective = some
         run = copy(self)
         run.max_seconds = None  # the clock of the objective counts for all parts together
-        share = CHOICE_SHARE * objective.run.clock.left
-        run.chosen = self._choose(some.within("ridge").limited(share), random)
+        run.chosen, incumbent = self._choose(some.within("ridge"), random)
+        if incumbent is not None and objective.run.late():
+            run.start, run.n_starts = GivenStart(incumbent), 1
         # Under a time limit, a choice that was cut short may be another one when the run goes on.
         by = f"by {run.chosen.strength} {run.chosen.floor}"
         trained = IterativeTrainer.search(run, some.within(f"some {by}"), random)
@@ -270,13 +267,17 @@ class Annealing(IterativeTrainer):
         trained.result.details["floor of the ridge"] = run.chosen.floor
         return trained
 
-    def _choose(self, objective: Objective, random: np.random.Generator) -> Ridge:
-        """Return the ridge that was asked for, what is open of it by cross-validation."""
+    def _choose(
+        self, objective: Objective, random: np.random.Generator
+    ) -> tuple[Ridge, Array | None]:
+        """Return the ridge, what is open of it by cross-validation, and parameters of one fold."""
         strengths = RIDGES if self.ridge == "auto" else (float(self.ridge),)
         floors = FLOORS if self.ridge_floor == "auto" else (float(self.ridge_floor),)
         if strengths == (0.0,) or len(strengths) * len(floors) == 1:
-            return Ridge(strengths[0], floors[0])
-        standard = Standardization.of(objective).apply(objective)
+            return Ridge(strengths[0], floors[0]), None
+        standard = Standardization.of(objective)
         # Parameters that were fitted before have seen the rows of all folds.
         start = self._strategy() if self._strategy().standardized else DataStart()
-        return choose_ridge(standard, start, random, strengths, floors).ridge
+        choice = choose_ridge(standard.apply(objective), start, random, strengths, floors)
+        theta = None if choice.theta is None else standard.revert(objective, choice.theta)
+        return choice.ridge, theta

@@ -13,7 +13,7 @@ class Auto(Trainer):
     """The first trainer that serves the hypothesis, as ``trainer="auto"``, with limits.
 
     With ``hypothesis=None`` or an open size, the limits hold for that choice and the training
-    together: half of the time is for the choice, which takes the best of what it came to.
+    together. A choice that comes to the deadline returns the best model that it tried.
 
     Parameters
     ----------

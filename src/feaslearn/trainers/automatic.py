@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +23,7 @@ from feaslearn.trainers.contest import FOLDS, Contest
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
+from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.mixed_integer import MixedInteger
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import train_once
@@ -84,9 +89,16 @@ def minkowski(n: int, k: int) -> Minkowski:
     return Minkowski("auto", scale="affine" if n * k <= MANY_SCALES else "constant")
 
 
+class Choice(NamedTuple):
+    """A hypothesis, and the best model of the choice: its hypothesis and parameters."""
+
+    hypothesis: Hypothesis
+    incumbent: tuple[Hypothesis, Array] | None = None
+
+
 def choose_hypothesis(
     objective: Objective, random: np.random.Generator, trainer: Trainer | str = "auto"
-) -> Hypothesis:
+) -> Choice:
     """Choose a hypothesis by the cross-validated loss of the returned decisions.
 
     Of those about as good as the best, the simplest; facets of several splits where facets are
@@ -95,11 +107,6 @@ def choose_hypothesis(
     ``objective`` itself does not count, nor do those that the trainer does not serve. With too few
     samples for the folds, the simplest is taken. Those that the time of the objective's run was too
     short for do not count either.
-
-    Raises
-    ------
-    ChoiceInterrupted
-        If the user presses Ctrl-C when a hypothesis has been tried.
     """
     objective = ordered(objective)
     trainer = "auto" if isinstance(trainer, Auto) else trainer
@@ -108,7 +115,7 @@ def choose_hypothesis(
     served = [each for each in tried if _serves(trainer, each)]
     n_samples = objective.n_samples
     if n_samples < 2 * FOLDS or len(served) < 2:
-        return without_known((served or tried)[0].hypothesis)
+        return Choice(without_known((served or tried)[0].hypothesis))
 
     def fit(inner: Objective) -> Trained:
         return train_once(_quick_trainer(trainer, inner), inner, random, thorough=False)
@@ -120,19 +127,52 @@ def choose_hypothesis(
             try:
                 contest.add(each)
             except OutOfTime:  # even the simplest was not tried on all folds
-                return without_known(each.hypothesis)
+                return Choice(without_known(each.hypothesis))
         learned = objective.of(polytope(n))
         affordable = n * k <= MANY_SCALES and _serves(trainer, learned)
         if affordable and contest.unexplained() > UNEXPLAINED:
             contest.add(learned)
     chosen = contest.simplest()
     if trainer != "auto" or not isinstance(chosen, Facets | Minkowski):
-        return chosen
+        return Choice(chosen, contest.best)
     # Facets grown on several splits, blended, are steadier than any one of them.
     facets: list[Hypothesis] = [Facets() for _ in range(MEMBERS)]
     if contest.worth_blending():
-        return Blend([*facets, minkowski(n, k)])
-    return Blend(facets) if isinstance(chosen, Facets) else chosen
+        chosen = Blend([*facets, minkowski(n, k)])
+    elif isinstance(chosen, Facets):
+        chosen = Blend(facets)
+    return Choice(chosen, contest.best)
+
+
+def trained_or_incumbent(
+    train: Callable[[], Trained], chosen: Choice, objective: Objective, trainer: Trainer
+) -> tuple[Hypothesis | None, Trained]:
+    """Train what was chosen; where the deadline came first, the incumbent may fit better.
+
+    Returns
+    -------
+    hypothesis : Hypothesis or None
+        That of the incumbent, if it was taken.
+    trained : Trained
+        Parameters and result.
+    """
+    run, trained = objective.run, None
+    if chosen.incumbent is None:
+        return None, train()
+    if not run.late():
+        with suppress(OutOfTime):
+            trained = train()
+    if trained is not None and trained.result.status not in ("time limit", "interrupted"):
+        return None, trained
+    hypothesis, theta = chosen.incumbent
+    last = measured(trainer, objective.normalized().of(hypothesis), theta, run.ended())
+    if trained is not None and trained.result.returned_loss <= last.result.returned_loss:
+        return None, trained
+    last.result.warnings.append(
+        "the choice of a hypothesis and its fit came to the deadline: this is the best of those "
+        "that were tried, fitted to a part of the samples"
+    )
+    return hypothesis, last
 
 
 def _serves(trainer: Trainer | str, objective: Objective) -> bool:

@@ -95,16 +95,6 @@ class Blending(Trainer):
             problems += self._trainer(own).mismatches(own.learned())
         return problems
 
-    def affordable(self, objective: Objective) -> tuple[Objective, list[str]]:
-        """Return as many samples as there is time for in the slowest member, one after another."""
-        blend, told = objective.hypothesis, list[str]()
-        if isinstance(blend, Blend) and objective.run.clock.limited:
-            for member in {repr(each): each for each in blend.members()}.values():
-                own = replace(objective, hypothesis=member)
-                part, few = self._trainer(own).affordable(own)
-                objective, told = replace(part, hypothesis=blend), few or told
-        return objective, told
-
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Train every member on all rows and on all folds but one."""
         objective = objective.limited(self.max_seconds)
@@ -152,8 +142,6 @@ class Blending(Trainer):
         """Train the members, as far as time and the user allow."""
         # Each member has draws of its own, so that threads do not change the result.
         streams = random.spawn(len(members))
-        trainings = [1 + self.n_folds * asked for asked in first]
-        waiting = [sum(trainings[t:]) for t in range(len(members))]
         work = Parallel(members[0].n_jobs, prefer="threads", return_as="generator")
         done: list[tuple[Trained, Array | None]] = []
         ended: Status | None = None
@@ -163,7 +151,7 @@ class Blending(Trainer):
             """Train a member; None for the last ones, where the time is up."""
             if run.late() and t and _can_end(blend, kinds, t):
                 return None
-            return self._member(members[t], fold if first[t] else None, streams[t], waiting[t])
+            return self._member(members[t], fold if first[t] else None, streams[t])
 
         with ProgressBar("Blending", len(members)) as bar:
             try:
@@ -190,29 +178,17 @@ class Blending(Trainer):
         return choose_trainer("auto", objective)
 
     def _member(
-        self,
-        member: Objective,
-        fold: NDArray[np.intp] | None,
-        random: np.random.Generator,
-        waiting: int,
+        self, member: Objective, fold: NDArray[np.intp] | None, random: np.random.Generator
     ) -> tuple[Trained, Array | None]:
-        """Train one member; where folds are given, predict each by training on the others.
-
-        ``waiting`` trainings share the time that is left: those of this member and of the next.
-        """
-        share = member.n_jobs * member.run.clock.left / waiting
-        try:
-            trained = train_once(self._trainer(member), member.limited(share), random)
-        except OutOfTime:
-            # Weights need the others too, a blend needs this one.
-            trained = train_once(self._trainer(member), member, random)
+        """Train one member; where folds are given, predict each by training on the others."""
+        trained = train_once(self._trainer(member), member, random)
         if fold is None:
             return trained, None
 
         def fit(inner: Objective) -> Array:
             inner.run.check_time()
             trainer = self._trainer(inner)
-            return train_once(trainer, inner.limited(share), random, thorough=False).theta
+            return train_once(trainer, inner, random, thorough=False).theta
 
         try:
             return trained, out_of_fold(member, fold, fit)

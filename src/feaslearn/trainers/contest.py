@@ -29,14 +29,6 @@ AS_GOOD = 0.01
 WORTH_BLENDING = 0.03
 
 
-class ChoiceInterrupted(KeyboardInterrupt):
-    """The user ended the choice of a hypothesis; the best so far has parameters already."""
-
-    def __init__(self, hypothesis: Hypothesis, theta: Array) -> None:
-        super().__init__("the choice of a hypothesis was interrupted")
-        self.hypothesis, self.theta = hypothesis, theta
-
-
 class Contest:
     """Cross-validated guesses of hypotheses on the same folds, and their losses.
 
@@ -62,39 +54,33 @@ class Contest:
         self._rounding = 1e-12 * float(whole.weights @ np.nan_to_num(whole.decisions**2).sum(1))
         self._guesses: dict[Hypothesis, Array] = {}
         self._losses: dict[Hypothesis, float] = {}
-        self._best: tuple[Hypothesis, Array] | None = None
+        #: The best hypothesis so far, with parameters for a part of the samples.
+        self.best: tuple[Hypothesis, Array] | None = None
 
     def add(self, objective: Objective) -> None:
         """Let one more hypothesis guess the decisions of each fold, if there is time for it."""
-        late = objective.run.late
-        if self._guesses and late():
-            self._refuse_to_go_on()
+        run = objective.run
+        if self._guesses and run.late():
             return
         hypothesis = without_known(objective.hypothesis)
         try:
             guess, theta = self._left_out(objective.within(f"{len(self._guesses)}"))
         except KeyboardInterrupt:
-            if self._best is None:
+            if self.best is None:
                 raise
-            raise ChoiceInterrupted(*self._best) from None
-        except OutOfTime:
-            if self._best is None:
-                raise
-            self._refuse_to_go_on()
+            run.clock.interrupt()
             return
-        if self._guesses and late():
-            self._refuse_to_go_on()
+        except OutOfTime:
+            if self.best is None:
+                raise
+            return
+        if self._guesses and run.late():
             return  # what was cut short says nothing about the hypothesis
         loss = loss_of_decisions(objective.loss, guess, self._whole)
         logger.info("%r: cross-validated loss %.6g", hypothesis, loss)
         if loss < min(self._losses.values(), default=np.inf):
-            self._best = hypothesis, theta
+            self.best = hypothesis, theta
         self._guesses[hypothesis], self._losses[hypothesis] = guess, loss
-
-    def _refuse_to_go_on(self) -> None:
-        """Where the user ended the choice, there is no time to fit its result to all samples."""
-        if self._objective.run.clock.interrupted and self._best is not None:
-            raise ChoiceInterrupted(*self._best) from None
 
     def unexplained(self) -> float:
         """Return the least loss as a share of that of the first hypothesis."""

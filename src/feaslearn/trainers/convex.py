@@ -11,18 +11,15 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski, Scaled, Term
-from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.results import TrainingResult
 from feaslearn.trainers.minkowski_fit import (
     LATE,
-    PART,
     Fitted,
     MinkowskiFit,
     Programmed,
     Strengths,
-    affordable_samples,
     by_other_loss,
     grow,
     remarks,
@@ -30,7 +27,6 @@ from feaslearn.trainers.minkowski_fit import (
 )
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
 from feaslearn.trainers.running import Given
-from feaslearn.trainers.time_to_measure import measurable
 from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
@@ -143,13 +139,6 @@ class Convex(Trainer):
             ]
         return []
 
-    def affordable(self, objective: Objective) -> tuple[Objective, list[str]]:
-        """Return as many samples as there is time for; terms to be found take what they take."""
-        model = as_minkowski(without_known(objective.hypothesis), objective.n_decisions)
-        if model is None or isinstance(model, GrownMinkowski):
-            return objective, []
-        return affordable_samples(model, objective, _squared(objective))
-
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Solve the problem in the moments where that is possible, otherwise the program."""
         began, objective = time.monotonic(), objective.limited(self.max_seconds)
@@ -171,20 +160,17 @@ class Convex(Trainer):
         objective, tied = objective.normalized(), 0
         if _squared(objective):
             fitted, tied = fit.solve(ridge, sparsity, self.robust, objective.run.clock), fit.n_tied
-            ended = Programmed(fitted, objective, [])
+            ended = Programmed(fitted, [])
             if tied:
                 ended = with_ties(fit, objective, fitted, self.robust)
         else:
             ended = by_other_loss(fit, objective, Strengths(float(ridge), float(sparsity)))
-        fitted, some, few = ended.fitted, ended.some, list[str]()
-        if tied or not _squared(objective):
-            # The optimum may tie where the parameters that were timed before did not.
-            some, few = measurable(some, fitted.theta)
-        result = self._result(some, fitted, tied, began)
-        result.warnings = warnings + ended.warnings + few + result.warnings
+        fitted = ended.fitted
+        result = self._result(objective, fitted, tied, began)
+        result.warnings = warnings + ended.warnings + result.warnings
         if ended.vacuous:
             result.status = "converged"
-        if objective.run.late() or PART in fitted.details or few:
+        if objective.run.late() or ended.late:
             result.status, result.lower_bound = objective.run.ended(), None
         logger.info("Convex: %s, loss %.6g", result.status, result.objective)
         return Trained(fitted.theta, result)
@@ -222,10 +208,6 @@ class Convex(Trainer):
             details=fitted.details,
             ties_met=tied if _squared(objective) else None,
         )
-        if PART in fitted.details:
-            result.warnings.append(
-                f"there was time for the program of {fitted.details[PART]:.0f} samples alone"
-            )
         if tied:
             result.warnings.append(
                 f"the costs of {tied} samples tie: the loss counts the nearest of their "

@@ -161,9 +161,8 @@ class Global(Trainer):
     def _heuristics(
         self, objective: Objective, random: np.random.Generator, clock: Clock
     ) -> tuple[Array, float]:
-        """Return parameters to beat, and their loss; the solver keeps most of the time."""
-        seconds = 0.1 * clock.left if np.isfinite(clock.left) else None
-        descent = GradientDescent(n_starts=self.n_starts, max_iter=100, max_seconds=seconds)
+        """Return parameters to beat, and their loss."""
+        descent = GradientDescent(n_starts=self.n_starts, max_iter=100)
         descended = descent.search(objective.within("descent"), random)
         if descended.result.status == "interrupted":
             clock.interrupt()

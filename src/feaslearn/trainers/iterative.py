@@ -23,7 +23,6 @@ from feaslearn.trainers.running import ENDS_ALL
 from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import GivenStart, LinearStart, Start
-from feaslearn.trainers.time_to_measure import with_time_to_measure
 from feaslearn.trainers.trainer import Trained, Trainer
 from feaslearn.trainers.walk import Callback, Iterate, Walk, best_walk
 
@@ -78,7 +77,6 @@ class IterativeTrainer(Trainer):
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Walk from every start, and keep the best iterate of all."""
         objective = objective.limited(self.max_seconds)
-        objective = with_time_to_measure(objective)
         standardization = Standardization.of(objective)
         seeds = random.integers(2**63, size=self.n_starts)
         thetas = [

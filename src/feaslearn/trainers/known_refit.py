@@ -42,8 +42,6 @@ DISTANCE = 1.0
 STEPS = 25
 #: Share of the samples that say after how many steps to stop.
 HELD_OUT = 0.2
-#: How often a time limit must have room for all samples that are refitted to.
-EVALUATIONS = 20
 #: Fewer samples than this are not divided.
 FEWEST = 20
 #: By how much the refit widens regions, in their own units: more than its numbers are rounded.
@@ -76,16 +74,12 @@ def refit_within(
     if problem.work(theta, _chosen(whole, order[:FEWEST])) * len(order) > limit:
         problem = replace(problem, every_term=False)
     order = order[: int(limit / problem.work(theta, whole))]
-    if run.clock.limited and len(order):
-        order = order[: problem.affordable(theta, _chosen(whole, order[:FEWEST]), run)]
-    if len(order) < FEWEST:
+    if len(order) < FEWEST or run.late():
         return theta
     count = round(HELD_OUT * len(order))
     outer, inner = (_chosen(whole, rows) for rows in np.split(order, [count]))
     with ProgressBar("Refit within known constraints", 2 * most) as bar:
-        # Half of the time finds out how many steps help, the other half takes them.
-        half = run.limited(run.clock.left / 2.0)
-        path = problem.path(theta, inner, most, half, bar.update)
+        path = problem.path(theta, inner, most, run, bar.update)
         losses = [problem.value_and_gradient(each, outer)[0] for each in path]
         steps = int(np.argmin(rounded(np.array(losses) / problem.unit**2)))
         whole = _chosen(whole, order)
@@ -127,15 +121,6 @@ class _Refit:
             return np.inf
         rows = len(lifted.W) + n + len(self.known.shape.E) + len(self.known.shape.G)
         return float((lifted.lower.shape[1] + 3 * n) * rows**2)
-
-    def affordable(self, theta: Array, some: Shard, run: Run) -> int:
-        """Return how many samples can be gone through often enough in the time left."""
-        if run.late():
-            return 0
-        before = run.clock.seconds
-        self.value_and_gradient(theta, some)
-        each = (run.clock.seconds - before) / len(some.weights)
-        return int(run.clock.left / (EVALUATIONS * each))
 
     def path(
         self,

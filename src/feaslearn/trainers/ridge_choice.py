@@ -41,10 +41,11 @@ HOPELESS = 1.5
 
 
 class Choice(NamedTuple):
-    """A ridge, and the left-out loss of each fold with it."""
+    """A ridge, the left-out loss of each fold with it, and parameters fitted without the first."""
 
     ridge: Ridge
     losses: Array
+    theta: Array | None = None
 
 
 @dataclass
@@ -97,6 +98,7 @@ def choose_ridge(
     if folds is None:
         return common
     tried: dict[Ridge, Array] = {}
+    thetas: dict[Ridge, Array] = {}
     rounding = 1e-18 * float(np.mean([(fold.policy.spread**2).sum() for fold in folds]))
     with ProgressBar("Annealing: ridge", sum(map(len, paths))) as bar:
         for path in paths:
@@ -107,6 +109,7 @@ def choose_ridge(
                     tried[ridge] = np.array(objective.each(_NextFit(ridge), moved))
                 except OutOfTime:
                     break
+                thetas[ridge] = moved[0].theta
                 bar.update(len(tried))
                 least = min(float(losses.mean()) for losses in tried.values())
                 now = float(tried[ridge].mean())
@@ -119,7 +122,7 @@ def choose_ridge(
         return common
     best = min(tried, key=lambda ridge: float(tried[ridge].mean()))
     logger.info("%s: cross-validated loss %.6g", best, tried[best].mean())
-    return Choice(best, tried[best])
+    return Choice(best, tried[best], thetas[best])
 
 
 def _folds(objective: Objective, start: Start, random: np.random.Generator) -> list[_Fold] | None:

@@ -18,9 +18,7 @@ MOST_SAMPLES = 20_000
 MOST_KEYED = 10_000_000
 
 
-def some_samples(
-    objective: Objective, random: np.random.Generator, most: int | None = None
-) -> Objective:
+def some_samples(objective: Objective, random: np.random.Generator) -> Objective:
     """Return the objective itself, or with so many samples that a part will do, that part.
 
     Of samples that are not in memory the part is, and few of them are taken whole. Up to ten
@@ -28,11 +26,10 @@ def some_samples(
     """
     if isinstance(objective.shards, ShardSource):
         return replace(objective, shards=list(shards(_drawn(objective.shards, random))))
-    most = MOST_SAMPLES if most is None else most
-    if objective.n_samples <= most:
+    if objective.n_samples <= MOST_SAMPLES:
         return objective
     places = positions(objective.shards, objective.n_jobs)
-    drawn = np.sort(places[random.choice(len(places), most, replace=False)])
+    drawn = np.sort(places[random.choice(len(places), MOST_SAMPLES, replace=False)])
     if isinstance(objective.shards, TableShards):
         rows = objective.shards.rows(drawn)
     else:

@@ -18,12 +18,9 @@ from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
 from feaslearn.trainers.running import Given, carried_out, check_checkpoint, check_max_seconds
 from feaslearn.trainers.sample_order import ordered
-from feaslearn.trainers.time_to_measure import affordable, measurable, with_time_to_measure
 
 Array = NDArray[np.float64]
 
-#: Share of a time limit for the search, where known constraints are taken into account after it.
-SEARCH_SHARE = 0.6
 #: Losses that differ by a smaller share are the same.
 SAME_LOSS = 1e-9
 
@@ -100,13 +97,6 @@ class Trainer(BaseEstimator, ABC):
             "AdaptiveSmoothing and GradientDescent fit Affine; or pass a part of the samples as "
             "arrays"
         ]
-
-    def affordable(self, objective: Objective) -> tuple[Objective, list[str]]:
-        """Return the objective with as many samples as the time limit has room for.
-
-        Warnings say so where that is a part of them.
-        """
-        return affordable(objective)
 
     @abstractmethod
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
@@ -197,35 +187,26 @@ class Trainer(BaseEstimator, ABC):
         self, objective: Objective, random: np.random.Generator, thorough: bool
     ) -> Trained:
         """Search, and complete the result."""
-        objective, told = self.affordable(objective)
-        trained, seen = self._searched(objective, told, random, thorough)
-        complete(seen, trained.theta, trained.result)
+        trained = self._searched(objective, random, thorough)
+        complete(objective, trained.theta, trained.result)
         return trained
 
     def _searched(
-        self, objective: Objective, told: list[str], random: np.random.Generator, thorough: bool
-    ) -> tuple[Trained, Objective]:
-        """Search, and take what is known into account; return the samples it was measured on."""
+        self, objective: Objective, random: np.random.Generator, thorough: bool
+    ) -> Trained:
+        """Search, and take what is known into account."""
         learned = objective.learned()
         self.refuse(learned)
         searched = objective if self.uses_known else learned
-        if searched is not objective:
-            # What is known is taken into account in the rest, and all is measured once more.
-            searched = searched.limited(SEARCH_SHARE * objective.run.clock.left)
         with remarks_heard() as said:
             trained = self.search(searched if self.names_rows else ordered(searched), random)
-        trained.result.warnings.extend([*told, *said])
+        trained.result.warnings.extend(said)
         if trained.result.status == "interrupted":
             objective.run.clock.interrupt()
         elif trained.result.status == "time limit":
             trained.result.status = objective.run.ended()
         refuse_divergence(trained.theta)
-        if told:
-            # What is proved for a part of the samples is not proved for all.
-            trained.result.status, trained.result.lower_bound = objective.run.ended(), None
         if learned is not objective and not self.uses_known:
-            objective, few = measurable(objective, trained.theta)
-            trained.result.warnings.extend(few)
             trained = _within(objective, trained, random, thorough)
         if learned is not objective:
             tell_of_empty_regions(objective, trained.theta, trained.result)
@@ -236,7 +217,7 @@ class Trainer(BaseEstimator, ABC):
                 f"{learned.size} parameters were fitted to {observed} observed values, which "
                 "cannot determine them: use fewer features or a smaller set"
             )
-        return trained, objective
+        return trained
 
 
 def _within(
@@ -244,13 +225,12 @@ def _within(
 ) -> Trained:
     """Refit what was trained without the known inequalities, and measure it within them."""
     result, before = trained.result, trained.result.objective
-    limited = with_time_to_measure(objective, trained.theta)
     try:
-        theta = refit_within(limited, trained.theta, random, thorough)
+        theta = refit_within(objective, trained.theta, random, thorough)
     except KeyboardInterrupt:
         theta, result.status = trained.theta, "interrupted"
-    if limited.run.late() and result.status in ("optimal", "converged"):
-        result.status = limited.run.ended()
+    if objective.run.late() and result.status in ("optimal", "converged"):
+        result.status = objective.run.ended()
     returned = returned_loss(objective, trained.theta)
     if theta is not trained.theta:
         moved = returned_loss(objective, theta)

@@ -35,15 +35,10 @@ from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.sample_order import ordered
-from feaslearn.trainers.time_to_measure import affordable, with_time_to_measure
 from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
 
-#: Share of a time limit that may be spent on the choice of equalities and noise.
-CHOICE_SHARE = 0.4
-#: How often a time limit must have room to measure all samples, or a part of them is fitted to.
-PASSES = 20.0
 #: Noise that is tried where no equality shows it, in units of the decisions' spread.
 NOISES = (0.0, 0.02, 0.05, 0.1)
 #: Growths under each of them.
@@ -128,10 +123,6 @@ class FacetLearning(Trainer):
         if not given and not (isinstance(self.noise, str) and self.noise == "auto"):
             problems.add(f"noise={self.noise!r} is neither 'auto' nor a number of at least 0")
 
-    def affordable(self, objective: Objective) -> tuple[Objective, list[str]]:
-        """Return as many samples as there is time for: growing goes over them again and again."""
-        return affordable(objective, rounds=PASSES)
-
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Grow regions on several splits, and keep the one that fits best."""
         objective = objective.limited(self.max_seconds)
@@ -149,19 +140,23 @@ class FacetLearning(Trainer):
         units = Units.of(whole)
         samples = units.apply(whole, known)
         by_cost = isinstance(objective.loss, Suboptimality)
-        choice = run.within("choice").limited(CHOICE_SHARE * run.clock.left)
-        start, options = self._start(hypothesis, units, samples, by_cost, choice, random)
+        tried: list[FacetRows] = []
+        choice = run.within("choice")
+        start, options = self._start(hypothesis, units, samples, by_cost, choice, random, tried)
 
         def theta_of(rows: FacetRows) -> Array:
             return hypothesis.theta_of_rows(
                 exact_bounds(hypothesis, units.revert(rows), whole.decisions)
             )
 
-        options = replace(options, run=with_time_to_measure(objective, theta_of(start)).run)
+        options = replace(options, run=run)
         if known is not None and not objective.drawn:
             refuse_empty(hypothesis, start, units.apply(*came), came[0])
         history = [loss_of(start, samples, options)]
+        late = run.late()
         regions, status = self._regions(start, samples, options, random)
+        # Where the choice came to the deadline, its growths are all there is.
+        regions = tried if late else regions
         history += [loss_of(rows, samples, options) for rows in regions]
         best = [start, *regions][int(np.argmin(history))]
         trained = measured(self, objective, theta_of(best), status)
@@ -205,8 +200,12 @@ class FacetLearning(Trainer):
         by_cost: bool,
         run: Run,
         random: np.random.Generator,
+        tried: list[FacetRows],
     ) -> tuple[FacetRows, GrowthOptions]:
-        """Return equalities and bounds, without facets, and what growth depends on."""
+        """Return equalities and bounds, without facets, and what growth depends on.
+
+        Regions that are grown for the choice are added to ``tried``.
+        """
         n, k = samples.decisions.shape[1], samples.features.shape[1]
         hypothesis.check(n)
         given = hypothesis.given_balance(n)
@@ -222,7 +221,7 @@ class FacetLearning(Trainer):
             return FacetRows(equalities.E, equalities.e, *sides, *nothing)
 
         if given is None:
-            equalities = self._equalities(begin, samples, options, random)
+            equalities = self._equalities(begin, samples, options, random, tried)
         else:
             equalities = given_equalities(samples, units.directions(given))
         start = partial(begin, equalities)
@@ -231,7 +230,7 @@ class FacetLearning(Trainer):
         elif (seen := known_noise(samples)) is not None or len(equalities.E):
             options = replace(options, noise=max(seen or 0.0, equalities.noise))
         elif most:
-            options = self._least_noisy(start, samples, options, random)
+            options = self._least_noisy(start, samples, options, random, tried)
         return start(options.noise), options
 
     def _equalities(
@@ -240,6 +239,7 @@ class FacetLearning(Trainer):
         samples: Samples,
         options: GrowthOptions,
         random: np.random.Generator,
+        tried: list[FacetRows],
     ) -> Equalities:
         """Return the equalities; noisy ones only if held-out rows are predicted better."""
         clear = find_equalities(samples)
@@ -249,9 +249,10 @@ class FacetLearning(Trainer):
         seed = int(random.integers(2**31))
         losses = {}
         for name, each in (("clear", clear), ("noisy", noisy)):
-            tried = replace(options, noise=each.noise)
+            under = replace(options, noise=each.noise)
             region = begin(each, each.noise)
-            losses[name] = held_out_growth(region, samples, tried, seed, name)[1]
+            rows, losses[name] = held_out_growth(region, samples, under, seed, name)
+            tried.append(rows)
         return noisy if losses["noisy"] < losses["clear"] else clear
 
     def _least_noisy(
@@ -260,6 +261,7 @@ class FacetLearning(Trainer):
         samples: Samples,
         options: GrowthOptions,
         random: np.random.Generator,
+        tried: list[FacetRows],
     ) -> GrowthOptions:
         """Return the options with the noise under which held-out rows are predicted best.
 
@@ -269,15 +271,16 @@ class FacetLearning(Trainer):
         seeds = [int(seed) for seed in random.integers(2**31, size=GROWTHS)]
         best, least = options, np.inf
         for noise in NOISES:
-            tried, region, loss = replace(options, noise=noise), start(noise), 0.0
+            under, region, loss = replace(options, noise=noise), start(noise), 0.0
             for i, seed in enumerate(seeds):
                 name = f"noise {noise} growth {i}"
-                rows, part = held_out_growth(region, samples, tried, seed, name)
+                rows, part = held_out_growth(region, samples, under, seed, name)
+                tried.append(rows)
                 if not noise and are_exact(rows, samples):
-                    return tried
+                    return under
                 loss += part
             if options.run.late() and noise:
                 break  # these growths were cut short
             if loss < (1.0 - CLEARLY_BETTER) * least:
-                best, least = tried, loss
+                best, least = under, loss
         return best

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from feaslearn.trainers.minkowski_fit.by_program import PART
 from feaslearn.trainers.minkowski_fit.column_generation import LATE, grow
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
-from feaslearn.trainers.minkowski_fit.in_time import affordable_samples
 from feaslearn.trainers.minkowski_fit.penalized import Strengths
 from feaslearn.trainers.minkowski_fit.programs import Programmed, by_other_loss, with_ties
 from feaslearn.trainers.minkowski_fit.remarks import remarks
 
 __all__ = [
     "LATE",
-    "PART",
     "Fitted",
     "MinkowskiFit",
     "Programmed",
     "Strengths",
-    "affordable_samples",
     "by_other_loss",
     "grow",
     "remarks",

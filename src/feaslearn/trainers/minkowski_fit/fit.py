@@ -125,16 +125,14 @@ class MinkowskiFit:
         `OutOfTime` is raised where there is no time even for the optimum without strengths.
         """
         self._clock = Clock() if clock is None else clock
-        before, moments = self._clock.left, self.moments
+        moments = self.moments
         self._run.check_time()
         reduced = moments.reduced()
         plain = self.problem.solve(reduced, Strengths(0.0, 0.0))
-        # The fit with the strengths that are chosen takes about as long.
-        for_choice = self._clock.part(2.0 * self._clock.left - before)
         bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
         if not self._determined(bound, ridge, sparsity):
             try:
-                strengths = self.problem.choose(self._sums.folds, ridge, sparsity, for_choice)
+                strengths = self.problem.choose(self._sums.folds, ridge, sparsity, self._clock)
             except KeyboardInterrupt:
                 self._clock.interrupt()
         answer = plain

@@ -20,18 +20,9 @@ from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram
 from feaslearn.trainers.mixed_integer.starts import starts, with_margin
 from feaslearn.trainers.progress import ProgressBar
-from feaslearn.trainers.starts import LinearStart
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
-
-
-def solve_one_program(objective: Objective) -> None:
-    """Do what each start does to all samples at least once: solve the program of a node."""
-    samples = ListedSamples.of(objective)
-    start = LinearStart().parameters(objective, np.random.default_rng(0), 1)
-    with contextlib.suppress(OutOfTime):
-        with_margin(samples, NodeProgram(samples, objective.run.clock), samples.beta(start))
 
 
 def in_own_units(

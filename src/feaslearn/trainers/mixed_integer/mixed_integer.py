@@ -18,12 +18,10 @@ from feaslearn.trainers.mixed_integer.found import Callback, Found, Watch
 from feaslearn.trainers.mixed_integer.listed_search import (
     in_own_units,
     search_listed,
-    solve_one_program,
 )
 from feaslearn.trainers.mixed_integer.ternary_search import TernarySearch
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
 from feaslearn.trainers.running import Given
-from feaslearn.trainers.time_to_measure import affordable
 from feaslearn.trainers.trainer import Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
@@ -125,13 +123,6 @@ class MixedInteger(Trainer):
                 "Ternary; Convex, FacetLearning and GradientDescent train other hypotheses)"
             )
         return problems + loss_mismatches(objective.loss)
-
-    def affordable(self, objective: Objective) -> tuple[Objective, list[str]]:
-        """Return as many samples as there is time for in some programs."""
-        learned = objective.learned()
-        if not is_listed(learned.hypothesis) or self.mismatches(learned):
-            return super().affordable(objective)
-        return affordable(objective, lambda part: solve_one_program(part.learned()), PROGRAMS)
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Search for the best parameters and a lower bound."""

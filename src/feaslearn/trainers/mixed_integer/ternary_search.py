@@ -60,8 +60,7 @@ class TernarySearch:
         bound, rounds = 0.0, 0
         self._offer(np.zeros(self._shape))
         try:
-            until = self._clock.part(self._clock.left / 2.0)
-            self._local_search(random, n_starts, until)
+            self._local_search(random, n_starts)
             if self.value > self._zero:
                 status, bound, rounds = self._prove(max_iter)
         except KeyboardInterrupt:
@@ -171,7 +170,7 @@ class TernarySearch:
         answer = minimize(loss, b.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 200})
         return np.asarray(answer.x.reshape(b.shape))
 
-    def _local_search(self, random: np.random.Generator, n_starts: int, until: Clock) -> None:
+    def _local_search(self, random: np.random.Generator, n_starts: int) -> None:
         """Change one entry of a map at a time while that helps, from several maps."""
         tried = 0
         for _ in range(n_starts):
@@ -181,7 +180,7 @@ class TernarySearch:
                 improved = False
                 for at in np.ndindex(*self._shape):
                     for entry in (-1.0, 0.0, 1.0):
-                        if tried >= MOST_TRIED or until.out():
+                        if tried >= MOST_TRIED or self._clock.out():
                             return
                         if entry == A[at]:
                             continue

@@ -1,0 +1,127 @@
+"""The deadline of a run: a limit on its time, or Ctrl-C.
+
+The first Ctrl-C ends a fit as its deadline would, with the best model so far.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+logger = logging.getLogger("feaslearn")
+
+
+@dataclass
+class Stop:
+    """Whether the user wants the best so far; all clocks of a fit share one."""
+
+    wanted: bool = False
+
+
+_current: ContextVar[Stop | None] = ContextVar("stop", default=None)
+
+
+class Clock:
+    """Counts from when it is made; without a limit there is no deadline but Ctrl-C.
+
+    Parameters
+    ----------
+    max_seconds : float or None, default=None
+        The limit.
+
+    Examples
+    --------
+    >>> from feaslearn.runs import Clock
+    >>> Clock().out(), Clock(0.0).out()
+    (False, True)
+    """
+
+    def __init__(self, max_seconds: float | None = None) -> None:
+        self._began = time.monotonic()
+        self._end = math.inf if max_seconds is None else self._began + float(max_seconds)
+        self._stop = _current.get() or Stop()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds gone by."""
+        return time.monotonic() - self._began
+
+    @property
+    def left(self) -> float:
+        """Seconds left, at least zero."""
+        return 0.0 if self._stop.wanted else max(0.0, self._end - time.monotonic())
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit, or the user has set one now."""
+        return self._end < math.inf or self._stop.wanted
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user ended it."""
+        return self._stop.wanted
+
+    def out(self) -> bool:
+        """Say whether the deadline has passed."""
+        return self._stop.wanted or time.monotonic() >= self._end
+
+    def interrupt(self) -> None:
+        """Let the deadline of the whole run be now: the user wants the best so far."""
+        self._stop.wanted = True
+
+    def part(self, seconds: float | None = None) -> Clock:
+        """Return a clock that begins now, and ends with this one or sooner."""
+        clock = Clock(seconds)
+        clock._end, clock._stop = min(clock._end, self._end), self._stop
+        return clock
+
+
+@contextlib.contextmanager
+def stopped_by_user() -> Iterator[Stop]:
+    """Let the first Ctrl-C be the deadline, and the second a `KeyboardInterrupt`.
+
+    Only the main thread hears of Ctrl-C, and only where no other handler was set. Fits within a
+    fit belong to it.
+    """
+    outer = _current.get()
+    if outer is not None:
+        yield outer
+        return
+    stop = Stop()
+    token = _current.set(stop)
+    try:
+        with _noticed(stop):
+            yield stop
+    finally:
+        _current.reset(token)
+
+
+@contextlib.contextmanager
+def _noticed(stop: Stop) -> Iterator[None]:
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def press(*_: object) -> None:
+        if stop.wanted:
+            raise KeyboardInterrupt
+        stop.wanted = True
+        # A handler may come in the midst of another message.
+        with contextlib.suppress(RuntimeError):
+            logger.warning(
+                "interrupted: the best model so far is returned; Ctrl-C again gives it up"
+            )
+
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
