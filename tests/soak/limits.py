@@ -118,13 +118,7 @@ def chosen_hypothesis_of_many_samples(limit: float | None, small: bool) -> Any:
 def known_constraints(limit: float | None, small: bool) -> Any:
     known = fl.Known(bounds=(0.0, 3.5), contradictions="keep")
     trainer = trainers.Annealing(10 if small else 200, limit)
-    return _fit(_power(small, 3_000), fl.Affine(fl.Simplex(9)), trainer, known=known)
-
-
-def known_constraints_of_many_samples(limit: float | None, small: bool) -> Any:
-    known = fl.Known(bounds=(0.0, 3.5), contradictions="keep")
-    trainer = trainers.Annealing(10 if small else 200, limit)
-    return _fit(_power(small, 100_000), fl.Affine(fl.Simplex(9)), trainer, known=known)
+    return _fit(_power(small, 500), fl.Affine(fl.Simplex(9)), trainer, known=known)
 
 
 def convex(limit: float | None, small: bool) -> Any:
@@ -272,7 +266,6 @@ CASES: dict[str, Fit] = {
         chosen_hypothesis,
         chosen_hypothesis_of_many_samples,
         known_constraints,
-        known_constraints_of_many_samples,
         convex,
         convex_by_program,
         convex_by_lengths,

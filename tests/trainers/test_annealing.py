@@ -294,3 +294,23 @@ def test_other_norms_end_exactly_where_samples_are_exact(norm: tuple[str, bool])
         random_state=0,
     )
     assert model.fit(signals, decisions).result_.returned_loss < 1e-12
+
+
+def test_searches_are_as_good_in_any_unit_and_order() -> None:
+    data = fl.datasets.make_power5(80, noise=0.1, random_state=0)
+
+    def mean_loss(unit: float, order: list[int]) -> float:
+        losses = []
+        for seed in range(5):
+            model = fl.RegionRegressor(
+                fl.Affine(fl.Simplex(3)),
+                cost=order,
+                trainer=fl.trainers.Annealing(n_starts=2, ridge=0.1, ridge_floor=1.0),
+                random_state=seed,
+            )
+            decisions = unit * data.decisions[:, order]
+            losses.append(model.fit(data.signals, decisions).result_.returned_loss / unit**2)
+        return float(np.mean(losses))
+
+    losses = [mean_loss(*case) for case in ((1.0, [0, 1, 2]), (3.7e6, [0, 1, 2]), (1.0, [2, 0, 1]))]
+    assert max(losses) < 1.1 * min(losses)

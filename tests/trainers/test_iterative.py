@@ -7,6 +7,7 @@ import logging
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -261,7 +262,8 @@ def test_an_interruption_of_threads_keeps_what_they_found() -> None:
         def step(self, objective: Objective, iterate: Iterate) -> Iterate:
             # Drawing a number is one step for threads, so that exactly one of them sees it.
             if next(steps) == 12:
-                signal.raise_signal(signal.SIGINT)
+                # As Ctrl-C does: a signal to this thread would wait until the main one wakes up.
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             time.sleep(0.005)
             return super().step(objective, iterate)
 

@@ -16,7 +16,6 @@ from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.results import Status
 from feaslearn.trainers.annealed_iterate import AnnealedIterate
 from feaslearn.trainers.annealed_objective import AnnealedObjective
-from feaslearn.trainers.annealed_view import in_own_units
 from feaslearn.trainers.iterative import IterativeTrainer
 from feaslearn.trainers.refit import polish
 from feaslearn.trainers.revival import dead_columns, revive
@@ -232,13 +231,6 @@ class Annealing(IterativeTrainer):
         return iterate.measured(self._temperature(max(iterate.stage - 1, 0)), finished)
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
-        """Search in units and an order of columns of the samples' own, and end in those given."""
-        own = self.callback is None and self._strategy().standardized
-        if not own:
-            return self._search(objective, random)
-        return in_own_units(objective, lambda view: self._search(view, random))
-
-    def _search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Choose the ridge, walk from every start, and end on all samples."""
         objective = objective.limited(self.max_seconds)
         clock = objective.run.clock

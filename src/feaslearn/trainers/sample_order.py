@@ -1,7 +1,7 @@
 r"""An order of the samples that their content gives, not the place they were handed over in.
 
-Draws over samples (folds, starts, held-out rows) refer to this order, so that a fit does not depend
-on how the rows of a table were sorted. The key of a sample is
+Folds refer to this order, so that an exact fit does not depend on how the rows of a table were
+sorted. The key of a sample is
 
 .. math:: \kappa_i = \sum_j g(z_{ij}), \qquad z_{ij} = (v_{ij} - m_j) / d_j
 
@@ -17,9 +17,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, ShardSource, TableShards, shards
+from feaslearn.data import Shard, ShardSource, shards
 from feaslearn.losses import Objective
-from feaslearn.sets.sizes import CONSTANT
 from feaslearn.trainers.standardize import moments, weighted_sum
 
 Array = NDArray[np.float64]
@@ -76,40 +75,6 @@ def ordered(objective: Objective) -> Objective:
     if isinstance(objective.shards, ShardSource) or objective.n_samples > MOST_SORTED:
         return objective
     return replace(objective, shards=list(shards(in_order(objective.whole()))))
-
-
-def positions(parts: Sequence[Shard] | ShardSource, n_jobs: int = 1) -> Indices:
-    """Return the places of all samples in the order of their keys."""
-    if isinstance(parts, ShardSource | TableShards):
-        keys = keys_in_passes(parts, n_jobs)
-    else:
-        keys = sample_keys(parts)
-    return np.argsort(keys, kind="stable")
-
-
-def keys_in_passes(source: ShardSource | TableShards, n_jobs: int = 1) -> Array:
-    """Return the keys of samples that are not all looked at together: two passes over them."""
-    levels = [_numbers(table).mean(axis=0) for table in source.first[:3]]
-
-    def sums(shard: Shard, _: Indices) -> list[Array]:
-        w = shard.weights
-        away = [_numbers(table) - level for table, level in zip(shard[:3], levels, strict=True)]
-        return [np.array([w @ part, w @ part**2]) for part in away] + [np.array(w.sum())]
-
-    *parts, weight = (sum(each) for each in zip(*source.map(sums, n_jobs), strict=True))
-    units = []
-    for level, (first, second) in zip(levels, parts, strict=True):
-        away = first / weight
-        scale = np.sqrt(np.maximum(second / weight - away**2, 0.0))
-        mean = level + away
-        still = scale <= CONSTANT * np.abs(mean)
-        units.append((mean, np.where(still, 0.0, 1.0 / np.where(still, 1.0, scale))))
-
-    def keys(shard: Shard, _: Indices) -> Array:
-        pairs = zip(shard[:3], units, SHAPES, strict=True)
-        return np.asarray(sum(_key(_places(table, *unit), shape) for table, unit, shape in pairs))
-
-    return np.concatenate(list(source.map(keys, n_jobs)))
 
 
 def folds_of(parts: Sequence[Shard], n_folds: int, random: np.random.Generator) -> Indices:

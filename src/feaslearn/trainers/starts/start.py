@@ -14,7 +14,6 @@ from feaslearn.exceptions import Problems
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
 from feaslearn.trainers.least_squares import least_squares
-from feaslearn.trainers.sample_order import column_ranks
 from feaslearn.trainers.standardize import weighted_sum
 
 Array = NDArray[np.float64]
@@ -66,18 +65,13 @@ class Policy(NamedTuple):
 
 
 def drawn_maps(objective: Objective, random: np.random.Generator, p: int) -> Array:
-    """Return Gaussian numbers (k, n, p) that move with features and decisions exchanged."""
-    features, _, decisions, weights = objective.whole()
-    rows, columns = column_ranks(features, weights), column_ranks(decisions, weights)
-    drawn = random.standard_normal((len(rows), len(columns), p))
-    return np.asarray(drawn[rows][:, columns])
+    """Return Gaussian numbers (k, n, p)."""
+    return random.standard_normal((objective.n_features, objective.n_decisions, p))
 
 
 def drawn_points(objective: Objective, random: np.random.Generator, p: int) -> Array:
-    """Return Gaussian numbers (p, n) that move with decisions exchanged."""
-    _, _, decisions, weights = objective.whole()
-    columns = column_ranks(decisions, weights)
-    return np.asarray(random.standard_normal((p, len(columns)))[:, columns])
+    """Return Gaussian numbers (p, n)."""
+    return random.standard_normal((p, objective.n_decisions))
 
 
 def linear_policy_of(objective: Objective) -> Policy:
