@@ -16,6 +16,7 @@ GONE: set[str] = {
     "bench",
     "plots.SizeDisplay",
     "regressor.Sandwich",
+    "trainers.Checkpoint",
     *(
         f"trainers.{name}.{parameter}"
         for name in ("AdaptiveSmoothing", "Annealing", "GradientDescent")
