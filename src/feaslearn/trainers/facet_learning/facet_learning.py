@@ -178,9 +178,10 @@ class FacetLearning(Trainer):
         regions: list[FacetRows] = []
         with ProgressBar("FacetLearning", self.n_starts) as bar:
             try:
-                for i, own in enumerate(random.spawn(self.n_starts)):
+                for i, seed in enumerate(random.integers(2**63, size=self.n_starts)):
                     # Other equalities or noise, chosen with more time, have other regions.
                     name = f"start {i}, noise {options.noise}, {len(start.E)} equalities"
+                    own = np.random.default_rng(seed)
                     work = partial(grown_region, start, samples, options, own)
                     rows = FacetRows(*options.run.cached(name, work))
                     regions.append(rows)
