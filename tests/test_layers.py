@@ -30,7 +30,7 @@ def test_every_layer_below_the_tools_is_kept_from_their_packages() -> None:
 def test_layers_are_in_the_agreed_order() -> None:
     (contract,) = (contract for contract in CONTRACTS if contract["type"] == "layers")
     assert " ".join(layer.strip("()") for layer in contract["layers"]) == (
-        "cli report plots export distributed io regressor network datasets checks consistency "
+        "cli report plots export distributed io regressor network datasets checks "
         "trainers baselines metrics formulations losses problem region hypotheses sets features "
         "known data costs results kernels runs atomic messages exceptions printable"
     )
