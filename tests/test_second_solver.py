@@ -20,7 +20,7 @@ from feaslearn.sets import checked_program, conic_solver
 from feaslearn.sets.checked_program import CheckedProgram, Optimum
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.intersection import intersect
-from feaslearn.trainers.mixed_integer.linear_model import LinearModel
+from feaslearn.trainers.mixed_integer.ternary_program import LinearModel
 
 
 def test_a_training_program_is_solved_by_another_solver(monkeypatch: Any) -> None:

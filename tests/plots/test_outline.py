@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull
 
 import feaslearn as fl
 from feaslearn.plots.outline import outline
-from feaslearn.plots.slopes import slopes
+from feaslearn.plots.region_display import slopes
 from feaslearn.sets import AffineImage
 
 Array = NDArray[np.float64]

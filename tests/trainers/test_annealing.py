@@ -14,10 +14,10 @@ from feaslearn.exceptions import DataError, SetError, UnsupportedError
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Annealing
 from feaslearn.trainers.annealed_objective import AnnealedObjective
+from feaslearn.trainers.annealing import dead_columns, revive
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.refit import polish, refit
 from feaslearn.trainers.returned_decisions import returned_loss
-from feaslearn.trainers.revival import dead_columns, revive
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.size_choice import simplest_within_error
 from feaslearn.trainers.starts.start import linear_policy_of

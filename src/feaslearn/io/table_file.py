@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from feaslearn.atomic import read_bytes, write_bytes
-from feaslearn.exceptions import DataError
+from feaslearn.exceptions import DataError, FeaslearnError, FileError, MissingExtraError
 from feaslearn.io.csv_file import csv_text, read_csv
-from feaslearn.io.parquet_file import MAGIC, parquet_bytes, read_parquet
 from feaslearn.io.table import Table
+from feaslearn.runs.memory import check_memory
 
 #: Larger tables are refused unless the caller says otherwise.
 MAX_BYTES = 2**30
 #: How names of files that can be written end.
 SUFFIXES = (".csv", ".parquet")
+
+Array = NDArray[np.float64]
+
+#: The first bytes of every Parquet file.
+MAGIC = b"PAR1"
 
 
 def read_table(
@@ -88,3 +97,116 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
     """Refuse the name of a table that says neither CSV nor Parquet."""
     if PurePath(path).suffix.lower() not in SUFFIXES:
         raise DataError(f"{os.fspath(path)}: tables are written to {' and '.join(SUFFIXES)} files")
+
+
+# Tables from and to Parquet files, where pyarrow is installed.
+
+
+def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
+    """Read a table; values that are not there become NaN.
+
+    Parameters
+    ----------
+    contents : bytes
+        What the file holds.
+    source : str
+        The file, for the messages.
+    max_values : int
+        More values than this are refused: a small file can stand for very many.
+
+    Returns
+    -------
+    Table
+        Columns of numbers, and of texts where the file holds something else.
+    """
+    pa, pq = _pyarrow()
+    try:
+        file = pq.ParquetFile(pa.BufferReader(contents))
+        rows, width = _rows(file.metadata), file.metadata.num_columns
+        if rows * width > max_values:
+            raise FileError(f"{source} claims {rows * width} values; the limit is {max_values}")
+        check_memory(
+            3.0 * rows * width,
+            f"{source} has {rows} rows of {width} values, which",
+            "fit from chunks: fl.Chunks(path), or --chunks on the command line",
+        )
+        _refuse_lists(source, file.schema_arrow)
+        _check_size(source, file.metadata)
+        # Texts that are stored once stay so: each row only refers to one.
+        texts = [field.name for field in file.schema_arrow if _is_text(pa.types, field.type)]
+        file = pq.ParquetFile(pa.BufferReader(contents), read_dictionary=texts)
+        # Threads that pyarrow leaves behind have been seen to end a process badly.
+        table = file.read(use_threads=False)
+        columns = [_column(pa, column) for column in table.columns]
+    except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
+        # OverflowError: of times that Python has no dates for.
+        if isinstance(error, FeaslearnError):
+            raise
+        raise DataError(f"{source}: not a Parquet file that can be read: {error}") from error
+    if table.num_rows == 0 or not columns:
+        raise DataError(f"{source}: there are no rows or no columns")
+    return Table(source, tuple(table.column_names), columns, lambda i: f"row {i + 1}")
+
+
+def parquet_bytes(names: Sequence[str], columns: Sequence[Sequence[Any] | Array]) -> bytes:
+    """Return a table as the contents of a Parquet file."""
+    pa, pq = _pyarrow()
+    buffer = io.BytesIO()
+    table = pa.Table.from_arrays([pa.array(column) for column in columns], names=list(names))
+    pq.write_table(table, buffer)
+    return buffer.getvalue()
+
+
+def _column(pa: Any, column: Any) -> Array | list[str]:
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.int8())
+    if pa.types.is_integer(column.type) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        numbers = column.cast(pa.float64(), safe=False).to_numpy()
+        return np.array(numbers, dtype=np.float64)
+    texts = []
+    for chunk in column.chunks:
+        if not pa.types.is_dictionary(chunk.type):
+            texts += ["" if value is None else str(value) for value in chunk.to_pylist()]
+            continue
+        known = ["" if value is None else str(value) for value in chunk.dictionary.to_pylist()]
+        texts += ["" if at is None else known[at] for at in chunk.indices.to_pylist()]
+    return texts
+
+
+def _is_text(types: Any, kind: Any) -> bool:
+    return bool(types.is_string(kind) or types.is_binary(kind) or types.is_large_string(kind))
+
+
+def _rows(metadata: Any) -> int:
+    """Return the most rows that any part of the end of the file speaks of."""
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    return max(int(metadata.num_rows), sum(int(group.num_rows) for group in groups))
+
+
+def _refuse_lists(source: str, schema: Any) -> None:
+    """Refuse lists, whose rows may hold any number of values."""
+    for field in schema:
+        if field.type.num_fields:
+            raise DataError(f"{source}: column {field.name!r} holds {field.type}; leave it out")
+
+
+def _check_size(source: str, metadata: Any) -> None:
+    """Refuse row groups that do not fit into memory, once decompressed."""
+    groups = range(metadata.num_row_groups)
+    total = sum(metadata.row_group(group).total_byte_size for group in groups)
+    check_memory(
+        total,
+        f"{source} is compressed: its row groups",
+        "fit from chunks, or read fewer columns",
+        size=1,
+    )
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet") from None
+    return pa, pq

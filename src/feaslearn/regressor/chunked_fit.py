@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from feaslearn.costs import ResolvedCost, resolve_cost
-from feaslearn.data import SHARD_ROWS, ChunkSource, ShardSource, TableShards, shards
+from feaslearn.data import SHARD_ROWS, Chunk, ChunkSource, Shard, ShardSource, TableShards, shards
+from feaslearn.data.observed import counting
 from feaslearn.data.survey import Survey
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.features import FeatureMap, fit_features
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective
 from feaslearn.regressor.checks import FitData
-from feaslearn.regressor.chunk_reader import ChunkReader
 from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.parameters import check_combination, check_parameters
+from feaslearn.regressor.sample_reader import SampleReader
 from feaslearn.regressor.training import outlier_warning
 from feaslearn.trainers import Auto, Convex, Trained, Trainer
 from feaslearn.trainers.automatic import (
@@ -201,3 +202,41 @@ def _check_observed(survey: Survey, chunks: ChunkSource) -> None:
             f"decisions: column {chunks.names.decisions[j]!r} has no observed value in a row of "
             "positive weight; drop the column"
         )
+
+
+# How a chunk becomes what a loss reads.
+
+
+@dataclass(frozen=True)
+class ChunkReader:
+    """Makes features and costs of a chunk's signals, and leaves out rows that do not count.
+
+    Parameters
+    ----------
+    features : FeatureMap
+        How features are made of signals.
+    cost : ResolvedCost or None
+        How costs are read from signals; without, they are zero.
+    sign : float
+        -1 where decisions maximise their cost.
+    """
+
+    features: FeatureMap
+    cost: ResolvedCost | None
+    sign: float
+
+    def __call__(self, chunk: Chunk) -> tuple[Shard, NDArray[np.intp]]:
+        """Return the shard, and which rows of the chunk it holds."""
+        signals, decisions, weights = (np.asarray(a, dtype=float) for a in chunk[:3])
+        kept = np.arange(len(weights))
+        count = counting(decisions, weights)
+        if not count.all():
+            kept = np.flatnonzero(count)
+            signals, decisions, weights = signals[kept], decisions[kept], weights[kept]
+        try:
+            shard = SampleReader(self.features, self.cost).made(signals, decisions, weights)
+        except DataError as error:
+            raise DataError(
+                f"{chunk.place}: {error} (rows are counted from row {chunk.first} of the data)"
+            ) from error
+        return shard.negated() if self.sign < 0.0 else shard, kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -16,7 +17,6 @@ from feaslearn.exceptions import CheckpointError, Problems
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import OutOfTime
-from feaslearn.trainers.hike import Hike
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.running import ENDS_ALL
@@ -210,3 +210,26 @@ class IterativeTrainer(Trainer):
             if result.status not in ENDS_ALL:
                 result.status = "optimal"
         return result
+
+
+# What the walks of one search have in common.
+
+
+class Hike:
+    """What the walks of one search share: the progress bar, and the sign to stop."""
+
+    def __init__(self, walks: list[Walk], bar: ProgressBar) -> None:
+        self.walks = walks
+        self.over = threading.Event()
+        self._bar = bar
+        self._lock = threading.Lock()
+
+    def show(self) -> None:
+        """Move the progress bar to the steps of all walks together."""
+        with self._lock:
+            done = sum(walk.steps for walk in self.walks)
+            self._bar.update(done, f"loss {self.least():.4g}")
+
+    def least(self) -> float:
+        """Return the least loss of all walks so far."""
+        return min(walk.loss for walk in self.walks)
