@@ -9,8 +9,8 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError, TimeLimitError
-from feaslearn.network.enumeration_search import EnumerationSearch
 from feaslearn.network.network_learner import line_frequencies
+from feaslearn.network.search import EnumerationSearch
 from feaslearn.network.solve import FlowSearch, general_search
 from feaslearn.runs import Clock
 from network.cases import classes, four_nodes

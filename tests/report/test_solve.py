@@ -13,7 +13,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnWarning
-from feaslearn.plots.outline import outline
+from feaslearn.plots.region_panels import outline
 from feaslearn.report.scene import region_program
 from report.browser import Browser
 

@@ -10,7 +10,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.network.solve import FlowSearch
-from feaslearn.trainers import automatic, backtracking, convex, known_refit
+from feaslearn.trainers import automatic, convex, gradient_descent, known_refit
 from feaslearn.trainers.facet_learning import growing
 from feaslearn.trainers.global_search import BilinearProgram
 from feaslearn.trainers.minkowski_fit import programs
@@ -112,7 +112,7 @@ def test_the_best_node_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("owner", "name"), [(BilinearProgram, "solve"), (backtracking, "nearest_in_class")]
+    ("owner", "name"), [(BilinearProgram, "solve"), (gradient_descent, "nearest_in_class")]
 )
 def test_the_best_map_of_a_global_search(
     owner: Any, name: str, monkeypatch: pytest.MonkeyPatch

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.checks.cases import Cases
-from feaslearn.checks.findings import first_of, lost_in_a_clone
+from feaslearn.checks.cases import Cases, first_of, lost_in_a_clone
 from feaslearn.exceptions import CheckError, FeaslearnError, Problems, TooManyVerticesError
 from feaslearn.kernels.nearest import can_project, nearest_rows
 from feaslearn.kernels.oracle import minimize_rows

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from feaslearn.costs import FloatArray
 from feaslearn.data.checks import Names
-from feaslearn.data.chunk import Chunk
-from feaslearn.data.chunk_source import ChunkSource
-from feaslearn.data.in_order import in_order
+from feaslearn.data.chunk_source import Chunk, ChunkSource, in_order
 from feaslearn.data.matrix import as_matrix
 from feaslearn.data.shard import SHARD_ROWS
 from feaslearn.data.sources.open_source import open_source
-from feaslearn.data.sources.table_source import Block, TableSource, Task
+from feaslearn.data.sources.parquet_source import Block, TableSource, Task
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import all_usual, beyond, find_columns, row_number
 

@@ -7,12 +7,15 @@ from feaslearn.formulations.batch import (
     SuboptimalityProgram,
     losses_by_program,
 )
-from feaslearn.formulations.binary_latent import least_binary_loss
+from feaslearn.formulations.complementarity import least_binary_loss
 from feaslearn.formulations.minkowski import MinkowskiProgram, ProgramAnswer, ProgramRows
 from feaslearn.formulations.program import PairSolution
-from feaslearn.formulations.smoothed_predictability import SmoothedPredictability
-from feaslearn.formulations.smoothed_program import SmoothedProgram, SmoothedSolution
-from feaslearn.formulations.smoothed_suboptimality import SmoothedSuboptimality
+from feaslearn.formulations.smoothed_program import (
+    SmoothedPredictability,
+    SmoothedProgram,
+    SmoothedSolution,
+    SmoothedSuboptimality,
+)
 
 __all__ = [
     "MinkowskiProgram",

@@ -12,10 +12,15 @@ from scipy.linalg import block_diag
 from feaslearn.exceptions import EmptySetError, InfeasibleProblemError
 from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.facets import Facets
-from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
-from feaslearn.hypotheses.layout import Layout
-from feaslearn.hypotheses.lifted_region import LiftedRegion, lifted_region
-from feaslearn.hypotheses.nearest_known import NearestKnown, SoftRows, least_broken, nearest_known
+from feaslearn.hypotheses.hypothesis import Hypothesis, Layout, Solved
+from feaslearn.hypotheses.lifted_region import (
+    LiftedRegion,
+    NearestKnown,
+    SoftRows,
+    least_broken,
+    lifted_region,
+    nearest_known,
+)
 from feaslearn.kernels.small_lp import OPTIMAL
 from feaslearn.known import KnownLimits, KnownShape
 from feaslearn.known.known_limits import pseudo_inverse

@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
-from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
-from feaslearn.hypotheses.layout import Layout
+from feaslearn.hypotheses.hypothesis import Hypothesis, Layout, Solved
 from feaslearn.hypotheses.scale_basis import SCALES, ScaleBasis
-from feaslearn.hypotheses.term import Term
-from feaslearn.hypotheses.term_account import account_of
+from feaslearn.hypotheses.term import Term, account_of
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.messages import did_you_mean
 from feaslearn.sets.affine_image import AffineImage

@@ -19,8 +19,7 @@ from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import Status, TrainingResult
 from feaslearn.trainers.convex import as_minkowski
-from feaslearn.trainers.minkowski_fit.moments import Moments
-from feaslearn.trainers.minkowski_fit.split import Split
+from feaslearn.trainers.minkowski_fit.moments import Moments, Split
 from feaslearn.trainers.streaming import AffineStream, DriftTest, MomentStream, Stream
 
 T = TypeVar("T")

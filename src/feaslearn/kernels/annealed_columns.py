@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.kernels._jit import inlined, kernel, summing_kernel
-from feaslearn.kernels.norms import SQUARED_L2, norm_and_slope
+from feaslearn.kernels.predictability import SQUARED_L2, norm_and_slope
 
 Array = NDArray[np.float64]
 

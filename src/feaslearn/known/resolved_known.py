@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from feaslearn.costs import AffineCost, FloatArray, FunctionCost, resolve_cost
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.known.known import CONTRADICTIONS, Known
-from feaslearn.known.known_limits import KnownLimits, KnownShape
+from feaslearn.known.known_limits import CONTRADICTIONS, Known, KnownLimits, KnownShape
 from feaslearn.messages import column_label, did_you_mean, find_columns, list_first
 
 Array = NDArray[np.float64]

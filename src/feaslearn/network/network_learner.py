@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.baselines.enumerated_network import (
+    NetworkEstimator,
     check_enumerable,
     equality_tolerance,
     mean_losses,
 )
-from feaslearn.baselines.network_estimator import NetworkEstimator
 from feaslearn.costs import CostSpecification
 from feaslearn.data import as_matrix
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems, TimeLimitError
@@ -22,12 +22,17 @@ from feaslearn.losses.loss import Loss
 from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.messages import did_you_mean
 from feaslearn.network.cut_search import CutSearch
-from feaslearn.network.enumeration_search import EnumerationSearch
-from feaslearn.network.identification import Identification, identify
+from feaslearn.network.identification import (
+    Identification,
+    LineCurve,
+    NextSignal,
+    best_signal,
+    draw_signals,
+    identify,
+    line_curve,
+)
 from feaslearn.network.integer_program import FloatArray
-from feaslearn.network.line_curve import LineCurve, line_curve
-from feaslearn.network.next_signal import NextSignal, best_signal, draw_signals
-from feaslearn.network.search import LineSearch, Search, no_limits
+from feaslearn.network.search import EnumerationSearch, LineSearch, Search, no_limits
 from feaslearn.network.solve import Solver, general_search, solve, training_result
 from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks, Node
 from feaslearn.problem.forward_problem import check_count

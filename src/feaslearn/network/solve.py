@@ -10,10 +10,17 @@ from feaslearn.baselines.enumerated_network import equality_tolerance
 from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.losses.suboptimality import Suboptimality
 from feaslearn.network.cut_search import CutSearch
-from feaslearn.network.enumeration_search import EnumerationSearch
 from feaslearn.network.flow_program import FlowProgram, price_levels
 from feaslearn.network.integer_program import FloatArray, IntegerAnswer, Outcome, Rows, all_but
-from feaslearn.network.search import Found, Limits, LineSearch, Network, Search, no_limits
+from feaslearn.network.search import (
+    EnumerationSearch,
+    Found,
+    Limits,
+    LineSearch,
+    Network,
+    Search,
+    no_limits,
+)
 from feaslearn.network.tight_cuts import find_tight_cuts
 from feaslearn.problem.network_samples import dispatch_of
 from feaslearn.results import Status, TrainingResult

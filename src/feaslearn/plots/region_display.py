@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, EmptySetError, InfeasibleProblemError
 from feaslearn.plots import region_panels as panels
-from feaslearn.plots.at_signal import at_signal
-from feaslearn.plots.canvas import Units, labels, pyplot, write
-from feaslearn.plots.columns import find, rows_of_decisions
+from feaslearn.plots.canvas import Units, at_signal, find, labels, pyplot, rows_of_decisions, write
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 

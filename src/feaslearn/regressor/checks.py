@@ -10,18 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.costs import AffineCost, FunctionCost, ResolvedCost, resolve_cost
 from feaslearn.data import Shard, TableShards, as_matrix, column_names
-from feaslearn.data.column_ends import column_ends
-from feaslearn.data.observed import counting
+from feaslearn.data.checks import column_ends, counting
 from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
 from feaslearn.features import FeatureMap, fit_features
 from feaslearn.hypotheses.constrained import half_spaces_of
-from feaslearn.hypotheses.nearest_known import least_broken
+from feaslearn.hypotheses.lifted_region import least_broken
 from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
 from feaslearn.losses import Loss
 from feaslearn.messages import column_label, list_first, row_number
-from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.outputs import Outputs
-from feaslearn.regressor.parameters import check_combination, check_parameters
+from feaslearn.regressor.parameters import FitProblems, check_combination, check_parameters
 from feaslearn.regressor.sample_reader import SampleReader
 from feaslearn.sets.conic_solver import nearest_by_solver
 from feaslearn.sets.half_spaces import HalfSpaces

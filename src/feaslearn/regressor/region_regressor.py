@@ -19,15 +19,13 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.known import Known
 from feaslearn.losses import Loss, Objective
 from feaslearn.regressor.checks import check_fit, check_weights
-from feaslearn.regressor.chunked_fit import fit_chunks
 from feaslearn.regressor.explanation.seen import Seen, look, look_at_part, look_on
 from feaslearn.regressor.facet_summary import summarize
-from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.outputs import Outputs
-from feaslearn.regressor.parameters import check_parameters
+from feaslearn.regressor.parameters import FitProblems, check_parameters
 from feaslearn.regressor.reader import Reader, check_columns, check_signals, read, remember_names
-from feaslearn.regressor.training import train
+from feaslearn.regressor.training import fit_chunks, train
 from feaslearn.runs import ended_by_user, one_blas_thread, whole_or_not
 from feaslearn.trainers import Streaming, Trained, Trainer
 from feaslearn.trainers.streaming import told_of_drift

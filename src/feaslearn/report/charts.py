@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.plots.loss_curve import recorded_losses
+from feaslearn.plots.learning_curve_display import recorded_losses
 from feaslearn.report.samples import Samples
 
 Array = NDArray[np.float64]

@@ -14,7 +14,7 @@ from feaslearn import __version__
 from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.data import Decisions
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
-from feaslearn.io.frame import Frame
+from feaslearn.io.table import Frame
 from feaslearn.metrics import evaluate
 from feaslearn.plots.canvas import Units, labels
 from feaslearn.regressor import RegionRegressor

@@ -20,10 +20,9 @@ from feaslearn.runs import Clock
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.trainers.bilinear_solvers import SOLVERS, BilinearSolver, Ended, make_solver
 from feaslearn.trainers.gradient_descent import GradientDescent
-from feaslearn.trainers.mixed_integer.found import Found
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.mixed_integer import bounded_result, check_gap
-from feaslearn.trainers.mixed_integer.node_program import NodeProgram
+from feaslearn.trainers.mixed_integer.node_program import Found, NodeProgram
 from feaslearn.trainers.mixed_integer.starts import improved, starts
 from feaslearn.trainers.mixed_integer.ternary_program import check_program
 from feaslearn.trainers.running import Given

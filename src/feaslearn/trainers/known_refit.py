@@ -13,13 +13,14 @@ from feaslearn.data import Shard
 from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.lifted_region import (
+    FIRST_OF_ALL,
     LiftedRegion,
     LiftedSlopes,
+    in_rows_of_size_one,
     lifted_region,
     pull_back,
 )
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.hypotheses.nearest_known import FIRST_OF_ALL, in_rows_of_size_one
 from feaslearn.hypotheses.scaled import Scaled
 from feaslearn.hypotheses.ternary import Ternary
 from feaslearn.kernels.facet_loss import facet_loss

@@ -12,8 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data.matrix import column_names, nested_columns
-from feaslearn.data.sources.parquet_source import ParquetSource, arrow_column, reading
-from feaslearn.data.sources.table_source import Block, TableSource, Task, cut
+from feaslearn.data.sources.parquet_source import (
+    Block,
+    ParquetSource,
+    TableSource,
+    Task,
+    arrow_column,
+    cut,
+    reading,
+)
 from feaslearn.exceptions import DataError, DataTypeError
 
 #: Before this version `collect_batches` was missing, or swallowed errors.

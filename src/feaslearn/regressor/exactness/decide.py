@@ -18,8 +18,7 @@ from feaslearn.losses import Objective, Predictability
 from feaslearn.regressor.exactness.by_rows import blame, by_bound, decide_by_rows, no, yes
 from feaslearn.regressor.exactness.contradiction import examine, shrink
 from feaslearn.regressor.exactness.linear_system import LinearSystem
-from feaslearn.regressor.exactness.question import Question, ask
-from feaslearn.regressor.exactness.verdict import Verdict, listed
+from feaslearn.regressor.exactness.verdict import Question, Verdict, ask, listed
 from feaslearn.regressor.region_regressor import RegionRegressor
 from feaslearn.sets.checked_program import CheckedProgram
 from feaslearn.sets.sizes import extent_of, powers_of_two

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses import Blend, MapHypothesis, Minkowski
-from feaslearn.hypotheses.term_account import account_of
+from feaslearn.hypotheses.term import account_of
 from feaslearn.regressor.explanation.explanation import Explanation, Limit, Outside
-from feaslearn.regressor.explanation.exposure import ends_of_terms, exposure
-from feaslearn.regressor.explanation.seen import Seen, angle
+from feaslearn.regressor.explanation.seen import Seen, angle, ends_of_terms, exposure
 from feaslearn.regressor.reader import (
     check_signals,
     decision_names,

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.hypotheses.scale_basis import ScaleBasis
-from feaslearn.hypotheses.term import Term
+from feaslearn.hypotheses.term import Term, TermPatterns
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
-from feaslearn.hypotheses.term_patterns import TermPatterns
 from feaslearn.kernels.pattern_sums import pattern_sums
-from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, gram_of
-from feaslearn.trainers.minkowski_fit.split import Split
+from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, gram_of
 from feaslearn.trainers.minkowski_fit.units import Units
 
 Array = NDArray[np.float64]

@@ -17,9 +17,8 @@ from feaslearn.losses import Objective
 from feaslearn.results import Status
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.trainers.canonical_view import CanonicalView
-from feaslearn.trainers.mixed_integer.found import Found, Watch
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
-from feaslearn.trainers.mixed_integer.node_program import NodeProgram
+from feaslearn.trainers.mixed_integer.node_program import Found, NodeProgram, Watch
 from feaslearn.trainers.mixed_integer.starts import improved, starts, with_margin
 from feaslearn.trainers.progress import ProgressBar
 

@@ -17,16 +17,16 @@ from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.results import Status, TrainingResult, remark
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.trainers.least_squares import least_squares
-from feaslearn.trainers.mixed_integer.found import Callback, Found, Watch
 from feaslearn.trainers.mixed_integer.listed_search import (
     in_own_units,
     search_listed,
 )
+from feaslearn.trainers.mixed_integer.node_program import Callback, Found, Watch
 from feaslearn.trainers.mixed_integer.ternary_program import TANGENTS, TernaryProgram
 from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
 from feaslearn.trainers.running import Given
+from feaslearn.trainers.standardize import least_squares
 from feaslearn.trainers.trainer import Trained, Trainer
 
 logger = logging.getLogger("feaslearn")

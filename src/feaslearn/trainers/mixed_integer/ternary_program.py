@@ -17,7 +17,7 @@ from feaslearn.results import remark
 from feaslearn.runs import Clock, Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.sets import Box, Hypersimplex, L1Ball, PrimitiveSet, Simplex
-from feaslearn.trainers.mip_run import run_mip
+from feaslearn.trainers.bilinear_solvers import run_mip
 
 #: Bytes that a row of a program takes, as it is written and in the solver.
 ROW_BYTES = 600.0
