@@ -38,6 +38,7 @@ check-style: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/check_docstrings.py
+	$(BIN)/python docs/check_size.py --check
 
 bench: $(VENV)/.test ## run every benchmark; each prints a ratio
 	$(BIN)/python benchmarks/run.py

@@ -12,15 +12,15 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
 from feaslearn.formulations import program
-from feaslearn.hypotheses import small_programs
-from feaslearn.hypotheses.small_programs import Limits, solve_programs
+from feaslearn.hypotheses import facet_rows
+from feaslearn.hypotheses.facet_rows import Limits, solve_programs
 from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED
 from feaslearn.results import remarks_heard
 from feaslearn.sets import checked_program, conic_solver
 from feaslearn.sets.checked_program import CheckedProgram, Optimum
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.intersection import intersect
-from feaslearn.trainers.mixed_integer.linear_model import LinearModel
+from feaslearn.trainers.mixed_integer.ternary_program import LinearModel
 
 
 def test_a_training_program_is_solved_by_another_solver(monkeypatch: Any) -> None:
@@ -56,7 +56,7 @@ def test_a_conic_program_is_solved_by_highs(monkeypatch: Any, caplog: Any) -> No
 
 @pytest.mark.parametrize("status", [UNSOLVED, OPTIMAL])
 def test_small_programs_without_a_proof_go_to_highs(monkeypatch: Any, status: int) -> None:
-    solve_rows = small_programs.solve_rows
+    solve_rows = facet_rows.solve_rows
 
     def fails(*arguments: Any) -> None:
         solve_rows(*arguments)
@@ -65,7 +65,7 @@ def test_small_programs_without_a_proof_go_to_highs(monkeypatch: Any, status: in
     limits = Limits(np.array([[1.0], [9.0]]), np.zeros((2, 2)), np.ones((2, 2)))
     program = (np.ones((1, 2)), limits, np.array([[1.0, 2], [1, 2]]), np.zeros(1))
     if status == UNSOLVED:
-        monkeypatch.setattr(small_programs, "solve_rows", fails)
+        monkeypatch.setattr(facet_rows, "solve_rows", fails)
     found = solve_programs(*program)
     assert found.status.tolist() == [OPTIMAL, INFEASIBLE]
     np.testing.assert_allclose(found.decisions[0], [1.0, 0.0])

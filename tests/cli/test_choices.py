@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import feaslearn as fl
-from feaslearn.cli import choices
-from feaslearn.cli.hypothesis_text import parse_hypothesis, usages
+from feaslearn.cli import fit
+from feaslearn.cli.fit import parse_hypothesis, usages
 from feaslearn.cli.talk import one_line
 from feaslearn.exceptions import DataError
 from feaslearn.trainers import Trainer
@@ -55,23 +55,23 @@ def test_hypotheses_that_are_not_known(text: str) -> None:
 
 
 def test_every_trainer_can_be_named() -> None:
-    assert choices.parse_trainer("auto") == "auto"
-    assert isinstance(choices.parse_trainer("facet-learning"), fl.trainers.FacetLearning)
-    assert isinstance(choices.parse_trainer("gradient-descent"), Trainer)
+    assert fit.parse_trainer("auto") == "auto"
+    assert isinstance(fit.parse_trainer("facet-learning"), fl.trainers.FacetLearning)
+    assert isinstance(fit.parse_trainer("gradient-descent"), Trainer)
     for text in ("trainer", "iterative-trainer", "iterate", "GradientDescent", ""):
         with pytest.raises(DataError, match="--trainer"):
-            choices.parse_trainer(text)
+            fit.parse_trainer(text)
 
 
 def test_losses_and_features() -> None:
-    assert repr(choices.parse_loss("suboptimality:l1")) == "Suboptimality(norm='l1')"
-    assert choices.parse_features("non-cost") == "non-cost"
-    assert repr(choices.parse_features("spline:4")) == (
+    assert repr(fit.parse_loss("suboptimality:l1")) == "Suboptimality(norm='l1')"
+    assert fit.parse_features("non-cost") == "non-cost"
+    assert repr(fit.parse_features("spline:4")) == (
         "SplineTransformer(include_bias=False, n_knots=4)"
     )
     for text in ("scale:2", "all:1", "poly:x", "poly:", "StandardScaler"):
         with pytest.raises(DataError, match="--features"):
-            choices.parse_features(text)
+            fit.parse_features(text)
 
 
 def test_one_line() -> None:

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import feaslearn as fl
-from feaslearn.cli.hypothesis_text import usages
+from feaslearn.cli.fit import usages
 
 WITH_EXAMPLES = ["", "demo", "fit", "predict", "evaluate", "report", "export"]
 OTHERS = ["reproduce"]

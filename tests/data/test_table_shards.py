@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from feaslearn.data import SHARD_ROWS, Shard, TableShards, shards
-from feaslearn.data.column_ends import column_ends
+from feaslearn.data.checks import column_ends
 
 
 def table(n_rows: int, dtype: type = np.float64) -> Shard:

@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 import feaslearn as fl
 from feaslearn.datasets import DcGrid, case_file, make_dcopf
-from feaslearn.datasets.generator_costs import read_costs
+from feaslearn.datasets.dc_grid import read_costs
 from feaslearn.exceptions import (
     DataError,
     FeaslearnWarning,

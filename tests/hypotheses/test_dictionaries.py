@@ -9,22 +9,22 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError
-from feaslearn.hypotheses import dictionary
+from feaslearn.hypotheses import minkowski
 
 
 def test_dictionaries_have_the_terms_that_they_say() -> None:
     def of(terms: list[fl.Term]) -> list[tuple[int, ...]]:
         return [tuple(term.places()[0].tolist()) for term in terms]  # type: ignore[index]
 
-    assert of(dictionary.windows(4, [2, 3])) == [
+    assert of(minkowski.windows(4, [2, 3])) == [
         *((0, 1), (1, 2), (2, 3)),
         *((0, 1, 2), (0, 1, 2), (1, 2, 3), (1, 2, 3)),
     ]
-    smoothed = dictionary.smoothed(4, [2])
+    smoothed = minkowski.smoothed(4, [2])
     assert [term.primitive.m for term in smoothed] == [1, 2, 3]
     average = [[0.5, 0, 0, 0], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0.5, 1.0]]
     np.testing.assert_array_equal(smoothed[0].embedding(4), average)
-    middle = dictionary.smoothed(4, [3], step=2)
+    middle = minkowski.smoothed(4, [3], step=2)
     assert [term.primitive.m for term in middle] == [2]
     np.testing.assert_allclose(middle[0].embedding(4)[:, 0], [0.5, 0.5, 0, 0])
     np.testing.assert_allclose(middle[0].embedding(4)[:, 1], [1 / 3, 1 / 3, 1 / 3, 0])
@@ -42,69 +42,69 @@ def described(terms: list[fl.Term]) -> list[tuple[str, Any, Any]]:
 
 def test_dictionaries_word_by_word() -> None:
     ones = [1.0, 1.0]
-    assert described(dictionary.hypersimplices(3)) == [
+    assert described(minkowski.hypersimplices(3)) == [
         ("Hypersimplex(3, 1)", [0, 1, 2], [1.0] * 3),
         ("Hypersimplex(3, 2)", [0, 1, 2], [1.0] * 3),
     ]
     pairs = [("Simplex(2)", [i, j], ones) for i, j in ((0, 1), (0, 2), (1, 2))]
     whole = ("Simplex(3)", [0, 1, 2], [1.0] * 3)
-    assert described(dictionary.simplices(3, [2, 3])) == [*pairs, whole]
-    assert described(dictionary.simplices(3, [3], reflected=True)) == [
+    assert described(minkowski.simplices(3, [2, 3])) == [*pairs, whole]
+    assert described(minkowski.simplices(3, [3], reflected=True)) == [
         ("Simplex(3)", [0, 1, 2], [-1.0] * 3)
     ]
-    assert described(dictionary.weighted_simplices([1.0, 2.0, 4.0], [2])) == [
+    assert described(minkowski.weighted_simplices([1.0, 2.0, 4.0], [2])) == [
         ("Simplex(2)", [0, 1], [1.0, 2.0]),
         ("Simplex(2)", [0, 2], [1.0, 4.0]),
         ("Simplex(2)", [1, 2], [2.0, 4.0]),
     ]
     unit = "Box(1, lower=0.0, upper=1.0)"
-    assert described(dictionary.segments([[0.0, 3.0, 0.0], [1.0, -1.0, 0.0]])) == [
+    assert described(minkowski.segments([[0.0, 3.0, 0.0], [1.0, -1.0, 0.0]])) == [
         (unit, [1], [3.0]),
         (unit, None, [[1.0], [-1.0], [0.0]]),
     ]
-    assert described(dictionary.automatic(1)) == [(unit, [0], [1.0])]
+    assert described(minkowski.automatic(1)) == [(unit, [0], [1.0])]
     along = [(unit, [j], [1.0]) for j in range(3)]
-    assert described(dictionary.automatic(3))[2:] == [*pairs, *along]
-    assert described(dictionary.automatic(2)) == [("Hypersimplex(2, 1)", [0, 1], ones), *along[:2]]
-    assert len(dictionary.automatic(12)) == 11 + 66 + 12
+    assert described(minkowski.automatic(3))[2:] == [*pairs, *along]
+    assert described(minkowski.automatic(2)) == [("Hypersimplex(2, 1)", [0, 1], ones), *along[:2]]
+    assert len(minkowski.automatic(12)) == 11 + 66 + 12
     # Of 24 decisions every second moving average, over two to six.
-    assert len(dictionary.automatic(24)) == 23 + 5 * 11 + 24
+    assert len(minkowski.automatic(24)) == 23 + 5 * 11 + 24
 
 
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: dictionary.hypersimplices(0), "n is 0, expected a whole number >= 1"),
-        (lambda: dictionary.hypersimplices(True), "n is True"),
-        (lambda: dictionary.windows(2.0, [2]), "n is 2.0"),
-        (lambda: dictionary.windows(3, [1]), "lengths is 1, expected a whole number >= 2"),
-        (lambda: dictionary.windows(3, [4]), "lengths holds 4, but there are 3 decisions"),
-        (lambda: dictionary.smoothed(3, [2], 0), "step is 0"),
-        (lambda: dictionary.smoothed(0, [2]), "n is 0"),
-        (lambda: dictionary.simplices(3, 2), "sizes=2 is not a list"),
-        (lambda: dictionary.simplices(0, [2]), "n is 0"),
-        (lambda: dictionary.simplices(60, [4]), "487635 simplices over 60 decisions are too many"),
-        (lambda: dictionary.segments("ab"), "G does not hold numbers"),
-        (lambda: dictionary.segments([1.0, 2.0]), r"G has shape \(2,\)"),
-        (lambda: dictionary.segments(np.zeros((0, 2))), r"G has shape \(0, 2\)"),
-        (lambda: dictionary.segments([[np.inf, 1.0]]), "expected finite numbers"),
-        (lambda: dictionary.weighted_simplices([1.0, 0.0], [2]), "must be positive"),
-        (lambda: dictionary.weighted_simplices([[1.0]], [2]), "must be positive"),
-        (lambda: dictionary.weighted_simplices([1.0, np.inf], [2]), "must be positive"),
+        (lambda: minkowski.hypersimplices(0), "n is 0, expected a whole number >= 1"),
+        (lambda: minkowski.hypersimplices(True), "n is True"),
+        (lambda: minkowski.windows(2.0, [2]), "n is 2.0"),
+        (lambda: minkowski.windows(3, [1]), "lengths is 1, expected a whole number >= 2"),
+        (lambda: minkowski.windows(3, [4]), "lengths holds 4, but there are 3 decisions"),
+        (lambda: minkowski.smoothed(3, [2], 0), "step is 0"),
+        (lambda: minkowski.smoothed(0, [2]), "n is 0"),
+        (lambda: minkowski.simplices(3, 2), "sizes=2 is not a list"),
+        (lambda: minkowski.simplices(0, [2]), "n is 0"),
+        (lambda: minkowski.simplices(60, [4]), "487635 simplices over 60 decisions are too many"),
+        (lambda: minkowski.segments("ab"), "G does not hold numbers"),
+        (lambda: minkowski.segments([1.0, 2.0]), r"G has shape \(2,\)"),
+        (lambda: minkowski.segments(np.zeros((0, 2))), r"G has shape \(0, 2\)"),
+        (lambda: minkowski.segments([[np.inf, 1.0]]), "expected finite numbers"),
+        (lambda: minkowski.weighted_simplices([1.0, 0.0], [2]), "must be positive"),
+        (lambda: minkowski.weighted_simplices([[1.0]], [2]), "must be positive"),
+        (lambda: minkowski.weighted_simplices([1.0, np.inf], [2]), "must be positive"),
     ],
 )
 def test_dictionaries_that_cannot_be(make: Any, said: str) -> None:
     with pytest.raises(DataError, match=said):
         make()
-    assert len(dictionary.simplices(20, [3])) == 1140
+    assert len(minkowski.simplices(20, [3])) == 1140
 
 
 def test_builders_of_sums_take_the_lists() -> None:
     for made, listed in (
-        (fl.Minkowski.hypersimplices(4), dictionary.hypersimplices(4)),
-        (fl.Minkowski.pairs(4), dictionary.simplices(4, [2])),
-        (fl.Minkowski.windows(4, [2, 3]), dictionary.windows(4, [2, 3])),
-        (fl.Minkowski.smoothed(6, [2]), dictionary.smoothed(6, [2], 1)),
-        (fl.Minkowski.smoothed(6, [2], 2), dictionary.smoothed(6, [2], 2)),
+        (fl.Minkowski.hypersimplices(4), minkowski.hypersimplices(4)),
+        (fl.Minkowski.pairs(4), minkowski.simplices(4, [2])),
+        (fl.Minkowski.windows(4, [2, 3]), minkowski.windows(4, [2, 3])),
+        (fl.Minkowski.smoothed(6, [2]), minkowski.smoothed(6, [2], 1)),
+        (fl.Minkowski.smoothed(6, [2], 2), minkowski.smoothed(6, [2], 2)),
     ):
         assert [term.key(6) for term in made.terms_of(6)] == [term.key(6) for term in listed]

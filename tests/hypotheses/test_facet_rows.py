@@ -10,8 +10,15 @@ from scipy.optimize import linprog
 
 import feaslearn as fl
 from feaslearn.exceptions import SetError, UnsupportedError
-from feaslearn.hypotheses.facet_rows import RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET, FacetRows
-from feaslearn.hypotheses.small_programs import FacetSolutions, Limits, _units
+from feaslearn.hypotheses.facet_rows import (
+    RELAX_BOUND,
+    RELAX_EQUALITY,
+    RELAX_FACET,
+    FacetRows,
+    FacetSolutions,
+    Limits,
+    _units,
+)
 from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL
 from feaslearn.known import KnownLimits
 

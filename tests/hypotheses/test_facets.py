@@ -10,8 +10,7 @@ from scipy.optimize import linprog, minimize
 
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning, SetError, UnsupportedError
-from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.hypotheses.small_programs import Limits, solve_programs
+from feaslearn.hypotheses.facet_rows import FacetRows, Limits, solve_programs
 from feaslearn.kernels import small_lp
 from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED
 from feaslearn.trainers import FacetLearning
@@ -70,7 +69,7 @@ def test_predictions_minimise_over_the_region() -> None:
 
 
 def test_programs_that_the_kernel_leaves_go_to_highs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from feaslearn.hypotheses import small_programs
+    from feaslearn.hypotheses import facet_rows as small_programs
 
     hypothesis, rows, theta, features, costs = random_case(1)
     rows = rows._replace(e=rows.e + 0.0)

@@ -9,8 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 import feaslearn as fl
-from feaslearn.hypotheses.boxed_form import boxed_form
-from feaslearn.hypotheses.lifted_region import LiftedSlopes, lifted_region, pull_back
+from feaslearn.hypotheses.lifted_region import LiftedSlopes, boxed_form, lifted_region, pull_back
 from feaslearn.hypotheses.scale_basis import ScaleBasis
 
 SCALES = ("affine", "shared", "constant", "box", "tents")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.hypotheses.term_account import account_of
+from feaslearn.hypotheses.term import account_of
 
 NAMES = ["gas", "coal", "wind"]
 

@@ -10,8 +10,8 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import DataError, FeaslearnError, Problems
 from feaslearn.hypotheses.map_hypothesis import Maps
+from feaslearn.hypotheses.term import TermPatterns
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
-from feaslearn.hypotheses.term_patterns import TermPatterns
 
 
 @pytest.mark.parametrize(

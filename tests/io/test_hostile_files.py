@@ -26,8 +26,8 @@ from feaslearn.exceptions import (
     UnsupportedError,
 )
 from feaslearn.io.arrays import encode_array
-from feaslearn.io.frame import Frame
 from feaslearn.io.model_file import _checksum
+from feaslearn.io.table import Frame
 
 
 def encoded(model: fl.RegionRegressor, folder: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import feaslearn as fl
 from feaslearn.exceptions import DataError, FeaslearnError, FileError, MissingExtraError, Problems
 from feaslearn.io import Frame, Table, read_table, write_table
-from feaslearn.io.csv_file import csv_text, read_csv
+from feaslearn.io.table_file import csv_text, read_csv
 
 
 def numbers(table: Table, *names: str, allow_missing: bool = False) -> np.ndarray:

@@ -8,9 +8,8 @@ import pytest
 from feaslearn import Simplex
 from feaslearn.kernels._jit import kernel
 from feaslearn.kernels.annealed import annealed_rows
-from feaslearn.kernels.annealed_columns import ROWS, annealed_columns
-from feaslearn.kernels.exponential import exponentials
-from feaslearn.kernels.norms import L1, L2, LINF, SQUARED_L2
+from feaslearn.kernels.annealed_columns import ROWS, annealed_columns, exponentials
+from feaslearn.kernels.predictability import L1, L2, LINF, SQUARED_L2
 
 
 @pytest.mark.parametrize("norm", [SQUARED_L2, L2, L1, LINF])

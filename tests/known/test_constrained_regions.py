@@ -13,8 +13,7 @@ import feaslearn as fl
 from feaslearn.hypotheses import constrained
 from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.hypotheses.lifted_region import LiftedRegion
-from feaslearn.hypotheses.nearest_known import least_broken
+from feaslearn.hypotheses.lifted_region import LiftedRegion, least_broken
 from feaslearn.known import KnownLimits
 
 Array = NDArray[np.float64]

@@ -9,10 +9,9 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError, TimeLimitError
-from feaslearn.network.bootstrap import line_frequencies
-from feaslearn.network.enumeration_search import EnumerationSearch
-from feaslearn.network.flow_search import FlowSearch
-from feaslearn.network.solve import general_search
+from feaslearn.network.network_learner import line_frequencies
+from feaslearn.network.search import EnumerationSearch
+from feaslearn.network.solve import FlowSearch, general_search
 from feaslearn.runs import Clock
 from network.cases import classes, four_nodes
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 import feaslearn as fl
-from feaslearn.plots.outline import outline
-from feaslearn.plots.slopes import slopes
+from feaslearn.plots.region_display import slopes
+from feaslearn.plots.region_panels import outline
 from feaslearn.sets import AffineImage
 
 Array = NDArray[np.float64]

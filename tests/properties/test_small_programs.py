@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from feaslearn.hypotheses.small_programs import Limits, solve_programs
+from feaslearn.hypotheses.facet_rows import Limits, solve_programs
 from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL
 
 

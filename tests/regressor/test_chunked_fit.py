@@ -166,9 +166,9 @@ def test_sums_over_chunks_train_like_sums_over_arrays(
     X, y = samples(400)
     for module in ("sample_order", "canonical_view"):
         monkeypatch.setattr(f"feaslearn.trainers.{module}.MOST_SORTED", 0)
-    monkeypatch.setattr("feaslearn.regressor.chunked_fit.MOST_SORTED", 0)
+    monkeypatch.setattr("feaslearn.regressor.training.MOST_SORTED", 0)
     if isinstance(trainer, Annealing):
-        monkeypatch.setattr("feaslearn.trainers.some_samples.MOST_SAMPLES", 200)
+        monkeypatch.setattr("feaslearn.trainers.contest.MOST_SAMPLES", 200)
     model = fl.RegionRegressor(
         fl.Affine(fl.Simplex(3)), cost=[0, 1, 2], trainer=trainer, random_state=0
     )

@@ -16,7 +16,7 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import DataError, FileError, MissingExtraError, NotFittedError
 from feaslearn.report import comparison, write_report
-from feaslearn.report.chart import Chart, nice_steps
+from feaslearn.report.charts import Chart, nice_steps
 from feaslearn.report.comparison import compare
 from feaslearn.report.findings import find_problems
 from feaslearn.report.page_file import script_json

@@ -13,8 +13,8 @@ from sklearn.preprocessing import PolynomialFeatures
 
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnWarning
-from feaslearn.plots.outline import outline
-from feaslearn.report.region_program import region_program
+from feaslearn.plots.region_panels import outline
+from feaslearn.report.scene import region_program
 from report.browser import Browser
 
 SOLVE = Path(fl.report.__file__).parent / "page" / "solve.js"

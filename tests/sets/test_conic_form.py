@@ -18,7 +18,7 @@ from feaslearn.sets import Cone, ConicForm, L1Ball, L2Ball, Simplex
 from feaslearn.sets import conic_solver as module
 from feaslearn.sets.conic_form import stack
 from feaslearn.sets.conic_solver import ConicSolution, minimize_linear, nearest_by_solver
-from feaslearn.sets.linear_solver import minimize_polyhedral
+from feaslearn.sets.primitive_set import minimize_polyhedral
 from registry import CURVED, NAMES, POLYHEDRAL, example
 
 MIXED = ConicForm(

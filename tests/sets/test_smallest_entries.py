@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from feaslearn.sets import smallest_entries as module
-from feaslearn.sets.smallest_entries import FEW_ENTRIES, smallest_entries
+from feaslearn.hypotheses import term_minimizers as module
+from feaslearn.hypotheses.term_minimizers import FEW_ENTRIES, smallest_entries
 
 
 @pytest.mark.parametrize("p", [1, 2, 5, FEW_ENTRIES, FEW_ENTRIES + 1, 20])

@@ -10,7 +10,7 @@ from feaslearn import ConicSet
 from feaslearn.sets import Cone, ConicForm
 from feaslearn.sets.conic_form import stack
 from feaslearn.sets.conic_solver import ConicSolution, minimize_linear
-from feaslearn.sets.turning import turn
+from feaslearn.sets.primitive_set import turn
 from registry import CURVED, POLYHEDRAL, example, generators, size_of
 
 STEP = 1e-4

@@ -14,12 +14,12 @@ from feaslearn.exceptions import DataError, SetError, UnsupportedError
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Annealing
 from feaslearn.trainers.annealed_objective import AnnealedObjective
+from feaslearn.trainers.annealing import dead_columns, revive
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.refit import polish, refit
 from feaslearn.trainers.returned_decisions import returned_loss
-from feaslearn.trainers.revival import dead_columns, revive
 from feaslearn.trainers.ridge import Ridge
-from feaslearn.trainers.size_choice import simplest_within_error
+from feaslearn.trainers.ridge_choice import simplest_within_error
 from feaslearn.trainers.starts.start import linear_policy_of
 from registry import example
 
@@ -152,7 +152,7 @@ def test_limits_end_a_search() -> None:
 
 
 def test_a_part_of_many_samples_chooses_and_all_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("feaslearn.trainers.some_samples.MOST_SAMPLES", 60)
+    monkeypatch.setattr("feaslearn.trainers.contest.MOST_SAMPLES", 60)
     data = fl.datasets.make_l1_ball(150, random_state=0)
     model = fl.RegionRegressor(
         fl.Affine(fl.Simplex(5)), cost=data.cost, trainer=Annealing(), random_state=0

@@ -17,7 +17,7 @@ from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.metrics import pooled_r2
 from feaslearn.trainers import FacetLearning
 from feaslearn.trainers.facet_learning import facet_program
-from feaslearn.trainers.facet_learning.equalities import find_equalities
+from feaslearn.trainers.facet_learning.facet_learning import find_equalities
 from feaslearn.trainers.facet_learning.facet_program import fit_facet
 from feaslearn.trainers.facet_learning.facet_search import GrowthOptions
 from feaslearn.trainers.facet_learning.growth import loss_of

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.network.flow_search import FlowSearch
-from feaslearn.trainers import automatic, backtracking, convex, known_refit
-from feaslearn.trainers.bilinear_program import BilinearProgram
+from feaslearn.network.solve import FlowSearch
+from feaslearn.trainers import automatic, convex, gradient_descent, known_refit
 from feaslearn.trainers.facet_learning import growing
+from feaslearn.trainers.global_search import BilinearProgram
 from feaslearn.trainers.minkowski_fit import programs
 from feaslearn.trainers.minkowski_fit.penalized import Penalized
-from feaslearn.trainers.mixed_integer.branch_and_bound import BranchAndBound
-from feaslearn.trainers.mixed_integer.linear_model import LinearModel
+from feaslearn.trainers.mixed_integer.listed_search import BranchAndBound
+from feaslearn.trainers.mixed_integer.ternary_program import LinearModel
 
 SWITCH = fl.datasets.make_switch(40, noise=0.1, random_state=0)
 BALL = fl.datasets.make_l1_ball(30, n=2, noise=0.1, random_state=0)
@@ -112,7 +112,7 @@ def test_the_best_node_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("owner", "name"), [(BilinearProgram, "solve"), (backtracking, "nearest_in_class")]
+    ("owner", "name"), [(BilinearProgram, "solve"), (gradient_descent, "nearest_in_class")]
 )
 def test_the_best_map_of_a_global_search(
     owner: Any, name: str, monkeypatch: pytest.MonkeyPatch

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from feaslearn.trainers.least_squares import least_squares
+from feaslearn.trainers.standardize import least_squares
 
 
 def example(seed: int, n_rows: int = 30) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

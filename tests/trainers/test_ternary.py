@@ -14,8 +14,7 @@ from feaslearn.exceptions import InfeasibleProblemError, SolverError, Unsupporte
 from feaslearn.losses import Objective
 from feaslearn.trainers import GradientDescent, MixedInteger
 from feaslearn.trainers.automatic import choose_trainer
-from feaslearn.trainers.mixed_integer.linear_model import LinearModel
-from feaslearn.trainers.mixed_integer.ternary_program import TernaryProgram
+from feaslearn.trainers.mixed_integer.ternary_program import LinearModel, TernaryProgram
 
 SETS = {"box": fl.Box(2, -1.0, [1.0, 2.0]), "l1-ball": fl.L1Ball(2), "simplex": fl.Simplex(2)}
 LOSSES = {

@@ -16,10 +16,10 @@ from feaslearn.losses import Objective
 from feaslearn.runs import Clock, OutOfTime, Run
 from feaslearn.trainers import annealing, automatic
 from feaslearn.trainers.minkowski_fit import programs
-from feaslearn.trainers.minkowski_fit.dual_active_set import DualActiveSet
+from feaslearn.trainers.minkowski_fit.scale_cone import DualActiveSet
 from feaslearn.trainers.minkowski_fit.shard_moments import ShardMoments
 from feaslearn.trainers.minkowski_fit.units import Units
-from feaslearn.trainers.mixed_integer.linear_model import LinearModel
+from feaslearn.trainers.mixed_integer.ternary_program import LinearModel
 from feaslearn.trainers.quasi_newton import quasi_newton
 
 POWER = fl.datasets.make_power5(300, noise=0.1, random_state=0)

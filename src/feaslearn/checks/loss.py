@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.checks.findings import first_of, lost_in_a_clone
+from feaslearn.checks.cases import first_of, lost_in_a_clone
 from feaslearn.checks.gradient import check_gradient
 from feaslearn.data import Shard
 from feaslearn.exceptions import CheckError, Problems

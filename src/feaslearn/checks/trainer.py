@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from feaslearn.checks.findings import changed_parameters, first_of, lost_in_a_clone
+from feaslearn.checks.cases import changed_parameters, first_of, lost_in_a_clone
 from feaslearn.data import Shard
 from feaslearn.exceptions import CheckError, Problems
 from feaslearn.hypotheses import Affine, Hypothesis, MapHypothesis

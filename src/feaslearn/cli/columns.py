@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from feaslearn.costs import CostSpecification, FunctionCost
 from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
-from feaslearn.io.frame import Frame
-from feaslearn.io.table import Table
+from feaslearn.io.table import Frame, Table
 from feaslearn.messages import is_pattern, list_first
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names

@@ -16,7 +16,7 @@ from rich.table import Table
 import feaslearn as fl
 from feaslearn.atomic import check_writable
 from feaslearn.cli.talk import Talk
-from feaslearn.io.frame import Frame
+from feaslearn.io.table import Frame
 from feaslearn.io.table_file import write_table
 from feaslearn.metrics import LABELS, Evaluation
 from feaslearn.report import write_report

@@ -2,26 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table as Grid
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
+import feaslearn as fl
+from feaslearn import hypotheses, trainers
 from feaslearn.atomic import check_writable
-from feaslearn.cli.choices import parse_features, parse_loss, parse_trainer, with_limits
 from feaslearn.cli.columns import FitColumns
 from feaslearn.cli.data_files import DataFiles
-from feaslearn.cli.hypothesis_text import parse_hypothesis
-from feaslearn.cli.known_text import parse_known
 from feaslearn.cli.talk import Talk, complain
+from feaslearn.costs import AffineCost
 from feaslearn.data import Chunks
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.features import SPECIFICATIONS
+from feaslearn.hypotheses import Hypothesis
 from feaslearn.io.model_file import save
+from feaslearn.known import Known
+from feaslearn.losses import Loss
+from feaslearn.messages import did_you_mean, find_columns
 from feaslearn.printable import printable
 from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.parameters import LOSSES
 from feaslearn.regressor.reader import samples_seen
+from feaslearn.sets import PrimitiveSet
+from feaslearn.trainers import Trainer
+from feaslearn.trainers.automatic import MEMBERS
+
+OPTION = "--hypothesis"
+
+#: Sets by name, of p entries, and how many numbers their text has; p is that of the decisions
+#: where it is not given.
+SETS: dict[str, tuple[Callable[..., PrimitiveSet], tuple[int, ...]]] = {
+    "simplex": (fl.Simplex, (0, 1)),
+    "box": (fl.Box, (0, 1)),
+    "l1ball": (fl.L1Ball, (0, 1)),
+    "l2ball": (fl.L2Ball, (0, 1)),
+    "hypersimplex": (fl.Hypersimplex, (2,)),
+}
+#: Hypotheses that are made of a set. Those that a version does not have are not offered.
+OF_A_SET = {"affine": "Affine", "scaled": "Scaled", "ternary": "Ternary"}
+#: Dictionaries of Minkowski sums that need no more than the number of decisions.
+DICTIONARIES = ("pairs", "hypersimplices", "box")
+#: And those made with a list of numbers.
+SIZED_DICTIONARIES = ("simplices", "windows")
+
+#: Transformers by name, made of one number.
+TRANSFORMERS: dict[str, Callable[[int], Any]] = {
+    "poly": lambda degree: PolynomialFeatures(degree, include_bias=False),
+    "spline": lambda knots: SplineTransformer(knots, include_bias=False),
+}
 
 
 @dataclass(frozen=True)
@@ -140,3 +177,254 @@ def _show(model: RegionRegressor, facts: dict[str, Any], console: Console) -> No
     table = vars(model).get("_facets")
     if table is not None:
         console.print(f"\n{table}", markup=False, highlight=False, soft_wrap=True)
+
+
+# Known bounds and balances as texts.
+
+
+def parse_known(
+    lower: Sequence[str], upper: Sequence[str], balance: Sequence[str], columns: FitColumns
+) -> Known | None:
+    """Return what is known: bounds by numbers and columns, and what decisions sum up to.
+
+    Parameters
+    ----------
+    lower, upper : sequence of str
+        One number for all decisions, or for each a number, a column of the signals or ``none``.
+    balance : sequence of str
+        Columns of the signals and numbers whose sum is that of the decisions.
+    columns : FitColumns
+        The columns of the fit.
+
+    Returns
+    -------
+    Known or None
+        None where nothing is given.
+    """
+    if not lower and not upper and not balance:
+        return None
+    return Known(
+        bounds=(_side(lower), _side(upper)) if lower or upper else None,
+        balance=_total(balance, columns) if balance else None,
+    )
+
+
+def _side(items: Sequence[str]) -> float | list[object] | None:
+    """Return one number, or a list of numbers, columns and None."""
+    read = [None if item.lower() == "none" else _number(item) for item in items]
+    if len(read) == 1 and isinstance(read[0], float):
+        return read[0]
+    return list(read) if read else None
+
+
+def _number(item: str) -> float | str:
+    try:
+        return float(item)
+    except ValueError:
+        return item
+
+
+def _total(items: Sequence[str], columns: FitColumns) -> tuple[np.ndarray, AffineCost]:
+    """Return the row of ones and the sum of columns and numbers."""
+    names = columns.signals.columns
+    read = [_number(item) for item in items]
+    wanted = [item for item in read if isinstance(item, str)]
+    problems = Problems()
+    found = find_columns(wanted, names, len(names), "--balance", "among the signals", problems)
+    problems.raise_if_any(DataError, "fit")
+    slopes = np.zeros((1, len(names)))
+    slopes[0, list(found)] = 1.0
+    constant = sum(item for item in read if isinstance(item, float))
+    return np.ones(columns.decisions.shape[1]), AffineCost([float(constant)], slopes)
+
+
+# What ``--hypothesis`` stands for.
+
+
+def parse_hypothesis(text: str, n: int) -> Hypothesis | None:
+    """Return the hypothesis that a text names, None for "auto".
+
+    Parameters
+    ----------
+    text : str
+        Such as ``simplex:6``, ``scaled:box`` or ``facets``.
+    n : int
+        Number of decisions.
+
+    Returns
+    -------
+    Hypothesis or None
+        What the region can be; None is chosen by cross-validation.
+
+    Examples
+    --------
+    >>> from feaslearn.cli.fit import parse_hypothesis
+    >>> parse_hypothesis("scaled:box", 3)
+    Scaled(primitive=Box(p=3))
+    """
+    asked = _Asked(text, n)
+    known = {
+        "auto": asked.auto,
+        "linear": asked.linear,
+        "facets": asked.facets,
+        "blend": asked.blend,
+        **dict.fromkeys(SETS, asked.affine),
+        **{name: asked.of_a_set for name, kind in OF_A_SET.items() if _has(kind)},
+        **({"minkowski": asked.minkowski} if _has("Minkowski") else {}),
+    }
+    if asked.name not in known:
+        raise DataError(f"{OPTION}: {text!r} is not known; {did_you_mean(text, usages())}")
+    return known[asked.name]()
+
+
+def usages() -> list[str]:
+    """Return what may be written, for help and messages."""
+    sets = [f"{name}:P:M" if name == "hypersimplex" else f"{name}:P" for name in SETS]
+    wrapped = [f"{name}:SET" for name in OF_A_SET if _has(OF_A_SET[name])]
+    sums = []
+    if _has("Minkowski"):
+        sums = ["minkowski", *(f"minkowski:{name}" for name in DICTIONARIES)]
+        sums += [f"minkowski:{name}:M" for name in SIZED_DICTIONARIES]
+    return ["auto", "linear", "facets", "blend", *sets, *wrapped, *sums]
+
+
+def _has(kind: str) -> bool:
+    return kind in hypotheses.__all__
+
+
+class _Asked:
+    """A text, taken apart; one method for each kind of hypothesis."""
+
+    def __init__(self, text: str, n: int) -> None:
+        self.text = text
+        self.n = n
+        self.name, *self.parts = text.split(":")
+
+    def auto(self) -> None:
+        self._numbers(self.parts, 0)
+
+    def linear(self) -> Hypothesis:
+        self._numbers(self.parts, 0)
+        return fl.Affine(fl.Simplex(1))
+
+    def facets(self) -> Hypothesis:
+        for most in self._numbers(self.parts, 0, 1):
+            return fl.Facets(max_facets=most)
+        return fl.Facets()
+
+    def blend(self) -> Hypothesis:
+        count = (*self._numbers(self.parts, 0, 1), MEMBERS)[0]
+        return fl.Blend([fl.Facets() for _ in range(count)])
+
+    def affine(self) -> Hypothesis:
+        return fl.Affine(self._set(self.name, self.parts))
+
+    def of_a_set(self) -> Hypothesis:
+        kind: Any = getattr(hypotheses, OF_A_SET[self.name])
+        hypothesis: Hypothesis = kind(self._set("".join(self.parts[:1]), self.parts[1:]))
+        return hypothesis
+
+    def minkowski(self) -> Hypothesis:
+        # Looked up by name: a version may not have it.
+        kind: Any = getattr(hypotheses, "Minkowski")  # noqa: B009
+        name, *sizes = self.parts or ["auto"]
+        hypothesis: Hypothesis
+        if name in SIZED_DICTIONARIES:
+            numbers = self._numbers(sizes, *range(1, self.n + 1))
+            hypothesis = getattr(kind, name)(self.n, numbers)
+        elif name in ("auto", *DICTIONARIES):
+            self._numbers(sizes, 0)
+            hypothesis = kind("auto") if name == "auto" else getattr(kind, name)(self.n)
+        else:
+            known = ["auto", *DICTIONARIES, *SIZED_DICTIONARIES]
+            raise DataError(f"{OPTION}: {self.text!r}: no such sum; {did_you_mean(name, known)}")
+        return hypothesis
+
+    def _set(self, name: str, numbers: list[str]) -> PrimitiveSet:
+        if name not in SETS:
+            raise DataError(
+                f"{OPTION}: {self.text!r} names no set; {did_you_mean(name, list(SETS))}"
+            )
+        kind, counts = SETS[name]
+        return kind(*(self._numbers(numbers, *counts) or [self.n]))
+
+    def _numbers(self, parts: list[str], *counts: int) -> list[int]:
+        return whole_numbers(OPTION, self.text, parts, *counts)
+
+
+# What words on the command line stand for: losses, features, trainers.
+
+
+def parse_loss(text: str) -> Loss:
+    """Return the loss of ``predictability``, ``suboptimality:l1`` and the like."""
+    name, _, norm = text.partition(":")
+    if name not in LOSSES:
+        raise DataError(f"--loss: {name!r} is not known; {did_you_mean(name, list(LOSSES))}")
+    kind: Any = LOSSES[name]
+    loss: Loss = kind(norm) if norm else kind()
+    loss.norm_code()
+    return loss
+
+
+def parse_features(text: str) -> Any:
+    """Return the features of ``non-cost``, ``all``, ``scale``, ``poly:2`` or ``spline:5``."""
+    name, *numbers = text.split(":")
+    if name in SPECIFICATIONS and not numbers:
+        return name
+    if name == "scale" and not numbers:
+        return StandardScaler()
+    if name not in TRANSFORMERS:
+        known = [*SPECIFICATIONS, "scale", *TRANSFORMERS]
+        raise DataError(f"--features: {text!r} is not known; {did_you_mean(name, known)}")
+    (number,) = whole_numbers("--features", text, numbers, 1)
+    return TRANSFORMERS[name](number)
+
+
+def parse_trainer(text: str) -> Trainer | str:
+    """Return the trainer of ``auto`` or ``gradient-descent``: the names of the classes."""
+    kinds = {_dashed(name): getattr(trainers, name) for name in trainers.__all__}
+    made: dict[str, Trainer] = {}
+    for name, kind in kinds.items():
+        if isinstance(kind, type) and issubclass(kind, Trainer):
+            try:
+                made[name] = kind()
+            except TypeError:  # abstract, or with parameters that have no default
+                continue
+    if text == "auto":
+        return text
+    if text not in made:
+        raise DataError(
+            f"--trainer: {text!r} is not known; {did_you_mean(text, ['auto', *sorted(made)])}"
+        )
+    return made[text]
+
+
+def with_limits(
+    trainer: Trainer | str, max_seconds: float | None, checkpoint: Path | None
+) -> Trainer | str:
+    """Return the trainer with a limit on its time, and the file of its checkpoint."""
+    if max_seconds is None and checkpoint is None:
+        return trainer
+    limited = trainers.Auto() if isinstance(trainer, str) else trainer
+    if max_seconds is not None:
+        limited.set_params(max_seconds=max_seconds)
+    if checkpoint is not None:
+        limited.set_params(checkpoint=str(checkpoint))
+    return limited
+
+
+def whole_numbers(option: str, text: str, parts: list[str], *counts: int) -> list[int]:
+    """Read the numbers after a name; ``counts`` says how many there may be."""
+    if len(parts) not in counts or not all(map(_is_whole, parts)):
+        many = " or ".join(map(str, counts))
+        raise DataError(f"{option}: {text!r} needs {many} whole number(s) after its name")
+    return [int(part) for part in parts]
+
+
+def _is_whole(part: str) -> bool:
+    """Say whether a text is a whole number; Python refuses to read one of thousands of digits."""
+    return part.isascii() and part.isdigit() and len(part) < 10
+
+
+def _dashed(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()

@@ -13,9 +13,8 @@ from feaslearn.cli.columns import costs_for, signals_for
 from feaslearn.cli.streams import hand_over
 from feaslearn.cli.talk import Talk
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.io.csv_file import csv_text
 from feaslearn.io.table import Table
-from feaslearn.io.table_file import check_suffix, write_table
+from feaslearn.io.table_file import check_suffix, csv_text, write_table
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from feaslearn.data.checks import Names
-from feaslearn.data.chunk import Chunk
-from feaslearn.data.chunk_source import ChunkSource
+from feaslearn.data.chunk_source import Chunk, ChunkSource
 from feaslearn.data.chunks import Chunks
 from feaslearn.data.decisions import Decisions, Solves
 from feaslearn.data.matrix import as_matrix, column_names

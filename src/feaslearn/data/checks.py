@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from feaslearn.costs import CostSpecification, FloatArray, resolve_cost
 from feaslearn.data.matrix import as_matrix
@@ -15,6 +16,9 @@ from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import find_columns
 
 GivenNames: TypeAlias = tuple[Sequence[str] | None, Sequence[str] | None]
+
+#: Rows that are compared side by side: columns alone are too short to be compared quickly.
+TOGETHER = 64
 
 
 class Names(NamedTuple):
@@ -147,3 +151,62 @@ def _as_labels(cost: CostSpecification) -> CostSpecification:
     if isinstance(cost, Sequence | np.ndarray) and all(isinstance(j, Integral) for j in cost):
         return [str(j) for j in cost]
     return cost
+
+
+def column_ends(values: NDArray[Any]) -> FloatArray:
+    """Return the least and the greatest value of each column (2, K); NaN where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.data.checks import column_ends
+    >>> column_ends(np.array([[3.0, np.nan], [1.0, 5.0]])).tolist()
+    [[1.0, 5.0], [3.0, 5.0]]
+    """
+    count, width = values.shape
+    if not count:
+        return np.full((2, width), np.nan)
+    whole = count - count % TOGETHER if values.flags.c_contiguous and width else 0
+    rest = values[whole:]
+    wide = values[:whole].reshape(-1, TOGETHER * width) if whole else None
+    ends = []
+    for choose in (np.fmin, np.fmax):
+        parts = [] if whole == count else [choose.reduce(rest, axis=0)]
+        if wide is not None:
+            parts.append(choose.reduce(choose.reduce(wide, axis=0).reshape(TOGETHER, width)))
+        ends.append(choose.reduce(parts, axis=0))
+    return np.array(ends, dtype=np.float64)
+
+
+# Which decisions were observed; one sum says that all were.
+
+
+def observed(decisions: NDArray[Any]) -> NDArray[np.intp]:
+    """Count the values of each column that are not NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.data.checks import observed
+    >>> observed(np.array([[1.0, np.nan], [2.0, 3.0]])).tolist()
+    [2, 1]
+    """
+    if not np.isnan(decisions.sum()):
+        return np.full(decisions.shape[1], len(decisions))
+    return np.asarray(np.count_nonzero(~np.isnan(decisions), axis=0))
+
+
+def counting(decisions: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say which samples count: those with a positive weight, and something observed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.data.checks import counting
+    >>> counting(np.array([[1.0], [np.nan], [2.0]]), np.array([1.0, 1.0, 0.0])).tolist()
+    [True, False, False]
+    """
+    count = np.asarray(weights > 0.0)
+    if np.isnan(decisions.sum()):
+        count = count & ~np.isnan(decisions).all(axis=1)
+    return count

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
 
+from feaslearn.costs import FloatArray
 from feaslearn.data.checks import Names
-from feaslearn.data.chunk import Chunk
 from feaslearn.exceptions import DataError
 
 Answer = TypeVar("Answer")
+
+Item = TypeVar("Item")
 
 
 class ChunkSource(ABC):
@@ -83,3 +87,87 @@ class ChunkSource(ABC):
 
 def _itself(chunk: Chunk) -> Chunk:
     return chunk
+
+
+# A part of data that are read piece by piece.
+
+
+class Chunk(NamedTuple):
+    """Some rows of a source, one after the other in it, checked.
+
+    Parameters
+    ----------
+    signals : array of shape (N, K)
+        The signals, finite.
+    decisions : array of shape (N, n)
+        The decisions; NaN means unobserved.
+    weights : array of shape (N,)
+        The weights of the samples as they were given, or ones.
+    first : int
+        The number of the first row in the whole source; the first row of all has number 0.
+    place : str
+        Where the rows stand, for the messages: a file, a partition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.data import Chunk
+    >>> chunk = Chunk(np.ones((5, 2)), np.ones((5, 1)), np.ones(5), first=20, place="a.parquet")
+    >>> chunk.rows(3, 9).first, chunk.rows(3, 9).n_rows
+    (23, 2)
+    """
+
+    signals: FloatArray
+    decisions: FloatArray
+    weights: FloatArray
+    first: int = 0
+    place: str = ""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.weights)
+
+    def rows(self, start: int, stop: int) -> Chunk:
+        """Return some rows of the chunk, as views."""
+        chosen = slice(start, stop)
+        return Chunk(
+            self.signals[chosen],
+            self.decisions[chosen],
+            self.weights[chosen],
+            self.first + start,
+            self.place,
+        )
+
+
+# Work on several items at a time, with the answers in order.
+
+
+def in_order(
+    function: Callable[[Item], Answer], items: Iterable[Item], n_jobs: int
+) -> Iterator[Answer]:
+    """Yield what ``function`` makes of each item, in order, on ``n_jobs`` threads.
+
+    Items are taken only as they are needed: not more than ``2 n_jobs`` are under way or waiting.
+
+    Examples
+    --------
+    >>> from feaslearn.data.chunk_source import in_order
+    >>> list(in_order(abs, [-3, 2, -1], n_jobs=2))
+    [3, 2, 1]
+    """
+    if n_jobs <= 1:
+        yield from map(function, items)
+        return
+    waiting: deque[Future[Answer]] = deque()
+    with ThreadPoolExecutor(n_jobs) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) >= 2 * n_jobs:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

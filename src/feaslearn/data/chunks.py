@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import partial
+from numbers import Integral
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -13,14 +15,11 @@ from numpy.typing import NDArray
 
 from feaslearn.costs import FloatArray
 from feaslearn.data.checks import Names
-from feaslearn.data.chunk import Chunk
-from feaslearn.data.chunk_source import ChunkSource
-from feaslearn.data.in_order import in_order
+from feaslearn.data.chunk_source import Chunk, ChunkSource, in_order
 from feaslearn.data.matrix import as_matrix
-from feaslearn.data.memory_size import bytes_of
 from feaslearn.data.shard import SHARD_ROWS
 from feaslearn.data.sources.open_source import open_source
-from feaslearn.data.sources.table_source import Block, TableSource, Task
+from feaslearn.data.sources.parquet_source import Block, TableSource, Task
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import all_usual, beyond, find_columns, row_number
 
@@ -31,6 +30,8 @@ Answer = TypeVar("Answer")
 COPIES = 4
 #: No chunk has more rows than this, or fewer than a shard: larger ones are not faster.
 MOST_ROWS = 16 * SHARD_ROWS
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 class Chunks(ChunkSource):
@@ -255,3 +256,28 @@ class _Named(TableSource):
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
         """Yield nothing."""
         return iter(())
+
+
+# Amounts of memory as users write them.
+
+UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+
+def bytes_of(memory: int | str) -> int:
+    """Return an amount of memory in bytes.
+
+    Examples
+    --------
+    >>> from feaslearn.data.chunks import bytes_of
+    >>> bytes_of("1.5 GB"), bytes_of("64MiB"), bytes_of(1000)
+    (1500000000, 67108864, 1000)
+    """
+    if isinstance(memory, Integral) and not isinstance(memory, bool) and memory > 0:
+        return int(memory)
+    if isinstance(memory, str):
+        read = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?B?)\s*", memory.upper())
+        if read and read[2] in UNITS and float(read[1]) > 0.0:
+            return int(float(read[1]) * UNITS[read[2]])
+    raise DataError(
+        f"memory={memory!r} is no amount of memory; give bytes, or a text such as '500MB' or '2GB'"
+    )

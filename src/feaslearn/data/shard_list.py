@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from feaslearn.data.in_order import in_order
+from feaslearn.data.chunk_source import in_order
 from feaslearn.data.shard import SHARD_ROWS, Shard
 from feaslearn.data.shard_source import Rows, ShardSource
 from feaslearn.data.table_shards import TableShards

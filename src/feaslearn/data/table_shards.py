@@ -9,8 +9,8 @@ from typing import TypeVar, overload
 
 import numpy as np
 
-from feaslearn.data.in_order import in_order
-from feaslearn.data.observed import observed
+from feaslearn.data.checks import observed
+from feaslearn.data.chunk_source import in_order
 from feaslearn.data.shard import SHARD_ROWS, Shard
 from feaslearn.data.shard_source import Rows
 

@@ -6,10 +6,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, TypeVar
 
-from feaslearn.data import Chunk, Chunks, ChunkSource
-from feaslearn.distributed.packages import client_of, killed_worker
-from feaslearn.distributed.pieces import pieces_of
-from feaslearn.exceptions import DataError, SolverError
+from feaslearn.data import Chunk, Chunks, ChunkSource, Names
+from feaslearn.exceptions import DataError, MissingExtraError, SolverError
 
 Answer = TypeVar("Answer")
 
@@ -182,3 +180,132 @@ def _answers(function: Callable[[Chunk], Answer], chunks: list[Chunk], first: in
         answers.append(function(chunk._replace(first=first)))
         first += chunk.n_rows
     return answers
+
+
+# The packages of the extra "dask", loaded when they are first needed.
+
+
+def distributed() -> Any:
+    """Return the package ``distributed``."""
+    try:
+        import distributed as package
+    except ImportError:
+        raise MissingExtraError("distributed", "dask") from None
+    return package
+
+
+def client_of(given: Any) -> Any:
+    """Return a client: the one given, that of an address, or the one that is there already."""
+    package = distributed()
+    if isinstance(given, package.Client):
+        return given
+    if isinstance(given, str):
+        return package.Client(given, set_as_default=False)
+    if given is not None:
+        raise DataError(
+            f"ClusterChunks: client={given!r} is neither a dask.distributed Client nor the address "
+            "of a scheduler"
+        )
+    try:
+        return package.get_client()
+    except ValueError:
+        raise DataError(
+            "ClusterChunks: there is no client; make one with dask.distributed.Client(...), or "
+            "pass client= with the address of a scheduler"
+        ) from None
+
+
+def killed_worker() -> type[Exception]:
+    """Return the error of a task that has ended too many workers."""
+    error: type[Exception] = distributed().KilledWorker
+    return error
+
+
+# From what users pass to pieces, each of which a worker makes into chunks.
+
+
+def pieces_of(source: Any, dtype: Any, columns: dict[str, Any]) -> tuple[Names, list[Any]]:
+    """Return the names of the columns, and the pieces: delayed lists of chunks.
+
+    They are graphs, not results: what is lost with a worker is computed from them again.
+    """
+    if isinstance(source, tuple) and len(source) == 2 and _is_dask(source[0], source[1]):
+        return _of_arrays(*source, dtype, columns)
+    if _is_dask(source):
+        return _of_frame(source, dtype, columns)
+    chunks = source if isinstance(source, Chunks) else Chunks(source, **columns, dtype=dtype)
+    return chunks.names, [_delayed(part, pure=False)() for part in chunks.parts()]
+
+
+def _of_arrays(X: Any, y: Any, dtype: Any, columns: dict[str, Any]) -> tuple[Names, list[Any]]:
+    """Cut a pair of dask arrays into its blocks of rows."""
+    if any(part is not None for part in columns.values()):
+        raise DataError("ClusterChunks: signals, decisions and weights are not for a pair (X, y)")
+    X, y = (part if part.ndim > 1 else part[:, None] for part in (X, y))
+    if X.shape[0] == X.shape[0] and X.shape[0] != y.shape[0] and y.shape[0] == y.shape[0]:
+        raise DataError(
+            f"ClusterChunks: X has {X.shape[0]} rows and y has {y.shape[0]}; give one row of each "
+            "for every sample"
+        )
+    X = X.rechunk({1: -1})
+    known = X.shape[0] == X.shape[0] and y.shape[0] == y.shape[0]
+    y = y.rechunk({0: X.chunks[0], 1: -1}) if known else y.rechunk({1: -1})
+    blocks = zip(X.to_delayed()[:, 0], y.to_delayed()[:, 0], strict=True)
+    names = Names(*(tuple(f"{c}{j}" for j in range(a.shape[1])) for c, a in (("s", X), ("x", y))))
+    make = _delayed(_pair_chunks, pure=False)
+    return names, [make(*pair, f"block {i}", dtype) for i, pair in enumerate(blocks)]
+
+
+def _of_frame(frame: Any, dtype: Any, columns: dict[str, Any]) -> tuple[Names, list[Any]]:
+    """Cut a dask frame into its partitions."""
+    if not hasattr(frame, "partitions") or not hasattr(frame, "columns"):
+        raise DataError(
+            f"ClusterChunks: cannot read a {type(frame).__name__}; pass a dask frame, a pair of "
+            "dask arrays, or what Chunks reads"
+        )
+    # The frame without rows that dask keeps: columns are chosen by name.
+    names = Chunks(_Once(frame._meta), **columns).names  # noqa: SLF001
+    chosen = {**columns, "signals": names.signals, "decisions": names.decisions}
+    make = _delayed(_frame_chunks, pure=False)
+    parts = frame.to_delayed()
+    return names, [make(part, i, chosen, dtype) for i, part in enumerate(parts)]
+
+
+def _pair_chunks(X: Any, y: Any, place: str, dtype: Any) -> list[Chunk]:
+    try:
+        return list(Chunks((X, y), dtype=dtype).map(_itself_pieces))
+    except DataError as error:
+        raise DataError(f"{place}: {error}") from None
+
+
+def _frame_chunks(frame: Any, number: int, columns: dict[str, Any], dtype: Any) -> list[Chunk]:
+    if not len(frame):
+        return []
+    try:
+        return list(Chunks(_Once(frame), **columns, dtype=dtype).map(_itself_pieces))
+    except DataError as error:
+        raise DataError(f"partition {number}: {error}") from None
+
+
+class _Once:
+    """Returns an iterator of one frame, as often as it is asked."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def __call__(self) -> Iterator[Any]:
+        return iter([self._frame])
+
+
+def _itself_pieces(chunk: Chunk) -> Chunk:
+    return chunk
+
+
+def _is_dask(*parts: Any) -> bool:
+    return any(hasattr(part, "__dask_graph__") for part in parts)
+
+
+def _delayed(function: Callable[..., Any], **options: Any) -> Any:
+    from dask.delayed import delayed
+
+    return delayed(function, **options)

@@ -7,7 +7,7 @@ import os
 from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.export.naming import distinct_names
-from feaslearn.io.csv_file import csv_text
+from feaslearn.io.table_file import csv_text
 from feaslearn.messages import did_you_mean
 from feaslearn.region import Region
 

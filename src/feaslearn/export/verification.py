@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -12,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from feaslearn.atomic import temporary_folder
 from feaslearn.exceptions import (
     CheckError,
     DataError,
@@ -20,12 +24,16 @@ from feaslearn.exceptions import (
     TooManyVerticesError,
     UnsupportedError,
 )
-from feaslearn.export.solving import Solving, in_cvxpy, in_gurobipy, in_linopy, in_pyomo
-from feaslearn.export.solving_files import in_halfspaces, in_lp, in_mps, in_own_file, in_vertices
+from feaslearn.export.exported import read_region
+from feaslearn.export.files import to_lp, to_mps
+from feaslearn.export.naming import safe_names
+from feaslearn.export.solving import EXACT, Solving, in_cvxpy, in_gurobipy, in_linopy, in_pyomo
+from feaslearn.export.tables import table_text
 from feaslearn.messages import did_you_mean
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.outputs import is_frame
+from feaslearn.sets.checked_program import CheckedProgram
 from feaslearn.sets.sizes import divisors
 from feaslearn.trainers.progress import ProgressBar
 
@@ -34,6 +42,53 @@ Array = NDArray[np.float64]
 FAR = 1e-3
 #: The finest tolerance that solvers are asked for, in the units of the decisions.
 FINEST = 1e-9
+
+
+# Minimise costs over a region that was written to a file, with HiGHS.
+
+
+def in_mps(source: Any) -> Solving:
+    """Solve an MPS file with HiGHS."""
+    with temporary_folder() as folder:
+        path = folder / "region.mps"
+        return of_file(path, list(to_mps(source, path).values()))
+
+
+def in_lp(source: Any) -> Solving:
+    """Solve a file in the LP format with HiGHS."""
+    with temporary_folder() as folder:
+        path = folder / "region.lp"
+        return of_file(path, list(to_lp(source, path).values()))
+
+
+def in_vertices(source: Any) -> Solving:
+    """Look for the best vertex in a table of them."""
+    read_region(source, "to_csv")
+    points = np.array(_cells(source, "vertices"), dtype=float)
+    return Solving(None, lambda prices: points[np.argmin(points @ prices)])
+
+
+def in_halfspaces(source: Any) -> Solving:
+    """Solve the linear program of a table of inequalities and equalities."""
+    read_region(source, "to_csv")
+    cells = _cells(source, "halfspaces")
+    upper, equal = (
+        np.array(
+            [[*row[:-2], row[-1]] for row in cells if row[-2] == relation], dtype=float
+        ).reshape(-1, source.n + 1)
+        for relation in ("<=", "=")
+    )
+
+    def minimize(prices: Array) -> Array:
+        free = np.full(source.n, np.inf)
+        program = CheckedProgram(
+            prices, -free, free, upper[:, :-1], upper[:, -1], equal[:, :-1], equal[:, -1]
+        )
+        return program.solve("exported").point
+
+    return Solving(None, minimize)
+
+
 #: A new tool is one entry here.
 TOOLS: dict[str, Callable[[Any], Solving]] = {
     "cvxpy": in_cvxpy,
@@ -240,3 +295,42 @@ def _differences(solving: Solving, asked: Asked) -> Iterator[float]:
             solving.exported.set_signal(signal)
         for cost, least, size in questions:
             yield abs(least - float(cost @ solving.minimize(cost))) / size
+
+
+def in_own_file(path: str | os.PathLike[str]) -> Callable[[Any], Solving]:
+    """Return what solves a file that was written before."""
+    return lambda source: of_file(path, list(safe_names(source.names).values()))
+
+
+def of_file(path: str | os.PathLike[str], names: list[str]) -> Solving:
+    """Solve a file of a linear program with HiGHS, whatever its objective is."""
+    import highspy
+
+    solver: Any = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    if solver.readModel(os.fspath(path)) == highspy.HighsStatus.kError:
+        raise SolverError(f"{os.fspath(path)}: HiGHS does not read it as a linear program")
+    for option, value in EXACT.items():
+        solver.setOptionValue(option, value)
+    labels = list(solver.getLp().col_names_)
+    missing = [name for name in names if name not in labels]
+    if missing:
+        raise SolverError(f"{os.fspath(path)}: there is no column {', '.join(missing)}")
+    places = np.array([labels.index(name) for name in names], dtype=np.int32)
+
+    def minimize(prices: Array) -> Array:
+        every = np.zeros(len(labels))
+        every[places] = prices
+        solver.changeColsCost(len(labels), np.arange(len(labels), dtype=np.int32), every)
+        solver.run()
+        status = solver.getModelStatus()
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise SolverError(f"HiGHS found no optimum: {solver.modelStatusToString(status)}")
+        return np.asarray(solver.getSolution().col_value)[places]
+
+    return Solving(None, minimize)
+
+
+def _cells(region: Any, contents: str) -> list[list[str]]:
+    """Return the rows below the header, read as any program would."""
+    return list(csv.reader(io.StringIO(table_text(region, contents), newline="")))[1:]

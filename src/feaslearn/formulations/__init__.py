@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from feaslearn.formulations.batch import losses_by_program
-from feaslearn.formulations.binary_latent import least_binary_loss
+from feaslearn.formulations.batch import (
+    PredictabilityProgram,
+    SuboptimalityProgram,
+    losses_by_program,
+)
+from feaslearn.formulations.complementarity import least_binary_loss
 from feaslearn.formulations.minkowski import MinkowskiProgram, ProgramAnswer, ProgramRows
-from feaslearn.formulations.predictability import PredictabilityProgram
 from feaslearn.formulations.program import PairSolution
-from feaslearn.formulations.smoothed_predictability import SmoothedPredictability
-from feaslearn.formulations.smoothed_program import SmoothedProgram, SmoothedSolution
-from feaslearn.formulations.smoothed_suboptimality import SmoothedSuboptimality
-from feaslearn.formulations.suboptimality import SuboptimalityProgram
+from feaslearn.formulations.smoothed_program import (
+    SmoothedPredictability,
+    SmoothedProgram,
+    SmoothedSolution,
+    SmoothedSuboptimality,
+)
 
 __all__ = [
     "MinkowskiProgram",

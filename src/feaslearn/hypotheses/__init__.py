@@ -7,8 +7,7 @@ from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
-from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.hypotheses.layout import Layout
+from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.hypotheses.scaled import Scaled

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import DataError, UnsupportedError
-from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
-from feaslearn.hypotheses.layout import Layout
+from feaslearn.hypotheses.hypothesis import Hypothesis, Layout, Solved
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.sets.product import Product

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import SetError, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
-from feaslearn.hypotheses.layout import Layout
+from feaslearn.hypotheses.hypothesis import Hypothesis, Layout, Solved
 from feaslearn.kernels.small_lp import OPTIMAL
 from feaslearn.messages import list_first
 from feaslearn.sets.affine_image import AffineImage

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.hypotheses.layout import Layout
+from feaslearn.hypotheses.hypothesis import Layout
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.hypotheses.scale_basis import SCALES
 from feaslearn.hypotheses.term import Term

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.affine import checked_primitive
-from feaslearn.hypotheses.layout import Layout
+from feaslearn.hypotheses.hypothesis import Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.sets.primitive_set import PrimitiveSet
 

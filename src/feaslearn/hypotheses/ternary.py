@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.hypotheses.affine import checked_primitive
-from feaslearn.hypotheses.layout import Layout
+from feaslearn.hypotheses.hypothesis import Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.sets.primitive_set import PrimitiveSet
 

@@ -22,7 +22,6 @@ from feaslearn.exceptions import (
 from feaslearn.io.decoder import Decoder
 from feaslearn.io.encoder import Encoder
 from feaslearn.io.model_state import decode_model, encode_model
-from feaslearn.io.old_schema import upgrade
 from feaslearn.io.registry import with_classes
 from feaslearn.known import Known
 from feaslearn.regressor import RegionRegressor
@@ -36,6 +35,17 @@ MAX_BYTES = 256 * 2**20
 #: Asked of the package itself: its names lead to every layer, this one may not.
 __version__: str = sys.modules["feaslearn"].__version__
 KEYS = {"format", "version", "feaslearn", "checksum", "model"}
+
+#: Classes that have another name now.
+RENAMED: dict[str, str] = {}
+#: Parameters that are gone, by class, with the default that nobody needs to hear about.
+GONE: dict[str, dict[str, Any]] = {
+    "AdaptiveSmoothing": {"patience": None, "validation": None},
+    "Annealing": {"patience": None, "validation": None},
+    "GradientDescent": {"patience": None, "validation": None},
+    "Known": {"inequalities": "intersect"},
+    "Seen": {"root": None},
+}
 
 
 def save(
@@ -233,3 +243,50 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ModelFileError("a key stands twice in one object")
     return found
+
+
+# Model files of earlier versions: what they name and this version no longer has.
+#
+# A tree of an older schema is rewritten into one of today's before anything is decoded, so that
+# the
+# decoder knows one schema alone.
+
+
+def upgrade(tree: Any, version: int, newest: int) -> tuple[Any, list[str]]:
+    """Return a tree in today's schema, and what of it was ignored, a text each.
+
+    Examples
+    --------
+    >>> from feaslearn.io.model_file import upgrade
+    >>> upgrade({"class": "RegionRegressor"}, 3, 3)
+    ({'class': 'RegionRegressor'}, [])
+    """
+    if version == newest or not isinstance(tree, dict):
+        return tree, []
+    notes: list[str] = []
+    return _rewritten(tree, notes), list(dict.fromkeys(notes))
+
+
+def _rewritten(node: Any, notes: list[str]) -> Any:
+    """Return a node without what is gone, in itself and in what it holds."""
+    if isinstance(node, list):
+        return [_rewritten(each, notes) for each in node]
+    if not isinstance(node, dict):
+        return node
+    node = {key: _rewritten(value, notes) for key, value in node.items()}
+    name, parameters = node.get("class"), node.get("parameters")
+    if node.get("$") != "object" or not isinstance(name, str) or not isinstance(parameters, dict):
+        return node
+    gone = GONE.get(name, {})
+    notes += [
+        f"{name}({key}={value!r})"
+        for key, value in parameters.items()
+        if key in gone and value != gone[key] and not _is_array(value)
+    ]
+    kept = {key: value for key, value in parameters.items() if key not in gone}
+    return {**node, "class": RENAMED.get(name, name), "parameters": kept}
+
+
+def _is_array(node: Any) -> bool:
+    """Say whether a node is an array: no option, but something a fit had measured."""
+    return isinstance(node, dict) and node.get("$") == "array"

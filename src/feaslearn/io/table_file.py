@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import codecs
+import csv
+import io
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from feaslearn.atomic import read_bytes, write_bytes
-from feaslearn.exceptions import DataError
-from feaslearn.io.csv_file import csv_text, read_csv
-from feaslearn.io.parquet_file import MAGIC, parquet_bytes, read_parquet
+from feaslearn.exceptions import DataError, FeaslearnError, FileError, MissingExtraError, Problems
 from feaslearn.io.table import Table
+from feaslearn.io.texts import is_whole
+from feaslearn.messages import list_first
+from feaslearn.runs.memory import check_memory
+from feaslearn.trainers.progress import ProgressBar
 
 #: Larger tables are refused unless the caller says otherwise.
 MAX_BYTES = 2**30
 #: How names of files that can be written end.
 SUFFIXES = (".csv", ".parquet")
+
+Array = NDArray[np.float64]
+
+#: The first bytes of every Parquet file.
+MAGIC = b"PAR1"
+
+#: What may stand between cells, the first of the header line that does.
+DELIMITERS = ",;\t|"
+#: Bytes that a cell takes as a text of its own, in its row and in its column.
+CELL = 80
 
 
 def read_table(
@@ -88,3 +106,255 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
     """Refuse the name of a table that says neither CSV nor Parquet."""
     if PurePath(path).suffix.lower() not in SUFFIXES:
         raise DataError(f"{os.fspath(path)}: tables are written to {' and '.join(SUFFIXES)} files")
+
+
+# Tables from and to Parquet files, where pyarrow is installed.
+
+
+def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
+    """Read a table; values that are not there become NaN.
+
+    Parameters
+    ----------
+    contents : bytes
+        What the file holds.
+    source : str
+        The file, for the messages.
+    max_values : int
+        More values than this are refused: a small file can stand for very many.
+
+    Returns
+    -------
+    Table
+        Columns of numbers, and of texts where the file holds something else.
+    """
+    pa, pq = _pyarrow()
+    try:
+        file = pq.ParquetFile(pa.BufferReader(contents))
+        rows, width = _rows(file.metadata), file.metadata.num_columns
+        if rows * width > max_values:
+            raise FileError(f"{source} claims {rows * width} values; the limit is {max_values}")
+        check_memory(
+            3.0 * rows * width,
+            f"{source} has {rows} rows of {width} values, which",
+            "fit from chunks: fl.Chunks(path), or --chunks on the command line",
+        )
+        _refuse_lists(source, file.schema_arrow)
+        _check_size(source, file.metadata)
+        # Texts that are stored once stay so: each row only refers to one.
+        texts = [field.name for field in file.schema_arrow if _is_text(pa.types, field.type)]
+        file = pq.ParquetFile(pa.BufferReader(contents), read_dictionary=texts)
+        # Threads that pyarrow leaves behind have been seen to end a process badly.
+        table = file.read(use_threads=False)
+        columns = [_column(pa, column) for column in table.columns]
+    except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
+        # OverflowError: of times that Python has no dates for.
+        if isinstance(error, FeaslearnError):
+            raise
+        raise DataError(f"{source}: not a Parquet file that can be read: {error}") from error
+    if table.num_rows == 0 or not columns:
+        raise DataError(f"{source}: there are no rows or no columns")
+    return Table(source, tuple(table.column_names), columns, lambda i: f"row {i + 1}")
+
+
+def parquet_bytes(names: Sequence[str], columns: Sequence[Sequence[Any] | Array]) -> bytes:
+    """Return a table as the contents of a Parquet file."""
+    pa, pq = _pyarrow()
+    buffer = io.BytesIO()
+    table = pa.Table.from_arrays([pa.array(column) for column in columns], names=list(names))
+    pq.write_table(table, buffer)
+    return buffer.getvalue()
+
+
+def _column(pa: Any, column: Any) -> Array | list[str]:
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.int8())
+    if pa.types.is_integer(column.type) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        numbers = column.cast(pa.float64(), safe=False).to_numpy()
+        return np.array(numbers, dtype=np.float64)
+    texts = []
+    for chunk in column.chunks:
+        if not pa.types.is_dictionary(chunk.type):
+            texts += ["" if value is None else str(value) for value in chunk.to_pylist()]
+            continue
+        known = ["" if value is None else str(value) for value in chunk.dictionary.to_pylist()]
+        texts += ["" if at is None else known[at] for at in chunk.indices.to_pylist()]
+    return texts
+
+
+def _is_text(types: Any, kind: Any) -> bool:
+    return bool(types.is_string(kind) or types.is_binary(kind) or types.is_large_string(kind))
+
+
+def _rows(metadata: Any) -> int:
+    """Return the most rows that any part of the end of the file speaks of."""
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    return max(int(metadata.num_rows), sum(int(group.num_rows) for group in groups))
+
+
+def _refuse_lists(source: str, schema: Any) -> None:
+    """Refuse lists, whose rows may hold any number of values."""
+    for field in schema:
+        if field.type.num_fields:
+            raise DataError(f"{source}: column {field.name!r} holds {field.type}; leave it out")
+
+
+def _check_size(source: str, metadata: Any) -> None:
+    """Refuse row groups that do not fit into memory, once decompressed."""
+    groups = range(metadata.num_row_groups)
+    total = sum(metadata.row_group(group).total_byte_size for group in groups)
+    check_memory(
+        total,
+        f"{source} is compressed: its row groups",
+        "fit from chunks, or read fewer columns",
+        size=1,
+    )
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet") from None
+    return pa, pq
+
+
+# Tables from and to text files of comma-separated values.
+
+
+def read_csv(
+    contents: bytes, source: str, *, encoding: str = "utf-8", delimiter: str | None = None
+) -> Table:
+    r"""Read a table whose first line holds the names of the columns.
+
+    Parameters
+    ----------
+    contents : bytes
+        What the file holds.
+    source : str
+        The file, for the messages.
+    encoding : str, default="utf-8"
+        How letters are written.
+    delimiter : str, default=None
+        What stands between cells. None finds a comma, semicolon, tab or bar in the first line.
+
+    Returns
+    -------
+    Table
+        Columns of texts.
+
+    Examples
+    --------
+    >>> from feaslearn.io.table_file import read_csv
+    >>> read_csv(b"demand;power\n3;4\n", "a.csv").names
+    ('demand', 'power')
+    """
+    text = _decoded(contents, source, encoding)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    if not first:
+        raise DataError(f"{source}: the file is empty")
+    if delimiter is None:
+        delimiter = next((mark for mark in DELIMITERS if mark in first), ",")
+    cells = text.count(delimiter) + text.count("\n") + 1
+    check_memory(
+        CELL * cells + len(text),
+        f"{source} has about {cells} cells, which",
+        "write the table as Parquet and fit from chunks, or read fewer rows",
+        size=1,
+    )
+    rows, lines = _rows_csv_file(text, source, delimiter)
+    if not rows:  # nothing but quotes around nothing
+        raise DataError(f"{source}: the file is empty")
+    names = tuple(name.strip() for name in rows[0])
+    _check_header(names, source)
+    body, lines = rows[1:], lines[1:]
+    ragged = [(line, row) for line, row in zip(lines, body, strict=True) if len(row) != len(names)]
+    if ragged:
+        places = [f"line {line} has {len(row)} cells" for line, row in ragged[:5]]
+        raise DataError(
+            f"{source}: the header has {len(names)} cells, {list_first(places, len(ragged))}"
+        )
+    if not body:
+        raise DataError(f"{source}: there is a header and no row below it")
+    return Table(source, names, list(zip(*body, strict=True)), lambda i: f"line {lines[i]}")
+
+
+def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as text; floats are written so that they are read again exactly."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)
+    return buffer.getvalue()
+
+
+def _decoded(contents: bytes, source: str, encoding: str) -> str:
+    try:
+        # The name that Python gives it: utf8 and UTF-8 are utf-8.
+        kind = codecs.lookup(encoding).name
+    except (LookupError, UnicodeError):
+        raise DataError(f"encoding: {encoding!r} is not known; try utf-8 or latin-1") from None
+    if contents.startswith((b"\xff\xfe", b"\xfe\xff")) and kind == "utf-8":
+        raise DataError(f"{source}: not UTF-8 but UTF-16 text; name it with encoding utf-16")
+    try:
+        # A mark at the start of the file, which spreadsheets write, is no part of the first name.
+        text = contents.decode("utf-8-sig" if kind == "utf-8" else kind)
+    except UnicodeError as error:
+        at = f" at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""
+        raise DataError(
+            f"{source}: not {encoding} text{at}; name its encoding, such as latin-1"
+        ) from None
+    except LookupError:
+        raise DataError(f"encoding: {encoding!r} is not one of texts; try utf-8") from None
+    if kind != "utf-8" and not is_whole(text):
+        raise DataError(f"{source}: read as {encoding}, it holds letters that are not Unicode")
+    return text
+
+
+def _rows_csv_file(text: str, source: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """Return the rows that are not blank, with the lines on which they end."""
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"delimiter: {delimiter!r} is not one character: {error}") from None
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        for row in _watched(reader, source, text.count("\n")):
+            blank = len(row) < 2 and not "".join(row).strip()
+            # In a table of one column, a quoted nothing is a cell.
+            if row and not (blank and len(rows[0] if rows else ()) != 1):
+                rows.append(row)
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        raise DataError(f"{source}: line {reader.line_num}: {error}") from None
+    return rows, lines
+
+
+def _watched(reader: Any, source: str, lines: int) -> Iterator[list[str]]:
+    """Yield the rows of a reader; a large file has a progress bar."""
+    with ProgressBar(f"reading {source}", lines) as bar:
+        for count, row in enumerate(reader):
+            if count % 10_000 == 0:
+                bar.update(reader.line_num)
+            yield row
+
+
+def _check_header(names: Sequence[str], source: str) -> None:
+    problems = Problems()
+    for j, name in enumerate(names):
+        if not name:
+            problems.add(f"column {j + 1} has no name in the first line")
+    if names and all(_is_number(name) for name in names):
+        problems.add("the first line holds numbers; it must name the columns")
+    problems.raise_if_any(DataError, source)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

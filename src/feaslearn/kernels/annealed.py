@@ -12,10 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel
-from feaslearn.kernels.norms import norm_and_slope
-from feaslearn.kernels.set_code import SetCode
-from feaslearn.kernels.soft_argmin import soft_argmin, soft_turn
+from feaslearn.kernels._jit import inner_kernel, kernel
+from feaslearn.kernels.predictability import norm_and_slope
+from feaslearn.kernels.set_code import BOX, HYPERSIMPLEX, L1_BALL, L2_BALL, SIMPLEX, SetCode
 
 Array = NDArray[np.float64]
 
@@ -82,3 +81,161 @@ def annealed_rows(
                 for column in range(p):
                     dA[k, j, column] += share * M[j, column]
     return total
+
+
+# A smooth minimiser over a coded set, which tends to a minimiser as the temperature falls.
+#
+# Every vertex v of Z gets the weight :math:`w_v \propto e^{-q'v / \tau}` and :math:`z_\tau =
+# \sum_v
+# w_v v`, which has a closed form for most sets; the derivative :math:`dz_\tau/dq = -(\sum_v w_v v
+# v'
+# - z_\tau z_\tau') / \tau` is symmetric. Two sets are smoothed by other functions:
+#
+# - hypersimplex: :math:`z_k = 1 / (1 + e^{(q_k - \mu) / \tau})` with the :math:`\mu` that makes
+# the
+#   sum right, so that no vertices need be listed;
+# - L2 ball: :math:`z = -q / \sqrt{\|q\|^2 + \tau^2}`.
+
+
+@inner_kernel
+def _sigmoid(a: float) -> float:
+    if a >= 0.0:
+        return float(1.0 / (1.0 + np.exp(-a)))
+    rise = np.exp(a)
+    return float(rise / (1.0 + rise))
+
+
+@inner_kernel
+def _l1_ball(q: Array, tau: float, z: Array, spread: Array) -> None:
+    largest, total = 0.0, 0.0
+    for k in range(q.size):
+        largest = max(largest, abs(q[k]))
+    for k in range(q.size):
+        plus, minus = np.exp((-q[k] - largest) / tau), np.exp((q[k] - largest) / tau)
+        z[k], spread[k] = plus - minus, plus + minus
+        total += plus + minus
+    for k in range(q.size):
+        z[k] /= total
+        spread[k] /= total
+
+
+@inner_kernel
+def _hypersimplex(q: Array, ones: int, tau: float, z: Array, spread: Array) -> None:
+    low, high = q[0], q[0]
+    for k in range(q.size):
+        low, high = min(low, q[k]), max(high, q[k])
+    # At this distance from all entries, every z is 0 or 1 to rounding.
+    low, high = low - 40.0 * tau, high + 40.0 * tau
+    level = 0.5 * (low + high)
+    for _ in range(200):
+        excess, slope = -float(ones), 0.0
+        for k in range(q.size):
+            z[k] = _sigmoid((level - q[k]) / tau)
+            excess += z[k]
+            slope += z[k] * (1.0 - z[k]) / tau
+        if abs(excess) <= 1e-14 * q.size:
+            break
+        if excess > 0.0:
+            high = level
+        else:
+            low = level
+        following = level - excess / slope if slope > 0.0 else low - 1.0
+        level = following if low < following < high else 0.5 * (low + high)
+    for k in range(q.size):
+        spread[k] = z[k] * (1.0 - z[k])
+
+
+@inner_kernel
+def _points(q: Array, points: Array, tau: float, z: Array, shares: Array) -> None:
+    least, total = np.inf, 0.0
+    for i in range(points.shape[0]):
+        shares[i] = 0.0
+        for k in range(q.size):
+            shares[i] += points[i, k] * q[k]
+        least = min(least, shares[i])
+    for i in range(points.shape[0]):
+        shares[i] = np.exp((least - shares[i]) / tau)
+        total += shares[i]
+    z[:] = 0.0
+    for i in range(points.shape[0]):
+        shares[i] /= total
+        for k in range(q.size):
+            z[k] += shares[i] * points[i, k]
+
+
+@inner_kernel
+def soft_argmin(
+    code: SetCode, q: Array, tau: float, z: Array, spread: Array, shares: Array
+) -> None:
+    """Write the smooth minimiser of ``q'z`` into ``z``, and what `soft_turn` needs of it.
+
+    ``spread`` has the size of q, ``shares`` one entry for each row of ``code.points``.
+    """
+    for j in range(code.kinds.size):
+        kind, first, last = code.kinds[j], code.starts[j], code.starts[j + 1]
+        if kind == SIMPLEX:
+            least, total = np.inf, 0.0
+            for k in range(first, last):
+                least = min(least, q[k])
+            for k in range(first, last):
+                z[k] = np.exp((least - q[k]) / tau)
+                total += z[k]
+            for k in range(first, last):
+                z[k] /= total
+                spread[k] = z[k]
+        elif kind == L1_BALL:
+            _l1_ball(q[first:last], tau, z[first:last], spread[first:last])
+        elif kind == L2_BALL:
+            square = tau * tau
+            for k in range(first, last):
+                square += q[k] * q[k]
+            for k in range(first, last):
+                z[k] = -q[k] / np.sqrt(square)
+                spread[k] = tau / np.sqrt(square)
+        elif kind == BOX:
+            for k in range(first, last):
+                width = code.upper[k] - code.lower[k]
+                share = _sigmoid(-q[k] * width / tau)
+                z[k] = code.lower[k] + width * share
+                spread[k] = width * width * share * (1.0 - share)
+        elif kind == HYPERSIMPLEX:
+            block = slice(first, last)
+            _hypersimplex(q[block], code.counts[j], tau, z[block], spread[block])
+        else:
+            rows = slice(code.point_starts[j], code.point_starts[j + 1])
+            points = code.points[rows, first:last]
+            _points(q[first:last], points, tau, z[first:last], shares[rows])
+
+
+@inner_kernel
+def soft_turn(
+    code: SetCode, tau: float, z: Array, spread: Array, shares: Array, u: Array, turned: Array
+) -> None:
+    """Write ``(dz/dq) u``, given what `soft_argmin` wrote."""
+    for j in range(code.kinds.size):
+        kind, first, last = code.kinds[j], code.starts[j], code.starts[j + 1]
+        along, mass = 0.0, 0.0
+        for k in range(first, last):
+            along += (spread[k] if kind == HYPERSIMPLEX else z[k]) * u[k]
+            mass += spread[k]
+        if kind in (SIMPLEX, L1_BALL):
+            for k in range(first, last):
+                turned[k] = -(spread[k] * u[k] - z[k] * along) / tau
+        elif kind == L2_BALL:
+            for k in range(first, last):
+                turned[k] = -spread[k] * (u[k] - z[k] * along) / tau
+        elif kind == BOX:
+            for k in range(first, last):
+                turned[k] = -spread[k] * u[k] / tau
+        elif kind == HYPERSIMPLEX:
+            for k in range(first, last):
+                turned[k] = -spread[k] * (u[k] - along / mass) / tau if mass > 0.0 else 0.0
+        else:
+            for k in range(first, last):
+                turned[k] = z[k] * along / tau
+            for i in range(code.point_starts[j], code.point_starts[j + 1]):
+                value = 0.0
+                for k in range(first, last):
+                    value += code.points[i, k] * u[k]
+                for k in range(first, last):
+                    turned[k] -= shares[i] * value * code.points[i, k] / tau

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.kernels._jit import kernel
-from feaslearn.kernels.ball_image import nearest_in_ball
 from feaslearn.kernels.corral import nearest_by_vertices
 from feaslearn.kernels.oracle import minimize_twice
 from feaslearn.kernels.set_code import BINARY_POINTS, L2_BALL, SetCode
+from feaslearn.kernels.simplex_rows import nearest_in_ball
 
 Array = NDArray[np.float64]
 

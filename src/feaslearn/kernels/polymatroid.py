@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.kernels._jit import kernel
-from feaslearn.kernels.norms import SQUARED_L2
+from feaslearn.kernels.predictability import SQUARED_L2
 
 Array = NDArray[np.float64]
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from feaslearn.kernels._jit import inner_kernel, kernel
 from feaslearn.kernels.oracle import minimize_twice
-from feaslearn.kernels.rounding import entry_sizes, rounding_of
-from feaslearn.kernels.set_code import SetCode, is_simplex
+from feaslearn.kernels.set_code import SetCode, entry_sizes, is_simplex, rounding_of
 from feaslearn.kernels.simplex_rows import (
     BLOCK,
     choose_columns,

@@ -5,18 +5,29 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import inner_kernel, kernel
+from feaslearn.kernels._jit import inlined, inner_kernel, kernel
 from feaslearn.kernels.nearest import nearest
-from feaslearn.kernels.norms import norm_and_slope
 from feaslearn.kernels.oracle import minimize_twice
 from feaslearn.kernels.predict import image_of, latent_cost
-from feaslearn.kernels.rounding import entry_sizes, rounding_of
-from feaslearn.kernels.set_code import L2_BALL, SetCode
+from feaslearn.kernels.set_code import L2_BALL, SetCode, entry_sizes, rounding_of
+from feaslearn.kernels.simplex_rows import (
+    BLOCK,
+    Block,
+    choose_columns,
+    columns_with_offset,
+    images_of_chosen,
+    new_block,
+)
 
 Array = NDArray[np.float64]
 
 #: What a row met: one minimiser, a face that was walked on, a face left to a solver.
 UNIQUE, TIED, UNSERVED = 0, 1, 2
+
+SQUARED_L2 = 0
+L2 = 1
+L1 = 2
+LINF = 3
 
 
 @inner_kernel
@@ -152,3 +163,167 @@ def predictability_rows(
         add_gradient(phi, d, z, weights[i], dA, db)
         if not tied:
             add_ball_gradient(code, A, phi, c, q, d, weights[i], dA)
+
+
+# Predictability of a simplex, for the rows whose cheapest column is unique: the hot path.
+
+
+@kernel
+def column_losses(
+    A: Array,
+    b: Array,
+    Phi: Array,
+    C: Array,
+    X: Array,
+    weights: Array,
+    relative_tolerance: float,
+    norm: int,
+    values: Array,
+    unique: NDArray[np.bool_],
+    dA: Array,
+    db: Array,
+) -> None:
+    """Write the losses of rows with a unique column, and add their gradient; mark them.
+
+    The gradient of a row touches one column only: ``weight phi_k d``, which is b's as well.
+    """
+    K, n, p = A.shape
+    block, residuals = new_block(A), np.empty((n, BLOCK))
+    columns, gradient = columns_with_offset(A, b), np.zeros((p, K, n))
+    for start in range(0, Phi.shape[0], BLOCK):
+        size = choose_columns(A, Phi, C, start, relative_tolerance, block)
+        images_of_chosen(columns, size, block, residuals)
+        for i in range(size):
+            unique[start + i] = block.ties[i] == 1
+        _measure(X, weights, unique, norm, start, size, values, residuals)
+        _add_to_columns(size, block, residuals, gradient)
+    for k in range(K):
+        for j in range(n):
+            for column in range(p):
+                dA[k, j, column] += gradient[column, k, j]
+                db[k, j] += gradient[column, k, j]
+
+
+@inlined
+def _measure(
+    X: Array,
+    weights: Array,
+    unique: NDArray[np.bool_],
+    norm: int,
+    start: int,
+    size: int,
+    values: Array,
+    images: Array,
+) -> None:
+    """Write the norm of each residual, and put its weighted derivative where the image was."""
+    n = images.shape[0]
+    e, d = np.empty(n), np.empty(n)
+    for i in range(size):
+        row = start + i
+        for j in range(n):
+            e[j] = 0.0 if np.isnan(X[row, j]) else images[j, i] - X[row, j]
+        values[row] = norm_and_slope(norm, e, d)
+        weight = weights[row] if unique[row] else 0.0
+        for j in range(n):
+            images[j, i] = weight * d[j]
+
+
+@inlined
+def _add_to_columns(size: int, block: Block, slopes: Array, gradient: Array) -> None:
+    K, n = block.features.shape[0], slopes.shape[0]
+    for i in range(size):
+        column = block.chosen[i]
+        for k in range(K):
+            feature = block.features[k, i]
+            for j in range(n):
+                gradient[column, k, j] += feature * slopes[j, i]
+
+
+# Norms of a residual and their derivatives.
+
+
+@inner_kernel
+def norm_and_slope(norm: int, e: Array, d: Array) -> float:
+    """Return the norm of ``e`` and write its derivative into ``d``.
+
+    Derivatives: ``2 e`` (squared), ``e / |e|`` (l2), signs (l1), one signed coordinate (linf);
+    zero where there is no unique one.
+    """
+    if norm == L1:
+        total = 0.0
+        for j in range(e.size):
+            total += abs(e[j])
+            d[j] = np.sign(e[j])
+        return total
+    if norm == LINF:
+        largest = 0
+        for j in range(e.size):
+            d[j] = 0.0
+            if abs(e[j]) > abs(e[largest]):
+                largest = j
+        d[largest] = np.sign(e[largest])
+        return float(abs(e[largest]))
+    total = 0.0
+    for j in range(e.size):
+        total += e[j] * e[j]
+        d[j] = 2.0 * e[j]
+    if norm == SQUARED_L2:
+        return total
+    length = float(np.sqrt(total))
+    for j in range(e.size):
+        d[j] = e[j] / length if length > 0.0 else 0.0
+    return length
+
+
+# Suboptimality: how far a decision is from its learned region, and how much it costs too much.
+
+
+@kernel
+def suboptimality_rows(
+    code: SetCode,
+    A: Array,
+    b: Array,
+    Phi: Array,
+    C: Array,
+    X: Array,
+    weights: Array,
+    norm: int,
+    values: Array,
+    dA: Array,
+    db: Array,
+) -> None:
+    """Write ``|(g, max(J, 0))|`` of each row (l2, or squared) and add its weighted gradient.
+
+    ``g = min |x - A z - b|`` and ``J = c'(x - b) - min q'z``. Every entry of ``X`` is observed,
+    and the compiled projection serves the set.
+    """
+    _, n, p = A.shape
+    q, z, nothing = np.empty(p), np.empty(p), np.zeros(p)
+    target, d, M = np.empty(n), np.empty(n), np.empty((n, p))
+    seen = np.ones(n, dtype=np.bool_)
+    for i in range(Phi.shape[0]):
+        phi, c = Phi[i], C[i]
+        latent_cost(A, phi, c, q)
+        minimize_twice(code, q, 0.0, nothing, z)
+        J = -np.sum(q * z)
+        for j in range(n):
+            target[j] = X[i, j]
+            for k in range(phi.size):
+                target[j] -= phi[k] * b[k, j]
+            J += c[j] * target[j]
+        map_at(A, phi, seen, M)
+        z_feasible = np.empty(p)
+        square = nearest(code, M, target, nothing, 0.0, z_feasible)
+        excess = max(J, 0.0)
+        total = square + excess * excess
+        length = np.sqrt(total)
+        values[i] = total if norm == SQUARED_L2 else length
+        if length == 0.0:
+            continue
+        # d(total) = 2 e de + 2 J dJ; the root divides it by twice the length.
+        scale = weights[i] * (2.0 if norm == SQUARED_L2 else 1.0 / length)
+        for j in range(n):
+            d[j] = np.sum(M[j] * z_feasible) - target[j]
+        add_gradient(phi, d, z_feasible, scale, dA, db)
+        if excess > 0.0:
+            add_gradient(phi, c, z, -scale * excess, dA, db)

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.kernels._jit import inner_kernel
+
 SIMPLEX = 0
 L1_BALL = 1
 L2_BALL = 2
@@ -18,6 +20,11 @@ BINARY_POINTS = 6
 
 #: Two latent costs tie when they differ by less than this, relative to the largest ``|q|``.
 TIE_TOLERANCE = 1e-9
+
+Array = NDArray[np.float64]
+
+#: Rounding changes a sum by less than this share of the sum of its terms' sizes.
+ROUNDING = 1e-14
 
 
 class SetCode(NamedTuple):
@@ -86,3 +93,32 @@ def join(codes: list[SetCode]) -> SetCode:
 def _chain(starts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     lengths = np.concatenate([np.diff(part) for part in starts])
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
+
+
+# What rounding does to latent costs.
+#
+# Where a cost is at right angles to the whole region (equal prices, a balance that always holds),
+# ``A(s)'c`` is zero and every point is optimal; computed, it is a few times 1e-17 and looks like a
+# cost. No difference that rounding alone can make may break a tie.
+
+
+@inner_kernel
+def entry_sizes(A: Array) -> Array:
+    """Return the largest ``|A[k, j, column]|`` over the columns, for each k and j."""
+    K, n, p = A.shape
+    sizes = np.zeros((K, n))
+    for k in range(K):
+        for j in range(n):
+            for column in range(p):
+                sizes[k, j] = max(sizes[k, j], abs(A[k, j, column]))
+    return sizes
+
+
+@inner_kernel
+def rounding_of(sizes: Array, phi: Array, c: Array) -> float:
+    """Return what rounding can do to an entry of ``A(s)'c``, given the sizes of A's entries."""
+    total = 0.0
+    for k in range(phi.size):
+        for j in range(c.size):
+            total += abs(phi[k] * c[j]) * sizes[k, j]
+    return ROUNDING * total

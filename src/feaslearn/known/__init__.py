@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from feaslearn.known.known import Known
-from feaslearn.known.known_limits import KnownLimits, KnownShape
+from feaslearn.known.known_limits import Known, KnownLimits, KnownShape
 from feaslearn.known.resolved_known import ResolvedKnown, resolve_known
 
 __all__ = ["Known", "KnownLimits", "KnownShape", "ResolvedKnown", "resolve_known"]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.costs import FloatArray
-from feaslearn.exceptions import Problems
-from feaslearn.known.known import CONTRADICTIONS, Known
-from feaslearn.known.known_limits import KnownLimits, KnownShape
-from feaslearn.known.right_side import RightSide, Signals, resolve_right_side
-from feaslearn.messages import column_label, did_you_mean
+from feaslearn.costs import AffineCost, FloatArray, FunctionCost, resolve_cost
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.known.known_limits import CONTRADICTIONS, Known, KnownLimits, KnownShape
+from feaslearn.messages import column_label, did_you_mean, find_columns, list_first
 
 Array = NDArray[np.float64]
 
@@ -141,3 +140,175 @@ def _rows(
     if len(empty):
         problems.add(f"known: {name} has only zeros in row {empty[0]}; drop the row")
     return np.ascontiguousarray(rows), side
+
+
+# Right-hand sides that may depend on the signal.
+
+
+class Signals(NamedTuple):
+    """What right-hand sides are checked against, and where to say what is wrong."""
+
+    names: Sequence[str] | None
+    n_signals: int | None
+    problems: Problems
+
+
+class RightSide(NamedTuple):
+    """A function from signals (N, K) to numbers (N, size), infinite only where ``missing`` is."""
+
+    rule: Callable[[FloatArray], Any]
+    size: int
+    name: str
+    missing: float | None
+
+    def evaluate(self, signals: FloatArray) -> Array:
+        """Return the numbers at rows of signals."""
+        values = np.asarray(self.rule(signals), dtype=np.float64)
+        if values.ndim == 1 and self.size == 1:
+            values = values[:, None]
+        expected = (len(signals), self.size)
+        if values.shape != expected:
+            raise DataError(f"{self.name}: the function gave shape {values.shape}, not {expected}")
+        wrong = ~np.isfinite(values)
+        if self.missing is not None:
+            wrong &= values != self.missing
+        if wrong.any():
+            where = np.argwhere(wrong)
+            places = [f"sample {i}, entry {j} is {values[i, j]}" for i, j in where[:5]]
+            raise DataError(f"{self.name}: {list_first(places, len(where))}; give finite numbers")
+        return np.ascontiguousarray(values)
+
+
+def resolve_right_side(
+    given: Any, size: int, name: str, signals: Signals, missing: float | None = None
+) -> RightSide | None:
+    """Check a right-hand side; None if something was added to the problems.
+
+    Parameters
+    ----------
+    given : None, number, list, AffineCost, FunctionCost or callable
+        What the user gave; None stands for ``missing`` everywhere.
+    size : int
+        How many rows there are.
+    name : str
+        What it is, for the messages.
+    signals : Signals
+        What columns are looked up in.
+    missing : float, default=None
+        What stands for a bound that is not there; None where there is no such thing.
+
+    Returns
+    -------
+    RightSide or None
+        The function.
+    """
+    if given is None and (missing is not None or not size):
+        return RightSide(partial(_constant, np.full(size, missing or 0.0)), size, name, missing)
+    if callable(given):
+        given = FunctionCost(given, [])
+    if isinstance(given, AffineCost | FunctionCost):
+        return _mapped(given, size, name, signals, missing)
+    return _listed(given, size, name, signals, missing)
+
+
+def _mapped(
+    given: AffineCost | FunctionCost, size: int, name: str, signals: Signals, missing: float | None
+) -> RightSide | None:
+    found = resolve_cost(
+        given,
+        n_decisions=size,
+        signal_names=signals.names,
+        n_signals=signals.n_signals,
+        problems=signals.problems,
+        what=name,
+    )
+    return None if found is None else RightSide(found.rule, size, name, missing)
+
+
+def _listed(
+    given: Any, size: int, name: str, signals: Signals, missing: float | None
+) -> RightSide | None:
+    problems, before = signals.problems, len(signals.problems)
+    items = _items(given, size, name, problems)
+    if items is None:
+        return None
+    whole = _whole_are_columns(items, name, problems)
+    constants, sources = np.zeros(len(items)), np.full(len(items), -1)
+    wanted: list[object] = []
+    for j, item in enumerate(items):
+        if item is None:
+            constants[j] = np.nan if missing is None else missing
+        elif _is_number(item) and not (whole and isinstance(item, Integral)):
+            constants[j] = float(item)
+        else:
+            wanted.append(item)
+            sources[j] = len(wanted) - 1
+    found = find_columns(
+        wanted, signals.names, signals.n_signals, name, "among the signals", problems
+    )
+    repeated = sorted({str(item) for item in wanted if wanted.count(item) > 1})
+    if whole and repeated and all(_is_number(item) for item in wanted):
+        problems.add(
+            f"{name}: column {repeated[0]} is listed more than once; constants are written with a "
+            "point, such as 0.0"
+        )
+    infinite = np.flatnonzero(~np.isfinite(constants) & (constants != missing))
+    if len(infinite):
+        problems.add(
+            f"{name}: entry {infinite[0]} is {constants[infinite[0]]}; give a finite number"
+        )
+    if len(problems) > before:
+        return None
+    if len(found) > len(wanted):  # a pattern that stands for several columns
+        constants, sources = np.zeros(len(found)), np.arange(len(found))
+    if len(constants) != size:
+        problems.add(f"{name}: {len(constants)} entries for {size}; give one for each")
+        return None
+    taken = np.flatnonzero(sources >= 0)
+    columns = [found[source] for source in sources[taken]]
+    return RightSide(partial(_mixed, constants, taken, columns), size, name, missing)
+
+
+def _items(given: Any, size: int, name: str, problems: Problems) -> list[Any] | None:
+    """List the entries, or say why there are none; one number stands for all rows."""
+    if isinstance(given, bool):
+        given = [given]
+    if _is_number(given):
+        return [float(given)] * size
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, Sequence) or (hasattr(given, "__array__") and np.ndim(given) == 1):
+        return list(given if isinstance(given, Sequence) else np.asarray(given).tolist())
+    what = f"an array of shape {np.shape(given)}" if hasattr(given, "shape") else repr(given)
+    problems.add(
+        f"{name}: {what} is not a number, a list of numbers and columns, an AffineCost or a "
+        "function; what differs between samples is a signal: name its column"
+    )
+    return None
+
+
+def _whole_are_columns(items: list[Any], name: str, problems: Problems) -> bool:
+    """Say whether whole numbers are columns: beside a number with a point they are constants."""
+    pointed = [item for item in items if _is_number(item) and not isinstance(item, Integral)]
+    if pointed and np.isinf(pointed).all() and len(pointed) < sum(map(_is_number, items)):
+        problems.add(
+            f"{name}: whole numbers stand beside {pointed[0]} alone, so they may be columns or "
+            "constants; write 4.0 for a constant, and None for a bound that is not there"
+        )
+    return not pointed
+
+
+def _is_number(item: object) -> bool:
+    return isinstance(item, Real) and not isinstance(item, bool)
+
+
+def _constant(values: Array, signals: FloatArray) -> Array:
+    return np.tile(values, (len(signals), 1))
+
+
+def _mixed(
+    constants: Array, taken: NDArray[np.intp], columns: list[int], signals: FloatArray
+) -> Array:
+    values = _constant(constants, signals)
+    values[:, taken] = signals[:, columns]
+    return values

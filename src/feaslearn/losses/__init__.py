@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from feaslearn.losses.loss import Loss, RowLosses
+from feaslearn.losses.loss import Loss, ResidualLoss, RowLosses
 from feaslearn.losses.objective import Objective
 from feaslearn.losses.predictability import Predictability
-from feaslearn.losses.residual_loss import ResidualLoss
 from feaslearn.losses.suboptimality import Suboptimality
 
 __all__ = [

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import Problems, UnsupportedError
-from feaslearn.kernels.norms import L1, SQUARED_L2
 from feaslearn.kernels.polymatroid import network_losses
+from feaslearn.kernels.predictability import L1, SQUARED_L2
 from feaslearn.kernels.set_code import TIE_TOLERANCE
 from feaslearn.losses.loss import Array, Loss
 from feaslearn.losses.predictability import Predictability

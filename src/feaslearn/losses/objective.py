@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard, ShardSource, TableShards, shards_of
-from feaslearn.data.in_order import in_order
+from feaslearn.data.chunk_source import in_order
 from feaslearn.data.shard_source import plus
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, known_shape, without_known

@@ -8,11 +8,14 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
-from feaslearn.kernels.column_losses import column_losses
-from feaslearn.kernels.norms import L1
-from feaslearn.kernels.predictability import UNIQUE, UNSERVED, predictability_rows
-from feaslearn.kernels.rounding import ROUNDING
-from feaslearn.kernels.set_code import TIE_TOLERANCE, SetCode, is_simplex
+from feaslearn.kernels.predictability import (
+    L1,
+    UNIQUE,
+    UNSERVED,
+    column_losses,
+    predictability_rows,
+)
+from feaslearn.kernels.set_code import ROUNDING, TIE_TOLERANCE, SetCode, is_simplex
 from feaslearn.losses.loss import Loss, Norm, RowLosses, no_gradient
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet

@@ -8,14 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 
 from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.losses import Loss, Predictability, Suboptimality
 from feaslearn.losses.loss import Norm
 from feaslearn.metrics.evaluation import Evaluation, Mean
-from feaslearn.metrics.inside import find_inside
-from feaslearn.metrics.pooled import pooled_r2
 from feaslearn.problem import ForwardProblem
 
 Array = NDArray[np.float64]
@@ -160,3 +159,65 @@ def true_losses(
     gap = np.einsum("ij,ij->i", costs, predicted) - forward.optimal_value(data.signals, costs)
     pair = np.column_stack([feasible, np.maximum(gap, 0.0)])
     return Mean.of(distance.lengths(optimal[:, None])), Mean.of(excess.lengths(pair))
+
+
+# The region inside a scikit-learn pipeline or search.
+
+
+def find_inside(model: Any, signals: Any) -> tuple[Any, Any]:
+    """Return the last estimator of a search or a pipeline, and what signals become before it."""
+    if hasattr(model, "best_estimator_"):
+        return find_inside(model.best_estimator_, signals)
+    if hasattr(model, "steps"):
+        before = model[:-1] if len(model.steps) > 1 and signals is not None else None
+        return find_inside(
+            model.steps[-1][1], signals if before is None else before.transform(signals)
+        )
+    return model, signals
+
+
+# R², with unobserved entries.
+
+
+def pooled_r2(observed: Array, predicted: Array, weights: Array | None = None) -> float:
+    r"""Return R² pooled over outputs.
+
+    .. math:: R^2 = 1 - \frac{\sum_i w_i \|x_i - \hat x_i\|^2}{\sum_i w_i \|x_i - \bar x\|^2}
+
+    Parameters
+    ----------
+    observed : ndarray of shape (N, n)
+        Decisions; NaN where not observed, which does not count. An output that never changes does
+        not count either, as in scikit-learn's ``r2_score`` with ``"variance_weighted"``.
+    predicted : ndarray of shape (N, n)
+        Predictions.
+    weights : ndarray of shape (N,), default=None
+        Weights of the samples.
+
+    Returns
+    -------
+    float
+        One for perfect predictions, zero for the mean; NaN, with a warning, for one sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.metrics import pooled_r2
+    >>> pooled_r2(np.array([[0.0], [np.nan], [2.0]]), np.array([[0.0], [7.0], [1.0]]))
+    0.5
+    """
+    if len(observed) < 2:
+        warnings.warn(
+            "R² is not defined for fewer than two samples", UndefinedMetricWarning, stacklevel=3
+        )
+        return float("nan")
+    each = np.ones(len(observed)) if weights is None else weights
+    counted = np.where(np.isnan(observed), 0.0, each[:, None])
+    filled = np.nan_to_num(observed)
+    mean = (counted * filled).sum(axis=0) / np.maximum(counted.sum(axis=0), np.finfo(float).tiny)
+    residual = (counted * (filled - predicted) ** 2).sum(axis=0)
+    spread = (counted * (filled - mean) ** 2).sum(axis=0)
+    changes = spread != 0.0
+    if not changes.any():
+        return float((residual == 0.0).mean())
+    return float(1.0 - residual[changes].sum() / spread[changes].sum())

@@ -11,7 +11,7 @@ from feaslearn.data import as_matrix
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.losses import Loss, Predictability, Suboptimality
 from feaslearn.metrics.evaluation import Mean
-from feaslearn.metrics.inside import find_inside
+from feaslearn.metrics.measure import find_inside
 
 
 def neg_predictability(model: Any, X: ArrayLike, y: ArrayLike) -> float:

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from feaslearn.baselines.enumerated_network import equality_tolerance
 from feaslearn.losses.network_losses import NetworkLosses
+from feaslearn.network.flow_program import RowBuilder
 from feaslearn.network.integer_program import (
     FloatArray,
     IntegerProgram,
     all_but,
     dense_rows,
 )
-from feaslearn.network.row_builder import RowBuilder
 from feaslearn.network.search import Found, Limits
 from feaslearn.network.tight_cuts import TightCuts, common_capacity
 from feaslearn.problem.candidate_lines import Networks

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.baselines.enumerated_network import all_networks
-from feaslearn.network.search import Limits, LineSearch, Network
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.network.integer_program import FloatArray
+from feaslearn.network.search import Limits, LineSearch, Network, Search
 from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks
+from feaslearn.problem.forward_problem import check_count
+from feaslearn.problem.network_samples import dispatch_of
 from feaslearn.runs import Clock
 
 #: Seconds to look for a network that differs as much as possible from those that were seen.
 PATIENCE = 10.0
 #: Seconds in which the most networks that are counted can be tried; they get half of a time limit.
 COUNTED_IN = 120.0
+
+#: Two dispatches differ when an entry differs by more than this, relative to the largest.
+DIFFERENT = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,3 +158,180 @@ def identify(
 
 def _told(lines: list[Line]) -> str:
     return ", ".join("-".join(map(str, line)) for line in lines) or "none"
+
+
+# The least loss with a given number of lines.
+
+
+class LineCurve(NamedTuple):
+    """The least mean loss with at most so many lines; infinite where too few serve the demand.
+
+    ``bounds`` are proved lower bounds on ``losses``; the two agree where time sufficed.
+    """
+
+    n_lines: NDArray[np.int64]
+    losses: FloatArray
+    bounds: FloatArray
+    networks: Networks
+
+    def elbow(self, share: float = 0.05) -> int:
+        """Return the fewest lines that lose at most a share of what lines can gain.
+
+        Parameters
+        ----------
+        share : float
+            The share of the range of finite losses.
+
+        Returns
+        -------
+        int
+            A number of lines.
+        """
+        finite = np.isfinite(self.losses)
+        low, high = self.losses[finite].min(), self.losses[finite].max()
+        enough = self.losses <= low + share * (high - low) + 1e-12
+        return int(self.n_lines[np.argmax(enough)])
+
+
+def line_curve(search: Search, limits: Limits, clock: Clock) -> LineCurve:
+    """Find the least loss with at most k lines, from the most lines to the fewest.
+
+    Parameters
+    ----------
+    search : Search
+        Finds networks.
+    limits : Limits
+        What a network must keep.
+    clock : Clock
+        The time there is.
+
+    Returns
+    -------
+    LineCurve
+        One point for each number of lines from that of the known ones to that of the candidates.
+    """
+    fewest, most = int((limits.fixed == 1).sum()), len(limits.fixed)
+    counts = np.arange(fewest, most + 1)
+    losses, bounds = np.full(len(counts), np.inf), np.zeros(len(counts))
+    networks = np.zeros((len(counts), most), dtype=bool)
+    allowed = most
+    while allowed >= fewest:
+        found = search.least_loss(limits._replace(most_lines=allowed), clock)
+        if found.network is None:
+            if found.outcome == "infeasible":
+                bounds[: allowed - fewest + 1] = np.inf
+            break
+        # The same network serves every number of lines down to its own.
+        used = int(found.network.sum())
+        served = slice(used - fewest, allowed - fewest + 1)
+        losses[served], bounds[served] = found.value, found.bound
+        networks[served] = found.network
+        allowed = used - 1
+    return LineCurve(counts, losses, np.maximum.accumulate(bounds[::-1])[::-1], networks)
+
+
+# The signal that would tell most about the lines.
+
+
+class NextSignal(NamedTuple):
+    """A signal, and what observing the answer to it would leave.
+
+    ``expected_left`` is the mean number of networks that remain if each of them is equally likely
+    to be the true one; ``n_answers`` counts the different dispatches they would give.
+    """
+
+    signal: FloatArray
+    row: int
+    n_answers: int
+    n_networks: int
+    expected_left: float
+
+
+def best_signal(
+    candidates: CandidateLines,
+    networks: Networks,
+    signals: FloatArray,
+    costs: FloatArray,
+    demands: FloatArray,
+) -> NextSignal:
+    """Return the signal whose answer leaves the fewest networks.
+
+    Parameters
+    ----------
+    candidates : CandidateLines
+        The lines there may be.
+    networks : ndarray of bool, shape (R, L)
+        The networks that remain.
+    signals : ndarray of shape (M, n_signals)
+        The signals to choose from.
+    costs, demands : ndarray
+        The prices and demands in them.
+
+    Returns
+    -------
+    NextSignal
+        The best of them; of several, the first.
+    """
+    answers = np.stack([dispatch_of(candidates, row, demands, costs) for row in networks])
+    best: NextSignal | None = None
+    for index in range(len(signals)):
+        sizes = _class_sizes(answers[:, index])
+        left = float((sizes**2).sum() / sizes.sum())
+        if best is None or left < best.expected_left - 1e-9:
+            best = NextSignal(signals[index], index, len(sizes), len(networks), left)
+    if best is None:
+        raise AssertionError("there is no signal to choose from")
+    return best
+
+
+def _class_sizes(answers: FloatArray) -> FloatArray:
+    """Return how many networks give each answer; those that cannot serve are one class."""
+    served = ~np.isnan(answers[:, 0])
+    labels: NDArray[np.int64] = np.zeros(len(answers), dtype=np.int64)
+    scale = DIFFERENT * max(float(np.abs(answers[served]).max(initial=0.0)), 1e-300)
+    for column in answers[served].T:
+        order = np.argsort(column, kind="stable")
+        steps = np.concatenate([[0], np.cumsum(np.diff(column[order]) > scale)])
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = steps
+        _, labels[served] = np.unique(
+            labels[served] * (len(answers) + 1) + ranks, return_inverse=True
+        )
+    labels[~served] = len(answers) + 1
+    return np.unique(labels, return_counts=True)[1].astype(np.float64)
+
+
+def draw_signals(
+    signals: FloatArray, n_signals: int, widen: float, random_state: int
+) -> FloatArray:
+    """Draw signals like those observed: columns on their own, half of them at their extremes.
+
+    Parameters
+    ----------
+    signals : ndarray of shape (N, n_signals)
+        The observed signals.
+    n_signals : int
+        How many to draw.
+    widen : float
+        The range of each column, from its least value on, in units of the range seen.
+    random_state : int
+        The seed of the draws.
+
+    Returns
+    -------
+    ndarray of shape (n_signals, n_columns)
+        The draws.
+    """
+    problems = Problems()
+    check_count(problems, "n_draws", n_signals)
+    if not (isinstance(widen, Real) and 0.0 < float(widen) < np.inf):
+        problems.add(f"widen is {widen!r}, expected a positive number")
+    problems.raise_if_any(DataError, "NetworkLearner.next_signal")
+    generator = np.random.default_rng(random_state)
+    rows = generator.integers(len(signals), size=(n_signals, signals.shape[1]))
+    drawn = np.take_along_axis(signals, rows, axis=0)
+    half = n_signals // 2
+    high = generator.random((half, signals.shape[1])) < 0.5
+    drawn[:half] = np.where(high, signals.max(axis=0), signals.min(axis=0))
+    low = signals.min(axis=0)
+    return np.asarray(low + widen * (drawn - low))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from feaslearn.exceptions import SolverError
-from feaslearn.trainers.mip_run import run_mip
+from feaslearn.trainers.bilinear_solvers import run_mip
 
 FloatArray = NDArray[np.float64]
 Outcome = Literal["optimal", "infeasible", "time limit", "interrupted"]

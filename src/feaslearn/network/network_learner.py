@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Literal, cast, get_args
 
@@ -9,27 +10,34 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.baselines.enumerated_network import (
+    NetworkEstimator,
     check_enumerable,
     equality_tolerance,
     mean_losses,
 )
-from feaslearn.baselines.network_estimator import NetworkEstimator
 from feaslearn.costs import CostSpecification
 from feaslearn.data import as_matrix
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.exceptions import DataError, FeaslearnWarning, Problems, TimeLimitError
 from feaslearn.losses.loss import Loss
 from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.messages import did_you_mean
-from feaslearn.network.bootstrap import line_frequencies
 from feaslearn.network.cut_search import CutSearch
-from feaslearn.network.identification import Identification, identify
-from feaslearn.network.line_curve import LineCurve, line_curve
-from feaslearn.network.next_signal import NextSignal, best_signal, draw_signals
-from feaslearn.network.search import LineSearch, Search, no_limits
+from feaslearn.network.identification import (
+    Identification,
+    LineCurve,
+    NextSignal,
+    best_signal,
+    draw_signals,
+    identify,
+    line_curve,
+)
+from feaslearn.network.integer_program import FloatArray
+from feaslearn.network.search import EnumerationSearch, LineSearch, Search, no_limits
 from feaslearn.network.solve import Solver, general_search, solve, training_result
 from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks, Node
 from feaslearn.problem.forward_problem import check_count
 from feaslearn.runs import Clock
+from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import check_max_seconds
 
 Prefer = Literal["sparsest", "any"]
@@ -294,3 +302,72 @@ class NetworkLearner(NetworkEstimator):
         if isinstance(self._search, CutSearch):
             return min(2.0**20, 2.0**33 / len(self._candidates.members))
         return 2.0**34 / (self._candidates.beyond.size * self._losses.n_samples)
+
+
+# How often a line is learned when the samples are drawn again.
+
+
+def line_frequencies(
+    search: Search,
+    n_draws: int,
+    generator: np.random.Generator,
+    solver: Solver,
+    lazy: bool,
+    clock: Clock,
+) -> FloatArray:
+    """Return the share of draws in which each line is learned.
+
+    Parameters
+    ----------
+    search : Search
+        The search over all samples; one that enumerates has measured all that is needed.
+    n_draws : int
+        How many times to draw.
+    generator : Generator
+        Where the randomness comes from.
+    solver : {"auto", "milp", "enumeration"}
+        How the network of a draw is found otherwise.
+    lazy : bool
+        Whether samples are added to the integer program as they are needed.
+    clock : Clock
+        The time for all draws: those that it does not suffice for do not count, with a warning.
+
+    Returns
+    -------
+    ndarray of shape (L,)
+        The shares.
+    """
+    losses = search.losses
+    total = np.zeros(len(losses.candidates.lines))
+    with ProgressBar("bootstrap", n_draws) as bar:
+        for draw in range(n_draws):
+            rows = generator.integers(losses.n_samples, size=losses.n_samples)
+            if isinstance(search, EnumerationSearch):
+                total += _from_table(search, rows)
+            else:
+                drawn = NetworkLosses(losses.candidates, losses.samples.rows(rows), losses.loss)
+                found = solve(drawn, solver, lazy, True, clock)
+                if clock.out():
+                    return _shares(total, draw, n_draws)
+                total += found.network
+            bar.update(draw + 1)
+    return _shares(total, n_draws, n_draws)
+
+
+def _shares(total: FloatArray, done: int, asked: int) -> FloatArray:
+    """Return the shares of the draws there was time for."""
+    if not done:
+        raise TimeLimitError("bootstrap: max_seconds was over before the first draw was solved")
+    if done < asked:
+        text = f"bootstrap: there was time for {done} of {asked} draws"
+        warnings.warn(text, FeaslearnWarning, stacklevel=4)
+    return total / done
+
+
+def _from_table(search: EnumerationSearch, rows: NDArray[np.int64]) -> FloatArray:
+    counts = np.bincount(rows, minlength=search.table.shape[1]) / len(rows)
+    drawn = counts > 0
+    means = search.table[:, drawn] @ counts[drawn]
+    best = search.networks[means <= means.min() + search.tolerance]
+    sizes = best.sum(axis=1)
+    return np.asarray(best[sizes == sizes.min()].mean(axis=0))

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.exceptions import DataError
 from feaslearn.metrics import pooled_r2
-from feaslearn.plots.canvas import BLUE, GREY, Units, labels, pyplot, write
-from feaslearn.plots.columns import find, rows_of_decisions
+from feaslearn.plots.canvas import BLUE, GREY, Units, find, labels, pyplot, rows_of_decisions, write
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
 

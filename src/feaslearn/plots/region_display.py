@@ -11,10 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, EmptySetError, InfeasibleProblemError
 from feaslearn.plots import region_panels as panels
-from feaslearn.plots.at_signal import at_signal
-from feaslearn.plots.canvas import Units, labels, pyplot, write
-from feaslearn.plots.columns import find, rows_of_decisions
-from feaslearn.plots.slopes import slopes
+from feaslearn.plots.canvas import Units, at_signal, find, labels, pyplot, rows_of_decisions, write
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 
@@ -24,6 +21,9 @@ Array = NDArray[np.float64]
 MOST_DECISIONS = 8
 #: How a region may be seen; both draw more than two decisions in pairs.
 VIEWS = ("auto", "pairs")
+
+#: A region that extends less than this across a direction, relative to its size, is flat there.
+FLAT = 1e-6
 
 
 class RegionDisplay:
@@ -213,3 +213,42 @@ class RegionDisplay:
         panels.draw_legend(scene, figure)
         self.figure_ = figure
         self.axes_ = grid[np.tril_indices(count)]
+
+
+# Where cost falls and where it stays the same, within the flat that a region spans.
+
+
+def slopes(region: Region, cost: Array) -> tuple[Array, Array | None]:
+    """Return the direction in which cost falls fastest, and that in which it does not change.
+
+    Where decisions must balance, a region is flat, and only what the cost is within the flat
+    counts: its part across is the same for every decision.
+
+    Parameters
+    ----------
+    region : Region
+        The region.
+    cost : ndarray of shape (n,)
+        What is minimised.
+
+    Returns
+    -------
+    down : ndarray of shape (n,)
+        Zero where cost is the same everywhere in the region.
+    level : ndarray of shape (n,) or None
+        None where the flat has more than two dimensions, so that there are many.
+    """
+    rng = np.random.default_rng(0)
+    directions = np.vstack([np.eye(region.n), rng.standard_normal((region.n, region.n))])
+    points = np.array([region.minimize(d) for d in np.vstack([directions, -directions])])
+    center = points.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(points - center, full_matrices=False)
+    size = max(float(sizes[0]), FLAT * max(1.0, float(np.abs(center).max())))
+    basis = axes[sizes > FLAT * size]
+    down = -(basis.T @ (basis @ cost))
+    if np.linalg.norm(down) <= FLAT * np.linalg.norm(cost):
+        return np.zeros(region.n), None
+    if len(basis) != 2:
+        return down, None
+    u, v = basis @ down
+    return down, np.asarray(basis.T @ np.array([-v, u]))

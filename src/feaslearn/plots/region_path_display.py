@@ -9,11 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError
-from feaslearn.plots.at_signal import AtSignal, at_signal
-from feaslearn.plots.canvas import BLUE, SEQUENTIAL, VERMILION, Units, labels, pyplot, write
-from feaslearn.plots.columns import find
-from feaslearn.plots.outline import outline
-from feaslearn.plots.region_panels import draw_outline
+from feaslearn.plots.canvas import (
+    BLUE,
+    SEQUENTIAL,
+    VERMILION,
+    AtSignal,
+    Units,
+    at_signal,
+    find,
+    labels,
+    pyplot,
+    write,
+)
+from feaslearn.plots.region_panels import draw_outline, outline
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import check_signals, one_row

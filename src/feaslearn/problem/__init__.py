@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from feaslearn.problem.affine_rows import AffineRows
 from feaslearn.problem.forward_problem import ForwardProblem, Norm
 from feaslearn.problem.learned_problem import LearnedProblem
-from feaslearn.problem.linear_program import LinearProgram
+from feaslearn.problem.linear_program import AffineRows, LinearProgram
 
 __all__ = ["AffineRows", "ForwardProblem", "LearnedProblem", "LinearProgram", "Norm"]

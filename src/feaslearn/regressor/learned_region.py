@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems
+from feaslearn.hypotheses.constrained import Constrained, constrained, half_spaces_of
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region
@@ -19,20 +21,31 @@ from feaslearn.regressor.explanation.explanation import Explanation
 from feaslearn.regressor.explanation.seen import Seen
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.outputs import warn_of_empty_regions
-from feaslearn.regressor.reader import Reader, check_fitted, read, regions_of
-from feaslearn.regressor.region_at import region_at
+from feaslearn.regressor.reader import (
+    Reader,
+    check_fitted,
+    check_signals,
+    one_row,
+    read,
+    regions_of,
+)
 from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
 from feaslearn.regressor.uncertainty.refits import resample
+from feaslearn.sets.affine_image import AffineImage
 
 if TYPE_CHECKING:
     from feaslearn.costs import ResolvedCost
     from feaslearn.features import FeatureMap
     from feaslearn.hypotheses.hypothesis import Hypothesis
     from feaslearn.known import ResolvedKnown
+    from feaslearn.regressor.region_regressor import RegionRegressor
     from feaslearn.results import TrainingResult
     from feaslearn.trainers.streaming import DriftTest, Stream
 
 Array = NDArray[np.float64]
+
+#: Features that an account names.
+NAMED = 6
 
 
 class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -248,3 +261,36 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if hasattr(self, "theta_"):
             # Kernels compile once more for arrays that cannot be written to, as in memory maps.
             self.theta_ = np.require(self.theta_, requirements="W")
+
+
+def region_at(model: RegionRegressor, reader: Reader, signal: ArrayLike) -> Region:
+    """Return the region of a fitted model at a signal, or a frame of one row."""
+    signals = check_signals(model, one_row(signal))
+    if len(signals) != 1:
+        raise DataError(f"region: {len(signals)} signals were given; give one")
+    phi, n, theta = model.features_.transform(signals), reader.n_decisions, model.theta_
+    said = model.hypothesis_.account(theta, phi[0], reader.names)
+    account = [text + _where(model.features_.names, phi[0]) for text in said]
+    if model.known_ is None:
+        _, empty = model.hypothesis_.solve(theta, phi, np.zeros((1, n)))
+        warn_of_empty_regions(empty)
+        image = model.hypothesis_.image(theta, phi[0], n)
+        return Region(image, reader.names, account)
+    limits = model.known_.at(signals)
+    columns = np.hstack([phi, limits.columns()])
+    regions = constrained(model.hypothesis_, limits.shape)
+    decisions, empty = regions.solve(theta, columns, np.zeros((1, n)))
+    warn_of_empty_regions(empty, limits, decisions)
+    if empty[0]:
+        # The nearest decision is all there is.
+        return Region(AffineImage.point(decisions[0]), reader.names, account)
+    learned = regions.learned_image if isinstance(regions, Constrained) else regions.image
+    image = learned(theta, columns[0], n)
+    return Region(image, reader.names, account, known=half_spaces_of(limits))
+
+
+def _where(names: Sequence[str], phi: Array) -> str:
+    """Say at which features: " when demand is 6.1"."""
+    known = [f"{name} is {value:.4g}" for name, value in zip(names[1:], phi[1:], strict=True)]
+    more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
+    return f" when {', '.join(known[:NAMED])}{more}" if known else ""

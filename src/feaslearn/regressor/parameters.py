@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard
-from feaslearn.exceptions import Problems
+from feaslearn.exceptions import DataError, FeaslearnError, Problems, SetError, UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
-from feaslearn.regressor.fit_problems import FitProblems
 from feaslearn.trainers import Trainer
-from feaslearn.trainers.size_choice import with_size
+from feaslearn.trainers.ridge_choice import with_size
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -84,3 +85,30 @@ def check_combination(model: RegionRegressor, loss: Loss, n: int, problems: FitP
         empty = Shard(np.empty((0, 1)), np.empty((0, n)), np.empty((0, n)), np.empty(0))
         with problems.taking():
             model.trainer.refuse(Objective(loss, with_size(hypothesis, 1), [empty]))
+
+
+# Problems of a fit, from all the parts it has.
+
+
+class FitProblems(Problems):
+    """Problems of a fit, some of which come as errors of other parts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._others: list[type[FeaslearnError]] = []
+
+    @contextmanager
+    def taking(self) -> Iterator[None]:
+        """Take an error as one problem among others."""
+        try:
+            yield
+        except DataError as error:
+            self.add(str(error), error=type(error))
+        except (SetError, UnsupportedError) as error:
+            self.add(str(error), error=type(error))
+            self._others.append(type(error))
+
+    def raise_all(self) -> None:
+        """Raise one `DataError`; a single problem of a set or a combination keeps its class."""
+        alone = len(self) == len(self._others) == 1
+        self.raise_if_any(self._others[0] if alone else DataError, "RegionRegressor")

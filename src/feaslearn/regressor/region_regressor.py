@@ -2,33 +2,54 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
-from typing import Any, Literal, Self
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from feaslearn.costs import CostSpecification
-from feaslearn.data import ChunkSource
-from feaslearn.exceptions import FeaslearnWarning
+from feaslearn.data import ChunkSource, Shard
+from feaslearn.exceptions import DataError, FeaslearnWarning, Problems, UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.known import Known
-from feaslearn.losses import Loss
-from feaslearn.regressor.checks import check_fit
-from feaslearn.regressor.chunked_fit import fit_chunks
-from feaslearn.regressor.explanation.seen import look, look_at_part
+from feaslearn.losses import Loss, Objective
+from feaslearn.regressor.checks import check_fit, check_weights
+from feaslearn.regressor.explanation.seen import Seen, look, look_at_part, look_on
 from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.learned_region import LearnedRegion
-from feaslearn.regressor.logs import spoken
 from feaslearn.regressor.outputs import Outputs
-from feaslearn.regressor.partial_fit import begun, can_go_on, follow, streaming_trainer
-from feaslearn.regressor.reader import Reader, check_columns, remember_names
-from feaslearn.regressor.training import train
-from feaslearn.runs import ended_by_user, whole_or_not
-from feaslearn.trainers import Streaming, Trainer
+from feaslearn.regressor.parameters import FitProblems, check_parameters
+from feaslearn.regressor.reader import Reader, check_columns, check_signals, read, remember_names
+from feaslearn.regressor.training import fit_chunks, train
+from feaslearn.runs import ended_by_user, one_blas_thread, whole_or_not
+from feaslearn.trainers import Streaming, Trained, Trainer
+from feaslearn.trainers.streaming import told_of_drift
+
+if TYPE_CHECKING:
+    from feaslearn.trainers.streaming import Stream
 
 Array = NDArray[np.float64]
+
+logger = logging.getLogger("feaslearn")
+
+
+# What happens between a chunk of samples and a model that goes on learning.
+
+
+def can_go_on(model: RegionRegressor) -> bool:
+    """Refuse a trainer that cannot go on; others than trainers are refused with the data."""
+    trainer = model.trainer
+    if isinstance(trainer, Trainer) and not isinstance(trainer, Streaming):
+        raise UnsupportedError(
+            f"partial_fit: {trainer!r} keeps nothing to go on from; use trainer='auto' or "
+            "trainer=Streaming(...)"
+        )
+    return True
 
 
 class RegionRegressor(LearnedRegion):
@@ -265,3 +286,100 @@ def _warn_of_no_cost() -> None:
         FeaslearnWarning,
         stacklevel=4,
     )
+
+
+# What ``verbose`` does: for the time of a fit, the log of feaslearn can be read.
+
+
+@contextmanager
+def spoken(verbose: int) -> Iterator[None]:
+    """Let the logger "feaslearn" through: with 1 what was reached, with 2 every iteration.
+
+    Handlers that the program has set up are used as they are. Where there is none, messages go to
+    standard error, and everything is put back afterwards.
+    """
+    if verbose < 1:
+        yield
+        return
+    level, handler = logger.level, None
+    wanted = logging.INFO if verbose == 1 else logging.DEBUG
+    logger.setLevel(min(wanted, logger.getEffectiveLevel()))
+    if not logger.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        if handler is not None:
+            logger.removeHandler(handler)
+
+
+def streaming_trainer(model: RegionRegressor) -> Streaming:
+    """Return what goes on with more samples; say who can where the model cannot."""
+    trainer = model.trainer if isinstance(model.trainer, Streaming) else Streaming()
+    if model.hypothesis is None and model.cost is not None:
+        raise UnsupportedError(
+            "partial_fit: hypothesis=None is chosen by cross-validation of all samples; name one "
+            "that can go on: Minkowski, Scaled or Affine"
+        )
+    if hasattr(model, "theta_") and model.stream_ is None and not hasattr(model, "_samples"):
+        raise UnsupportedError(
+            "partial_fit: this model was fitted by a trainer that keeps nothing to go on from, and "
+            "its samples are gone; fit it with trainer=Streaming(...) before it is saved"
+        )
+    return trainer
+
+
+def begun(trained: Trained, n_rows: int, y: Any, sample_weight: Any) -> Stream | None:
+    """Return the stream of a first chunk, in which samples count by the weights as given."""
+    stream: Stream | None = trained.stream
+    if stream is None or sample_weight is None:
+        return stream
+    given = np.asarray(sample_weight, dtype=np.float64)
+    decisions = np.asarray(y, dtype=np.float64).reshape(len(given), -1)
+    total = float(given[~np.isnan(decisions).all(axis=1)].sum())
+    return stream.scaled(total / n_rows)
+
+
+def follow(
+    model: RegionRegressor, trainer: Streaming, X: Any, y: Any, costs: Any, sample_weight: Any
+) -> tuple[Trained, Seen]:
+    """Return a model's parameters after a chunk, and what it has seen; warn of drift."""
+    problems = FitProblems()
+    loss, _ = check_parameters(model, problems)
+    problems.raise_all()
+    stream, seen = model.stream_, vars(model)["_seen"]
+    if loss is None or stream is None:
+        raise AssertionError("no loss or no stream although no problem was found")
+    shard, signals = _chunk(model, X, y, costs, sample_weight)
+    objective = Objective(loss, model.hypothesis_, [shard])
+    trainer.refuse(objective)
+    if not len(shard.weights):
+        return Trained(model.theta_, model.result_, stream), seen
+    with one_blas_thread():
+        trained = trainer.follow(objective, model.theta_, stream, shard)
+    drift = trained.stream.drift
+    if drift is not None and drift.alarms != (stream.drift and stream.drift.alarms):
+        warnings.warn(told_of_drift(drift), FeaslearnWarning, stacklevel=4)
+    return trained, look_on(seen, model.hypothesis_, trained.theta, shard, signals)
+
+
+def _chunk(
+    model: RegionRegressor, X: Any, y: Any, costs: Any, sample_weight: Any
+) -> tuple[Shard, Array]:
+    """Return the rows that count, and the signals of these rows."""
+    features, prices = read(model, X, costs)
+    signals = check_signals(model, X)
+    reader: Reader = vars(model)["_reader"]
+    decisions = reader.decisions(y, len(features))
+    problems = Problems()
+    weights = check_weights(sample_weight, len(features), problems)
+    problems.raise_if_any(DataError, "partial_fit")
+    if weights is None:
+        raise AssertionError("no weights although no problem was found")
+    if sample_weight is not None:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    kept = (weights > 0.0) & ~np.isnan(decisions).all(axis=1)
+    return Shard(features, prices, decisions, weights).rows(kept), signals[kept]

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from feaslearn.baselines import LinearPolicy
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
-from feaslearn.io.frame import Frame
+from feaslearn.io.table import Frame
 from feaslearn.metrics import Mean, pooled_r2
 from feaslearn.report.samples import Samples
 from feaslearn.trainers.progress import ProgressBar

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,25 +13,50 @@ from numpy.typing import NDArray
 from feaslearn import __version__
 from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.data import Decisions
-from feaslearn.exceptions import FeaslearnWarning
+from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
+from feaslearn.io.table import Frame
 from feaslearn.metrics import evaluate
 from feaslearn.plots.canvas import Units, labels
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import check_fitted
 from feaslearn.report import words
-from feaslearn.report.bands import explanation, typical_bands
-from feaslearn.report.certainty import doubts
 from feaslearn.report.charts import charts
 from feaslearn.report.comparison import Comparison, compare, is_training
 from feaslearn.report.findings import find_problems
 from feaslearn.report.page_file import check_extra, render_page
 from feaslearn.report.samples import Samples, fitting_samples
 from feaslearn.report.scene import scene
+from feaslearn.report.words import facet_table
+from feaslearn.results import TrainingResult
 
 Array = NDArray[np.float64]
 
 #: Rows that fit worst, and decisions that are shown of each.
 WORST, WORST_DECISIONS = 10, 6
+
+#: Refits of a bootstrap, and the seconds that they may take together.
+REFITS, SECONDS = 50, 30.0
+LEVEL = 0.9
+
+#: Held-out losses above so many training losses are a sign of too much freedom.
+OVERFIT = 3.0
+#: Unless held-out rows are predicted as well as this (R²) all the same.
+GOOD = 0.95
+#: Ties in a larger share of the rows than this are worth a warning.
+OFTEN = 0.2
+
+#: Details of a result that are penalties.
+PENALTIES = ("ridge", "sparsity")
+STATUS = {
+    "optimal": "No region of this class fits the training rows better; that was proved.",
+    "converged": "Training reached an optimum among nearby regions; a better one elsewhere is "
+    "possible.",
+    "stalled": "Training ended where no step helped any more; a better region is possible.",
+    "iteration limit": "Training ended at its limit of iterations; more may improve the region.",
+    "time limit": "Training ended at its time limit; more time may improve the region.",
+    "stopped by callback": "Training was stopped by the user's own rule.",
+    "interrupted": "Training was interrupted; this is the best region so far.",
+}
 
 
 class Tile(NamedTuple):
@@ -225,3 +250,160 @@ def _tiles(samples: Samples, comparison: Comparison) -> list[Tile]:
     if other is not None and comparison.fair is not None:
         tiles.append(Tile(f"{other.loss.mean:.3g}", f"the same, {other.name}"))
     return [*tiles, Tile(samples.model.result_.status, "training ended")]
+
+
+# Bands around the typical prediction, and what the model says its data show.
+
+
+class Band(NamedTuple):
+    """A predicted decision and its band."""
+
+    name: str
+    center: float
+    lower: float
+    upper: float
+
+
+class TypicalBands(NamedTuple):
+    """Bands of the decisions at the typical row, and where they come from."""
+
+    bands: list[Band]
+    source: str
+
+
+def explanation(samples: Samples) -> list[tuple[str, list[str]]]:
+    """Return headings and lines on what the data pinned and what they did not show.
+
+    Parameters
+    ----------
+    samples : Samples
+        The model and its rows.
+
+    Returns
+    -------
+    list of pairs of str and list of str
+        Empty where the model cannot say.
+    """
+    explain: Any = getattr(samples.model, "explain", None)
+    if explain is None:
+        return []
+    return [(str(heading), list(lines)) for heading, lines in explain().sections() if lines]
+
+
+def typical_bands(samples: Samples, fitted: Samples | None) -> TypicalBands | None:
+    """Return bands of the decision at the typical row.
+
+    Parameters
+    ----------
+    samples : Samples
+        The model and its rows.
+    fitted : Samples or None
+        The rows of the fit, where they are known.
+
+    Returns
+    -------
+    TypicalBands or None
+        By refits where these are quick; None elsewhere.
+    """
+    model: Any = samples.model
+    if fitted is None or not hasattr(model, "bootstrap"):
+        return None
+    if REFITS * model.result_.seconds > SECONDS:
+        return None
+    i = samples.typical
+    row = Frame(samples.signals.values[i : i + 1], samples.signals.columns)
+    given = samples.given_costs
+    costs = None if given is None else given[i : i + 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FeaslearnWarning)
+        drawn = _refits(model, fitted)
+        if drawn is None:
+            return None
+        found = drawn.predict(row, costs, level=LEVEL)
+    ends = (
+        np.asarray(part, dtype=float).ravel() for part in (found.center, found.lower, found.upper)
+    )
+    names = samples.data.names.decisions
+    source = f"from {REFITS} fits to samples drawn with replacement"
+    return TypicalBands([Band(*band) for band in zip(names, *ends, strict=True)], source)
+
+
+def _refits(model: Any, fitted: Samples) -> Any:
+    try:
+        return model.bootstrap(REFITS, fitted.signals, fitted.observed, fitted.given_costs)
+    except FeaslearnError:
+        return None
+
+
+# How sure the fit is: the one place where the report asks the model for doubts.
+
+
+class Doubt(NamedTuple):
+    """One statement about how sure the fit is, and whether it should worry a reader."""
+
+    text: str
+    worrying: bool = False
+
+
+def _status(result: TrainingResult) -> str:
+    """Say how training ended; a proof is one for the loss with its penalties."""
+    held = [name for name in PENALTIES if result.details.get(name, 0.0) > 0.0]
+    if result.status == "optimal" and held:
+        return f"No region of this class is better by the loss with {' and '.join(held)}: a proof."
+    return STATUS[result.status]
+
+
+def doubts(samples: Samples, comparison: Comparison) -> list[Doubt]:
+    """Say how far the learned region can be trusted.
+
+    Parameters
+    ----------
+    samples : Samples
+        The model and its rows.
+    comparison : Comparison
+        The model on rows that it has not seen.
+
+    Returns
+    -------
+    list of Doubt
+        Statements.
+    """
+    result = samples.model.result_
+    said = [Doubt(_status(result), result.status not in ("optimal", "converged"))]
+    if result.gap is not None:
+        said.append(
+            Doubt(
+                f"The training loss is {result.objective:.4g}; none below {result.lower_bound:.4g} "
+                f"is possible with this class (gap {max(result.gap, 0.0):.3g})."
+            )
+        )
+    fair = comparison.fair
+    if fair is not None:
+        train = result.returned_loss
+        text = (
+            f"On rows that were held out the mean squared distance is {fair.loss.mean:.4g}, on the "
+            f"training rows {train:.4g}."
+        )
+        over = fair.loss.mean > OVERFIT * train and fair.r2 < GOOD
+        said.append(Doubt(text + (" The fit leans on its own rows." if over else ""), over))
+    if samples.reader.priced:
+        share = float(np.mean(samples.tied))
+        text = "In every row one decision is the cheapest."
+        if share > 0.0:
+            text = (
+                f"In {100 * share:.1f} % of the rows several decisions are cheapest, so the "
+                "returned one is a matter of choice."
+            )
+        said.append(Doubt(text, share > OFTEN))
+    table = facet_table(samples)
+    if table is not None and len(table):
+        sure = sum(facet.identified for facet in table)
+        said.append(
+            Doubt(
+                f"{sure} of {len(table)} learned limits are determined by the samples in which "
+                "they bind; the others could be moved without changing the fit.",
+                sure < len(table),
+            )
+        )
+    said += [Doubt(text, True) for text in result.warnings]
+    return said

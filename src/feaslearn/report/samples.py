@@ -15,7 +15,7 @@ from feaslearn.data import Decisions
 from feaslearn.data.checks import Names
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
 from feaslearn.hypotheses.constrained import constrained
-from feaslearn.io.frame import Frame
+from feaslearn.io.table import Frame
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import Reader, decision_names
 

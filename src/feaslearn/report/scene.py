@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.costs import FunctionCost
-from feaslearn.report.region_grid import region_grid
-from feaslearn.report.region_program import region_program
+from feaslearn.exceptions import DataError, EmptySetError, FeaslearnWarning, InfeasibleProblemError
+from feaslearn.hypotheses.blend import Blend
+from feaslearn.hypotheses.facets import Facets
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.hypotheses.map_hypothesis import MapHypothesis
+from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.known import ResolvedKnown
+from feaslearn.region import Region
+from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.reader import decision_names
 from feaslearn.report.samples import Samples
+from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.trainers.progress import ProgressBar
 
 Array = NDArray[np.float64]
 
 #: Rows that are drawn as dots and can be chosen.
 MOST_ROWS = 400
+
+#: Values of each signal, directions for each pair of decisions, and decisions that have pairs.
+VALUES, DIRECTIONS, PAIRED = 7, 16, 6
+#: Signals that move; those that change features least stay.
+MOST_SIGNALS = 12
+
+#: More numbers than this would make the page heavy and slow.
+MOST_NUMBERS = 100_000
 
 
 def scene(samples: Samples, decisions: Sequence[str], signals: Sequence[str]) -> dict[str, Any]:
@@ -102,3 +122,190 @@ def _is_discrete(samples: Samples) -> bool:
         samples.model.theta_, samples.features[samples.typical], samples.observed.shape[1]
     )
     return bool(image.primitive.discrete)
+
+
+# Regions on a grid of signals, for models that the page cannot compute by itself.
+
+
+def region_grid(samples: Samples) -> dict[str, Any]:
+    """Return points of the region while one signal moves and the others stay as they were.
+
+    Parameters
+    ----------
+    samples : Samples
+        The model and its rows; the typical row is where signals stay.
+
+    Returns
+    -------
+    dict
+        The signals ``base``, the points there, and for each signal that moves the region its
+        values and the points at each; null where no decision is possible.
+    """
+    data = samples.data.signals
+    base = np.array(data[samples.typical])
+    moving = _moving(samples, base)
+    directions = _directions(samples.observed.shape[1])
+    moves: dict[str, Any] = {}
+    with ProgressBar("regions", VALUES * len(moving) + 1) as bar:
+        start = _points(samples, base, directions)
+        for done, k in enumerate(moving):
+            values = np.linspace(data[:, k].min(), data[:, k].max(), VALUES)
+            places = []
+            for value in values:
+                row = base.copy()
+                row[k] = value
+                places.append(_points(samples, row, directions))
+            moves[str(k)] = {"values": values.tolist(), "points": places}
+            bar.update(VALUES * (done + 1))
+    return {"base": base.tolist(), "points": start, "moves": moves}
+
+
+def _moving(samples: Samples, base: Array) -> list[int]:
+    """Return the signals that change the features, those that change them most if many."""
+    data, features = samples.data.signals, samples.model.features_
+    ends = np.tile(base, (2 * len(base), 1))
+    for k in range(len(base)):
+        ends[2 * k, k], ends[2 * k + 1, k] = data[:, k].min(), data[:, k].max()
+    spread = samples.features.std(axis=0)
+    scaled = features.transform(ends) / np.where(spread > 0.0, spread, 1.0)
+    change = np.abs(scaled[1::2] - scaled[::2]).max(axis=1)
+    strongest = np.argsort(-change, kind="stable")[:MOST_SIGNALS]
+    return sorted(int(k) for k in strongest if change[k] > 0.0)
+
+
+def _directions(n: int) -> Array:
+    """Return costs whose minimisers show the outline along every pair of the first decisions."""
+    rows = [*np.eye(n), *-np.eye(n)]
+    angles = 2.0 * np.pi * (np.arange(DIRECTIONS) + 0.5) / DIRECTIONS
+    for i, j in combinations(range(min(n, PAIRED)), 2):
+        for angle in angles:
+            row = np.zeros(n)
+            row[i], row[j] = np.cos(angle), np.sin(angle)
+            rows.append(row)
+    return np.array(rows)
+
+
+def _points(samples: Samples, signal: Array, directions: Array) -> list[list[float]] | None:
+    """Return distinct points where the region at a signal is reached in each direction."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FeaslearnWarning)
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            region = samples.model.region(signal)
+        found = _reached(region, directions)
+    except (EmptySetError, FeaslearnWarning, InfeasibleProblemError):
+        return None
+    size = max(1e-300, float(np.abs(found).max()))
+    _, first = np.unique((found / size).round(9), axis=0, return_index=True)
+    points: list[list[float]] = found[np.sort(first)].tolist()
+    return points
+
+
+def _reached(region: Region, directions: Array) -> Array:
+    """Return a minimiser for each direction; both decisions of a pair count alike."""
+    lower, upper = region.bounding_box()
+    span = np.where(upper > lower, upper - lower, 1.0)
+    return np.array([region.minimize(direction / span) for direction in directions])
+
+
+# A learned region as numbers that the page computes it from, at any signal.
+
+
+def region_program(model: RegionRegressor, signals: Array) -> dict[str, Any] | None:
+    """Return the region of a fitted model as what JSON can hold.
+
+    Parameters
+    ----------
+    model : RegionRegressor
+        A fitted model.
+    signals : ndarray of shape (N, K)
+        Rows at which known constraints are compared with what the page makes of them.
+
+    Returns
+    -------
+    dict or None
+        A tree of parts, each with a ``kind``; None where the page cannot compute the region: the
+        features come from a transformer, a set has no short description, known constraints are
+        no rows beside facets or not affine in the signals, or there are too many numbers.
+    """
+    if model.features_.transformer is not None:
+        return None
+    n, k = len(decision_names(model)), model.features_.n_features
+    if model.theta_.size > MOST_NUMBERS:
+        return None
+    part = _part(model.hypothesis_, model.theta_, n, k)
+    if part is None or model.known_ is None:
+        return part
+    known = _known(model.known_, signals)
+    return part | {"known": known} if known is not None and part["kind"] == "rows" else None
+
+
+def _known(known: ResolvedKnown, signals: Array) -> dict[str, Any] | None:
+    """Return known rows with right-hand sides ``C0 + C s``; None where they are not affine."""
+    K = signals.shape[1]
+    try:
+        sides = [known.at(rows).columns() for rows in (np.zeros((1, K)), np.eye(K), signals)]
+    except DataError:
+        return None
+    constant, ends, here = sides[0][0], sides[1], sides[2]
+    there = np.isfinite(constant)
+    slopes = np.where(there, ends, 0.0) - np.where(there, constant, 0.0)
+    if not np.allclose(constant + signals @ slopes, here, rtol=1e-9, atol=1e-9):
+        return None
+    return {
+        "G": known.shape.G.tolist(),
+        "E": known.shape.E.tolist(),
+        "C0": [
+            float(side) if finite else None for side, finite in zip(constant, there, strict=True)
+        ],
+        "C": slopes.T.tolist(),
+    }
+
+
+def _part(hypothesis: Hypothesis, theta: Array, n: int, k: int) -> dict[str, Any] | None:
+    if isinstance(hypothesis, Facets):
+        rows = hypothesis.rows(theta, n, k)
+        return {"kind": "rows", **{name: part.tolist() for name, part in rows._asdict().items()}}
+    if isinstance(hypothesis, Minkowski):
+        return _sum(hypothesis, theta, n, k)
+    if isinstance(hypothesis, MapHypothesis):
+        code, maps = _code(hypothesis.latent(n)), hypothesis.maps(theta, n, k)
+        if code is None or maps.A.size > MOST_NUMBERS:
+            return None
+        return {"kind": "map", "set": code, "A": maps.A.tolist(), "b": maps.b.tolist()}
+    if isinstance(hypothesis, Blend):
+        members = [
+            {"weight": weight, "part": _part(member, part, n, k)}
+            for weight, member, part in hypothesis.parts(theta, n, k)
+        ]
+        known = all(member["part"] is not None for member in members)
+        return {"kind": "blend", "members": members} if known else None
+    return None
+
+
+def _sum(hypothesis: Minkowski, theta: Array, n: int, k: int) -> dict[str, Any] | None:
+    blocks, basis = hypothesis.layout(n, k).unpack(theta), hypothesis.basis(k)
+    terms = [
+        {"set": _code(term.primitive), "E": term.embedding(n).tolist()}
+        for term in hypothesis.terms_at(theta, n, k)
+    ]
+    count = sum(np.size(term["E"]) for term in terms)
+    if count > MOST_NUMBERS or any(term["set"] is None for term in terms):
+        return None
+    knots, b = blocks.get("knots"), blocks.get("b")
+    return {
+        "kind": "sum",
+        "n": n,
+        "terms": terms,
+        "alpha": blocks["alpha"].tolist() if terms else [],
+        "basis": {"size": basis.size, "knots": None if knots is None else knots.tolist()},
+        "b": None if b is None else b.tolist(),
+    }
+
+
+def _code(primitive: PrimitiveSet) -> dict[str, Any] | None:
+    """Return a set as the kernels read it."""
+    code = primitive.code()
+    if code is None or code.points.size > MOST_NUMBERS:
+        return None
+    return {name: part.tolist() for name, part in code._asdict().items()}

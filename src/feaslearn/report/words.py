@@ -14,9 +14,9 @@ from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.io.frame import Frame
+from feaslearn.io.table import Frame
 from feaslearn.known import ResolvedKnown
-from feaslearn.plots.at_signal import at_signal
+from feaslearn.plots.canvas import at_signal
 from feaslearn.region import Region
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.reader import decision_names

@@ -5,17 +5,16 @@ from __future__ import annotations
 from feaslearn.trainers import starts
 from feaslearn.trainers.adaptive_smoothing import AdaptiveSmoothing
 from feaslearn.trainers.annealing import Annealing
-from feaslearn.trainers.auto import Auto
+from feaslearn.trainers.automatic import Auto
 from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facet_learning import FacetLearning
 from feaslearn.trainers.global_search import Global
 from feaslearn.trainers.gradient_descent import GradientDescent
-from feaslearn.trainers.iterative import IterativeTrainer
+from feaslearn.trainers.iterative import Iterate, IterativeTrainer
 from feaslearn.trainers.mixed_integer import MixedInteger
 from feaslearn.trainers.streaming import Streaming
 from feaslearn.trainers.trainer import Trained, Trainer
-from feaslearn.trainers.walk import Iterate
 
 __all__ = [
     "AdaptiveSmoothing",

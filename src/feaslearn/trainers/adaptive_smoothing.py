@@ -11,13 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective, Predictability, Suboptimality
-from feaslearn.trainers.backtracking import NoStep, Step, backtrack, first_size
-from feaslearn.trainers.gradient_descent import NEGLIGIBLE, no_gradient_in
-from feaslearn.trainers.iterative import IterativeTrainer
+from feaslearn.trainers.gradient_descent import (
+    NEGLIGIBLE,
+    NoStep,
+    Step,
+    backtrack,
+    first_size,
+    no_gradient_in,
+)
+from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.smoothed_objective import Smoothed, SmoothedObjective
 from feaslearn.trainers.starts import Start
-from feaslearn.trainers.walk import Callback, Iterate
 
 Array = NDArray[np.float64]
 

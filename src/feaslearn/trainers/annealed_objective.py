@@ -11,7 +11,7 @@ from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.kernels.annealed import annealed_rows
 from feaslearn.kernels.annealed_columns import annealed_columns
-from feaslearn.kernels.norms import SQUARED_L2
+from feaslearn.kernels.predictability import SQUARED_L2
 from feaslearn.kernels.set_code import is_simplex
 from feaslearn.losses import Objective, Predictability
 from feaslearn.trainers.quasi_newton import quasi_newton

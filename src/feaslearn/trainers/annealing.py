@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from feaslearn.data import Shard
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import Affine
+from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.results import Status
-from feaslearn.trainers.annealed_iterate import AnnealedIterate
 from feaslearn.trainers.annealed_objective import AnnealedObjective
-from feaslearn.trainers.iterative import IterativeTrainer
+from feaslearn.trainers.contest import some_samples
+from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
 from feaslearn.trainers.refit import polish
-from feaslearn.trainers.revival import dead_columns, revive
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.ridge_choice import FLOORS, RIDGES, choose_ridge
 from feaslearn.trainers.running import Given
-from feaslearn.trainers.some_samples import some_samples
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, GivenStart, Start
 from feaslearn.trainers.starts.start import linear_policy_of
 from feaslearn.trainers.trainer import Trained, measure
-from feaslearn.trainers.walk import Callback, Iterate
 
 Array = NDArray[np.float64]
 
@@ -273,3 +272,78 @@ class Annealing(IterativeTrainer):
         choice = choose_ridge(standard.apply(objective), start, random, strengths, floors)
         theta = None if choice.theta is None else standard.revert(objective, choice.theta)
         return choice.ridge, theta
+
+
+# Where a walk of annealing stands.
+
+
+@dataclass
+class AnnealedIterate(Iterate):
+    """An iterate of annealing: with its smooth objective, and how many temperatures it saw."""
+
+    problem: AnnealedObjective | None = None
+    stage: int = 0
+
+    def measured(self, temperature: float, finished: Status | None) -> AnnealedIterate:
+        """Return the iterate with its training loss, the ridge, and what the history keeps."""
+        problem, theta = self.problem, self.theta
+        if problem is None:
+            raise AssertionError("an iterate without a smooth objective")
+        bare = finished is not None and problem.explained(theta)
+        return replace(
+            self,
+            training_loss=problem.objective.value(theta),
+            penalty=0.0 if bare else problem.penalty(theta),
+            record={"annealed_loss": self.value, "temperature": temperature},
+            finished=finished,
+            exact=bare,
+        )
+
+
+# Columns on which no decision depends, and where they could be of use.
+
+
+def dead_columns(problem: AnnealedObjective, theta: Array) -> NDArray[np.bool_]:
+    """Say which columns of A no returned decision of the training rows depends on."""
+    objective = problem.objective
+    n, k = objective.n_decisions, objective.n_features
+    maps, primitive = objective.maps().maps(theta, n, k), objective.maps().latent(n)
+
+    def one(shard: Shard) -> Array:
+        q = np.einsum("inp,in->ip", maps.at(shard.features)[0], shard.costs)
+        return np.asarray(np.abs(primitive.argmin(q)).max(axis=0, initial=0.0))
+
+    used = np.max(objective.each_shard(one), axis=0)
+    return np.asarray(used == 0.0)
+
+
+def revive(problem: AnnealedObjective, theta: Array, dead: NDArray[np.bool_]) -> Array:
+    """Return parameters whose dead columns go through decisions that are explained worst.
+
+    Such a column is the linear policy moved to meet one sample, as in `DataStart`; where the
+    hypothesis has an offset, the column leads from it to that sample. Each is chosen for what the
+    columns before it leave unexplained.
+    """
+    objective = problem.objective
+    hypothesis, n, k = objective.maps(), objective.n_decisions, objective.n_features
+    some = some_samples(objective, np.random.default_rng(0))
+    features, costs, decisions, weights = some.whole()
+    maps = hypothesis.maps(theta, n, k)
+    offset = "b" in hypothesis.layout(n, k).shapes
+    # The policy, or what stands for it: all columns of the centre are the same.
+    start = np.zeros((k, n)) if offset else hypothesis.maps(problem.center, n, k).A[:, :, 0]
+    around = features @ (maps.b + start)
+    A = maps.A.copy()
+    left = _squares(hypothesis.predict(theta, features, costs) - decisions)
+    for column in np.flatnonzero(dead):
+        worst = int(np.argmax(weights * left))
+        move = np.nan_to_num(decisions[worst] - around[worst])
+        A[:, :, column] = start
+        A[0, :, column] += move
+        left = np.minimum(left, _squares(around + move - decisions))
+    return hypothesis.theta_of(Maps(A, maps.b))
+
+
+def _squares(residuals: Array) -> Array:
+    """Return the squared length of each row; what was not observed does not count."""
+    return np.asarray(np.nansum(residuals**2, axis=1))

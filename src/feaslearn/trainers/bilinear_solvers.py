@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import MissingExtraError, SolverError, UnsupportedError
+from feaslearn.trainers.progress import ProgressBar
 
 Array = NDArray[np.float64]
 SOLVERS = ("auto", "scip", "gurobi")
@@ -158,3 +163,56 @@ class Gurobi:
         values = np.array([each.X for each in wanted]) if model.SolCount > 0 else None
         bound = cutoff if nothing else min(cutoff, float(model.ObjBound))
         return Ended(values, bound, nothing or model.Status == codes.OPTIMAL)
+
+
+# HiGHS on a program with whole numbers: shown as it goes on, and ended by Ctrl-C.
+
+
+def run_mip(solver: Any, label: str) -> bool:
+    """Run HiGHS; return whether the user ended it.
+
+    The solver keeps the best point it has found, and its bound.
+
+    Parameters
+    ----------
+    solver : highspy.Highs
+        With a model.
+    label : str
+        What is being solved.
+
+    Returns
+    -------
+    bool
+        Whether Ctrl-C was pressed.
+    """
+    pressed = threading.Event()
+    with ProgressBar(f"{label}, gap closed (%)", 100) as bar:
+
+        def look(event: Any) -> None:
+            known = event.data_out
+            best, bound = float(known.mip_primal_bound), float(known.mip_dual_bound)
+            if abs(best) < 1e100 and abs(bound) < 1e100:
+                gap = abs(best - bound) / max(abs(best), abs(bound), 1e-9)
+                bar.update(int(100.0 * (1.0 - min(gap, 1.0))), f"best {best:.4g}")
+            else:
+                bar.update(0)
+            if pressed.is_set():
+                event.interrupt()
+
+        solver.cbMipInterrupt += look
+        with _noticed(pressed):
+            solver.run()
+    return pressed.is_set()
+
+
+@contextmanager
+def _noticed(pressed: threading.Event) -> Iterator[None]:
+    """Note Ctrl-C rather than raise it inside of the solver; only the main thread can."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.set())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -17,9 +17,8 @@ from feaslearn.data import Shard, ShardSource
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Predictability, Suboptimality
-from feaslearn.trainers.least_squares import least_squares
 from feaslearn.trainers.sample_order import MOST_SORTED, places
-from feaslearn.trainers.standardize import Standardization, weighted_sum
+from feaslearn.trainers.standardize import Standardization, least_squares, weighted_sum
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

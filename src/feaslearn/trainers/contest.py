@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.data import Shard, ShardList, ShardSource, TableShards, shards
+from feaslearn.data.shard_source import rows_taken
 from feaslearn.hypotheses import Facets, Minkowski
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -27,6 +31,9 @@ FOLDS = 5
 AS_GOOD = 0.01
 #: A blend of facets and Minkowski sums must be this much better than either.
 WORTH_BLENDING = 0.03
+
+#: Samples on which the ridge is chosen and starts are compared, where there are more.
+MOST_SAMPLES = 20_000
 
 
 class Contest:
@@ -118,3 +125,26 @@ class Contest:
 
 def _blends(hypothesis: Hypothesis) -> bool:
     return isinstance(hypothesis, Facets | Minkowski)
+
+
+# A part of the samples, where that is enough to choose by.
+
+
+def some_samples(objective: Objective, random: np.random.Generator) -> Objective:
+    """Return the objective itself, or with so many samples that a part will do, that part.
+
+    Of samples that are not in memory the part is, and few of them are taken whole.
+    """
+    if isinstance(objective.shards, ShardSource):
+        rows = objective.shards.sample(MOST_SAMPLES, random)
+    elif objective.n_samples <= MOST_SAMPLES:
+        return objective
+    else:
+        drawn = np.sort(random.choice(objective.n_samples, MOST_SAMPLES, replace=False))
+        if isinstance(objective.shards, TableShards):
+            rows = objective.shards.rows(drawn)
+        else:
+            parts = list(ShardList(objective.shards).map(partial(rows_taken, drawn)))
+            rows = Shard(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    rows = rows._replace(weights=rows.weights / rows.weights.sum())
+    return replace(objective, shards=list(shards(rows)))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
-from feaslearn.kernels.norms import L2, LINF, SQUARED_L2
+from feaslearn.kernels.predictability import L2, LINF, SQUARED_L2
 from feaslearn.losses import Predictability
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.trainers.annealed_objective import AnnealedObjective

@@ -18,7 +18,7 @@ from feaslearn.exceptions import CheckpointError, FeaslearnError, Problems, Time
 from feaslearn.losses import Objective
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import Checkpoint, OutOfTime, one_blas_thread
-from feaslearn.runs.fingerprint import fingerprint
+from feaslearn.runs.checkpoint import fingerprint
 
 if TYPE_CHECKING:
     from feaslearn.trainers.trainer import Trained, Trainer

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard, ShardSource
 from feaslearn.formulations import SmoothedPredictability, SmoothedSolution, SmoothedSuboptimality
 from feaslearn.hypotheses.map_hypothesis import Maps
-from feaslearn.kernels.smoothed import SmoothedMemory, smoothed_rows
-from feaslearn.kernels.smoothed_row import Smoothing
+from feaslearn.kernels.smoothed_row import SmoothedMemory, Smoothing, smoothed_rows
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.losses.loss import no_gradient
 from feaslearn.sets import AffineImage

@@ -11,7 +11,7 @@ import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.regressor import Explanation, Limit, Outside
-from feaslearn.regressor.explanation.exposure import exposure
+from feaslearn.regressor.explanation.seen import exposure
 
 pd = pytest.importorskip("pandas")
 

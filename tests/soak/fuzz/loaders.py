@@ -22,10 +22,14 @@ import pyarrow.parquet as pq
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 import feaslearn as fl
-from feaslearn.cli.choices import parse_features, parse_loss, parse_trainer
 from feaslearn.cli.columns import FitColumns
-from feaslearn.cli.hypothesis_text import parse_hypothesis
-from feaslearn.cli.known_text import parse_known
+from feaslearn.cli.fit import (
+    parse_features,
+    parse_hypothesis,
+    parse_known,
+    parse_loss,
+    parse_trainer,
+)
 from feaslearn.costs import AffineCost
 from feaslearn.datasets import DcGrid
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning, ModelFileError

@@ -9,7 +9,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.formulations import MinkowskiProgram, ProgramRows
-from feaslearn.trainers.minkowski_fit.canonical_program import CanonicalProgram
+from feaslearn.trainers.minkowski_fit.programs import CanonicalProgram
 
 N, COLUMNS, PLANTS = 14, [0, 2, 1], [2, 0, 1]
 SUBOPTIMAL = fl.Suboptimality()

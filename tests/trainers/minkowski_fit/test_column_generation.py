@@ -13,7 +13,7 @@ from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.runs import Clock
 from feaslearn.trainers import Convex
-from feaslearn.trainers.minkowski_fit.pricing import best_segment, best_simplex
+from feaslearn.trainers.minkowski_fit.column_generation import best_segment, best_simplex
 
 
 def samples(seed: int, n: int = 4, noise: float = 0.3, n_rows: int = 60) -> Shard:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from feaslearn.trainers.minkowski_fit.dual_active_set import DualActiveSet
+from feaslearn.trainers.minkowski_fit.scale_cone import DualActiveSet
 
 
 def rows(random: np.random.Generator, m: int, count: int, whole: bool) -> np.ndarray:

@@ -13,7 +13,7 @@ from feaslearn.data import Shard, shards
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Convex, Trained
 from feaslearn.trainers.minkowski_fit import MinkowskiFit, Strengths
-from feaslearn.trainers.minkowski_fit.by_program import fit_by_program
+from feaslearn.trainers.minkowski_fit.programs import fit_by_program
 
 LOSSES: dict[str, Loss] = {
     "predictability-squared": fl.Predictability(),
@@ -254,7 +254,7 @@ def test_fewer_samples_than_parameters() -> None:
 
 
 def test_too_many_ties_fall_back_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.by_program.MOST_LATENT", 10)
+    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.programs.MOST_LATENT", 10)
     objective = problem(samples(0, ties=True), fl.Minkowski.hypersimplices(3))
     _, result, _ = train(objective)
     assert result.status == "converged"

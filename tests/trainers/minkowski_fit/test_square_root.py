@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import SolverError
-from feaslearn.trainers.minkowski_fit.square_root import MOST_SEEN, square_root
+from feaslearn.trainers.minkowski_fit.scale_cone import MOST_SEEN, square_root
 
 Array = NDArray[np.float64]
 

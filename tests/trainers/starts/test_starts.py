@@ -8,7 +8,7 @@ import pytest
 import feaslearn as fl
 from feaslearn.data import Shard
 from feaslearn.losses import Objective
-from feaslearn.trainers.least_squares import least_squares
+from feaslearn.trainers.standardize import least_squares
 from feaslearn.trainers.starts import DataStart, KMeansStart, LinearStart, RandomStart, Start
 
 

@@ -12,8 +12,7 @@ from feaslearn.hypotheses import GrownMinkowski, Minkowski, Term
 from feaslearn.losses import Objective, Predictability
 from feaslearn.regressor.exactness.contradiction import Examined, examine
 from feaslearn.regressor.exactness.linear_system import LinearSystem
-from feaslearn.regressor.exactness.question import Question
-from feaslearn.regressor.exactness.verdict import Verdict, listed
+from feaslearn.regressor.exactness.verdict import Question, Verdict, listed
 from feaslearn.regressor.region_regressor import RegionRegressor
 from feaslearn.sets import Simplex
 from feaslearn.trainers import Convex

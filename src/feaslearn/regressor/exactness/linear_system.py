@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard
-from feaslearn.formulations.scaled_faces import ScaledFaces
+from feaslearn.formulations.minkowski import ScaledFaces
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Predictability
 from feaslearn.sets.checked_program import CheckedProgram

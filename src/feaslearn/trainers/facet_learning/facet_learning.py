@@ -6,30 +6,27 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
+from feaslearn.kernels.small_lp import OPTIMAL
 from feaslearn.losses import Objective, Suboptimality
+from feaslearn.messages import list_first, row_number
 from feaslearn.results import Status
 from feaslearn.runs import Run
 from feaslearn.trainers.facet_learning.bounds import bounds_of, exact_bounds
-from feaslearn.trainers.facet_learning.equalities import (
-    Equalities,
-    find_equalities,
-    given_equalities,
-    known_noise,
-)
 from feaslearn.trainers.facet_learning.facet_search import Firm, GrowthOptions
 from feaslearn.trainers.facet_learning.growing import grown_region, held_out_growth
 from feaslearn.trainers.facet_learning.growth import loss_of
-from feaslearn.trainers.facet_learning.remarks import contradictions, refuse_empty
-from feaslearn.trainers.facet_learning.response import answers_to_prices, are_exact
-from feaslearn.trainers.facet_learning.samples import Samples, check_size, rows_of
+from feaslearn.trainers.facet_learning.response import answers_to_prices, are_exact, contradiction
+from feaslearn.trainers.facet_learning.samples import Samples, check_size, complete_rows, rows_of
 from feaslearn.trainers.facet_learning.units import Units
 from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.progress import ProgressBar
@@ -45,6 +42,18 @@ NOISES = (0.0, 0.02, 0.05, 0.1)
 GROWTHS = 2
 #: More noise must lower the loss of held-out rows by this share.
 CLEARLY_BETTER = 0.05
+
+#: An equality's residual is at most this share of the largest one, ...
+SMALL = 0.1
+#: ... and this much smaller than that of the next combination.
+GAP = 2.5
+#: Under noise, combinations before the largest jump of at least this size may be equalities.
+NOISY_GAP = 1.2
+#: Residuals below this share of the largest are rounding.
+ROUNDING = 1e-6
+
+#: Savings of this many standard deviations of the noise are no noise.
+CLEARLY = 5.0
 
 
 class FacetLearning(Trainer):
@@ -285,3 +294,109 @@ class FacetLearning(Trainer):
             if loss < (1.0 - CLEARLY_BETTER) * least:
                 best, least = under, loss
         return best
+
+
+# Equalities hidden in decisions: combinations of them that the features explain.
+
+
+class Equalities(NamedTuple):
+    """``E x = e phi`` with orthonormal rows, and the standard deviation of what is left."""
+
+    E: Array
+    e: Array
+    noise: float
+
+
+def find_equalities(samples: Samples, noisy: bool = False) -> Equalities:
+    r"""Return the combinations :math:`w'x` that are affine in the features.
+
+    Decisions are regressed on the features; the directions in which the residuals have almost no
+    variance are equalities. Their number is where the spectrum jumps (a rank test): noise lifts
+    the smallest residuals, but not to those of directions that prices move. Equalities that are
+    known are not found again. With ``noisy``, what may be equalities under much noise is returned.
+    """
+    across = samples.across()
+    features, decisions = samples.features, samples.decisions @ across
+    n_samples, n = decisions.shape
+    nothing = Equalities(np.zeros((0, len(across))), np.zeros((0, features.shape[1])), 0.0)
+    roots = np.sqrt(samples.weights)[:, None]
+    beta = np.linalg.lstsq(features * roots, decisions * roots, rcond=1e-12)[0]
+    residual = (decisions - features @ beta) * roots
+    freedom = n_samples - features.shape[1]
+    if freedom < n or not n:
+        return nothing
+    variances, directions = np.linalg.eigh(residual.T @ residual * n_samples / freedom)
+    sizes = np.sqrt(np.maximum(variances, 0.0))
+    largest = sizes[-1]
+    rounding = ROUNDING * max(1.0, float(np.abs(decisions).max()))
+    if largest <= rounding:
+        count = n
+    else:
+        floored = np.maximum(sizes, 0.1 * ROUNDING * largest)
+        jumps = floored[1:] / floored[:-1]
+        clear = np.flatnonzero((jumps > GAP) & (sizes[:-1] < SMALL * largest))
+        if noisy and not len(clear) and jumps.max(initial=0.0) > NOISY_GAP:
+            clear = np.array([jumps.argmax()])
+        count = int(clear.max(initial=-1)) + 1
+    noise = float(sizes[count - 1]) if count else 0.0
+    E = directions[:, :count].T
+    rows = np.ascontiguousarray(E @ across.T)
+    return Equalities(rows, E @ beta.T, noise if noise > rounding else 0.0)
+
+
+def known_noise(samples: Samples) -> float | None:
+    """Return the standard deviation of decisions from known equalities, None without any."""
+    known = samples.known
+    if known is None or not len(known.E):
+        return None
+    gaps = samples.decisions @ known.E.T - known.e
+    noise = float(np.sqrt(samples.weights @ gaps**2).max())
+    return noise if noise > ROUNDING * max(1.0, float(np.abs(samples.decisions).max())) else 0.0
+
+
+def given_equalities(samples: Samples, rows: Array) -> Equalities:
+    """Return given combinations of decisions, with right-hand sides fitted to the data."""
+    features, across = samples.features, samples.across()
+    rows = rows @ across @ across.T
+    rows = rows[np.linalg.norm(rows, axis=1) > ROUNDING]
+    if len(rows) == 0:
+        return Equalities(rows, np.zeros((0, features.shape[1])), 0.0)
+    E = np.linalg.svd(rows, full_matrices=False)[2][: np.linalg.matrix_rank(rows)]
+    roots = np.sqrt(samples.weights)[:, None]
+    targets = samples.decisions @ E.T
+    beta = np.linalg.lstsq(features * roots, targets * roots, rcond=1e-12)[0]
+    noise = float(np.sqrt(samples.weights @ (targets - features @ beta) ** 2).max())
+    return Equalities(np.ascontiguousarray(E), beta.T, noise if noise > ROUNDING else 0.0)
+
+
+# What is said about the samples that facets are learned from.
+
+
+def refuse_empty(hypothesis: Facets, start: FacetRows, samples: Samples, whole: Shard) -> None:
+    """Refuse known constraints that contradict given bounds or equalities, naming the rows."""
+    if isinstance(hypothesis.bounds, str) and isinstance(hypothesis.balance, str | None):
+        return
+    empty = np.flatnonzero(samples.solve(start).status != OPTIMAL)
+    if len(empty):
+        complete = np.flatnonzero(complete_rows(whole))
+        places = [f"row {row_number(row)}" for row in complete[empty[:5]]]
+        raise DataError(
+            "FacetLearning: no region with the bounds and the balance of Facets satisfies the "
+            f"known constraints at {list_first(places, len(empty))}; give one of them only"
+        )
+
+
+def contradictions(whole: Shard, samples: Samples, noise: float) -> list[str]:
+    """Name the first pair of decisions that cannot both be optimal."""
+    pair = contradiction(samples, max(1e-6, CLEARLY * noise))
+    if pair is None:
+        return []
+    complete = np.flatnonzero(complete_rows(whole))
+    i, j = complete[list(pair)]
+    saved = float(whole.costs[i] @ (whole.decisions[i] - whole.decisions[j]))
+    first, second = row_number(i), row_number(j)
+    return [
+        f"rows {first} and {second} have the same features, but at the prices of row {first} the "
+        f"decision of row {second} costs {saved:.4g} less: they cannot both be optimal in one "
+        "region; is a signal missing that the region depends on, or a cost wrong?"
+    ]

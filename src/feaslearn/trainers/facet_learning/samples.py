@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from feaslearn.data import Shard
-from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.hypotheses.small_programs import FacetSolutions
+from feaslearn.hypotheses.facet_rows import FacetRows, FacetSolutions
 from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective
 from feaslearn.runs.memory import check_memory

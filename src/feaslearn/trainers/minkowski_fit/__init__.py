@@ -5,8 +5,7 @@ from __future__ import annotations
 from feaslearn.trainers.minkowski_fit.column_generation import LATE, grow
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
 from feaslearn.trainers.minkowski_fit.penalized import Strengths
-from feaslearn.trainers.minkowski_fit.programs import Programmed, by_other_loss, with_ties
-from feaslearn.trainers.minkowski_fit.remarks import remarks
+from feaslearn.trainers.minkowski_fit.programs import Programmed, by_other_loss, remarks, with_ties
 
 __all__ = [
     "LATE",

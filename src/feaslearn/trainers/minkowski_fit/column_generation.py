@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,6 @@ from feaslearn.data import Shard, ShardSource
 from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
-from feaslearn.trainers.minkowski_fit.pricing import Priced, best_segment, best_simplex
 from feaslearn.trainers.progress import ProgressBar
 
 Array = NDArray[np.float64]
@@ -20,6 +20,11 @@ Array = NDArray[np.float64]
 NO_RATE = 1e-7
 #: The detail that says that there was no time for another term.
 LATE = "ended by the time limit"
+
+#: Decisions up to which all their subsets are looked at.
+MOST_EXACT = 12
+#: Starts of the searches that are not exact.
+STARTS = 30
 
 
 def grow(
@@ -106,3 +111,109 @@ def _theta(model: GrownMinkowski, fit: MinkowskiFit, theta: Array, shapes: list[
     if shapes:
         blocks["shapes"][: len(shapes)] = shapes
     return layout.pack(blocks)
+
+
+# How fast a new term would lower the loss: the best of a family.
+#
+# A term of scale :math:`\alpha \psi_m(s)` lowers the squared loss at the rate
+# :math:`2 \sum_i w_i \psi_m(s_i) e_i'y_i`, with errors :math:`e_i` and the term's minimisers
+# :math:`y_i`.
+
+
+class Priced(NamedTuple):
+    """The best shape of a family, its rate, and whether no other can be better."""
+
+    shape: Array
+    rate: float
+    exact: bool
+
+
+def best_simplex(errors: Array, costs: Array, clock: Clock) -> Priced:
+    """Return the set of two or more decisions whose simplex has the highest rate.
+
+    ``errors`` (M, N, n) are weighted, for each function of the scales. When the time is up, the
+    best so far is returned, of rate zero where there is none.
+    """
+    n = costs.shape[1]
+    if n > MOST_EXACT:
+        return _climbed(errors, costs, clock)
+    try:
+        rates = _rates_of_subsets(errors, costs, clock)
+    except OutOfTime:
+        return Priced(np.ones(n), 0.0, exact=False)
+    # Single decisions are points, which is what an offset is for.
+    rates[:, [0, *(1 << np.arange(n))]] = -np.inf
+    best = int(np.argmax(rates.max(axis=0)))
+    shape = ((best >> np.arange(n)) & 1).astype(float)
+    return Priced(shape, float(rates[:, best].max()), exact=True)
+
+
+def _rates_of_subsets(errors: Array, costs: Array, clock: Clock) -> Array:
+    """Return the rates (M, 2^n) of all subsets, written as binary numbers."""
+    M, count, n = errors.shape
+    subsets = np.arange(1 << n)
+    holds = [np.flatnonzero((subsets >> j) & 1) for j in range(n)]
+    rates, own = np.zeros((M, len(subsets))), np.zeros((M, len(subsets)))
+    order = np.argsort(costs, axis=1)
+    for i in range(count):
+        if clock.out():
+            raise OutOfTime
+        own[:] = 0.0
+        # From the dearest to the cheapest: the last one written is the cheapest of its subset.
+        for j in order[i, ::-1]:
+            own[:, holds[j]] = errors[:, i, j, None]
+        rates += own
+    return rates
+
+
+def _climbed(errors: Array, costs: Array, clock: Clock) -> Priced:
+    """Add and remove one decision at a time while the rate rises, from several starts."""
+    n = costs.shape[1]
+
+    def rate(shape: Array) -> float:
+        chosen = np.where(shape > 0.5, costs, np.inf).argmin(axis=1)
+        return float(errors[:, np.arange(len(costs)), chosen].sum(axis=1).max())
+
+    random = np.random.default_rng(0)
+    best = Priced(np.ones(n), rate(np.ones(n)), exact=False)
+    for _ in range(STARTS):
+        shape = np.zeros(n)
+        shape[random.choice(n, 2, replace=False)] = 1.0
+        value = rate(shape)
+        while not clock.out():
+            others = np.abs(shape - np.eye(n))
+            others = others[others.sum(axis=1) >= 2.0]
+            rates = [rate(other) for other in others]
+            if max(rates) <= value:
+                break
+            shape, value = others[int(np.argmax(rates))], max(rates)
+        if value > best.rate:
+            best = Priced(shape, value, exact=False)
+    return best
+
+
+def best_segment(errors: Array, costs: Array, clock: Clock) -> Priced:
+    """Return a direction of length one whose segment has a high rate; a heuristic.
+
+    For the rows that would take the segment, the best direction is the sum of their errors; rows
+    and direction are chosen in turn, from the axes, from pairs of them and from random ones. That
+    may lead to rows that take nothing, so the best of all directions on the way counts.
+    """
+    n = costs.shape[1]
+    random = np.random.default_rng(0)
+    first, second = np.triu_indices(n, 1)
+    pairs = (np.eye(n)[first] - np.eye(n)[second])[:200]
+    starts = [np.eye(n), -np.eye(n), pairs, -pairs, random.normal(size=(STARTS, n))]
+    best = Priced(np.eye(n)[0], 0.0, exact=False)
+    for table in errors:
+        for start in np.vstack(starts):
+            g = start / float(np.linalg.norm(start))
+            for _ in range(0 if clock.out() else 20):
+                total = table[costs @ g < 0.0].sum(axis=0)
+                if total @ g > best.rate:
+                    best = Priced(g, float(total @ g), exact=False)
+                length = float(np.linalg.norm(total))
+                if not length or np.allclose(g, total / length):
+                    break
+                g = total / length
+    return best

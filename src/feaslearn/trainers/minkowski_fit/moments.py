@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.trainers.minkowski_fit.split import Split
 from feaslearn.trainers.minkowski_fit.units import Units
 
 Array = NDArray[np.float64]
@@ -280,3 +279,42 @@ def _sums(basis: Array, rows: Rows, values: int) -> tuple[Array, Array, Array, f
         functions @ weighted.T,
         float((weighted * x).sum()),
     )
+
+
+class Split(NamedTuple):
+    """Which functions scales and offset are made of.
+
+    Scales take the first ``n_psi`` of the features, which an offset takes too; or, if ``knotted``,
+    functions of their own, which stand before the features.
+    """
+
+    n_psi: int
+    n_features: int
+    knotted: bool
+    offset: bool
+
+    @property
+    def n_functions(self) -> int:
+        """Number B of functions."""
+        features = self.n_features if self.offset else 0
+        return self.n_psi + features if self.knotted else max(self.n_psi, features)
+
+    @property
+    def psi(self) -> slice:
+        """The functions of the scales."""
+        return slice(0, self.n_psi)
+
+    @property
+    def phi(self) -> slice:
+        """The functions of the offset."""
+        if not self.offset:
+            return slice(0, 0)
+        return slice(self.n_psi if self.knotted else 0, self.n_functions)
+
+    @property
+    def constant(self) -> slice:
+        """Functions that add up to one: the constant, or those with the knots of one feature."""
+        if self.knotted and not self.offset:
+            return slice(0, self.n_psi // (self.n_features - 1))
+        start = self.n_psi if self.knotted else 0
+        return slice(start, start + 1)

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from feaslearn.hypotheses.scale_basis import ScaleBasis
 from feaslearn.runs import Clock, OutOfTime
-from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced
+from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced, Split
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
-from feaslearn.trainers.minkowski_fit.split import Split
 from feaslearn.trainers.progress import ProgressBar
 
 Array = NDArray[np.float64]

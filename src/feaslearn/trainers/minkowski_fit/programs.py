@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from feaslearn.losses import Objective
-from feaslearn.runs import OutOfTime
-from feaslearn.trainers.minkowski_fit.by_program import fit_by_program, too_large
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import UnsupportedError
+from feaslearn.formulations import MinkowskiProgram, ProgramAnswer, ProgramRows
+from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.hypotheses.term import Term, shape_of
+from feaslearn.losses import Loss, Objective, Suboptimality
+from feaslearn.messages import list_first
+from feaslearn.runs import Clock, OutOfTime
+from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, PrimitiveSet, Simplex
+from feaslearn.sets.sizes import spread_or_size
+from feaslearn.trainers.canonical_view import rounded
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
 from feaslearn.trainers.minkowski_fit.penalized import Strengths
 from feaslearn.trainers.returned_decisions import returned_loss
+from feaslearn.trainers.sample_order import column_ranks
 
 #: An optimum with ties whose returned decisions lose this many times what they lose when each tied
 #: sample counts with its first minimiser is not kept.
 VACUOUS = 2.0
+
+#: Latent points a program may have, and scales and errors.
+MOST_LATENT, MOST_ROWS = 300_000, 2_000_000
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 
 class Programmed(NamedTuple):
@@ -72,3 +90,192 @@ def _by_program(
         objective.run.clock.interrupt()
     late = "the deadline came before the optimum of the program: a least-squares fit was kept"
     return Programmed(first._replace(bound=None), [late], late=True)
+
+
+# Minkowski sums trained by the conic program: ties, other norms, suboptimality.
+
+
+def too_large(model: Minkowski, objective: Objective, n_rows: int) -> bool:
+    """Say whether a program with the faces of so many samples would be too large."""
+    n = objective.n_decisions
+    latent = n_rows * sum(term.primitive.dimension for term in model.terms_of(n))
+    scales = objective.n_samples * (n + len(model.terms_of(n)))
+    return latent > MOST_LATENT or scales > MOST_ROWS
+
+
+def fit_by_program(
+    fit: MinkowskiFit, objective: Objective, strengths: Strengths, n_tied: int
+) -> Fitted:
+    """Return the optimum of the training program; `OutOfTime` is raised at the deadline."""
+    samples = fit.samples
+    model, n_rows = samples.hypothesis, objective.n_samples
+    if too_large(model, objective, n_tied or n_rows):
+        raise UnsupportedError(
+            f"{objective.loss!r} on {n_rows} samples is a program with more than {MOST_LATENT} "
+            f"latent points or {MOST_ROWS} scales and errors; train on fewer samples, or with "
+            "Predictability()"
+        )
+    rows, clock = samples.program_rows(), objective.run.clock
+    program = CanonicalProgram(
+        objective.loss,
+        model.terms_of(objective.n_decisions),
+        rows,
+        shared=model.scale == "shared",
+        nonnegative=samples.basis.nonnegative,
+    )
+    answer = program.solve(clock=clock)
+    bound = answer.value
+    if max(strengths) > 0.0:
+        answer = program.solve(*fit.problem.penalties(fit.moments, strengths), clock)
+    details = {"objective of the program": answer.value, **strengths._asdict()}
+    theta = samples.theta(answer.a, answer.b)
+    return Fitted(theta, answer.value, bound, strengths, 1, details | fit.used(answer.a))
+
+
+# The training program of a Minkowski sum in units and an order of its samples' own.
+#
+# Its optimum is often not unique, and an interior-point method ends between the optima, at a point
+# that depends on the last digits and on the order of what it was given. Samples in W and in GW,
+# moved
+# or with columns exchanged are made the same to the last bit here before the solver sees them.
+
+
+class CanonicalProgram:
+    """A `MinkowskiProgram` whose answer does not depend on units and order.
+
+    Parameters
+    ----------
+    loss : Predictability or Suboptimality
+        What is minimised.
+    terms : sequence of Term
+        The terms.
+    rows : ProgramRows
+        The samples, with functions and features of size one.
+    shared : bool
+        Whether all terms have one scale.
+    nonnegative : bool
+        Whether the coefficients of the scales must not be negative, or the scales at the rows.
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        terms: Sequence[Term],
+        rows: ProgramRows,
+        shared: bool,
+        nonnegative: bool,
+    ) -> None:
+        psi, phi, costs, decisions, weights = rows
+        self._functions, self._features, self._decisions = (
+            np.argsort(column_ranks(table, weights)) for table in (psi, phi, decisions)
+        )
+        self._unit = _usual(decisions)
+        self._power = self._unit ** (2 if loss.norm == "l2" and loss.squared else 1)
+        if isinstance(loss, Suboptimality) and loss.normalize_cost:
+            costs = rounded(loss.unit_costs(costs))
+        placed = [_placed(term, self._decisions) for term in terms]
+        n = decisions.shape[1]
+        order = sorted(range(len(terms)), key=lambda t: placed[t].key(n))
+        self._groups = np.array([0] if shared and order else order, dtype=np.intp)
+        weight = 1.0 / len(weights)
+        program = ProgramRows(
+            rounded(psi[:, self._functions]),
+            rounded(phi[:, self._features]),
+            np.ascontiguousarray(costs[:, self._decisions]),
+            rounded(decisions[:, self._decisions] / self._unit),
+            rounded(weights / weight) * weight,
+        )
+        ordered = [placed[t] for t in order]
+        self._program = MinkowskiProgram(loss, ordered, program, shared, nonnegative)
+
+    def solve(
+        self,
+        ridge: Array | None = None,
+        prices: Array | None = None,
+        clock: Clock | None = None,
+    ) -> ProgramAnswer:
+        """Return the optimum for the samples as they came; see `MinkowskiProgram.solve`."""
+        places = np.ix_(self._groups, self._functions)
+        if ridge is not None:
+            ridge = ridge[places] * (self._unit**2 / self._power)
+        if prices is not None:
+            prices = prices[places] * (self._unit / self._power)
+        found = self._program.solve(ridge, prices, clock)
+        a, b = np.empty_like(found.a), np.empty_like(found.b)
+        a[places] = self._unit * found.a
+        b[np.ix_(self._features, self._decisions)] = self._unit * found.b
+        return ProgramAnswer(a, b, self._power * found.value)
+
+
+def _placed(term: Term, decisions: Indices) -> Term:
+    """Return a term for decisions in another order, entries of equal standing in their order."""
+    E = term.embedding(len(decisions))[decisions]
+    if _exchangeable(term.primitive):
+        E = E[:, np.lexsort(E)]
+    return Term(term.primitive, matrix=np.ascontiguousarray(E))
+
+
+def _exchangeable(primitive: PrimitiveSet) -> bool:
+    """Say whether a set stays the same when its entries are exchanged."""
+    if isinstance(primitive, Box):
+        return np.ndim(primitive.lower) == np.ndim(primitive.upper) == 0
+    return isinstance(primitive, Simplex | Hypersimplex | L1Ball | L2Ball)
+
+
+def _usual(decisions: Array) -> float:
+    """Return the usual size of decisions: outliers must not make grains of the others."""
+    usual = float(np.nanmedian(np.abs(decisions - np.nanmedian(decisions, axis=0))))
+    return spread_or_size(decisions, usual, float(np.nanstd(decisions)))
+
+
+# What users should know about the terms of a Minkowski sum.
+
+
+def remarks(model: Minkowski, objective: Objective, observed: float) -> list[str]:
+    """Say which terms come twice or are single points, and whether there are too few samples."""
+    n = objective.n_decisions
+    terms = model.terms_of(n)
+    said = []
+    twice = _repeated(terms, n)
+    if twice:
+        said.append(
+            f"{len(twice)} terms stand in the list before ({list_first(twice[:5], len(twice))}): "
+            "only the sum of such scales is determined"
+        )
+    points = _points(terms)
+    if points:
+        what = "only moves b(s)" if model.offset else "is the same decision at every cost"
+        said.append(f"a single point, which {what}: {list_first(points[:5], len(points))}")
+    size = model.layout(n, objective.n_features).size
+    if isinstance(objective.hypothesis, Minkowski) and size > observed:
+        said.append(
+            f"{size} parameters were fitted to {observed:.0f} observed values, which cannot "
+            "determine them: the ridge chooses among those that fit"
+        )
+    return said
+
+
+def _repeated(terms: Sequence[Term], n: int) -> list[str]:
+    seen: dict[bytes, int] = {}
+    twice = []
+    for t, term in enumerate(terms):
+        first = seen.setdefault(term.key(n), t)
+        if first != t:
+            twice.append(f"term {t} is term {first}")
+    return twice
+
+
+def _points(terms: Sequence[Term]) -> list[str]:
+    """Return the terms whose set has no width in any direction."""
+    flat: dict[bytes, bool] = {}
+    found = []
+    for t, term in enumerate(terms):
+        shape = shape_of(term.primitive)
+        if shape not in flat:
+            axes = np.eye(term.primitive.dimension)
+            ends = term.primitive.minimum(np.vstack([axes, -axes]))
+            width = -(ends[: len(axes)] + ends[len(axes) :])
+            flat[shape] = bool(np.all(width <= 1e-9 * max(1.0, float(np.abs(ends).max()))))
+        if flat[shape]:
+            found.append(f"term {t}, {term.primitive!r}")
+    return found

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard, ShardSource, shards_of
-from feaslearn.data.column_ends import column_ends
+from feaslearn.data.checks import column_ends
 from feaslearn.formulations import ProgramRows
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Run, one_blas_thread

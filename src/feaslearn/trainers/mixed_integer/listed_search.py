@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import heapq
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.exceptions import UnsupportedError
+from feaslearn.exceptions import SolverError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.results import Status
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.trainers.canonical_view import CanonicalView
-from feaslearn.trainers.mixed_integer.branch_and_bound import BranchAndBound
-from feaslearn.trainers.mixed_integer.found import Found, Watch
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
-from feaslearn.trainers.mixed_integer.node_program import NodeProgram
-from feaslearn.trainers.mixed_integer.starts import starts, with_margin
+from feaslearn.trainers.mixed_integer.node_program import Found, NodeProgram, Watch
+from feaslearn.trainers.mixed_integer.starts import improved, starts, with_margin
 from feaslearn.trainers.progress import ProgressBar
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
+
+Points = dict[int, int]
+
+#: A loss below this share of the decisions' spread is zero.
+ZERO = 1e-9
+#: A row that is broken by more than this is broken.
+BROKEN = 1e-7
+#: Nodes whose own loss is within this factor of the best are improved in full.
+PROMISING = 1.2
 
 
 def in_own_units(
@@ -102,3 +112,169 @@ def search_listed(
     bound = samples.in_units(search.lower_bound)
     watch.note(bound, samples.in_units(search.value))
     return Found(samples.theta(search.best), status, bound, search.nodes, watch.history)
+
+
+# Branch and bound over the points of samples, with a convex program at every node.
+
+
+@dataclass(order=True)
+class Node:
+    """Samples with their points, and the answer of the program with them."""
+
+    bound: float
+    index: int
+    nearest: Points = field(compare=False)
+    chosen: Points = field(compare=False)
+    beta: Array = field(compare=False)
+
+
+@dataclass
+class BranchAndBound:
+    """Best-first search: what the program of a node gets most wrong is decided next.
+
+    Parameters
+    ----------
+    samples : ListedSamples
+        The samples.
+    tol : float
+        Relative gap at which the search ends.
+    out_of_time : callable
+        Says when to stop.
+    max_nodes : int
+        Nodes at most.
+    report : callable
+        Called before each branching with the number of nodes, the lower bound and the best loss;
+        a true answer stops the search.
+    clock : Clock
+        Limits the programs of nodes.
+    """
+
+    samples: ListedSamples
+    tol: float
+    out_of_time: Callable[[], bool]
+    max_nodes: int
+    report: Callable[[int, float, float], bool]
+    clock: Clock = field(default_factory=Clock)
+    value: float = np.inf
+    best: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    nodes: int = 0
+    #: The least bound of a node that was left because nothing much better can be in it.
+    floor: float = np.inf
+    lower_bound: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.program = NodeProgram(self.samples, self.clock)
+        self._order = count()
+        spread = self.samples.known[self.samples.seen]
+        self.zero = ZERO * float(np.var(spread))
+
+    def offer(self, beta: Array) -> None:
+        """Take parameters that are better than the best so far, after improving them."""
+        value, beta = improved(self.samples, self.program, beta, self.out_of_time)
+        if value < self.value:
+            self.value, self.best = value, beta
+
+    @property
+    def target(self) -> float:
+        """Bounds from here on prove that the best so far is good enough."""
+        return self.value * (1.0 - self.tol) - self.zero
+
+    def run(self) -> Status:
+        """Search until the gap is closed or a limit is reached; zero is always a bound."""
+        if self.value > self.zero and self.out_of_time():
+            return "time limit"
+        try:
+            return self._searched()
+        except OutOfTime:
+            return "time limit"
+
+    def _searched(self) -> Status:
+        heap = [self._solve({}, {})]
+        while heap:
+            self.lower_bound = max(0.0, min(heap[0].bound, self.floor, self.value))
+            if self.value <= self.zero or heap[0].bound >= self.target:
+                return "optimal"
+            if self.report(self.nodes, self.lower_bound, self.value):
+                return "stopped by callback"
+            if self.out_of_time():
+                return "time limit"
+            if self.nodes >= self.max_nodes:
+                return "iteration limit"
+            for child in self._branch(heapq.heappop(heap)):
+                if child.bound < self.target:
+                    heapq.heappush(heap, child)
+                else:
+                    self.floor = min(self.floor, child.bound)
+        self.lower_bound = max(0.0, min(self.floor, self.value))
+        return "optimal"
+
+    def _solve(self, nearest: Points, chosen: Points) -> Node:
+        self.nodes += 1
+        bound, beta = self.program.solve(nearest, chosen)
+        return Node(bound, next(self._order), nearest, chosen, beta)
+
+    def _branch(self, node: Node) -> list[Node]:
+        """Return the children of a node; none if its own answer is as good as its bound."""
+        samples = self.samples
+        predictions = samples.predictions(node.beta)
+        distances = samples.distances(predictions)
+        losses = samples.losses(predictions, distances)
+        if float(samples.weights @ losses) < PROMISING * self.value:
+            self.offer(node.beta)
+        group, sample = self._most_wrong(node, losses, distances, predictions)
+        if group is None and sample is None:
+            self.floor = min(self.floor, node.bound)
+            return []
+        children = []
+        for point in self._points(node):
+            nearest, chosen = dict(node.nearest), dict(node.chosen)
+            if group is not None:
+                nearest[group] = point
+            elif sample is not None:
+                chosen[sample] = point
+            try:
+                child = self._solve(nearest, chosen)
+            except SolverError:
+                # What holds above holds below; the search goes on from there.
+                child = Node(node.bound, next(self._order), nearest, chosen, node.beta)
+            # A program with more rows has no smaller optimum, whatever the solver's last digits.
+            child.bound = max(child.bound, node.bound)
+            children.append(child)
+        return children
+
+    def _points(self, node: Node) -> range:
+        """Return the points to try; of columns that nobody has yet, the first stands for all."""
+        if not self.samples.interchangeable:
+            return range(self.samples.n_points)
+        used = max([*node.nearest.values(), *node.chosen.values()], default=-1)
+        return range(min(used + 2, self.samples.n_points))
+
+    def _most_wrong(
+        self, node: Node, losses: Array, distances: Array, predictions: Array
+    ) -> tuple[int | None, int | None]:
+        """Return the group whose samples cost most and count nothing, or a sample, or neither.
+
+        Groups come first. Of samples whose group has a nearest point, the one is taken that finds
+        another point cheapest by most: rows that are broken by far move the program most.
+        """
+        samples = self.samples
+        settled = np.isin(samples.groups, list(node.nearest))
+        settled[list(node.chosen)] = True
+        cost = distances.min(axis=1) if samples.priced else losses
+        by_group = np.bincount(samples.groups, np.where(settled, 0.0, samples.weights * cost))
+        group = int(by_group.argmax())
+        if by_group[group] > 1e-3 * self.tol * self.value:
+            members = np.flatnonzero(samples.groups == group)
+            # A group of one needs no nearest point before its chosen one.
+            if len(members) == 1 and not samples.priced:
+                return None, int(members[0])
+            return group, None
+        if samples.priced:
+            return None, None
+        points = np.array([node.nearest.get(int(g), -1) for g in samples.groups])
+        points[list(node.chosen)] = -1
+        prices = samples.prices(predictions)
+        own = prices[np.arange(len(prices)), points]
+        broken = np.where(points >= 0, own - prices.min(axis=1), 0.0)
+        sample = int(broken.argmax())
+        return (None, sample) if broken[sample] > BROKEN else (None, None)

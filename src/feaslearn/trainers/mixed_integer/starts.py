@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from feaslearn.exceptions import SolverError
 from feaslearn.losses import Objective
 from feaslearn.runs import OutOfTime, Run
-from feaslearn.trainers.least_squares import least_squares
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram
 from feaslearn.trainers.quasi_newton import quasi_newton
+from feaslearn.trainers.standardize import least_squares
 from feaslearn.trainers.starts import LinearStart
 
 Array = NDArray[np.float64]

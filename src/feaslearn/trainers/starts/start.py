@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from numbers import Real
 from typing import NamedTuple
@@ -9,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
-from feaslearn.trainers.least_squares import least_squares
-from feaslearn.trainers.standardize import weighted_sum
+from feaslearn.trainers.standardize import least_squares, weighted_sum
 
 Array = NDArray[np.float64]
 
@@ -110,3 +111,152 @@ def through_points(objective: Objective, points: Array, beta: Array) -> Array:
     if "b" in hypothesis.layout(n, k).shapes:
         return around_policy(objective, A, beta)
     return hypothesis.theta_of(Maps(A / primitive.center().sum(), beta))
+
+
+# Starts at observed decisions.
+
+
+class DataStart(Start):
+    r"""Columns that go through decisions drawn from the data.
+
+    Each column is the linear policy moved by the residual of one sample,
+    :math:`\hat x(s) + x_i - \hat x(s_i)`, so that it meets that sample; samples are drawn without
+    repetition, as often as their weight says.
+
+    Parameters
+    ----------
+    noise : float, default=0.01
+        Gaussian noise on the columns, in units of the policy's residuals; it separates columns
+        that would otherwise be equal.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> fl.trainers.AdaptiveSmoothing(start=fl.trainers.starts.DataStart()).start
+    DataStart()
+    """
+
+    def __init__(self, noise: float = 0.01) -> None:
+        self.noise = noise
+
+    def parameters(self, objective: Objective, random: np.random.Generator, index: int) -> Array:
+        """Return parameters whose columns go through random samples."""
+        policy = linear_policy_of(objective)
+        p = objective.maps().latent(objective.n_decisions).dimension
+        chances = policy.weights / policy.weights.sum()
+        enough = p <= np.count_nonzero(chances)
+        drawn = random.choice(len(chances), size=p, replace=not enough, p=chances)
+        points = policy.residuals[drawn]
+        points = points + self.noise * drawn_points(objective, random, p) * policy.spread
+        return through_points(objective, points, policy.beta)
+
+
+# Starts that know nothing but the scale of the data.
+
+
+class RandomStart(Start):
+    r"""Random columns around the mean decision.
+
+    The centre of Z is mapped to the mean of the decisions, and every entry of all :math:`A_k` is
+    Gaussian noise of ``noise`` times the standard deviation of its decision.
+
+    Parameters
+    ----------
+    noise : float, default=1.0
+        Spread of the columns, in units of the decisions' deviation.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> fl.trainers.GradientDescent(start=fl.trainers.starts.RandomStart(noise=2.0)).start
+    RandomStart(noise=2.0)
+    """
+
+    def __init__(self, noise: float = 1.0) -> None:
+        self.noise = noise
+
+    def parameters(self, objective: Objective, random: np.random.Generator, index: int) -> Array:
+        """Return parameters around the mean decision."""
+        features, _, decisions, weights = objective.whole()
+        mean = least_squares(features[:, :1], decisions, weights)
+        deviations = np.nan_to_num(decisions - mean)
+        spread = np.sqrt(weighted_sum(deviations**2, weights) / weights.sum())
+        k, n = features.shape[1], decisions.shape[1]
+        p = objective.maps().latent(n).dimension
+        A = self.noise * drawn_maps(objective, random, p) * spread[:, None]
+        return around_policy(objective, A, np.vstack([mean, np.zeros((k - 1, n))]))
+
+
+# Starts around the linear policy.
+
+
+class LinearStart(Start):
+    r"""The linear policy plus noise.
+
+    The centre of Z is mapped to the least-squares policy
+    :math:`\hat x(s) = \sum_k \phi_k \beta_k`; each column is moved from it by Gaussian noise of
+    ``noise`` times the spread of its residuals. The first start has a tenth of the noise.
+
+    Parameters
+    ----------
+    noise : float, default=1.0
+        Spread of the columns, in units of the policy's residuals.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> fl.trainers.AdaptiveSmoothing(start=fl.trainers.starts.LinearStart(noise=0.5)).start
+    LinearStart(noise=0.5)
+    """
+
+    def __init__(self, noise: float = 1.0) -> None:
+        self.noise = noise
+
+    def parameters(self, objective: Objective, random: np.random.Generator, index: int) -> Array:
+        """Return parameters around the linear policy."""
+        policy = linear_policy_of(objective)
+        p = objective.maps().latent(objective.n_decisions).dimension
+        noise = self.noise if index else self.noise / 10.0
+        A = noise * drawn_maps(objective, random, p) * policy.spread[:, None]
+        return around_policy(objective, A, policy.beta)
+
+
+class KMeansStart(Start):
+    r"""Columns that go through the centres of groups of decisions.
+
+    The residuals of the linear policy are grouped by k-means, one group for each column, and each
+    column is the policy moved by the centre of its group. Each start groups anew.
+
+    Parameters
+    ----------
+    noise : float, default=0.01
+        Gaussian noise on the columns, in units of the policy's residuals.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> fl.trainers.AdaptiveSmoothing(start=fl.trainers.starts.KMeansStart()).start
+    KMeansStart()
+    """
+
+    def __init__(self, noise: float = 0.01) -> None:
+        self.noise = noise
+
+    def parameters(self, objective: Objective, random: np.random.Generator, index: int) -> Array:
+        """Return parameters whose columns go through the centres."""
+        # Half a second that other starts need not wait for.
+        from sklearn.cluster import KMeans
+
+        policy = linear_policy_of(objective)
+        p = objective.maps().latent(objective.n_decisions).dimension
+        groups = min(p, len(policy.residuals))
+        seed = int(random.integers(2**31 - 1))
+        with warnings.catch_warnings():
+            # Fewer distinct decisions than groups: equal centres, which the noise separates.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found = KMeans(groups, n_init=1, random_state=seed).fit(
+                policy.residuals, sample_weight=policy.weights
+            )
+        points = found.cluster_centers_[np.arange(p) % groups]
+        points = points + self.noise * drawn_points(objective, random, p) * policy.spread
+        return through_points(objective, points, policy.beta)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from feaslearn.trainers.streaming.affine_stream import AffineStream
 from feaslearn.trainers.streaming.drift_test import DriftTest
-from feaslearn.trainers.streaming.moment_stream import MomentStream
+from feaslearn.trainers.streaming.moment_stream import AffineStream, MomentStream
 from feaslearn.trainers.streaming.stream import Stream
 from feaslearn.trainers.streaming.streaming import Streaming, told_of_drift
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from feaslearn.trainers.streaming.affine_stream import AffineStream
 from feaslearn.trainers.streaming.drift_test import DriftTest
-from feaslearn.trainers.streaming.moment_stream import MomentStream
+from feaslearn.trainers.streaming.moment_stream import AffineStream, MomentStream
 
 
 @dataclass(frozen=True, eq=False)

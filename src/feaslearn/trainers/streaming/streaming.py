@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard
 from feaslearn.exceptions import Problems, UnsupportedError
 from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski
-from feaslearn.kernels.norms import SQUARED_L2
+from feaslearn.kernels.predictability import SQUARED_L2
 from feaslearn.losses import Objective, Predictability
 from feaslearn.results import TrainingResult
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.convex import as_minkowski
 from feaslearn.trainers.running import Given
-from feaslearn.trainers.streaming.affine_stream import AffineStream
 from feaslearn.trainers.streaming.drift_test import DriftTest
-from feaslearn.trainers.streaming.moment_stream import MomentStream
+from feaslearn.trainers.streaming.moment_stream import AffineStream, MomentStream
 from feaslearn.trainers.streaming.stream import Stream
 from feaslearn.trainers.trainer import Trained, Trainer
 
