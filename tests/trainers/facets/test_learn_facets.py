@@ -1,0 +1,135 @@
+"""Regions of worlds that are known are found again, exactly where the rows determine them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.metrics import pooled_r2
+from feaslearn.trainers.facets import Learned, learn_facets
+from feaslearn.trainers.facets.hyperplanes import Metric, least_norm
+from feaslearn.trainers.facets.rows import grid_step, standard_rows
+from trainers.facets.worlds import World, make_world
+
+
+def learn(world: World, rows: int | None = None) -> Learned:
+    parts = (world.features[:rows], world.costs[:rows], world.decisions[:rows])
+    return learn_facets(*parts, np.random.default_rng(0))
+
+
+def modulo(rows: FacetRows, a: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """Return a facet without its part along the equalities, of length one in the decisions."""
+    if len(rows.E):
+        part = np.linalg.lstsq(rows.E.T, a, rcond=None)[0]
+        a, f = a - part @ rows.E, f - part @ rows.e
+    return np.append(a, f) / np.linalg.norm(a)
+
+
+@pytest.mark.parametrize("balance", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_determined_facets_are_true(seed: int, balance: bool) -> None:
+    world = make_world(seed, balance=balance)
+    found = learn(world)
+    true = [modulo(world.region, a, f) for a, f in zip(world.region.a, world.region.f, strict=True)]
+    sure = [j for j, kind in enumerate(found.kind) if kind == "determined"]
+    for j in sure:
+        one = modulo(found.rows, found.rows.a[j], found.rows.f[j])
+        assert min(np.abs(one - each).max() for each in true) < 1e-6
+    # Rows enough for all parameters, and three more that confirm them.
+    need = world.decisions.shape[1] - len(world.region.E) + world.features.shape[1] + 2
+    heavy = [
+        t
+        for t, on in zip(true, world.on().T, strict=True)
+        if on.sum() >= need and np.linalg.matrix_rank(_z(world, on), tol=1e-8) == need - 3
+    ]
+    assert len(sure) >= len(heavy)
+
+
+def _z(world: World, on: np.ndarray) -> np.ndarray:
+    """Return rows modulo the equalities: their rank says what they determine."""
+    table = np.hstack([world.decisions[on], world.features[on]])
+    if len(world.region.E):
+        table = table[:, 1:]
+    return table
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_observed_decision_is_feasible_and_optimal(seed: int) -> None:
+    world = make_world(seed, n=5, m=3)
+    found = learn(world)
+    assert found.rows.largest_violation(world.features, world.decisions).max() < 1e-9
+    assert found.unexplained.mean() < 0.05
+    predicted = found.rows.solve(world.features, world.costs).decisions
+    assert pooled_r2(world.decisions, predicted) > 0.99
+
+
+def test_no_facet_is_invented() -> None:
+    world = make_world(0, m=0)
+    found = learn(world)
+    assert found.kind == ()
+    assert found.seen_lower.all()
+    assert found.seen_upper.all()
+
+
+@pytest.mark.parametrize(("case", "variant"), [("case5_pjm", "sad"), ("case14_ieee", "sad")])
+def test_grids_that_break_careless_bounds(case: str, variant: str) -> None:
+    make = partial(fl.datasets.make_dcopf, zones=8, quadratic="linearize", load_range=(0.6, 1.0))
+    with pytest.warns(fl.exceptions.FeaslearnWarning):
+        data = make(f"pglib_opf_{case}", 600, variant=variant, random_state=5)
+    columns = [j for j in range(data.signals.shape[1]) if j not in data.cost]
+    phi = np.column_stack([np.ones(600), data.signals[:, columns]])
+    world = World(None, phi, data.cost_matrix, data.decisions)  # type: ignore[arg-type]
+    found = learn(world, 300)
+    predicted = found.rows.solve(phi[300:], data.cost_matrix[300:]).decisions
+    assert pooled_r2(data.decisions[300:], predicted) > 0.995
+
+
+def test_a_limit_that_nearly_always_binds_is_no_equality() -> None:
+    world = make_world(1, m=0, rows=400)
+    n = world.decisions.shape[1]
+    a, f = np.ones((1, n - 1)), np.array([[1.0, 0.4, 0.3]])
+    region = world.region._replace(a=np.hstack([a, np.zeros((1, 1))]), f=f)
+    costs = world.costs.copy()
+    costs[:392, : n - 1] -= 20.0  # all but eight rows push against the limit
+    found = region.solve(world.features, costs)
+    tight = World(region, world.features, costs, found.decisions)
+    assert 0.95 < tight.on().mean() < 1.0
+    assert len(learn(tight).rows.E) == 1
+
+
+def test_steps_of_grids() -> None:
+    assert grid_step(np.array([[1.25, 3.5], [7.75, 0.0]])) == 0.25
+    assert grid_step(np.array([120.0, 40.0])) == 20.0
+    assert grid_step(np.array([np.pi])) == 0.0
+
+
+def test_rounded_rows_have_their_equality() -> None:
+    world = make_world(2)
+    phi, x = np.round(100.0 * world.features, 2), np.round(100.0 * world.decisions, 2)
+    phi[:, 0] = 1.0
+    rows, _ = standard_rows(phi, world.costs, x)
+    assert len(rows.E) == 1
+    assert (rows.x_error > 0.0).all()
+    exact, _ = standard_rows(world.features, world.costs, world.decisions)
+    assert not exact.x_error.any()
+
+
+def test_a_row_alone_confirms_nothing() -> None:
+    random = np.random.default_rng(0)
+    metric = Metric(1e-12 * np.eye(4), 1.0)
+    plane = np.hstack([random.normal(size=(6, 2)), np.zeros((6, 2))])
+    keep, rank = metric.confirmed(np.vstack([plane, [0.0, 0.0, 1.0, 0.0]]), 1e-6)
+    assert keep.tolist() == [True] * 6 + [False]
+    assert rank == 2
+    assert metric.null(plane).shape == (4, 2)
+
+
+def test_least_norm_keeps_its_rows() -> None:
+    G = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    found = least_norm(G, np.array([1.0, 0.0, 0.0]), np.zeros(3, bool))
+    assert found is not None
+    np.testing.assert_allclose(found, [0.5, 0.5], atol=1e-9)
