@@ -31,6 +31,8 @@ MAGIC = b"feaslearn checkpoint 2\n"
 TYPES = ("<f8", "<i8", "|b1")
 #: Larger files are not read.
 MAX_BYTES = 2**31
+#: Deeper trees are refused: no run makes one.
+MAX_DEPTH = 60
 
 
 class Checkpoint:
@@ -132,7 +134,19 @@ def read_checkpoint(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) ->
         raise CheckpointError(f"{name} cannot be read as a checkpoint: {error}") from error
     if not isinstance(tree, dict):
         raise CheckpointError(f"{name} cannot be read as a checkpoint: no description")
+    if _depth(tree) > MAX_DEPTH:
+        raise CheckpointError(f"{name} cannot be read as a checkpoint: nested too deep")
     return tree
+
+
+def _depth(tree: dict[str, Any]) -> int:
+    """Return how deep a tree is nested, counted without recursion and not beyond the limit."""
+    depth, level = 0, list[Any]([tree])
+    while level and depth <= MAX_DEPTH:
+        depth += 1
+        held = [part.values() if isinstance(part, dict) else part for part in level]
+        level = [each for parts in held for each in parts if isinstance(each, dict | list)]
+    return depth
 
 
 def _encoded(value: object) -> object:
