@@ -177,7 +177,7 @@ def branch_and_bound(limit: float | None, small: bool) -> Any:
 
 def branch_and_bound_of_many_samples(limit: float | None, small: bool) -> Any:
     trainer = trainers.MixedInteger(limit, n_starts=1)
-    return _fit(_power(small, 150_000), fl.Affine(fl.Simplex(4, binary=True)), trainer)
+    return _fit(_power(small, 15_000), fl.Affine(fl.Simplex(4, binary=True)), trainer)
 
 
 def ternary_map_of_many_samples(limit: float | None, small: bool) -> Any:
