@@ -1,37 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
-dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
+from cluster import client
 
-#: Workers of tests: no dashboard, nothing but the loopback, and nothing that waits for long.
-SETTINGS = {
-    "distributed.comm.timeouts.connect": "20s",
-    "distributed.comm.timeouts.tcp": "20s",
-    "distributed.scheduler.allowed-failures": 10,
-    "distributed.deploy.lost-worker-timeout": "5s",
-    "distributed.worker.memory.terminate": False,
-}
+__all__ = ["client"]
 
-
-@pytest.fixture(scope="session")
-def client() -> Iterator[Any]:
-    """Return a client of two workers, each a process of its own."""
-    with (
-        dask.config.set(SETTINGS),
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            host="127.0.0.1",
-            silence_logs=50,
-        ) as cluster,
-        distributed.Client(cluster, timeout=60) as client,
-    ):
-        client.wait_for_workers(2, timeout=60)
-        yield client
+pytest.importorskip("dask")
+pytest.importorskip("distributed")

@@ -97,9 +97,8 @@ def quality(model: fl.RegionRegressor, data: Table) -> dict[str, float]:
             outside += model.region(s).distance(x) > reach
         except FeaslearnError:
             empty += 1
-    spread = ((observed - observed.mean(axis=0)) ** 2).sum()
     return {
-        "r2": float(1.0 - ((predicted - observed) ** 2).sum() / spread),
+        "r2": fl.metrics.pooled_r2(observed, predicted),
         "empty": empty,
         "infeasible": int(outside),
     }

@@ -16,7 +16,6 @@ from feaslearn.trainers.facets.rows import Rows, Units, standard_rows
 from feaslearn.trainers.facets.search import Search
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 #: Evidence in nats that two columns act alike, beyond the number of pairs that are asked.

@@ -344,11 +344,10 @@ class Search:
 
     def determined(self, t: Array) -> Array | None:
         """The one hyperplane through the rows on t that confirm each other, if there is one."""
-        on = np.flatnonzero(np.abs(self.Z @ t) < self.tol(t))
-        keep, rank = self.metric.confirmed(self.Z[on], 1e-6)
-        if rank != self.R - 1 or keep.sum() - rank < EXCESS:
+        C, rank = self.carried(t)
+        if rank != self.R - 1 or len(C) - rank < EXCESS:
             return None
-        found = self.metric.null(self.Z[on[keep]])[:, 0]
+        found = self.metric.null(self.Z[C])[:, 0]
         found *= np.sign(found @ t) / np.linalg.norm(found[: self.nw])
         return found if (self.Z @ found).min() > -2 * self.tol(found) else None
 
