@@ -31,7 +31,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 import feaslearn as fl
-from feaslearn.trainers.progress import ProgressBar
+from feaslearn.runs.progress import ProgressBar
 
 SIGNALS = [*(f"price{j}" for j in range(3)), *(f"load{j}" for j in range(5))]
 DECISIONS = [f"plant{j}" for j in range(3)]

@@ -14,7 +14,7 @@ import numpy as np
 
 import feaslearn as fl
 from feaslearn.hypotheses import FacetRows
-from feaslearn.sets.warm_program import Bounds, WarmProgram
+from feaslearn.solvers.highs import Bounds, WarmProgram
 
 PROGRAMS, COMPARED = 100_000, 1_000
 DECISIONS, FEATURES, FACETS = 10, 9, 10

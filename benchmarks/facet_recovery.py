@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.kernels.small_lp import OPTIMAL
+from feaslearn.solvers.small_lp_kernels import OPTIMAL
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from feaslearn.sets import ConicForm
-from feaslearn.sets.conic_solver import minimize_linear
+from feaslearn.solvers.conic import minimize_linear
 
 Array = NDArray[np.float64]
 

@@ -151,8 +151,6 @@ class Moody(trainers.GradientDescent):
 
 
 class Rough(trainers.GradientDescent):
-    names_rows = True  # otherwise it is given a copy of the samples
-
     def search(self, objective, random):
         objective.shards[0].decisions[0] += 1.0
         self.max_iter = 1

@@ -14,8 +14,8 @@ import feaslearn as fl
 from feaslearn import Affine, Predictability, Suboptimality
 from feaslearn.checks import check_gradient, check_primitive_set
 from feaslearn.exceptions import CheckError, FeaslearnError
-from feaslearn.kernels.set_code import SIMPLEX, SetCode, single
 from feaslearn.sets import AffineImage, Box, Cone, ConicForm, L2Ball, PrimitiveSet, Simplex
+from feaslearn.solvers.oracle_kernels import SIMPLEX, SetCode, single
 from registry import NAMES, example
 
 Array = NDArray[np.float64]

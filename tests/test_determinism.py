@@ -28,7 +28,7 @@ CASES = {
     "minkowski": (large, fl.Minkowski("auto"), "auto", "predictability"),
     "program": (few, fl.Minkowski.pairs(2), "auto", "suboptimality"),
     "grown": (small, fl.GrownMinkowski(), "auto", "predictability"),
-    "facets": (small, fl.Facets(max_facets=2), t.FacetLearning(n_starts=1), "predictability"),
+    "facets": (small, fl.Facets(max_facets=2), t.FacetLearning(), "predictability"),
     "blend": (small, fl.Blend([fl.Facets(max_facets=1), fl.Minkowski.pairs(3)]), "auto",
               "predictability"),
     "binary": (few, fl.Affine(S(2, binary=True)), "auto", "predictability"),

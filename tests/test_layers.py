@@ -32,7 +32,8 @@ def test_layers_are_in_the_agreed_order() -> None:
     assert " ".join(layer.strip("()") for layer in contract["layers"]) == (
         "cli report plots export distributed io regressor network datasets checks "
         "trainers baselines metrics formulations losses problem region hypotheses sets features "
-        "known data costs results kernels runs atomic messages exceptions printable"
+        "known data costs kernels solvers results runs atomic messages "
+        "parameters exceptions printable tolerances"
     )
 
 

@@ -14,6 +14,7 @@ from feaslearn.exceptions import DataError, TooManyVerticesError
 from feaslearn.printable import printable
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.intersection import intersect
+from feaslearn.tolerances import VISIBLE_TOL
 
 if TYPE_CHECKING:
     from feaslearn.sets.half_spaces import HalfSpaces
@@ -131,7 +132,7 @@ class Region:
         """Say in words what the region is: its parts where they are known, and its ranges."""
         box = np.array(self.bounding_box())
         # What is next to nothing beside the region is nothing to a reader.
-        lower, upper = np.where(np.abs(box) < 1e-6 * np.abs(box).max(), 0.0, box)
+        lower, upper = np.where(np.abs(box) < VISIBLE_TOL * np.abs(box).max(), 0.0, box)
         ranges = (
             f"{name} lies in [{low:.4g}, {high:.4g}]"
             for name, low, high in zip(self.names, lower, upper, strict=True)

@@ -70,6 +70,8 @@ class TrainingResult:
     ties_met : int or None
         Training samples at whose cost minimisers of the primitive set, of a term or of the program
         tie, whether or not that makes several decisions; None where nobody counted.
+    data : str
+        "exact", "rounded" or "noisy", where a trainer decided what the decisions are.
 
     Examples
     --------
@@ -101,6 +103,7 @@ class TrainingResult:
     warnings: list[str] = field(default_factory=list)
     others: list[NDArray[np.float64]] = field(default_factory=list)
     ties_met: int | None = None
+    data: str = ""
 
     @property
     def gap(self) -> float | None:
@@ -142,6 +145,7 @@ class TrainingResult:
             ("iterations", str(self.n_iter)),
             ("seconds", f"{self.seconds:.3g}"),
         ]
+        shown += [("decisions", self.data)] if self.data else []
         shown += [(label, f"{value:.6g}") for label, value in self.details.items()]
         return shown + [("warning", text) for text in self.warnings]
 

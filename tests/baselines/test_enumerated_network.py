@@ -89,7 +89,7 @@ def test_one_sample_is_enough_to_fit() -> None:
             {"candidate_lines": [(1, 2), (2, 1), (1, 9), (3, 3), 7], "known_lines": [(4, 5)]},
             ["2-1 is listed twice", "names 9", "joins a node to itself", "7 is not a pair", "4-5"],
         ),
-        ({"nodes": 0}, ["nodes is 0"]),
+        ({"nodes": 0}, ["nodes=0"]),
         ({"nodes": 17}, ["there are 17 nodes"]),
         ({"nodes": [1, 2, 3, 5, 5]}, ["names 5 more than once"]),
         ({"generators": [1, 8, 5]}, ["a generator is at node 8"]),

@@ -86,7 +86,7 @@ def test_names_of_a_frame() -> None:
 def test_everything_wrong_is_named() -> None:
     with pytest.raises(DataError) as told:
         NearestVertices(0, [3], sense="up").fit([[1.0]], [[np.nan, 1.0]])
-    for part in ("n_vertices is 0", "sense is 'up'", "columns [0]", "column 3 is not among"):
+    for part in ("n_vertices=0", "sense='up'", "columns [0]", "column 3 is not among"):
         assert part in str(told.value)
     with pytest.raises(NotFittedError):
         NearestVertices(2, [0]).predict([[1.0]])

@@ -47,7 +47,7 @@ def test_predictions_are_minimisers_over_the_known_set() -> None:
 def test_everything_wrong_is_named() -> None:
     with pytest.raises(DataError) as told:
         QuadraticCost(fl.L2Ball(3), ridge=0.0).fit([[1.0]], [[np.nan, 1.0]])
-    for part in ("polyhedral", "3 entries", "y[0, 0] is NaN", "ridge is 0.0"):
+    for part in ("polyhedral", "3 entries", "y[0, 0] is NaN", "ridge=0.0"):
         assert part in str(told.value)
     with pytest.raises(DataError, match="give the known set"):
         QuadraticCost().fit([[1.0]], [[1.0, 1.0]])

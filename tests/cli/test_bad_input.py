@@ -81,7 +81,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "hypothesis": (("--hypothesis", "simplx:6"), "did you mean 'simplex:P'?"),
     "hypothesis-number": (("--hypothesis", "simplex:six"), "0 or 1 whole number(s)"),
     "hypothesis-digits": (("--hypothesis", f"simplex:{'1' * 5000}"), "0 or 1 whole number(s)"),
-    "hypothesis-zero": (("--hypothesis", "simplex:0"), "p must be a whole number"),
+    "hypothesis-zero": (("--hypothesis", "simplex:0"), "p=0 is not an integer"),
     "hypothesis-set": (("--hypothesis", "scaled:bx"), "names no set; did you mean 'box'?"),
     "hypothesis-wide": (("--hypothesis", "scaled:box:7"), "as many entries as decisions"),
     "loss": (("--loss", "predictabilty"), "did you mean 'predictability'?"),

@@ -20,7 +20,7 @@ from feaslearn.cli.streams import hand_over
 from feaslearn.cli.talk import Talk, complain, one_line
 from feaslearn.exceptions import DataError, FeaslearnWarning, FileError, Problems
 from feaslearn.printable import printable
-from feaslearn.trainers import progress
+from feaslearn.runs import progress
 
 #: Clears the screen, begins a line, turns the direction, goes back, is invisible, is markup.
 NAMES = ["a\x1b[2J", "b\nstatus  optimal", "c\u202ed", "e\r\x08f", "g\u200b", "[red]h[/red]", "[/]"]

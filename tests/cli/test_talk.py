@@ -12,7 +12,7 @@ import pytest
 
 from feaslearn.cli.talk import Talk
 from feaslearn.exceptions import FeaslearnWarning
-from feaslearn.trainers import progress
+from feaslearn.runs import progress
 
 
 class Terminal(io.StringIO):

@@ -234,7 +234,7 @@ def test_bad_arguments_are_named_together() -> None:
             cost_range="wide",
         )
     for part in (
-        "noise is -1.0",
+        "noise=-1.0",
         "loads has 2 columns, expected 3: load_2; load_3; load_4",
         "costs: 3 values are NaN or infinite: row 0, column 2 is NaN",
         "n_samples is 2, but costs has 3 rows",

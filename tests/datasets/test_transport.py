@@ -163,7 +163,7 @@ def test_every_problem_of_a_network_is_named() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((0, [], 1.0, [1], 1.0), "n_nodes is 0"),
+        ((0, [], 1.0, [1], 1.0), "n_nodes=0"),
         ((2, 7, 1.0, [1], 1.0), "lines is 7"),
         ((2, [], 1.0, [], 1.0), "plants is empty"),
         ((2, [], "much", [1], 1.0), "line_capacity is 'much'"),

@@ -10,7 +10,7 @@ import feaslearn as fl
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.export.latent_set import latent_set
 from feaslearn.sets import AffineImage, PrimitiveSet
-from feaslearn.sets.conic_form import ConicForm
+from feaslearn.solvers.conic_form import ConicForm
 from registry import BINARY_SETS, SETS
 
 from .conftest import mapped

@@ -124,7 +124,7 @@ def test_losses_of_a_blend() -> None:
 
 
 def _quick(objective: object) -> FacetLearning:
-    return FacetLearning(n_starts=1)
+    return FacetLearning()
 
 
 def test_empty_regions_of_a_blend_are_said() -> None:

@@ -19,8 +19,8 @@ from feaslearn.hypotheses.facet_rows import (
     Limits,
     _units,
 )
-from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL
 from feaslearn.known import KnownLimits
+from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL
 
 #: x0 + x1 = s, 0 <= x <= (2, 1 + s), x0 - x1 <= 1, at features (1, s).
 ROWS = FacetRows(
@@ -129,9 +129,9 @@ def test_polytopes_hold_the_region_and_hardly_more(size: float) -> None:
 @pytest.mark.parametrize(
     ("facets", "said"),
     [
-        (fl.Facets(-1), "max_facets must be a whole number, not -1"),
-        (fl.Facets(True), "max_facets must be a whole number, not True"),
-        (fl.Facets(2.5), "max_facets must be a whole number"),  # type: ignore[arg-type]
+        (fl.Facets(-1), "max_facets=-1 is neither None nor an integer >= 0"),
+        (fl.Facets(True), "max_facets=True is neither None nor an integer"),
+        (fl.Facets(2.5), "max_facets=2.5 is neither None nor an integer"),  # type: ignore[arg-type]
         (fl.Facets(2, bounds="seen"), "bounds='seen' is not known"),  # type: ignore[arg-type]
         (fl.Facets(2, bounds=(0.0, [1.0, -1.0])), "cross at decision 1: 0.0 > -1.0"),
         (fl.Facets(2, bounds=(0.0, [1.0] * 3)), "a pair of numbers or of 2 numbers"),

@@ -11,8 +11,8 @@ from scipy.optimize import linprog, minimize
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning, SetError, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows, Limits, solve_programs
-from feaslearn.kernels import small_lp
-from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED
+from feaslearn.solvers import small_lp_kernels as small_lp
+from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL, UNSOLVED
 from feaslearn.trainers import FacetLearning
 
 Array = np.ndarray
@@ -197,9 +197,9 @@ def test_ties_and_their_center() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"max_facets": -1}, "max_facets must be a whole number"),
-        ({"max_facets": 1.5}, "max_facets must be a whole number"),
-        ({"max_facets": True}, "max_facets must be a whole number"),
+        ({"max_facets": -1}, "max_facets=-1 is neither None nor an integer >= 0"),
+        ({"max_facets": 1.5}, "max_facets=1.5 is neither None nor an integer"),
+        ({"max_facets": True}, "max_facets=True is neither None nor an integer"),
         ({"bounds": "none"}, "bounds='none' is not known"),
         ({"bounds": (0.0,)}, "bounds must be a pair"),
         ({"bounds": ([0.0, 0.0, 0.0], 1.0)}, "bounds must be a pair"),
@@ -223,7 +223,7 @@ def test_bad_parameters(parameters: dict[str, object], message: str) -> None:
 def fitted(n_samples: int = 30) -> tuple[fl.RegionRegressor, fl.Decisions]:
     data = fl.datasets.make_power5(n_samples, noise=0.1, random_state=2)
     hypothesis = fl.Facets(max_facets=3, balance=None)
-    trainer = FacetLearning(n_starts=1)
+    trainer = FacetLearning()
     model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=0)
     return model.fit(data.signals, data.decisions), data
 

@@ -273,7 +273,7 @@ HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], Any], None], Any, str]] 
         "scaled",
         hypothesis,
         made("Scaled", primitive=made("Simplex", p="2")),
-        "whole number",
+        "is not an integer >= 1",
     ),
     "facets-of-text": ("scaled", hypothesis, made("Facets", max_facets="x"), "hypothesis_"),
     "empty-blend": ("scaled", hypothesis, made("Blend", hypotheses=[]), "at least one hypothesis"),

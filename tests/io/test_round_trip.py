@@ -217,7 +217,7 @@ def test_names_of_frames(library: Any, tmp_path: Path) -> None:
     signals, decisions = table(2)
     X = library(dict(zip(["price a", "price b", "demand"], signals.T, strict=True)))
     y = library(dict(zip(["power ä", "power b"], decisions.T, strict=True)))
-    trainer = FacetLearning(n_starts=1)
+    trainer = FacetLearning()
     model = fl.RegionRegressor(fl.Facets(), cost=["price*"], trainer=trainer, random_state=0)
     fl.save(model.fit(X, y), tmp_path / "model.json")
     loaded = fl.load(tmp_path / "model.json")

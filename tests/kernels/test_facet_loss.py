@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.facet_loss import facet_loss
-from feaslearn.kernels.small_lp import OPTIMAL, solve_rows, workspace
+from feaslearn.kernels.predictability import facet_loss
+from feaslearn.solvers.small_lp_kernels import OPTIMAL, solve_rows, workspace
 
 Array = NDArray[np.float64]
 

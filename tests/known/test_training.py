@@ -22,7 +22,6 @@ BALANCE = (np.ones(3), DEMAND)
 KNOWN = fl.Known(bounds=(0.0, 3.5), balance=BALANCE)
 DATA = fl.datasets.make_power5(160, random_state=0)
 TRAIN, TEST = DATA[:60], DATA[60:]
-ORDER = np.array([2, 0, 1])
 
 
 def fitted(hypothesis: Any, known: fl.Known | None = KNOWN, **options: Any) -> fl.RegionRegressor:
@@ -61,7 +60,7 @@ def refit_problem(hypothesis: Any, rng: np.random.Generator) -> tuple[known_refi
         np.full(count, 1 / count),
     )
     known = Constrained(hypothesis, shape)
-    problem = known_refit._Refit(hypothesis, known, ORDER, np.zeros(3), 1.0)
+    problem = known_refit._Refit(hypothesis, known, np.zeros(3), 1.0)
     return problem, samples
 
 

@@ -220,7 +220,7 @@ def _exact() -> dict[str, Case]:
 
 EXACT = _exact()
 
-#: Fits within known constraints end in a local search: their loss must not rise.
+#: Fits within known constraints end in a local search: the mean over five seeds is compared.
 REFITS: dict[str, Case] = {
     f"noisy {name} known {label}": Case("noisy", SUMS[name], {"known": KNOWN[label], **PLAINLY})
     for name, label in (
@@ -278,7 +278,8 @@ SEARCHES: dict[str, Case] = {
         {"trainer": trainers.AdaptiveSmoothing(max_iter=20)},
     ),
 }
-SEEDS = range(10)
+#: Seeds of each case of a group that is compared by its mean loss.
+SEEDS = {"searches": range(10), "refits": range(5)}
 
 #: Compared by quality alone: how they search is free to change.
 QUALITY: dict[str, Case] = {

@@ -131,6 +131,16 @@ def api() -> dict[str, dict[str, str] | None]:
     return {name: _parameters(_named(name)) for name in sorted(names)}
 
 
+def members() -> dict[str, str]:
+    """Return the public attributes and methods of every class of the API page."""
+    things = {name: _named(name) for name in api()}
+    return {
+        name: " ".join(sorted(each for each in dir(thing) if not each.startswith("_")))
+        for name, thing in things.items()
+        if inspect.isclass(thing)
+    }
+
+
 def _named(name: str) -> Any:
     found: Any = fl
     for part in name.split("."):

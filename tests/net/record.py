@@ -94,9 +94,9 @@ def main() -> None:
             told[group][name] = measure.result(model)
             if group == "quality":
                 told[group][name] |= measure.quality(model, table(case.table))
-            if group == "searches":
+            if group in SEEDS:
                 told[group][name]["losses"] = [
-                    case.fit(random_state=seed).result_.objective for seed in SEEDS
+                    case.fit(random_state=seed).result_.objective for seed in SEEDS[group]
                 ]
             _keep(name, lambda model=model: model, case.table, arrays)
             sys.stdout.write(f"{time.perf_counter() - begun:7.2f} s  {group}: {name}\n")
@@ -104,6 +104,7 @@ def main() -> None:
         _keep(name, MAKERS.get(name), data, arrays)
     told["errors"] = {name: measure.error(act) for name, act in ERRORS.items()}
     told["api"] = measure.api()
+    told["members"] = measure.members()
     told["options"] = measure.options()
     told["commands"] = run_all(COMMANDS)
     (HERE / "recorded.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")

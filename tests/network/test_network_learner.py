@@ -160,11 +160,11 @@ def test_questions_come_after_the_fit() -> None:
     learner.fit(data.signals, data.decisions)
     with pytest.raises(DataError, match="among is 'all'"):
         learner.identify("all")  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="n_draws is 0"):
+    with pytest.raises(DataError, match="n_draws=0"):
         learner.next_signal(n_draws=0)
-    with pytest.raises(DataError, match="widen is -1"):
+    with pytest.raises(DataError, match="widen=-1"):
         learner.next_signal(widen=-1)
-    with pytest.raises(DataError, match="n is 0"):
+    with pytest.raises(DataError, match="n=0"):
         learner.bootstrap(0)
 
 

@@ -98,7 +98,7 @@ def test_bad_input_is_named() -> None:
         learned.solve([[0.0]], [[1.0, 2.0, 3.0]])
     with pytest.raises(DataError, match="number of rows differs"):
         learned.solve([[0.0]], [[1.0, 2.0], [1.0, 2.0]])
-    with pytest.raises(DataError, match="norm is 'l7'"):
+    with pytest.raises(DataError, match="norm='l7'"):
         learned.distance_to_feasible([[0.0, 0.0]], [[0.0]], norm="l7")  # type: ignore[arg-type]
     with pytest.raises(DataError, match=r"signals: .* NaN or infinite: row 0, column 0"):
         learned.solve([[np.nan]], [[1.0, 2.0]])

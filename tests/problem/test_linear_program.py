@@ -16,7 +16,7 @@ from feaslearn.exceptions import (
     UnboundedProblemError,
 )
 from feaslearn.problem import AffineRows, ForwardProblem, LinearProgram
-from feaslearn.sets.warm_program import Answers, WarmProgram
+from feaslearn.solvers.highs import Answers, WarmProgram
 
 
 def random_program(seed: int) -> tuple[LinearProgram, np.ndarray, np.ndarray]:
@@ -228,7 +228,7 @@ def test_a_matrix_that_is_no_table_is_refused() -> None:
 def test_bad_input_is_named_together() -> None:
     with pytest.raises(DataError) as caught:
         box().distance_to_optimal([[0.0, np.inf]], [[np.nan]], [[1.0]], norm="l3")  # type: ignore[arg-type]
-    for part in ("signals", "row 0", "decisions", "costs has shape (1, 1)", "norm is 'l3'"):
+    for part in ("signals", "row 0", "decisions", "costs has shape (1, 1)", "norm='l3'"):
         assert part in str(caught.value)
     with pytest.raises(DataError, match="number of rows differs: signals 1, costs 2"):
         box().solve([[1.0]], [[1.0, 1.0], [1.0, 1.0]])

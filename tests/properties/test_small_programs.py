@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from feaslearn.hypotheses.facet_rows import Limits, solve_programs
-from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL
+from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(-15.0, -11.0), st.integers(0, 3))

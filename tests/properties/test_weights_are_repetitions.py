@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given
 
-from properties.tiny import Tiny, assert_same, models, predicted, tiny
+from properties.tiny import Tiny, assert_same, exact_models, predicted, tiny
 
 
-@given(tiny(most=16), models)
+@given(tiny(most=16), exact_models)
 def test_weights_are_repetitions(problem: Tiny, model: str) -> None:
     weights = np.random.default_rng(problem.seed).integers(1, 4, len(problem.signals))
     other = replace(

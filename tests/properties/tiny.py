@@ -92,7 +92,7 @@ MODELS: dict[str, Model] = {
     ),
     "facets": lambda n: (
         fl.Facets(max_facets=1),
-        fl.trainers.FacetLearning(n_starts=1, tries=1, noise=0.0),
+        fl.trainers.FacetLearning(noise=0.0),
     ),
 }
 models = st.sampled_from(list(MODELS))

@@ -164,9 +164,7 @@ def test_sums_over_chunks_train_like_sums_over_arrays(
     trainer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = samples(400)
-    for module in ("sample_order", "canonical_view"):
-        monkeypatch.setattr(f"feaslearn.trainers.{module}.MOST_SORTED", 0)
-    monkeypatch.setattr("feaslearn.regressor.training.MOST_SORTED", 0)
+    monkeypatch.setattr("feaslearn.regressor.training.FEW_ROWS", 0)
     if isinstance(trainer, Annealing):
         monkeypatch.setattr("feaslearn.trainers.contest.MOST_SAMPLES", 200)
     model = fl.RegionRegressor(

@@ -44,7 +44,7 @@ BY_COUNT: dict[str, Callable[..., PrimitiveSet]] = {
 def test_a_number_of_entries_that_is_none(kind: str, p: object) -> None:
     primitive = BY_COUNT[kind](p)  # constructors only store
     for use in (primitive.check, primitive.conic_form, lambda: primitive.argmin([1.0])):
-        with pytest.raises(SetError, match=f"{kind}: p must be a whole number of at least 1"):
+        with pytest.raises(SetError, match=rf"{kind}: p=.* is not an integer >= 1"):
             use()
 
 
@@ -54,7 +54,7 @@ def test_a_numpy_integer_is_a_number_of_entries() -> None:
 
 @pytest.mark.parametrize("m", [0, -2, 1.5, True, "two"])
 def test_hypersimplex_with_a_sum_that_is_none(m: object) -> None:
-    with pytest.raises(SetError, match="m must be a whole number"):
+    with pytest.raises(SetError, match=r"m=.* is not an integer"):
         Hypersimplex(3, m).check()  # type: ignore[arg-type]
 
 

@@ -80,7 +80,7 @@ def test_the_check_finds_a_set_that_mixes_its_points() -> None:
 
 
 def test_bad_parameters() -> None:
-    with pytest.raises(SetError, match="binary must be True or False, not 'yes'"):
+    with pytest.raises(SetError, match="binary='yes' is not True or False"):
         fl.Simplex(3, binary="yes").check()
     with pytest.raises(EmptySetError, match="no point of zeros and ones"):
         fl.Polytope([[1.0, 1.0]], [3.0], binary=True).check()

@@ -15,10 +15,10 @@ from feaslearn.exceptions import (
     UnsupportedError,
 )
 from feaslearn.sets import Cone, ConicForm, L1Ball, L2Ball, Simplex
-from feaslearn.sets import conic_solver as module
-from feaslearn.sets.conic_form import stack
-from feaslearn.sets.conic_solver import ConicSolution, minimize_linear, nearest_by_solver
 from feaslearn.sets.primitive_set import minimize_polyhedral
+from feaslearn.solvers import conic as module
+from feaslearn.solvers.conic import ConicSolution, minimize_linear, nearest_by_solver
+from feaslearn.solvers.conic_form import stack
 from registry import CURVED, NAMES, POLYHEDRAL, example
 
 MIXED = ConicForm(

@@ -221,7 +221,7 @@ def test_listed_points_may_break_rows_by_rounding(size: float) -> None:
 
 
 def test_without_a_tolerance_a_set_of_no_width_is_a_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(primitive_set, "SINGLE_POINT", 0.0)
+    monkeypatch.setattr(primitive_set, "POINT_TOL", 0.0)
     rows = np.vstack([np.eye(2), -np.eye(2)])
     point = ConicSet(rows, [1.0, -3.0, -1.0, 3.0], [("nonnegative", 4)])
     assert point.face([0.0, 0.0]).is_point

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feaslearn.sets import Box, ConicSet, L1Ball, L2Ball, Polytope, Product, Simplex
-from feaslearn.sets.conic_solver import minimize_linear
+from feaslearn.solvers.conic import minimize_linear
 from oracles import least_cost
 from registry import (
     CURVED,

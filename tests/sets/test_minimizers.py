@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feaslearn.kernels.predict import predict_rows
-from feaslearn.kernels.set_code import TIE_TOLERANCE
+from feaslearn.tolerances import TIE_TOL
 from oracles import least_cost
 from registry import FOR_EACH_SET, NAMES, POLYHEDRAL, example, size_of, vectors
 
@@ -63,7 +63,7 @@ def test_kernels_see_the_ties_that_faces_show(name: str) -> None:
     identity, nothing = np.eye(p)[None], np.zeros((1, p))
     for q in Q:
         x, tied = np.empty((1, p)), np.empty(1, dtype=bool)
-        predict_rows(code, identity, nothing, np.ones((1, 1)), q[None, :], TIE_TOLERANCE, x, tied)
+        predict_rows(code, identity, nothing, np.ones((1, 1)), q[None, :], TIE_TOL, x, tied)
         assert tied[0] == primitive.tied(q)[0]
         assert tied[0] != primitive.face(q).is_point
 

@@ -8,10 +8,10 @@ from scipy.linalg import block_diag
 
 import feaslearn as fl
 from feaslearn.exceptions import SetError, UnsupportedError
-from feaslearn.kernels.set_code import BINARY_POINTS
-from feaslearn.sets.conic_form import Cone, ConicForm
-from feaslearn.sets.conic_solver import nearest_listed
-from feaslearn.sets.triangle import matrices
+from feaslearn.solvers.conic import nearest_listed
+from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.solvers.oracle_kernels import BINARY_POINTS
+from feaslearn.solvers.triangle import matrices
 
 
 def cube(p: int, repeated: int = 0) -> fl.Polytope:

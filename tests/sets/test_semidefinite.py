@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from feaslearn.checks import check_primitive_set
 from feaslearn.exceptions import FeaslearnError
 from feaslearn.sets import Cone, ConicForm, ConicSet, L2Ball, PrimitiveSet
-from feaslearn.sets.triangle import jordan, matrices, side, split, triangles, turned
+from feaslearn.solvers.triangle import jordan, matrices, side, split, triangles, turned
 from registry import example, generators
 
 

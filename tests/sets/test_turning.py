@@ -8,9 +8,9 @@ from hypothesis import given
 
 from feaslearn import ConicSet
 from feaslearn.sets import Cone, ConicForm
-from feaslearn.sets.conic_form import stack
-from feaslearn.sets.conic_solver import ConicSolution, minimize_linear
 from feaslearn.sets.primitive_set import turn
+from feaslearn.solvers.conic import ConicSolution, minimize_linear
+from feaslearn.solvers.conic_form import stack
 from registry import CURVED, POLYHEDRAL, example, generators, size_of
 
 STEP = 1e-4

@@ -70,7 +70,7 @@ def facets(checkpoint: Any) -> np.ndarray:
 
 
 def facets_under_noise(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.FacetLearning(n_starts=2, checkpoint=checkpoint)
+    trainer = fl.trainers.FacetLearning(checkpoint=checkpoint)
     return _fit(_ball(60), fl.Facets(), trainer)
 
 

@@ -88,17 +88,17 @@ def open_number_of_columns(limit: float | None, small: bool) -> Any:
 
 
 def facets(limit: float | None, small: bool) -> Any:
-    trainer = trainers.FacetLearning(1 if small else 1000, max_seconds=limit)
+    trainer = trainers.FacetLearning(max_seconds=limit)
     return _fit(_power(small, 5_000), fl.Facets(), trainer)
 
 
 def facets_without_balance(limit: float | None, small: bool) -> Any:
-    trainer = trainers.FacetLearning(1 if small else 1000, max_seconds=limit)
+    trainer = trainers.FacetLearning(max_seconds=limit)
     return _fit(_ball(small, 3_000, 6), fl.Facets(), trainer)
 
 
 def facets_of_many_samples(limit: float | None, small: bool) -> Any:
-    trainer = trainers.FacetLearning(1 if small else 1000, max_seconds=limit)
+    trainer = trainers.FacetLearning(max_seconds=limit)
     return _fit(_power(small, 50_000), fl.Facets(), trainer)
 
 

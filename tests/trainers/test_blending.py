@@ -120,7 +120,7 @@ def test_members_can_have_another_trainer() -> None:
 
     def choose(objective: fl.losses.Objective) -> FacetLearning:
         chosen.append(objective.hypothesis)
-        return FacetLearning(n_starts=1)
+        return FacetLearning()
 
     fit([fl.Facets(), fl.Facets(max_facets=0)], data, choose=choose, n_folds=0)
     assert {repr(each) for each in chosen} == {"Facets()", "Facets(max_facets=0)"}
@@ -167,7 +167,7 @@ def test_a_member_without_time_has_no_weight(monkeypatch: pytest.MonkeyPatch) ->
 
     def choose(objective: fl.losses.Objective) -> Trainer:
         facets = isinstance(objective.hypothesis, fl.Facets)
-        return FacetLearning(n_starts=1) if facets else _Late()
+        return FacetLearning() if facets else _Late()
 
     data = fl.datasets.make_power5(40, random_state=0)
     members = [fl.Facets(max_facets=1), fl.Affine(fl.Simplex(1))]

@@ -45,7 +45,7 @@ def annealing(checkpoint: Any) -> fl.RegionRegressor:
 
 
 def facets(checkpoint: Any) -> fl.RegionRegressor:
-    trainer = fl.trainers.FacetLearning(n_starts=2, checkpoint=checkpoint)
+    trainer = fl.trainers.FacetLearning(checkpoint=checkpoint)
     return model(BALL, fl.Facets(max_facets=4), trainer)
 
 

@@ -7,22 +7,12 @@ import warnings
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 import feaslearn as fl
 from facet_recovery import Instance, learn, learned_rows, random_polytope, recovery
-from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, UnsupportedError
-from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.metrics import pooled_r2
 from feaslearn.trainers import FacetLearning
-from feaslearn.trainers.facet_learning import facet_program
-from feaslearn.trainers.facet_learning.facet_learning import find_equalities
-from feaslearn.trainers.facet_learning.facet_program import fit_facet
-from feaslearn.trainers.facet_learning.facet_search import GrowthOptions
-from feaslearn.trainers.facet_learning.growth import loss_of
-from feaslearn.trainers.facet_learning.samples import Samples
-from feaslearn.trainers.facet_learning.units import Units
 
 Array = NDArray[np.float64]
 
@@ -77,26 +67,6 @@ def test_trained_by_suboptimality() -> None:
     np.testing.assert_allclose(reached, spent, atol=1e-6)
 
 
-@pytest.mark.parametrize("by_cost", [False, True])
-def test_losses_of_regions(by_cost: bool) -> None:
-    """A region that is too large or too small has a loss, in both measures; the true one none."""
-    case = random_polytope(2, 3, 200, balance=True)
-    whole = Shard(case.features, case.costs, case.decisions, np.full(len(case.costs), 1.0))
-    samples = Units.of(whole).apply(whole)
-    samples = samples._replace(costs=case.costs, decisions=case.decisions, features=case.features)
-    options = GrowthOptions(20, 0.0, 4, 8, by_cost)
-    assert loss_of(case.rows, samples, options) < 1e-12
-    larger = case.rows._replace(f=case.rows.f + [0.1, 0.0, 0.0][: case.rows.f.shape[1]])
-    smaller = case.rows._replace(f=case.rows.f - [0.1, 0.0, 0.0][: case.rows.f.shape[1]])
-    assert loss_of(larger, samples, options) > 1e-4
-    assert loss_of(smaller, samples, options) > 1e-4
-    if by_cost:
-        # No point of a smaller region is cheaper: what counts is the broken row.
-        broken = smaller.largest_violation(case.features, case.decisions)
-        assert broken.max() == pytest.approx(0.1)
-        assert loss_of(smaller, samples, options) == pytest.approx((broken**2).mean())
-
-
 def test_power5() -> None:
     losses = []
     for seed in range(10):
@@ -109,39 +79,6 @@ def test_power5() -> None:
         losses.append(((predicted - test.decisions) ** 2).sum(axis=1).mean())
     # The claim is about the mean: single draws of 100 rows reach 0.03.
     assert np.mean(losses) <= 0.02
-
-
-def samples_with(rank: int, noise: float, seed: int = 0) -> tuple[Samples, Array]:
-    """Return samples in which ``rank`` combinations of decisions are affine in the features."""
-    random = np.random.default_rng(seed)
-    features = np.column_stack([np.ones(200), random.normal(size=(200, 3))])
-    E = np.linalg.qr(random.normal(size=(5, 5)))[0][:rank]
-    decisions = random.uniform(-1.0, 1.0, size=(200, 5))
-    decisions += (features @ random.normal(size=(4, rank)) - decisions @ E.T) @ E
-    decisions += noise * random.normal(size=decisions.shape)
-    costs, weights = random.normal(size=(200, 5)), np.full(200, 1 / 200)
-    return Samples(features, costs, decisions, weights, np.ones(5)), E
-
-
-# With noise and nothing but equalities, no direction is small against the others.
-@pytest.mark.parametrize(
-    ("rank", "noise"), [(0, 0.0), (1, 0.0), (3, 0.0), (5, 0.0), (0, 0.02), (1, 0.02), (3, 0.02)]
-)
-def test_equalities_are_found(rank: int, noise: float) -> None:
-    samples, E = samples_with(rank, noise)
-    found = find_equalities(samples)
-    assert found.E.shape == (rank, 5)
-    # The same space, whatever its basis.
-    np.testing.assert_allclose(found.E.T @ found.E, E.T @ E, atol=1e-9 + 10 * noise / 3)
-    if rank and noise:
-        assert found.noise == pytest.approx(noise, rel=0.3)
-    else:
-        assert found.noise == 0.0
-
-
-def test_too_few_rows_have_no_equalities() -> None:
-    samples, _ = samples_with(2, 0.0)
-    assert len(find_equalities(samples.rows(np.arange(8))).E) == 0
 
 
 def test_no_facet_where_decisions_ignore_prices() -> None:
@@ -242,11 +179,10 @@ def test_same_seed_same_region() -> None:
 
 def test_time_limit() -> None:
     case = random_polytope(6, n=4, n_samples=300, balance=False)
-    trainer = FacetLearning(n_starts=1000, max_seconds=0.2)
+    trainer = FacetLearning(max_seconds=0.001)
     model = fit(case.signals, case.decisions, case.costs, trainer=trainer)
     assert model.result_.status == "time limit"
     assert model.result_.seconds < 30.0
-    assert model.result_.n_iter < 1000
 
 
 @pytest.mark.parametrize("unit", [1e3, 1e-3])
@@ -298,8 +234,30 @@ def test_bounds_that_were_seen_are_exact() -> None:
             data.signals, data.decisions
         )
     )
-    np.testing.assert_array_equal(rows.lower[:, 0], data.decisions.min(axis=0))
-    np.testing.assert_array_equal(rows.upper[:, 0], data.decisions.max(axis=0))
+    for side, ends in (
+        (rows.lower, data.decisions.min(axis=0)),
+        (rows.upper, data.decisions.max(axis=0)),
+    ):
+        shared = (np.abs(data.decisions - ends) < 1e-9).sum(axis=0) > 1
+        assert shared.any()
+        np.testing.assert_array_equal(side[shared, 0], ends[shared])
+
+
+def test_a_bound_that_one_row_reached_is_no_bound() -> None:
+    """A plant that ran once, and not at its limit, may run at more; a bound never cuts a row."""
+    data = fl.datasets.make_power5(60, random_state=3)
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    rows = learned_rows(model.fit(data.signals, data.decisions))
+    top = data.decisions.max(axis=0)
+    once = (np.abs(data.decisions - top) < 1e-9).sum(axis=0) == 1
+    assert once.any()
+    assert (rows.upper[once, 0] > top[once]).all()
+    assert (
+        rows.largest_violation(
+            np.column_stack([np.ones(60), data.signals[:, 3:]]), data.decisions
+        ).max()
+        < 1e-9
+    )
 
 
 def test_affine_bounds() -> None:
@@ -348,12 +306,6 @@ def test_only_facets_are_served() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_starts": 0}, "n_starts=0"),
-        ({"n_starts": 1.5}, "n_starts=1.5"),
-        ({"held_out": 0.0}, "held_out=0.0"),
-        ({"held_out": 1.0}, "held_out=1.0"),
-        ({"support": 0}, "support=0"),
-        ({"tries": 0}, "tries=0"),
         ({"noise": -1.0}, "noise=-1.0"),
         ({"noise": "some"}, "noise='some'"),
         ({"max_seconds": 0.0}, "max_seconds=0.0"),
@@ -365,80 +317,3 @@ def test_bad_parameters(parameters: dict[str, object], message: str) -> None:
     model = fl.RegionRegressor(fl.Facets(), cost=data.cost, trainer=trainer)
     with pytest.raises(DataError, match=message):
         model.fit(data.signals, data.decisions)
-
-
-def test_units_round_trip() -> None:
-    random = np.random.default_rng(0)
-    case = random_polytope(3, n=3, n_samples=30, balance=True)
-    scale = np.array([1e3, 1.0, 1e-3])
-    features = case.features * np.array([1.0, *np.full(case.features.shape[1] - 1, 1e6)])
-    shard = Shard(features, case.costs / scale, case.decisions * scale, random.random(30) + 0.1)
-    units = Units.of(shard)
-    samples = units.apply(shard)
-    assert samples.weights.sum() == pytest.approx(1.0)
-    own = FacetRows(*(random.normal(size=part.shape) for part in case.rows))
-    back = units.revert(own)
-    x, phi, own_phi = shard.decisions[5], features[5], samples.features[5]
-    own_x = samples.decisions[5]
-    lengths = np.linalg.norm(own.a / units.scale[units.decisions], axis=1)
-    slack, own_slack = back.f @ phi - back.a @ x, own.f @ own_phi - own.a @ own_x
-    np.testing.assert_allclose(slack * lengths, own_slack, atol=1e-8)
-    above, own_above = x - back.lower @ phi, own_x - own.lower @ own_phi
-    own_above = (own_above * units.scale[units.decisions])[np.argsort(units.decisions)]
-    np.testing.assert_allclose(above / units.scale, own_above / units.scale, atol=1e-8)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_balance_is_found_under_much_noise(seed: int) -> None:
-    """Without the balance, every decision would be at its least."""
-    data = fl.datasets.make_power5(300, noise=0.2, random_state=seed)
-    truth = fl.datasets.make_power5(300, random_state=seed)
-    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=seed)
-    model.fit(data.signals[:100], data.decisions[:100])
-    policy = fl.baselines.LinearPolicy().fit(data.signals[:100], data.decisions[:100])
-    ours, linear = (
-        np.mean((each.predict(data.signals[100:]) - truth.decisions[100:]) ** 2)
-        for each in (model, policy)
-    )
-    assert ours < linear
-
-
-@pytest.mark.parametrize("share", [0.3, 0.02])
-def test_the_facet_of_very_many_rows_is_that_of_the_whole_program(
-    share: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng = np.random.default_rng(4)
-    x, slack = rng.normal(size=(9_000, 3)), rng.exponential(size=9_000)
-    chosen = rng.uniform(size=9_000) < share
-    slack[chosen] = 0.1 * rng.normal(size=chosen.sum())  # noise
-    points = np.hstack([x, (slack - x @ [1.0, 2.0, -1.0])[:, None]])
-    weights = rng.uniform(size=9_000)
-    given = points, weights / weights.sum(), np.array([1.0, 1.0, 1.0, 0.0]), chosen, 5.0
-    found = fit_facet(*given)
-    monkeypatch.setattr(facet_program, "FEW", 10_000)
-    expected = fit_facet(*given)
-    assert found is not None
-    assert expected is not None
-    np.testing.assert_allclose(found, expected, atol=1e-10 * np.abs(expected).max())
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_facet_of_many_parameters_that_few_rows_ask_for_is_found(seed: int) -> None:
-    # All rows meet at the facet of zeros, where a simplex method may turn for ever.
-    rng = np.random.default_rng(seed)
-    count, size, few = 3_500, 26, 4
-    points = np.hstack([rng.normal(size=(count, size - 1)), np.ones((count, 1))])
-    weights, chosen = np.full(count, 1.0 / count), np.arange(count) < few
-    cut = np.append(rng.normal(size=size // 2), np.zeros(size - size // 2))
-    facet = fit_facet(points, weights, cut, chosen, 5.0)
-    assert facet is not None
-    mean, upper = points[:few].mean(axis=0), 5.0 / few
-    expected = linprog(
-        np.append(np.zeros(count), -1.0),
-        A_eq=np.column_stack([points.T, cut]),
-        b_eq=mean,
-        bounds=[(0.0, upper)] * count + [(0.0, 2.0)],
-    )
-    missed = np.maximum(-points @ facet, 0.0)
-    assert cut @ facet == pytest.approx(1.0, abs=1e-9)
-    assert mean @ facet + upper * missed.sum() == pytest.approx(-expected.fun, abs=1e-9)

@@ -11,8 +11,8 @@ import feaslearn as fl
 from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, MissingExtraError, SolverError, UnsupportedError
 from feaslearn.losses import Objective
+from feaslearn.solvers.bilinear import make_solver
 from feaslearn.trainers import Global, MixedInteger, Trained
-from feaslearn.trainers.bilinear_solvers import make_solver
 from registry import example
 
 #: Costs c = (1, 1), (1, -1), (1, 0.05) with decisions at -1, 1 and in between.
@@ -119,7 +119,7 @@ def test_all_bad_parameters_are_named() -> None:
         Global("cplex", 0, 1.0, -1.0, 0).train(
             objective(fl.Affine(fl.Simplex(2))), np.random.default_rng(0)
         )
-    for name in ("solver is 'cplex'", "max_seconds", "tol", "radius", "n_starts"):
+    for name in ("solver='cplex'", "max_seconds", "tol", "radius", "n_starts"):
         assert name in str(told.value)
 
 

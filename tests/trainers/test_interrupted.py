@@ -10,13 +10,12 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.network.solve import FlowSearch
+from feaslearn.solvers.mip import MixedIntegerProgram
 from feaslearn.trainers import automatic, convex, gradient_descent, known_refit
-from feaslearn.trainers.facet_learning import growing
 from feaslearn.trainers.global_search import BilinearProgram
 from feaslearn.trainers.minkowski_fit import programs
 from feaslearn.trainers.minkowski_fit.penalized import Penalized
 from feaslearn.trainers.mixed_integer.listed_search import BranchAndBound
-from feaslearn.trainers.mixed_integer.ternary_program import LinearModel
 
 SWITCH = fl.datasets.make_switch(40, noise=0.1, random_state=0)
 BALL = fl.datasets.make_l1_ball(30, n=2, noise=0.1, random_state=0)
@@ -43,14 +42,6 @@ def fitted(data: Any, hypothesis: Any, trainer: Any = "auto", **options: Any) ->
     model.fit(data.signals, data.decisions)
     assert np.isfinite(model.predict(data.signals)).all()
     return model
-
-
-def test_facets_grown_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = fitted(BALL, fl.Facets(), fl.trainers.FacetLearning(1, noise=0.1))
-    monkeypatch.setattr(growing, "refit", pressed(1, growing.refit))
-    cut = fitted(BALL, fl.Facets(), fl.trainers.FacetLearning(5, noise=0.1))
-    assert whole.result_.status == "converged"
-    assert cut.result_.status == "interrupted"
 
 
 def test_members_trained_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,12 +85,12 @@ def test_known_constraints_that_were_not_refitted_to(monkeypatch: pytest.MonkeyP
 
 
 def test_the_best_map_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    solve = LinearModel.solve
+    solve = MixedIntegerProgram.solve
 
-    def ended(*arguments: Any) -> Any:
-        return solve(*arguments)._replace(finished=False, interrupted=True)
+    def ended(*arguments: Any, **options: Any) -> Any:
+        return solve(*arguments, **options)._replace(outcome="interrupted")
 
-    monkeypatch.setattr(LinearModel, "solve", ended)
+    monkeypatch.setattr(MixedIntegerProgram, "solve", ended)
     cut = fitted(BALL, fl.Ternary(fl.Box(2)), fl.trainers.MixedInteger(None, n_starts=0))
     assert cut.result_.status == "interrupted"
 
@@ -133,7 +124,7 @@ def test_the_best_network_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     data = fl.datasets.make_power5(20, noise=0.3, random_state=0)
     plants = {"generator_capacity": 3.5, "line_capacity": 3.5}
     learner = fl.NetworkLearner(
-        5, [1, 3, 5], **plants, cost=[0, 1, 2], demand=range(3, 8), solver="milp", max_seconds=5.0
+        5, [1, 3, 5], **plants, cost=[0, 1, 2], demand=range(3, 8), solver="milp", max_seconds=60.0
     )
     learner.fit(data.signals, data.decisions)
     assert learner.result_.status == "interrupted"

@@ -275,7 +275,8 @@ def test_an_interruption_of_threads_keeps_what_they_found() -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert model.result_.status == "interrupted"
-    assert 12 <= model.result_.n_iter < 1000
+    # Of thirteen steps that were begun, each of the two threads may have one unfinished.
+    assert 11 <= model.result_.n_iter < 1000
 
 
 # Where a search begins, and when it is enough

@@ -10,11 +10,17 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.data import Shard, shards
-from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnsupportedError
+from feaslearn.exceptions import (
+    InfeasibleProblemError,
+    SolverError,
+    UnboundedProblemError,
+    UnsupportedError,
+)
 from feaslearn.losses import Objective
+from feaslearn.solvers.mip import MixedIntegerProgram
 from feaslearn.trainers import GradientDescent, MixedInteger
 from feaslearn.trainers.automatic import choose_trainer
-from feaslearn.trainers.mixed_integer.ternary_program import LinearModel, TernaryProgram
+from feaslearn.trainers.mixed_integer.ternary_program import TernaryProgram
 
 SETS = {"box": fl.Box(2, -1.0, [1.0, 2.0]), "l1-ball": fl.L1Ball(2), "simplex": fl.Simplex(2)}
 LOSSES = {
@@ -170,39 +176,38 @@ def test_binaries_do_not_grow_with_the_samples() -> None:
 
 
 def test_programs_without_an_answer_say_so() -> None:
-    model = LinearModel()
+    model = MixedIntegerProgram("small")
     x = model.columns(2, lower=0.0, upper=1.0, integer=True)
     model.row([(x, 1.0)], lower=3.0)
-    with pytest.raises(InfeasibleProblemError, match="no feasible point"):
-        model.solve({}, np.inf, 1e-4)
-    model = LinearModel()
-    y = model.columns(1, integer=True)
+    with pytest.raises(InfeasibleProblemError, match="small program has no feasible point"):
+        model.solve()
+    assert model.solve(feasible=False) == ("infeasible", None, np.inf)
+    model = MixedIntegerProgram("small")
+    y = model.columns(1, cost=-1.0, integer=True)
     model.row([(y, 1.0)], lower=0.0)
-    model.costs[0] = -1.0
-    with pytest.raises(SolverError):
-        model.solve({}, np.inf, 1e-4)
+    with pytest.raises(UnboundedProblemError):
+        model.solve()
 
 
 def test_a_program_starts_from_part_of_a_solution() -> None:
-    model = LinearModel()
+    model = MixedIntegerProgram("small")
     x = model.columns(3, lower=0.0, upper=1.0, integer=True)
     model.row([(x, np.array([2.0, 3.0, 4.0]))], upper=5.0)
-    model.costs.update({0: -3.0, 1: -4.0, 2: -5.0})
-    answer = model.solve({0: 1.0, 1: 1.0}, np.inf, 0.0)
+    answer = model.solve(np.array([-3.0, -4.0, -5.0]), start={0: 1.0, 1: 1.0}, mip_rel_gap=0.0)
     assert answer.values.round(9).tolist() == [1.0, 1.0, 0.0]
     assert answer.bound == pytest.approx(-7.0)
-    assert answer.finished
+    assert answer.outcome == "optimal"
 
 
 def test_a_proof_that_fails_leaves_the_best_map(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object) -> None:
+    def fails(*_: object, **__: object) -> None:
         raise SolverError("lost its way")
 
     whole = samples(fl.Box(2), 0, noise=0.1)
     proved = MixedInteger().train(
         objective(whole, fl.Box(2), fl.Predictability()), np.random.default_rng(0)
     )
-    monkeypatch.setattr(LinearModel, "solve", fails)
+    monkeypatch.setattr(MixedIntegerProgram, "solve", fails)
     kept = MixedInteger().train(
         objective(whole, fl.Box(2), fl.Predictability()), np.random.default_rng(0)
     )

@@ -22,7 +22,7 @@ CASES = {
     "robust": (fl.Minkowski.hypersimplices(2), Convex(robust=True)),
     "grown": (fl.GrownMinkowski(max_terms=2), Convex()),
     "scaled": (fl.Scaled(fl.Simplex(2)), Convex()),
-    "facets": (fl.Facets(max_facets=2), FacetLearning(n_starts=1)),
+    "facets": (fl.Facets(max_facets=2), FacetLearning()),
     "blend": (fl.Blend([fl.Facets(max_facets=1), fl.Affine(fl.Simplex(1))]), Blending(n_folds=2)),
     "annealing": (fl.Affine(fl.Simplex(2)), Annealing(n_starts=1)),
     "descent": (fl.Affine(fl.Simplex(2)), GradientDescent(max_iter=3, n_starts=1)),

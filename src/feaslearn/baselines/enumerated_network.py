@@ -24,12 +24,11 @@ from feaslearn.problem.network_samples import (
     resolve_signals,
 )
 from feaslearn.runs import ended_by_user, whole_or_not
+from feaslearn.tolerances import GAIN_TOL
 
 #: Lines that are neither known nor forbidden.
 MOST_FREE_LINES = 20
 
-#: Two losses are equal when they differ by less than this, relative to the size of the decisions.
-EQUAL = 1e-7
 
 #: Losses of single samples that are held at once.
 LOSSES_AT_ONCE = 2**24
@@ -335,4 +334,4 @@ def equality_tolerance(losses: NetworkLosses) -> float:
         The tolerance, in the unit of the loss.
     """
     size = float(np.abs(losses.samples.decisions).max())
-    return EQUAL * (size**2 if losses.is_squared else size)
+    return GAIN_TOL * (size**2 if losses.is_squared else size)

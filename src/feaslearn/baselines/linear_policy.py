@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Real
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -14,15 +13,14 @@ from sklearn.utils.validation import validate_data
 from feaslearn.baselines.samples import check_samples, signals_to_predict
 from feaslearn.data import SHARD_ROWS, Chunk, ChunkSource
 from feaslearn.exceptions import DataError
+from feaslearn.parameters import Number, require
 from feaslearn.runs import one_blas_thread
+from feaslearn.tolerances import CORRELATION_TOL, GAIN_TOL, ROUNDING, TINY
 
 FloatArray = NDArray[np.float64]
 Samples = tuple[FloatArray, FloatArray, FloatArray]
 
 Array = NDArray[np.float64]
-
-#: Eigenvalues of the signals' correlations below this are zero.
-DEPENDENT = 1e-11
 
 
 class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -185,8 +183,7 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
 
 def _check_forgetting(value: object) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < float(value) <= 1.0:
-        raise DataError(f"LinearPolicy: forgetting={value!r} is not a number above 0 and at most 1")
+    require(value, "forgetting", Number(0.0, 1.0, above=True), "LinearPolicy")
 
 
 @one_blas_thread()
@@ -262,7 +259,7 @@ class RegressionMoments(NamedTuple):
     def begun(cls, signals: Array, n_outputs: int) -> Self:
         """Return the sums over no samples, in units of those that come first."""
         mean, scale = signals.mean(axis=0), signals.std(axis=0)
-        scale = np.where(scale > 1e-12 * np.abs(mean), scale, np.maximum(np.abs(mean), 1.0))
+        scale = np.where(scale > ROUNDING * np.abs(mean), scale, np.maximum(np.abs(mean), 1.0))
         size = signals.shape[1] + 1
         return cls(mean, scale, np.zeros((n_outputs, size, size)), np.zeros((n_outputs, size)))
 
@@ -310,9 +307,12 @@ class RegressionMoments(NamedTuple):
             middle, level = G[0, 1:] / G[0, 0], r[0] / G[0, 0]
             inner = G[1:, 1:] / G[0, 0] - np.outer(middle, middle)
             spread = np.sqrt(np.maximum(np.diag(inner), 0.0))
-            unit = np.where(spread > 1e-7 * np.maximum(np.abs(middle), 1e-300), spread, np.inf)
+            unit = np.where(spread > GAIN_TOL * np.maximum(np.abs(middle), TINY), spread, np.inf)
             along = (r[1:] / G[0, 0] - middle * level) / unit
-            slopes = np.linalg.pinv(inner / np.outer(unit, unit), DEPENDENT, hermitian=True) @ along
+            slopes = (
+                np.linalg.pinv(inner / np.outer(unit, unit), CORRELATION_TOL, hermitian=True)
+                @ along
+            )
             own[1:] = slopes / unit
             own[0] = level - own[1:] @ middle
         return beta

@@ -15,6 +15,7 @@ from feaslearn.data import Shard, as_matrix, column_names
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses import Affine
 from feaslearn.losses import Loss
+from feaslearn.parameters import Either, Integer, check_value
 from feaslearn.sets import Simplex
 
 FloatArray = NDArray[np.float64]
@@ -105,12 +106,8 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         signals, decisions, weights = check_samples(X, y, sample_weight, "NearestVertices")
         problems = Problems()
-        if not isinstance(self.n_vertices, int | np.integer) or self.n_vertices < 1:
-            problems.add(
-                f"n_vertices is {self.n_vertices!r}, expected a whole number of at least 1"
-            )
-        if self.sense not in ("min", "max"):
-            problems.add(f"sense is {self.sense!r}, expected 'min' or 'max'")
+        check_value("n_vertices", self.n_vertices, Integer(1), problems)
+        check_value("sense", self.sense, Either("min", "max"), problems)
         unseen = np.isnan(decisions[weights > 0.0]).all(axis=0)
         if unseen.any():
             problems.add(f"y: columns {np.flatnonzero(unseen).tolist()} have no observed entry")

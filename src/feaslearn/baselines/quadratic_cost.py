@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +13,10 @@ from sklearn.utils.validation import validate_data
 from feaslearn.baselines.samples import check_samples, signals_to_predict
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.formulations.program import CONIC, load_cvxpy, solve
-from feaslearn.sets.conic_form import Cone, ConicForm
-from feaslearn.sets.conic_solver import solve_conic
+from feaslearn.parameters import POSITIVE, check_value
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.solvers.conic import solve_conic
+from feaslearn.solvers.conic_form import Cone, ConicForm
 
 FloatArray = NDArray[np.float64]
 
@@ -151,9 +152,7 @@ class QuadraticCost(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if np.isnan(decisions).any():
             row, column = np.argwhere(np.isnan(decisions))[0]
             problems.add(f"y[{row}, {column}] is NaN; every decision must be observed")
-        ridge: Any = self.ridge
-        if not isinstance(ridge, float | int) or not 0.0 < ridge < np.inf:
-            problems.add(f"ridge is {ridge!r}, expected a positive number")
+        check_value("ridge", self.ridge, POSITIVE, problems)
         problems.raise_if_any(DataError, "QuadraticCost")
         return form
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from feaslearn.sets.conic_form import ConicForm
-from feaslearn.sets.conic_solver import minimize_linear
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.solvers.conic import minimize_linear
+from feaslearn.solvers.conic_form import ConicForm
 
 Array = NDArray[np.float64]
 

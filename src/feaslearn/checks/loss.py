@@ -16,12 +16,11 @@ from feaslearn.exceptions import CheckError, Problems
 from feaslearn.hypotheses import Affine, Hypothesis, MapHypothesis, Minkowski, Scaled
 from feaslearn.losses import Loss
 from feaslearn.sets import Box, L2Ball, Simplex
+from feaslearn.tolerances import ACCEPT_TOL
 
 Array = NDArray[np.float64]
 
 N_DECISIONS, N_FEATURES = 2, 3
-#: Losses below this are none, and those that differ by less, relatively, are the same.
-TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ def zero_at_the_optimum(cases: LossCases) -> Iterator[str]:
     for hypothesis, theta, shard in cases.cases:
         best = hypothesis.predict(theta, shard.features, shard.costs)
         values = cases.loss.samples(hypothesis, theta, shard._replace(decisions=best))
-        if values.max() > TOLERANCE:
+        if values.max() > ACCEPT_TOL:
             yield f"{hypothesis!r}: the decision of least cost loses {values.max():.3g}"
 
 
@@ -142,14 +141,14 @@ def weighted_sum(cases: LossCases) -> Iterator[str]:
             continue
         total = float(shard.weights @ cases.loss.samples(hypothesis, theta, shard))
         value, gradient = cases.loss.value_and_gradient(hypothesis, theta, shard)
-        if abs(value - total) > TOLERANCE * max(1.0, abs(total)):
+        if abs(value - total) > ACCEPT_TOL * max(1.0, abs(total)):
             yield f"{hypothesis!r}: {value:.6g}, but samples add up to {total:.6g}"
         halves = [
             cases.loss.value_and_gradient(hypothesis, theta, shard.rows(half))[1]
             for half in (shard.weights < 1.0, shard.weights >= 1.0)
         ]
         largest = max(1.0, float(np.abs(gradient).max()))
-        if np.abs(halves[0] + halves[1] - gradient).max() > TOLERANCE * largest:
+        if np.abs(halves[0] + halves[1] - gradient).max() > ACCEPT_TOL * largest:
             yield f"{hypothesis!r}: the gradients of two halves do not add up to that of both"
 
 
@@ -158,7 +157,7 @@ def blind(cases: LossCases) -> Iterator[str]:
     for hypothesis, theta, shard in cases.cases:
         unseen = shard._replace(decisions=np.full_like(shard.decisions, np.nan))
         values = cases.loss.samples(hypothesis, theta, unseen)
-        if not np.abs(values).max() <= TOLERANCE:
+        if not np.abs(values).max() <= ACCEPT_TOL:
             yield f"{hypothesis!r}: a sample without any decision has {np.nanmax(values):.3g}"
 
 

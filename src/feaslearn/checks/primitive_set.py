@@ -9,20 +9,18 @@ from numpy.typing import NDArray
 
 from feaslearn.checks.cases import Cases, first_of, lost_in_a_clone
 from feaslearn.exceptions import CheckError, FeaslearnError, Problems, TooManyVerticesError
-from feaslearn.kernels.nearest import can_project, nearest_rows
-from feaslearn.kernels.oracle import minimize_rows
-from feaslearn.kernels.set_code import TIE_TOLERANCE
 from feaslearn.sets.boundedness import check_nonempty_and_bounded
-from feaslearn.sets.conic_form import CONE_KINDS
-from feaslearn.sets.conic_solver import minimize_linear, nearest_by_solver
 from feaslearn.sets.half_spaces import extreme_points
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.sets.triangle import side
+from feaslearn.solvers.conic import minimize_linear, nearest_by_solver
+from feaslearn.solvers.conic_form import CONE_KINDS
+from feaslearn.solvers.nearest_kernels import can_project, nearest_rows
+from feaslearn.solvers.oracle_kernels import minimize_rows
+from feaslearn.solvers.triangle import side
+from feaslearn.tolerances import ACCEPT_TOL, SAME_TOL, TIE_TOL
 
 Array = NDArray[np.float64]
 
-#: Relative to the size of the set and of the cost; solvers are right to about 1e-9.
-TOLERANCE = 1e-6
 #: How far from a face a point may be that costs no more than the tolerance: curved sets bend
 #: away from it with the square of the distance.
 FACE_TOLERANCE = 1e-3
@@ -138,9 +136,9 @@ def constant_sum(cases: Cases) -> Iterator[str]:
     if not cases.primitive.absorbs_offset:
         return
     sums = cases.extremes.sum(axis=1)
-    if np.ptp(sums) > 1e-6 * cases.size:
+    if np.ptp(sums) > ACCEPT_TOL * cases.size:
         yield f"absorbs_offset is True, but entries sum to {sums.min():.6g} and {sums.max():.6g}"
-    elif np.abs(sums).max() < 1e-6:
+    elif np.abs(sums).max() < ACCEPT_TOL:
         yield "absorbs_offset is True, but the entries of every point sum to zero"
 
 
@@ -172,7 +170,7 @@ def argmin_row_by_row(cases: Cases) -> Iterator[str]:
         alone = np.asarray(cases.primitive.argmin(q))
         if alone.shape != q.shape:
             yield f"one cost of shape {q.shape} gives shape {alone.shape}"
-        elif abs(q @ alone - q @ z) > TOLERANCE * cases.size * _size(q):
+        elif abs(q @ alone - q @ z) > ACCEPT_TOL * cases.size * _size(q):
             yield f"q={_show(q)} gives {_show(alone)} alone and {_show(z)} among others"
 
 
@@ -180,7 +178,7 @@ def minimum_right(cases: Cases) -> Iterator[str]:
     """Yield costs whose minimum is wrong."""
     found = np.asarray(cases.primitive.minimum(cases.costs))
     for q, value, right in zip(cases.costs, found, cases.minima, strict=True):
-        if abs(value - right) > TOLERANCE * cases.size * _size(q):
+        if abs(value - right) > ACCEPT_TOL * cases.size * _size(q):
             yield f"q={_show(q)} has minimum {right:.6g}, not {value:.6g}"
 
 
@@ -205,7 +203,7 @@ def face_all_minimisers(cases: Cases) -> Iterator[str]:
     for q, least in zip(cases.costs, cases.minima, strict=True):
         face = cases.primitive.face(q)
         for z in cases.primitive.vertices() if cases.discrete else _about_minimal(cases, q):
-            if q @ z <= least + 1e-9 * cases.size * _size(q):
+            if q @ z <= least + SAME_TOL * cases.size * _size(q):
                 distance = face.distance(z)
                 if distance > FACE_TOLERANCE * cases.size:
                     yield f"q={_show(q)}: minimiser {_show(z)} is {distance:.2g} from the face"
@@ -219,13 +217,13 @@ def _about_minimal(cases: Cases, q: Array) -> Iterator[Array]:
 
 def contains_right(cases: Cases) -> Iterator[str]:
     """Yield points on which membership and the conic form disagree."""
-    if not cases.primitive.contains(cases.inside, TOLERANCE * cases.size).all():
-        outside = ~cases.primitive.contains(cases.inside, TOLERANCE * cases.size)
+    if not cases.primitive.contains(cases.inside, ACCEPT_TOL * cases.size).all():
+        outside = ~cases.primitive.contains(cases.inside, ACCEPT_TOL * cases.size)
         yield f"{_show(cases.inside[outside][0])} is in the set, but contains says no"
     if cases.discrete:
         yield from _mixtures_held(cases)
         return
-    held = np.asarray(cases.primitive.contains(cases.around, TOLERANCE * cases.size))
+    held = np.asarray(cases.primitive.contains(cases.around, ACCEPT_TOL * cases.size))
     identity = np.eye(cases.around.shape[1])
     for z, inside in zip(cases.around, held, strict=True):
         gap = nearest_by_solver(cases.form, identity, z, "l2").latent - z
@@ -243,7 +241,7 @@ def project_nearest(cases: Cases) -> Iterator[str]:
 
 def center_inside(cases: Cases) -> Iterator[str]:
     """Yield the centre if it is not in the set."""
-    if not cases.primitive.contains(cases.primitive.center(), TOLERANCE * cases.size).all():
+    if not cases.primitive.contains(cases.primitive.center(), ACCEPT_TOL * cases.size).all():
         yield f"contains says no to the centre {_show(cases.primitive.center())}"
     yield from _outside(cases, np.atleast_2d(cases.primitive.center()), "the centre")
 
@@ -260,7 +258,7 @@ def vertices_right(cases: Cases) -> Iterator[str]:
     if len(extreme_points(V)) != len(V):
         yield f"{len(V) - len(extreme_points(V))} of the {len(V)} are not extreme, or come twice"
     for q, least in zip(cases.costs, cases.minima, strict=True):
-        if (V @ q).min() > least + TOLERANCE * cases.size * _size(q):
+        if (V @ q).min() > least + ACCEPT_TOL * cases.size * _size(q):
             yield f"q={_show(q)} has minimum {least:.6g}, but {(V @ q).min():.6g} at the vertices"
 
 
@@ -270,7 +268,7 @@ def code_right(cases: Cases) -> Iterator[str]:
     if code is None:
         return
     Z = np.empty_like(cases.costs)
-    minimize_rows(code, cases.costs, TIE_TOLERANCE, Z, np.empty(len(Z), dtype=bool))
+    minimize_rows(code, cases.costs, TIE_TOL, Z, np.empty(len(Z), dtype=bool))
     yield from _not_minimisers(cases, Z)
     if can_project(code):
         projected = np.empty_like(cases.around)
@@ -284,7 +282,7 @@ def turn_right(cases: Cases) -> Iterator[str]:
     for q in cases.random_costs[:10]:
         d = cases.rng.normal(size=len(q))
         before, here, after = cases.primitive.argmin(q + step * np.array([[-1.0], [0], [1]]) * d)
-        if np.linalg.norm(after - 2.0 * here + before) > 1e-6 * cases.size:
+        if np.linalg.norm(after - 2.0 * here + before) > ACCEPT_TOL * cases.size:
             continue
         moved, turned = (after - before) / (2.0 * step), cases.primitive.turn(q, d)
         if np.abs(turned - moved).max() > FACE_TOLERANCE * max(1.0, np.abs(moved).max()):
@@ -303,7 +301,7 @@ def _not_minimisers(cases: Cases, Z: Array) -> Iterator[str]:
 def _no_minimiser(cases: Cases, q: Array, z: Array, least: float) -> str | None:
     for problem in _outside(cases, np.atleast_2d(z), f"q={_show(q)}:"):
         return problem
-    if q @ z > least + TOLERANCE * cases.size * _size(q):
+    if q @ z > least + ACCEPT_TOL * cases.size * _size(q):
         return f"q={_show(q)}: {_show(z)} costs {q @ z:.6g}, the least is {least:.6g}"
     return None
 
@@ -315,7 +313,7 @@ def _not_projections(cases: Cases, points: Array, projected: Array) -> Iterator[
         away = z - nearest
         excess = -minimize_linear(cases.form, -away).value - away @ nearest
         # A projection that is off by d looks wrong by up to d times the size of the set.
-        if excess > TOLERANCE * cases.size * max(_size(away), 0.1 * cases.size):
+        if excess > ACCEPT_TOL * cases.size * max(_size(away), 0.1 * cases.size):
             yield f"{_show(nearest)} is not the point nearest to {_show(z)}"
 
 
@@ -323,9 +321,9 @@ def _not_nearest_listed(cases: Cases, points: Array, projected: Array) -> Iterat
     """Yield points of which another listed point is nearer than their projection."""
     V = np.asarray(cases.primitive.vertices())
     for z, nearest in zip(points, projected, strict=True):
-        if not (np.abs(V - nearest).max(axis=1) <= TOLERANCE).any():
+        if not (np.abs(V - nearest).max(axis=1) <= ACCEPT_TOL).any():
             yield f"the projection {_show(nearest)} of {_show(z)} is not in the set"
-        elif np.linalg.norm(z - nearest) > np.linalg.norm(V - z, axis=1).min() + TOLERANCE:
+        elif np.linalg.norm(z - nearest) > np.linalg.norm(V - z, axis=1).min() + ACCEPT_TOL:
             yield f"{_show(nearest)} is not the point nearest to {_show(z)}"
 
 
@@ -334,7 +332,7 @@ def _mixtures_held(cases: Cases) -> Iterator[str]:
     V = np.asarray(cases.primitive.vertices())
     mixed = cases.rng.dirichlet(np.ones(len(V)), size=cases.n_cases) @ V
     far = np.array([np.abs(V - z).max(axis=1).min() > 1e-3 for z in mixed])
-    for z in mixed[far & cases.primitive.contains(mixed, TOLERANCE)]:
+    for z in mixed[far & cases.primitive.contains(mixed, ACCEPT_TOL)]:
         yield f"{_show(z)} is none of its points, but contains says yes"
 
 
@@ -342,7 +340,7 @@ def _outside(cases: Cases, Z: Array, what: str) -> Iterator[str]:
     violation = cases.form.violation(Z)
     size = max(1.0, float(np.abs(cases.form.H).max()) * cases.size)
     for z, broken in zip(Z, violation, strict=True):
-        if not broken <= TOLERANCE * size:
+        if not broken <= ACCEPT_TOL * size:
             yield f"{what} {_show(z)} is not in the set (a row is broken by {broken:.2g})"
 
 

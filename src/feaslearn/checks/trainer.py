@@ -19,13 +19,11 @@ from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Loss, Objective, Predictability
 from feaslearn.results import Status
 from feaslearn.sets import Simplex
+from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers import Trained, Trainer
 from feaslearn.trainers.returned_decisions import returned_loss
 
 Array = NDArray[np.float64]
-
-#: Losses that differ by less, relatively, are the same.
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -155,10 +153,10 @@ def honest(cases: TrainerCases) -> Iterator[str]:
         "returned_loss": returned_loss(cases.objective, theta),
     }
     for name, value in told.items():
-        if not abs(value - true[name]) <= TOLERANCE * max(1.0, abs(true[name])):
+        if not abs(value - true[name]) <= SAME_TOL * max(1.0, abs(true[name])):
             yield f"{name} is {value:.9g}, but that of its parameters is {true[name]:.9g}"
     bound = result.lower_bound
-    if bound is not None and bound > true["objective"] + TOLERANCE * max(1.0, abs(bound)):
+    if bound is not None and bound > true["objective"] + SAME_TOL * max(1.0, abs(bound)):
         yield f"lower_bound={bound:.9g} is above the loss {true['objective']:.9g}"
 
 

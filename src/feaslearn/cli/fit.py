@@ -34,9 +34,11 @@ from feaslearn.regressor.parameters import LOSSES
 from feaslearn.regressor.reader import samples_seen
 from feaslearn.sets import PrimitiveSet
 from feaslearn.trainers import Trainer
-from feaslearn.trainers.automatic import MEMBERS
 
 OPTION = "--hypothesis"
+
+#: Facet regions in a blend whose number is not given.
+BLENDED = 8
 
 #: Sets by name, of p entries, and how many numbers their text has; p is that of the decisions
 #: where it is not given.
@@ -313,7 +315,7 @@ class _Asked:
         return fl.Facets()
 
     def blend(self) -> Hypothesis:
-        count = (*self._numbers(self.parts, 0, 1), MEMBERS)[0]
+        count = (*self._numbers(self.parts, 0, 1), BLENDED)[0]
         return fl.Blend([fl.Facets() for _ in range(count)])
 
     def affine(self) -> Hypothesis:

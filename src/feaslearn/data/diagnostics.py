@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import fdtrc
 
 from feaslearn.data.shard import Shard
+from feaslearn.tolerances import LSTSQ_TOL, SAME_TOL
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -24,8 +25,6 @@ GROSS, FAR = 50.0, 20.0
 USUAL = 0.7
 #: More rows than this share are no outliers but another way to decide.
 MOST = 0.25
-#: Distances below this share of the largest number are rounding.
-ROUNDING = 1e-9
 #: Features and costs must explain the usual decisions as chance would with this probability: what
 #: scatters around a single point is noise, and says nothing of how large the region is.
 CHANCE = 1e-3
@@ -72,7 +71,7 @@ def outliers(
     """
     away = _lengths(values - _medians(values))
     usual = float(np.quantile(away, USUAL))
-    if not usual > ROUNDING * np.nanmax(np.abs(values)):
+    if not usual > SAME_TOL * np.nanmax(np.abs(values)):
         return None
     times = away / (usual * leverage)
     beyond = times > far
@@ -136,7 +135,7 @@ def _explained(rows: Shard) -> bool:
             x = column[seen] - column[seen].mean()
             A = inputs[seen] - inputs[seen].mean(axis=0)
             total += float(x @ x)
-            left += float(np.sum((x - A @ np.linalg.lstsq(A, x, rcond=1e-12)[0]) ** 2))
+            left += float(np.sum((x - A @ np.linalg.lstsq(A, x, rcond=LSTSQ_TOL)[0]) ** 2))
     noise = left / freedom
     ratio = (total - left) / (size * noise) if noise > 0.0 else np.inf
     return bool(fdtrc(size, freedom, max(0.0, ratio)) < CHANCE)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import Problems
-from feaslearn.problem.forward_problem import check_count
+from feaslearn.parameters import NOT_NEGATIVE, Integer, check_value
 from feaslearn.runs.memory import check_memory
 
 FloatArray = NDArray[np.float64]
@@ -25,23 +25,6 @@ class Streams(NamedTuple):
     signals: np.random.Generator
     decision_noise: np.random.Generator
     signal_noise: np.random.Generator
-
-
-def check_deviation(problems: Problems, name: str, value: object) -> None:
-    """Add a problem unless the value can be a standard deviation.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where to say what is wrong.
-    name : str
-        The argument's name.
-    value : object
-        Its value.
-    """
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not 0.0 <= float(value) < np.inf:  # type: ignore[arg-type]
-        problems.add(f"{name} is {value!r}, expected a standard deviation: a number of at least 0")
 
 
 def check_common(
@@ -67,9 +50,9 @@ def check_common(
     Streams
         One generator for each purpose.
     """
-    check_count(problems, "n_samples", n_samples)
-    check_deviation(problems, "noise", noise)
-    check_deviation(problems, "signal_noise", signal_noise)
+    check_value("n_samples", n_samples, Integer(1), problems)
+    check_value("noise", noise, NOT_NEGATIVE, problems)
+    check_value("signal_noise", signal_noise, NOT_NEGATIVE, problems)
     return _streams(problems, random_state)
 
 

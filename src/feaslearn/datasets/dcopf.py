@@ -24,9 +24,11 @@ from feaslearn.datasets._arguments import (
 from feaslearn.datasets.dc_grid import DcGrid
 from feaslearn.exceptions import DataError, FeaslearnWarning, InfeasibleProblemError, Problems
 from feaslearn.messages import list_first
+from feaslearn.parameters import Integer, check_value
 from feaslearn.problem import LinearProgram
-from feaslearn.problem.forward_problem import check_count, check_same_length
-from feaslearn.sets.warm_program import name_rows
+from feaslearn.problem.forward_problem import check_same_length
+from feaslearn.solvers.highs import name_rows
+from feaslearn.tolerances import VISIBLE_TOL
 
 SOLVED_AT_ONCE = 500
 MOST_DRAWS = 20
@@ -182,7 +184,7 @@ def _drawn(
 def _dispatch(program: LinearProgram, signals: FloatArray, prices: FloatArray) -> FloatArray:
     """Return the cheapest dispatch of each sample, NaN where the loads cannot be served."""
     # Every trainer comes with it, and most data sets need none.
-    from feaslearn.trainers.progress import ProgressBar
+    from feaslearn.runs.progress import ProgressBar
 
     decisions = np.empty(prices.shape)
     with ProgressBar("dispatch", len(signals)) as bar:
@@ -321,7 +323,7 @@ def resolve_zones(problems: Problems, grid: DcGrid, zones: object) -> LoadZones 
     total = np.bincount(members, weights=grid.loads).astype(np.float64)
     # Loads and injections that cancel cannot be scaled by their sum.
     size = np.bincount(members, weights=np.abs(grid.loads))
-    moves = np.abs(total) > 1e-6 * size
+    moves = np.abs(total) > VISIBLE_TOL * size
     if not moves.any():
         problems.add(f"zones: no zone of {grid.name} has a load in the file; loads cannot be drawn")
         return None
@@ -344,7 +346,7 @@ def _labels(problems: Problems, grid: DcGrid, zones: object) -> ArrayLike | None
             return None
         return grid.areas if zones == "area" else grid.zones
     if np.ndim(zones) == 0:  # type: ignore[arg-type]
-        if not check_count(problems, "zones", zones):
+        if not check_value("zones", zones, Integer(1), problems):
             return None
         return np.asarray((grid.buses - 1) % zones + 1)  # type: ignore[operator]
     labels = np.asarray(zones)

@@ -16,8 +16,8 @@ from feaslearn.datasets._arguments import (
 )
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses import Affine
+from feaslearn.parameters import Integer, check_value
 from feaslearn.problem import LearnedProblem
-from feaslearn.problem.forward_problem import check_count
 from feaslearn.sets import L2Ball
 
 
@@ -69,7 +69,7 @@ def make_ellipsoid(
     """
     problems = Problems()
     streams = check_common(problems, n_samples, noise, signal_noise, random_state)
-    if not check_count(problems, "n", n):
+    if not check_value("n", n, Integer(1), problems):
         problems.raise_if_any(DataError, "make_ellipsoid")
     # Of a wrong number of samples, the size of the matrix alone can be told.
     check_room(

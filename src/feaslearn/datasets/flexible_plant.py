@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 
 from feaslearn.data import Decisions, Names
@@ -15,8 +13,8 @@ from feaslearn.datasets._arguments import (
     uniform,
 )
 from feaslearn.exceptions import DataError, Problems
+from feaslearn.parameters import POSITIVE, Integer, Number, check_value
 from feaslearn.problem import AffineRows, LinearProgram
-from feaslearn.problem.forward_problem import check_count
 
 
 def make_flexible_plant(
@@ -67,10 +65,9 @@ def make_flexible_plant(
     """
     problems = Problems()
     streams = check_common(problems, n_samples, noise, signal_noise, random_state)
-    check_count(problems, "hours", hours)
-    for name, value, most in (("energy", energy, 1.0), ("ramp", ramp, np.inf)):
-        if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < value < most:
-            problems.add(f"{name} is {value!r}, expected a number above 0 and below {most}")
+    check_value("hours", hours, Integer(1), problems)
+    check_value("energy", energy, Number(0.0, 1.0, above=True, below=True), problems)
+    check_value("ramp", ramp, POSITIVE, problems)
     problems.raise_if_any(DataError, "make_flexible_plant")
     check_room("make_flexible_plant", n_samples, 2 * hours, beside=6 * int(hours) ** 2)
     prices = uniform(streams.signals, n_samples, [(0.0, 1.0)] * hours)

@@ -17,8 +17,8 @@ from feaslearn.datasets._arguments import (
 )
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses import Scaled
+from feaslearn.parameters import POSITIVE, Integer, check_value
 from feaslearn.problem import LearnedProblem
-from feaslearn.problem.forward_problem import check_count
 from feaslearn.sets import L1Ball
 
 
@@ -70,9 +70,8 @@ def make_l1_ball(
     """
     problems = Problems()
     streams = check_common(problems, n_samples, noise, signal_noise, random_state)
-    check_count(problems, "n", n)
-    if not isinstance(radius, Real) or not 0.0 < radius < np.inf:
-        problems.add(f"radius is {radius!r}, expected a positive number")
+    check_value("n", n, Integer(1), problems)
+    check_value("radius", radius, POSITIVE, problems)
     if not isinstance(low, Real) or not isinstance(high, Real) or not -np.inf < low < high < np.inf:
         problems.add(f"low is {low!r} and high is {high!r}, expected two numbers, low below high")
     problems.raise_if_any(DataError, "make_l1_ball")

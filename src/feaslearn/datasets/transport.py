@@ -14,7 +14,8 @@ from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
 from feaslearn.problem import AffineRows, LinearProgram
 from feaslearn.problem.forward_problem import check_same_length, check_table
 from feaslearn.problem.network_parts import check_network
-from feaslearn.sets.warm_program import name_rows
+from feaslearn.solvers.highs import name_rows
+from feaslearn.tolerances import CAPACITY_TOL
 
 ENUMERATED_NODES = 16
 ENUMERATED_PLANTS = 8
@@ -254,7 +255,7 @@ class TransportNetwork:
 
 def _least(total: FloatArray) -> FloatArray:
     """Return what plants must be able to deliver, up to rounding, to serve a total demand."""
-    return np.asarray(total - 1e-9 * (1.0 + total))
+    return np.asarray(total - CAPACITY_TOL * (1.0 + total))
 
 
 def _check_not_negative(problems: Problems, demand: FloatArray) -> None:

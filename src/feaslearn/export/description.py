@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from feaslearn.sets.conic_form import Cone
+from feaslearn.solvers.conic_form import Cone
 
 Array = NDArray[np.float64]
 #: The name of the coefficient that is always one.

@@ -14,7 +14,7 @@ from feaslearn.export.exported import Exported, read_source
 from feaslearn.formulations.program import in_cone, load_cvxpy
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
-from feaslearn.sets.conic_form import ConicForm
+from feaslearn.solvers.conic_form import ConicForm
 
 Array = NDArray[np.float64]
 

@@ -9,12 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from feaslearn.sets.conic_form import Cone
 from feaslearn.sets.l1_ball import L1Ball
 from feaslearn.sets.polytope import Polytope
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.product import Product
 from feaslearn.sets.simplex import Simplex
+from feaslearn.solvers.conic_form import Cone
 
 Array = NDArray[np.float64]
 

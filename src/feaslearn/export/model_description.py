@@ -24,10 +24,10 @@ from feaslearn.known import KnownLimits, KnownShape, ResolvedKnown
 from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.reader import check_fitted, check_signals, decision_names, one_row
-from feaslearn.sets.conic_form import Cone
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.product import Product
 from feaslearn.sets.simplex import Simplex
+from feaslearn.solvers.conic_form import Cone
 
 Array = NDArray[np.float64]
 

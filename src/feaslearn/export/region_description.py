@@ -12,7 +12,7 @@ from feaslearn.exceptions import EmptySetError, InfeasibleProblemError
 from feaslearn.export.description import CONSTANT, Description, below, sparse
 from feaslearn.export.latent_set import LatentSet, latent_set
 from feaslearn.region import Region
-from feaslearn.sets.conic_form import Cone
+from feaslearn.solvers.conic_form import Cone
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.export.description import Description, beside, sparse
-from feaslearn.sets.conic_form import Cone
+from feaslearn.solvers.conic_form import Cone
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]

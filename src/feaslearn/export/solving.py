@@ -18,14 +18,15 @@ from feaslearn.export.in_gurobipy import gurobi_errors, load_gurobipy, to_gurobi
 from feaslearn.export.in_linopy import to_linopy
 from feaslearn.export.in_pyomo import load_pyomo, to_pyomo
 from feaslearn.formulations.program import CONIC, load_cvxpy, solve
+from feaslearn.tolerances import HIGHS_TOL, TIGHT_TOL
 
 Array = NDArray[np.float64]
 #: HiGHS stops at a gap of 1e-4 where it branches, unless it is told otherwise.
 EXACT: dict[str, float] = {
-    "primal_feasibility_tolerance": 1e-9,
-    "dual_feasibility_tolerance": 1e-9,
+    "primal_feasibility_tolerance": HIGHS_TOL,
+    "dual_feasibility_tolerance": HIGHS_TOL,
     "mip_rel_gap": 0.0,
-    "mip_abs_gap": 1e-9,
+    "mip_abs_gap": HIGHS_TOL,
     "threads": 1,
 }
 
@@ -86,7 +87,7 @@ def _pyomo_solver(pyo: Any, *, curved: bool) -> Any:
         needed = "gurobipy: the region is curved" if curved else "highspy"
         raise UnsupportedError(f"Pyomo finds no solver for this region; install {needed}")
     if curved:
-        solver.gurobi_options = {"BarQCPConvTol": 1e-10, "FeasibilityTol": 1e-9}
+        solver.gurobi_options = {"BarQCPConvTol": TIGHT_TOL, "FeasibilityTol": HIGHS_TOL}
     else:
         solver.highs_options = EXACT
     return solver
@@ -115,8 +116,8 @@ def in_gurobipy(source: Any) -> Solving:
     with gurobi_errors(gp):
         environment = gp.Env(params={"OutputFlag": 0})
         exported = to_gurobipy(source, gp.Model(env=environment))
-    exported.model.setParam("FeasibilityTol", 1e-9)
-    exported.model.setParam("BarQCPConvTol", 1e-10)
+    exported.model.setParam("FeasibilityTol", HIGHS_TOL)
+    exported.model.setParam("BarQCPConvTol", TIGHT_TOL)
     exported.model.setParam("MIPGap", 0.0)
     exported.model.setParam("Threads", 1)
 

@@ -33,15 +33,13 @@ from feaslearn.messages import did_you_mean
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.outputs import is_frame
-from feaslearn.sets.checked_program import CheckedProgram
-from feaslearn.sets.sizes import divisors
-from feaslearn.trainers.progress import ProgressBar
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.solvers.highs import CheckedProgram
+from feaslearn.tolerances import HIGHS_TOL, divisors
 
 Array = NDArray[np.float64]
 #: A region far from zero counts as this share of how far it is: solvers round what is there.
 FAR = 1e-3
-#: The finest tolerance that solvers are asked for, in the units of the decisions.
-FINEST = 1e-9
 
 
 # Minimise costs over a region that was written to a file, with HiGHS.
@@ -281,7 +279,7 @@ def _question(region: Region, cost: Array) -> Question:
 def _hint(asked: Asked, tolerance: float) -> str:
     """Say that a region is too small for solvers, if it is."""
     size = min(each.size / float(np.abs(each.cost).sum()) for _, some in asked for each in some)
-    if tolerance * size >= FINEST:
+    if tolerance * size >= HIGHS_TOL:
         return ""
     return (
         f" (the region is only about {size:.0e} in size; tolerances of solvers, 1e-6 to 1e-9, "

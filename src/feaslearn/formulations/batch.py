@@ -24,11 +24,9 @@ from feaslearn.formulations.program import (
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.losses import Loss, Predictability, Suboptimality
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.tolerances import SUM_ROUNDING
 
 Array = NDArray[np.float64]
-
-#: Rounding changes a sum by less than this share of the sum of its terms' sizes.
-ROUNDING = 1e-14
 
 
 def losses_by_program(loss: Loss, hypothesis: MapHypothesis, theta: Array, shard: Shard) -> Array:
@@ -341,7 +339,7 @@ class PredictabilityProgram:
         """Set the parameters, solve in one step or two and return the multipliers."""
         q = pair.A.T @ pair.c
         # A cost at right angles to the region is no cost; rounding alone must not make it one.
-        q[np.abs(q) <= ROUNDING * (np.abs(pair.A).T @ np.abs(pair.c))] = 0.0
+        q[np.abs(q) <= SUM_ROUNDING * (np.abs(pair.A).T @ np.abs(pair.c))] = 0.0
         self._A.value, self._b.value, self._x.value = pair.A, pair.b, pair.x
         self._observed.value = pair.observed
         if self._multipliers is None:

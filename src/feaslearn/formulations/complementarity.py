@@ -24,17 +24,16 @@ from feaslearn.formulations.program import (
     semidefinite,
     solve,
 )
-from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.sets.triangle import jordan, split
+from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.solvers.triangle import jordan, split
+from feaslearn.tolerances import FEASIBILITY_TOL, ZERO_MULTIPLIER
 
 Array = NDArray[np.float64]
 Kind = Literal["any", "ray", "none"] | int
 
-#: Multipliers below this (for latent costs of size one) are zero.
-ZERO = 1e-6
 
-HIGHS: Attempts = (("HIGHS", {"threads": 1, "mip_rel_gap": 1e-7}),)
+HIGHS: Attempts = (("HIGHS", {"threads": 1, "mip_rel_gap": FEASIBILITY_TOL}),)
 
 
 class Slackness(NamedTuple):
@@ -88,13 +87,13 @@ def _kinds(form: ConicForm, lam: Array) -> tuple[tuple[Kind, ...], NDArray[np.bo
     tight = np.zeros(len(lam), dtype=bool)
     for cone, rows in form.blocks():
         if cone.kind == "semidefinite":
-            kinds.append(split(lam[rows], ZERO).kept)
+            kinds.append(split(lam[rows], ZERO_MULTIPLIER).kept)
         elif cone.kind == "second-order":
             head, length = lam[rows][0], float(np.linalg.norm(lam[rows][1:]))
-            on_boundary: Kind = "ray" if head - length <= ZERO else "none"
-            kinds.append("any" if head <= ZERO else on_boundary)
+            on_boundary: Kind = "ray" if head - length <= ZERO_MULTIPLIER else "none"
+            kinds.append("any" if head <= ZERO_MULTIPLIER else on_boundary)
         else:
-            tight[rows] = (cone.kind == "zero") | (lam[rows] > ZERO)
+            tight[rows] = (cone.kind == "zero") | (lam[rows] > ZERO_MULTIPLIER)
     return tuple(kinds), tight
 
 
@@ -113,7 +112,7 @@ def _polished(form: ConicForm, q: Array, z: Array, lam: Array) -> Array:
     p = len(z)
     for _ in range(3):
         residual, jacobian = _conditions(form, q, z, lam, kinds, tight)
-        step = np.linalg.lstsq(jacobian, -residual, rcond=ZERO)[0]
+        step = np.linalg.lstsq(jacobian, -residual, rcond=ZERO_MULTIPLIER)[0]
         new_z, new_lam = z + step[:p], lam + step[p:]
         better = _conditions(form, q, new_z, new_lam, kinds, tight)[0]
         if not np.linalg.norm(better) < np.linalg.norm(residual):
@@ -160,7 +159,7 @@ def slackness(form: ConicForm, lam: Array) -> Slackness:
     G, g = form.H.copy(), form.h.copy()
     for kind, (cone, rows) in zip(kinds, _curved(form), strict=True):
         if cone.kind == "semidefinite":
-            turn, kept, *_ = split(lam[rows], ZERO)
+            turn, kept, *_ = split(lam[rows], ZERO_MULTIPLIER)
             if kept < cone.size:
                 G[rows], g[rows] = turn @ form.H[rows], turn @ form.h[rows]
             equal[rows.start + kept : rows.stop] = True

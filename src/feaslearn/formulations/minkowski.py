@@ -33,8 +33,8 @@ from feaslearn.hypotheses.term_minimizers import TermMinimizers, without_roundin
 from feaslearn.losses import Loss, Suboptimality
 from feaslearn.runs import Clock
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.conic_form import ConeKind
-from feaslearn.sets.sizes import spread_or_size
+from feaslearn.solvers.conic_form import ConeKind
+from feaslearn.tolerances import spread_or_size
 
 Array = NDArray[np.float64]
 

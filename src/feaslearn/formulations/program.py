@@ -11,20 +11,30 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.results import remark
 from feaslearn.runs import Clock, OutOfTime
-from feaslearn.sets.conic_form import ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.sets.sizes import size_of
-from feaslearn.sets.triangle import side, spread
+from feaslearn.solvers.conic_form import ConicForm
+from feaslearn.solvers.triangle import side, spread
+from feaslearn.tolerances import (
+    FEASIBILITY_TOL,
+    HIGHS_TOL,
+    INTERIOR_TOL,
+    LOOSE_TOL,
+    TIGHT_TOL,
+    size_of,
+)
 
 Array = NDArray[np.float64]
 Attempts = tuple[tuple[str, dict[str, float]], ...]
 
 ORDERS: dict[str, float] = {"l1": 1, "l2": 2, "linf": np.inf}
 
-_EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "threads": 1}
+_EXACT = {
+    **dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), TIGHT_TOL),
+    "threads": 1,
+}
 _TIGHT = {
-    **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12),
-    **dict.fromkeys(("reduced_tol_gap_abs", "reduced_tol_gap_rel", "reduced_tol_feas"), 1e-8),
+    **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), INTERIOR_TOL),
+    **dict.fromkeys(("reduced_tol_gap_abs", "reduced_tol_gap_rel", "reduced_tol_feas"), LOOSE_TOL),
     "max_threads": 1,
 }
 #: Shorter steps of the interior-point method, which stall less where the optimum is degenerate.
@@ -42,12 +52,10 @@ QUADRATIC: Attempts = (
 CONIC: Attempts = (
     *INTERIOR,
     ("CLARABEL", {}),
-    ("SCS", {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 20_000}),
+    ("SCS", {"eps_abs": HIGHS_TOL, "eps_rel": HIGHS_TOL, "max_iters": 20_000}),
 )
 #: What solvers call a limit of seconds, where they do not call it "time_limit".
 _LIMITS = {"SCS": "time_limit_secs"}
-#: Rows may be violated by this much in an answer that is believed.
-BELIEVED = 1e-7
 #: Below this, an l2 norm found through its square is not exact enough and is found again.
 SMALL = 1e-3
 
@@ -279,7 +287,7 @@ def _broken(problem: Any, relative: bool) -> str:
     with np.errstate(divide="ignore", invalid="ignore"):
         # At the apex of a cone CVXPY divides by zero on its way to a right answer.
         violated = max((_violation(row, relative) for row in problem.constraints), default=0.0)
-    return "" if violated <= BELIEVED else f"rows violated by {violated:.1e}"
+    return "" if violated <= FEASIBILITY_TOL else f"rows violated by {violated:.1e}"
 
 
 def _violation(row: Any, relative: bool) -> float:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.formulations.program import CONIC, Attempts, load_cvxpy, semidefinite, solve
-from feaslearn.sets.conic_form import ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.solvers.conic_form import ConicForm
 
 Array = NDArray[np.float64]
 

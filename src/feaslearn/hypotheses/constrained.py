@@ -21,28 +21,19 @@ from feaslearn.hypotheses.lifted_region import (
     lifted_region,
     nearest_known,
 )
-from feaslearn.kernels.small_lp import OPTIMAL
 from feaslearn.known import KnownLimits, KnownShape
 from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.conic_form import ConicForm
-from feaslearn.sets.conic_solver import nearest_by_solver
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.intersection import intersect
 from feaslearn.sets.primitive_set import Ties
-from feaslearn.sets.sizes import powers_of_two
+from feaslearn.solvers.conic import nearest_by_solver
+from feaslearn.solvers.conic_form import ConicForm
+from feaslearn.solvers.small_lp_kernels import OPTIMAL
+from feaslearn.tolerances import NUDGE, ROW_ROUNDING, SAME_TOL, SOLVED_ZERO, powers_of_two
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-#: Rows that a minimiser breaks by less than this share of their size are rounding.
-ROUNDING = 1e-11
-#: A decision that breaks a known row by more than this share of its size is no answer.
-BROKEN = 1e-8
-#: Prices are moved by this share to see whether another decision costs the same.
-NUDGE = 1e-7
-#: Decisions that are closer than this, relative to their size, are the same.
-SAME_DECISION = 1e-9
 
 
 class Constrained(Hypothesis):
@@ -100,7 +91,7 @@ class Constrained(Hypothesis):
                 ]
             )
             apart = np.abs(ends[0] - ends[1]).max(axis=1)
-            tied[rows] = apart > SAME_DECISION * np.abs(ends).max(axis=(0, 2))
+            tied[rows] = apart > SAME_TOL * np.abs(ends).max(axis=(0, 2))
         return tied & ~empty
 
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
@@ -140,7 +131,7 @@ class Constrained(Hypothesis):
         decisions = known.on_flat(self.hypothesis.predict(theta, phi, inner))
         tied = np.asarray(self.hypothesis.tied(theta, phi, inner))
         empty, contradictory = np.zeros((2, len(costs)), dtype=bool)
-        rows = np.flatnonzero(known.broken(decisions, ROUNDING))
+        rows = np.flatnonzero(known.broken(decisions, ROW_ROUNDING))
         if len(rows):
             part = known.rows(rows)
             lifted = lifted_region(self.hypothesis, theta, phi[rows], costs.shape[1])
@@ -200,7 +191,7 @@ def _settle(decisions: Array, empty: Mask, contradictory: Mask, known: KnownLimi
     """Remove what solvers leave of violations; where that fails, nothing satisfies all rows."""
     fine = ~contradictory
     decisions[fine] = known.rows(fine).settled(decisions[fine])
-    for i in np.flatnonzero(fine & known.broken(decisions, BROKEN)):
+    for i in np.flatnonzero(fine & known.broken(decisions, SOLVED_ZERO)):
         decisions[i] = least_broken(known.rows(slice(i, i + 1)))
         empty[i] = True
 

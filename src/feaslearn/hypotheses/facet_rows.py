@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import InfeasibleProblemError
-from feaslearn.kernels.small_lp import INFEASIBLE, OPTIMAL, UNSOLVED, solve_rows, workspace
 from feaslearn.known import KnownLimits
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.polytope import Polytope
-from feaslearn.sets.sizes import extent_of, powers_of_two
-from feaslearn.sets.warm_program import Bounds, WarmProgram
+from feaslearn.solvers.highs import Bounds, WarmProgram
+from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL, UNSOLVED, solve_rows, workspace
+from feaslearn.tolerances import NUDGE, TINY, VISIBLE_TOL, extent_of, powers_of_two
 
 Array = NDArray[np.float64]
 
@@ -22,14 +22,8 @@ Array = NDArray[np.float64]
 RELAX_FACET, RELAX_BOUND, RELAX_EQUALITY = 1.0, 100.0, 1e4
 #: How much more it costs to relax a bound of a decision with all the range than of one with none.
 WIDER = 0.1
-#: A relaxed region is a point or flat, and so are others within rounding; this much more room,
-#: relative to the size of their numbers, makes them regions that every solver sees.
-ROOM = 1e-7
 
 logger = logging.getLogger("feaslearn")
-
-#: Bounds that are closer than this, relative to their size, leave no room.
-FIXED = 1e-6
 
 
 class FacetRows(NamedTuple):
@@ -130,7 +124,7 @@ class FacetRows(NamedTuple):
         """
         q, n = self.E.shape
         limits = self._relaxation(phi[None], firm)[0] if relax else self._limits(phi[None])
-        room = ROOM * max(float(np.abs(side).max(initial=0.0)) for side in limits)
+        room = NUDGE * max(float(np.abs(side).max(initial=0.0)) for side in limits)
         smaller = self._widened(limits, -room)
         if relax or self._solve(smaller, np.zeros((1, n))).status[0] != OPTIMAL:
             limits = self._widened(limits, room)
@@ -176,7 +170,7 @@ class FacetRows(NamedTuple):
         prices = np.repeat([0.0, RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET], kinds)
         prices = np.tile(prices, (len(features), 1))
         ranges = upper - lower
-        share = ranges / np.maximum(ranges.sum(axis=1, keepdims=True), 1e-300)
+        share = ranges / np.maximum(ranges.sum(axis=1, keepdims=True), TINY)
         prices[:, n : 3 * n] *= 1.0 + WIDER * np.hstack([share, share])
         # No row and no bound is ever broken by more than the largest number there is.
         size = np.abs(right).max(axis=1, initial=0.0)
@@ -256,7 +250,7 @@ def _units(G: Array, limits: Limits) -> tuple[Array, Array]:
     span = (upper - lower).max(axis=0, initial=0.0)
     size = np.maximum(np.abs(lower), np.abs(upper)).max(axis=0, initial=0.0)
     # Bounds that only rounding keeps apart say nothing about the unit, but what they are near does.
-    span = np.where(span > FIXED * size, span, size)
+    span = np.where(span > VISIBLE_TOL * size, span, size)
     columns = powers_of_two(np.where(np.isfinite(span) & (span > 0.0), span, 1.0))
     largest = np.abs(G * columns).max(axis=1, initial=0.0)
     return 1.0 / powers_of_two(np.where(largest > 0.0, largest, 1.0)), columns

@@ -11,12 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.exceptions import SetError, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.hypothesis import Hypothesis, Layout, Solved
-from feaslearn.kernels.small_lp import OPTIMAL
 from feaslearn.messages import list_first
+from feaslearn.parameters import Either, Integer, require
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
+from feaslearn.solvers.small_lp_kernels import OPTIMAL
 
 Array = NDArray[np.float64]
+
+#: Facets that there is room for where their number is not given, beside two for each decision.
+ROOM = 60
 
 
 class Facets(Hypothesis):
@@ -29,8 +33,8 @@ class Facets(Hypothesis):
 
     Parameters
     ----------
-    max_facets : int, default=20
-        Most facets that are learned.
+    max_facets : int or None, default=None
+        Most facets that are learned; None for as many as the data show.
     bounds : {"data", "affine"} or pair of array-like of shape (n,), default="data"
         Bounds l and u: the least and greatest decisions seen, affine bounds fitted to them, or
         given ones.
@@ -50,7 +54,7 @@ class Facets(Hypothesis):
 
     def __init__(
         self,
-        max_facets: int = 20,
+        max_facets: int | None = None,
         bounds: Literal["data", "affine"] | Sequence[ArrayLike] = "data",
         balance: Literal["auto"] | ArrayLike | None = "auto",
     ) -> None:
@@ -60,9 +64,7 @@ class Facets(Hypothesis):
 
     def check(self, n: int) -> None:
         """Refuse a wrong number of facets, bounds or equalities that do not fit n decisions."""
-        whole = isinstance(self.max_facets, int | np.integer) and self.max_facets >= 0
-        if not whole or isinstance(self.max_facets, bool):
-            raise SetError(f"Facets: max_facets must be a whole number, not {self.max_facets!r}")
+        require(self.max_facets, "max_facets", Either(None, Integer(0)), "Facets", SetError)
         if isinstance(self.bounds, str):
             if self.bounds not in ("data", "affine"):
                 raise UnsupportedError(
@@ -115,7 +117,7 @@ class Facets(Hypothesis):
 
     def layout(self, n: int, k: int) -> Layout:
         """Return blocks "E", "e", "lower", "upper", "a", "f"; rows that are zero are not there."""
-        m = int(self.max_facets)
+        m = ROOM + 2 * n if self.max_facets is None else int(self.max_facets)
         return Layout(
             {
                 "E": (n, n),
@@ -146,7 +148,7 @@ class Facets(Hypothesis):
         layout = self.layout(n, k)
         blocks = {name: np.zeros(shape) for name, shape in layout.shapes.items()}
         for name, part in rows._asdict().items():
-            blocks[name][: len(part)] = part
+            blocks[name][: len(part)] = part[: len(blocks[name])]
         return layout.pack(blocks)
 
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,8 +12,8 @@ from feaslearn.hypotheses.hypothesis import Layout
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.hypotheses.scale_basis import SCALES
 from feaslearn.hypotheses.term import Term
+from feaslearn.parameters import Constraints, Either, Integer, check_declared
 from feaslearn.sets.box import Box
-from feaslearn.sets.primitive_set import positive_integer
 from feaslearn.sets.simplex import Simplex
 
 Array = NDArray[np.float64]
@@ -64,17 +66,16 @@ class GrownMinkowski(Minkowski):
         self.family = family
         self.max_terms = max_terms
 
+    parameter_constraints: ClassVar[Constraints] = {
+        "family": Either(*FAMILIES),
+        "scale": Either(*SCALES[2:]),
+        "max_terms": Integer(1),
+    }
+
     def check(self, n: int) -> None:
         """Refuse wrong options, all of them in one error."""
         problems = Problems()
-        if self.family not in FAMILIES:
-            problems.add(f"family={self.family!r} is neither 'simplices' nor 'segments'")
-        if self.scale not in SCALES[2:]:
-            problems.add(f"scale={self.scale!r} is not one of {', '.join(SCALES[2:])}")
-        try:
-            positive_integer(self.max_terms, "max_terms", "GrownMinkowski")
-        except ValueError as error:
-            problems.add(str(error))
+        check_declared(self, problems)
         problems.raise_if_any(DataError, "GrownMinkowski")
 
     def layout(self, n: int, k: int) -> Layout:

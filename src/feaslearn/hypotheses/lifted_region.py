@@ -15,22 +15,18 @@ from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.known import KnownLimits
 from feaslearn.known.known_limits import pseudo_inverse
-from feaslearn.sets.conic_form import ConicForm
 from feaslearn.sets.l1_ball import L1Ball
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
-from feaslearn.sets.sizes import divisors, extent_of, powers_of_two
-from feaslearn.sets.warm_program import Bounds, WarmProgram
+from feaslearn.solvers.conic_form import ConicForm
+from feaslearn.solvers.highs import Bounds, WarmProgram
+from feaslearn.tolerances import FEASIBILITY_TOL, ROUNDING, divisors, extent_of, powers_of_two
 
 Array = NDArray[np.float64]
 
-#: Scales below this share of the largest are zero up to rounding.
-ZERO = 1e-12
 
 #: What a unit of distance to the learned region costs, in units of the largest price.
 FIRST_OF_ALL = 1e3
-#: A distance below this, relative to the numbers of its sample, is none.
-ROUNDING = 1e-7
 
 
 class LiftedRegion(NamedTuple):
@@ -198,7 +194,7 @@ def pull_back(
 
 def _counting(scales: Array, every_term: bool) -> NDArray[np.intp]:
     """Return all terms, or those that have a scale above rounding at some row."""
-    counts = (scales > ZERO * scales.max(initial=0.0)).any(axis=0)
+    counts = (scales > ROUNDING * scales.max(initial=0.0)).any(axis=0)
     return np.flatnonzero(counts | every_term)
 
 
@@ -208,7 +204,7 @@ def _scale_slopes(
     """Return the derivative in each scale (N, terms); where a scale is clipped it has none."""
     n, k = slopes.m.shape[1], features.shape[1]
     scales = hypothesis.unclipped_scales(theta, features, n)
-    counts = scales >= -ZERO * scales.max(initial=0.0)
+    counts = scales >= -ROUNDING * scales.max(initial=0.0)
     found, entry, row = np.zeros(counts.shape), 0, 0
     terms = hypothesis.terms_at(theta, n, k)
     for t in _counting(scales, every_term):
@@ -289,7 +285,7 @@ class NearestKnown(NamedTuple):
 
     def away(self) -> NDArray[np.bool_]:
         """Say where the distance is more than rounding."""
-        return np.asarray(self.contradictory | (self.distances > ROUNDING))
+        return np.asarray(self.contradictory | (self.distances > FEASIBILITY_TOL))
 
 
 def nearest_known(soft: SoftRows, known: KnownLimits, costs: Array) -> NearestKnown:

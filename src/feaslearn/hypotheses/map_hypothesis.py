@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
 from feaslearn.kernels.predict import predict_rows
-from feaslearn.kernels.set_code import TIE_TOLERANCE, is_simplex
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
+from feaslearn.solvers.oracle_kernels import is_simplex
+from feaslearn.tolerances import TIE_TOL
 
 Array = NDArray[np.float64]
 
@@ -90,7 +91,7 @@ class MapHypothesis(Hypothesis):
             return None
         decisions, tied = np.empty(costs.shape), np.empty(len(costs), dtype=bool)
         maps = self.maps(theta, n, k)
-        predict_rows(code, *maps, features, costs, TIE_TOLERANCE, decisions, tied)
+        predict_rows(code, *maps, features, costs, TIE_TOL, decisions, tied)
         if is_simplex(code) and tied.any() and not np.ptp(maps.A, axis=2).any():
             tied[:] = False  # equal columns: all minimisers are one decision
         return decisions, tied

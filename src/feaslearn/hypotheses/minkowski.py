@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,12 +16,14 @@ from feaslearn.hypotheses.scale_basis import SCALES, ScaleBasis
 from feaslearn.hypotheses.term import Term, account_of
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.messages import did_you_mean
+from feaslearn.parameters import Integer, check_value, require
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.box import Box
 from feaslearn.sets.hypersimplex import Hypersimplex
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.sets.product import Product
 from feaslearn.sets.simplex import Simplex
+from feaslearn.tolerances import VISIBLE_TOL
 
 Array = NDArray[np.float64]
 
@@ -169,8 +170,7 @@ class Minkowski(Hypothesis):
             term.check(n, f"term {t}", problems)
         if self.scale not in SCALES:
             problems.add(f"scale={self.scale!r} is not known; {did_you_mean(self.scale, SCALES)}")
-        if not isinstance(self.n_knots, Integral) or self.n_knots < 2:
-            problems.add(f"n_knots={self.n_knots!r} is not a whole number of at least 2")
+        check_value("n_knots", self.n_knots, Integer(2), problems)
         if not self.terms_of(n) and not self.offset:
             problems.add("without terms and without an offset there is nothing to learn")
         problems.raise_if_any(DataError, "Minkowski")
@@ -258,7 +258,7 @@ class Minkowski(Hypothesis):
         return [
             account_of(term, scale, names)
             for scale, term in zip(scales, self.terms_at(theta, n, len(phi)), strict=True)
-            if scale > 1e-6 * size
+            if scale > VISIBLE_TOL * size
         ]
 
     def __repr__(self) -> str:
@@ -382,7 +382,7 @@ def _choices(n: int, sizes: Sequence[int]) -> Iterable[list[int]]:
 
 def _sizes(sizes: Sequence[int], n: int, name: str) -> list[int]:
     if not isinstance(sizes, Iterable):
-        raise DataError(f"Minkowski: {name}={sizes!r} is not a list of whole numbers")
+        raise DataError(f"Minkowski: {name}={sizes!r} is not a list of integers")
     known = list(sizes)
     for size in known:
         _whole(size, name, 2)
@@ -392,6 +392,4 @@ def _sizes(sizes: Sequence[int], n: int, name: str) -> list[int]:
 
 
 def _whole(value: object, name: str, least: int) -> None:
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or int(value) < least:  # type: ignore[call-overload]
-        raise DataError(f"Minkowski: {name} is {value!r}, expected a whole number >= {least}")
+    require(value, name, Integer(least), "Minkowski")

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.tolerances import SAME_TOL
+
 Array = NDArray[np.float64]
 
 SCALES = ("affine", "shared", "constant", "box", "tents")
@@ -64,7 +66,7 @@ class ScaleBasis:
         values = features[:, 1:]
         knots = np.quantile(values, np.linspace(0.0, 1.0, count), axis=0)
         even = np.linspace(values.min(axis=0), values.max(axis=0), count)
-        coincide = (np.diff(knots, axis=0) <= 1e-9 * np.ptp(values, axis=0)).any(axis=0)
+        coincide = (np.diff(knots, axis=0) <= SAME_TOL * np.ptp(values, axis=0)).any(axis=0)
         return np.asarray(np.where(coincide, even, knots))
 
     def values(self, features: Array, knots: Array | None) -> Array:

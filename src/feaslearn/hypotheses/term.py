@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator
 
 from feaslearn.exceptions import FeaslearnError, Problems
 from feaslearn.kernels.pattern_sums import cost_patterns
-from feaslearn.kernels.set_code import BOX, HYPERSIMPLEX, L1_BALL, SIMPLEX, SetCode
 from feaslearn.sets.box import Box
 from feaslearn.sets.hypersimplex import Hypersimplex
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
+from feaslearn.solvers.oracle_kernels import BOX, HYPERSIMPLEX, L1_BALL, SIMPLEX, SetCode
 
 Array = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.hypotheses.term import Term, shape_of
-from feaslearn.kernels.set_code import ROUNDING, TIE_TOLERANCE
 from feaslearn.sets.hypersimplex import Hypersimplex
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
 from feaslearn.sets.simplex import Simplex
+from feaslearn.tolerances import SUM_ROUNDING, TIE_TOL
 
 Array = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ def without_rounding(costs: Array, matrices: Array) -> Array:
     """
     q = np.einsum("ij,tjp->itp", costs, matrices)
     sizes = np.einsum("ij,tjp->itp", np.abs(costs), np.abs(matrices))
-    return np.asarray(np.where(np.abs(q) <= ROUNDING * sizes, 0.0, q))
+    return np.asarray(np.where(np.abs(q) <= SUM_ROUNDING * sizes, 0.0, q))
 
 
 class _Group(NamedTuple):
@@ -172,7 +172,7 @@ def smallest_entries(
         rows = slice(start, start + ROWS_TOGETHER)
         columns = np.ascontiguousarray(Q[rows].T)
         ranks, ordered = by_pairs(columns) if p <= FEW_ENTRIES else by_sorting(columns)
-        margin = TIE_TOLERANCE * np.maximum(np.abs(ordered[0]), np.abs(ordered[-1]))
+        margin = TIE_TOL * np.maximum(np.abs(ordered[0]), np.abs(ordered[-1]))
         for place, count in enumerate(counts):
             chosen[rows, place] = (ranks < count).T
             if count < p:

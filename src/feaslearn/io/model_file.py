@@ -42,6 +42,7 @@ RENAMED: dict[str, str] = {}
 GONE: dict[str, dict[str, Any]] = {
     "AdaptiveSmoothing": {"patience": None, "validation": None},
     "Annealing": {"patience": None, "validation": None},
+    "FacetLearning": {"n_starts": 3, "held_out": 0.2, "support": 4, "tries": 8},
     "GradientDescent": {"patience": None, "validation": None},
     "Known": {"inequalities": "intersect"},
     "Seen": {"root": None},

@@ -22,7 +22,7 @@ from feaslearn.regressor.explanation import Seen
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import TrainingResult
-from feaslearn.sets.conic_form import Cone
+from feaslearn.solvers.conic_form import Cone
 from feaslearn.trainers import Trainer
 from feaslearn.trainers.minkowski_fit.moments import Moments
 from feaslearn.trainers.streaming import AffineStream, DriftTest, MomentStream, Stream

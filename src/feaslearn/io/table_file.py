@@ -19,7 +19,7 @@ from feaslearn.io.table import Table
 from feaslearn.io.texts import is_whole
 from feaslearn.messages import list_first
 from feaslearn.runs.memory import check_memory
-from feaslearn.trainers.progress import ProgressBar
+from feaslearn.runs.progress import ProgressBar
 
 #: Larger tables are refused unless the caller says otherwise.
 MAX_BYTES = 2**30

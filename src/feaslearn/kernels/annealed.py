@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import inner_kernel, kernel
 from feaslearn.kernels.predictability import norm_and_slope
-from feaslearn.kernels.set_code import BOX, HYPERSIMPLEX, L1_BALL, L2_BALL, SIMPLEX, SetCode
+from feaslearn.solvers.jit import inner_kernel, kernel
+from feaslearn.solvers.oracle_kernels import BOX, HYPERSIMPLEX, L1_BALL, L2_BALL, SIMPLEX, SetCode
 
 Array = NDArray[np.float64]
 

@@ -21,10 +21,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import inner_kernel
-from feaslearn.kernels.corral import nearest_on_corral, new_corral, span_square
-from feaslearn.kernels.oracle import minimize_twice
-from feaslearn.kernels.set_code import BOX, HYPERSIMPLEX, L1_BALL, L2_BALL, POINTS, SIMPLEX, SetCode
+from feaslearn.solvers.jit import inner_kernel
+from feaslearn.solvers.nearest_kernels import nearest_on_corral, new_corral, span_square
+from feaslearn.solvers.oracle_kernels import (
+    BOX,
+    HYPERSIMPLEX,
+    L1_BALL,
+    L2_BALL,
+    POINTS,
+    SIMPLEX,
+    SetCode,
+    minimize_twice,
+)
 
 Array = NDArray[np.float64]
 

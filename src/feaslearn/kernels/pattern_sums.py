@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel, summing_kernel
-from feaslearn.kernels.set_code import TIE_TOLERANCE
+from feaslearn.solvers.jit import kernel, summing_kernel
+from feaslearn.tolerances import TIE_TOL
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -56,7 +56,7 @@ def cost_patterns(
                 if np.isnan(decisions[j, start + i]):
                     nearest[i] = 0.0
         for i in range(m):
-            if nearest[i] <= 2.0 * TIE_TOLERANCE * largest * size[i]:
+            if nearest[i] <= 2.0 * TIE_TOL * largest * size[i]:
                 numbers[start + i] = -1
                 continue
             slot = (key[i] * 7046029254386353131 >> 50) & (SLOTS - 1)

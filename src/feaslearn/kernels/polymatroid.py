@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import kernel
 from feaslearn.kernels.predictability import SQUARED_L2
+from feaslearn.solvers.jit import kernel
 
 Array = NDArray[np.float64]
 

@@ -9,15 +9,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import inner_kernel, kernel
-from feaslearn.kernels.oracle import minimize_twice
-from feaslearn.kernels.set_code import SetCode, entry_sizes, is_simplex, rounding_of
 from feaslearn.kernels.simplex_rows import (
     BLOCK,
     choose_columns,
     columns_with_offset,
     images_of_chosen,
     new_block,
+)
+from feaslearn.solvers.jit import inner_kernel, kernel
+from feaslearn.solvers.oracle_kernels import (
+    SetCode,
+    entry_sizes,
+    is_simplex,
+    minimize_twice,
+    rounding_of,
 )
 
 Array = NDArray[np.float64]

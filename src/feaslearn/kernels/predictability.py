@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import inlined, inner_kernel, kernel
-from feaslearn.kernels.nearest import nearest
-from feaslearn.kernels.oracle import minimize_twice
 from feaslearn.kernels.predict import image_of, latent_cost
-from feaslearn.kernels.set_code import L2_BALL, SetCode, entry_sizes, rounding_of
 from feaslearn.kernels.simplex_rows import (
     BLOCK,
     Block,
@@ -18,6 +14,16 @@ from feaslearn.kernels.simplex_rows import (
     images_of_chosen,
     new_block,
 )
+from feaslearn.solvers.jit import inlined, inner_kernel, kernel
+from feaslearn.solvers.nearest_kernels import nearest
+from feaslearn.solvers.oracle_kernels import (
+    L2_BALL,
+    SetCode,
+    entry_sizes,
+    minimize_twice,
+    rounding_of,
+)
+from feaslearn.solvers.small_lp_kernels import OPTIMAL, Workspace, solve_one
 
 Array = NDArray[np.float64]
 
@@ -327,3 +333,62 @@ def suboptimality_rows(
         add_gradient(phi, d, z_feasible, scale, dA, db)
         if excess > 0.0:
             add_gradient(phi, c, z, -scale * excess, dA, db)
+
+
+@kernel
+def facet_loss(
+    work: Workspace,
+    G: Array,
+    H: Array,
+    L: Array,
+    U: Array,
+    slack: Array,
+    Phi: Array,
+    C: Array,
+    X: Array,
+    weights: Array,
+    importance: Array,
+    penalty: float,
+    dG: Array,
+    dH: Array,
+    dL: Array,
+    dU: Array,
+) -> float:
+    """Return the weighted squared loss of a region given by rows; add its gradient in all of them.
+
+    Rows are ``G x <= H phi`` (equalities where the slack is 0), bounds ``L phi <= x <= U phi``.
+    ``importance`` weighs the squared errors of the decisions. A sample whose region is empty
+    costs ``penalty`` and has no gradient. At an optimum the basic entries of x solve a square
+    system in the active rows, and the final tableau holds its inverse: ``dx_basic/dr = T`` for
+    nonbasic slacks and ``dx_basic/dx_j = -T`` for entries at a bound.
+    """
+    m, n = G.shape
+    low, high = np.zeros(n + m), np.empty(n + m)
+    high[n:] = slack
+    y, g, total = np.empty(n), np.empty(n), 0.0
+    for i in range(Phi.shape[0]):
+        phi = Phi[i]
+        r = H @ phi
+        low[:n] = L @ phi
+        high[:n] = U @ phi
+        if solve_one(work, G, r, C[i], low, high, y) != OPTIMAL:
+            total += weights[i] * penalty
+            continue
+        for j in range(n):
+            e = 0.0 if np.isnan(X[i, j]) else y[j] - X[i, j]
+            g[j] = 2.0 * weights[i] * importance[j] * e
+            total += weights[i] * importance[j] * e * e
+        for j in range(n):
+            variable = work.nonbasic[j]
+            push = 0.0
+            for row in range(m):
+                if work.basic[row] < n:
+                    push += g[work.basic[row]] * work.T[row, j]
+            if variable >= n:
+                dH[variable - n] += push * phi
+                dG[variable - n] -= push * y
+            elif work.at_upper[variable]:
+                dU[variable] += (g[variable] - push) * phi
+            else:
+                dL[variable] += (g[variable] - push) * phi
+    return total

@@ -27,13 +27,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels._jit import inner_kernel, kernel
-from feaslearn.kernels.corral import Corral, nearest_on_corral, new_corral, span_square
 from feaslearn.kernels.lifted_cost import lifted_cost, lifted_cost_by_vertices, lists_points
 from feaslearn.kernels.predict import latent_cost
 from feaslearn.kernels.predictability import add_gradient, map_at
-from feaslearn.kernels.set_code import L2_BALL, SetCode
-from feaslearn.kernels.simplex_rows import BallImage, ball_image, nearest_in_image
+from feaslearn.solvers.jit import inner_kernel, kernel
+from feaslearn.solvers.nearest_kernels import (
+    BallImage,
+    Corral,
+    ball_image,
+    nearest_in_image,
+    nearest_on_corral,
+    new_corral,
+    span_square,
+)
+from feaslearn.solvers.oracle_kernels import L2_BALL, SetCode
 
 Array = NDArray[np.float64]
 

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from feaslearn.tolerances import EXACT_TOL, RANK_TOL
+
 Array = NDArray[np.float64]
 
-#: Balances closer than this, relative to the size of their numbers, hold.
-HOLDS = 1e-13
-#: Singular values of the equalities below this share of the largest are zero.
-DEPENDENT = 1e-10
 #: Corrections beside one for each entry that may meet a bound: they remove rounding.
 EXTRA_ROUNDS = 2
 
@@ -23,7 +21,7 @@ CONTRADICTIONS = ("raise", "project", "drop", "keep")
 
 def pseudo_inverse(E: Array) -> Array:
     """Return the inverse of equalities; rows that say what others say do not count twice."""
-    return np.asarray(np.linalg.pinv(E, DEPENDENT))
+    return np.asarray(np.linalg.pinv(E, RANK_TOL))
 
 
 class KnownShape(NamedTuple):
@@ -131,7 +129,7 @@ class KnownLimits(NamedTuple):
         if len(self.E):
             size = np.abs(self.e) + np.abs(x) @ np.abs(self.E).T
             gap = np.abs(self.e - x @ self.E.T)
-            for i in np.flatnonzero((gap > HOLDS * size).any(axis=1)):
+            for i in np.flatnonzero((gap > EXACT_TOL * size).any(axis=1)):
                 x[i] = self._on_flat_and_box(x[i], i)
         return x
 
@@ -143,7 +141,7 @@ class KnownLimits(NamedTuple):
             if not free.any() or not gap.any():
                 break
             step = np.zeros(len(x))
-            step[free] = np.linalg.lstsq(self.E[:, free], gap, rcond=1e-10)[0]
+            step[free] = np.linalg.lstsq(self.E[:, free], gap, rcond=RANK_TOL)[0]
             moved = np.clip(x + step, self.lower[i], self.upper[i])
             free &= moved == x + step
             x = moved

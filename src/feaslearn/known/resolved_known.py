@@ -15,6 +15,7 @@ from feaslearn.costs import AffineCost, FloatArray, FunctionCost, resolve_cost
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.known.known_limits import CONTRADICTIONS, Known, KnownLimits, KnownShape
 from feaslearn.messages import column_label, did_you_mean, find_columns, list_first
+from feaslearn.parameters import Number, check_value
 
 Array = NDArray[np.float64]
 
@@ -98,10 +99,7 @@ def _check_options(known: Known, problems: Problems) -> None:
             f"known: contradictions={value!r} is not known; "
             f"{did_you_mean(str(value), CONTRADICTIONS)}"
         )
-    tolerance = known.tolerance
-    number = isinstance(tolerance, Real) and not isinstance(tolerance, bool)
-    if not number or not 0.0 <= float(tolerance) < 1.0:
-        problems.add(f"known: tolerance={tolerance!r} is not a number between 0 and 1")
+    check_value("known: tolerance", known.tolerance, Number(0.0, 1.0, below=True), problems)
 
 
 def _pair(given: Any, name: str, what: str, problems: Problems) -> tuple[Any, Any]:

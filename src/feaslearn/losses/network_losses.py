@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from feaslearn.exceptions import Problems, UnsupportedError
 from feaslearn.kernels.polymatroid import network_losses
 from feaslearn.kernels.predictability import L1, SQUARED_L2
-from feaslearn.kernels.set_code import TIE_TOLERANCE
 from feaslearn.losses.loss import Array, Loss
 from feaslearn.losses.predictability import Predictability
 from feaslearn.losses.suboptimality import Suboptimality
 from feaslearn.messages import did_you_mean
 from feaslearn.problem.candidate_lines import CandidateLines, Networks
 from feaslearn.problem.network_samples import NetworkSamples
+from feaslearn.tolerances import TIE_TOL
 
 #: Entries of the tables of cuts that are held at once.
 ENTRIES_AT_ONCE = 2**22
@@ -84,7 +84,7 @@ class NetworkLosses:
             self.candidates.beyond,
             self.is_predictability,
             self.loss.norm_code(),
-            TIE_TOLERANCE,
+            TIE_TOL,
             losses,
             points,
         )

@@ -15,10 +15,11 @@ from feaslearn.kernels.predictability import (
     column_losses,
     predictability_rows,
 )
-from feaslearn.kernels.set_code import ROUNDING, TIE_TOLERANCE, SetCode, is_simplex
 from feaslearn.losses.loss import Loss, Norm, RowLosses, no_gradient
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.solvers.oracle_kernels import SetCode, is_simplex
+from feaslearn.tolerances import SUM_ROUNDING, TIE_TOL
 
 Array = NDArray[np.float64]
 
@@ -103,15 +104,13 @@ class Predictability(Loss):
         rest = np.ones(len(values), dtype=bool)
         if is_simplex(code):
             unique = np.empty(len(values), dtype=bool)
-            column_losses(*maps, *shard, TIE_TOLERANCE, norm, values, unique, *gradient)
+            column_losses(*maps, *shard, TIE_TOL, norm, values, unique, *gradient)
             states[unique], rest = UNIQUE, ~unique
         if rest.any():
             part = shard if rest.all() else shard.rows(rest)
             found, met = np.empty(len(part.weights)), np.empty(len(part.weights), dtype=np.int8)
             faces = norm < L1 and AffineImage.kernel_serves(code)
-            predictability_rows(
-                code, *maps, *part, TIE_TOLERANCE, norm, faces, found, met, *gradient
-            )
+            predictability_rows(code, *maps, *part, TIE_TOL, norm, faces, found, met, *gradient)
             values[rest], states[rest] = found, met
 
     def general_samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
@@ -131,9 +130,9 @@ class Predictability(Loss):
         phi, c, x = shard.features[i], shard.costs[i], shard.decisions[i]
         (A,), (b,) = maps.at(phi[None, :])
         q = A.T @ c
-        rounding = ROUNDING * float(np.abs(phi) @ np.abs(maps.A).max(axis=2) @ np.abs(c))
+        rounding = SUM_ROUNDING * float(np.abs(phi) @ np.abs(maps.A).max(axis=2) @ np.abs(c))
         q[np.abs(q) <= rounding] = 0.0
-        face = primitive.face(q, max(TIE_TOLERANCE * np.abs(q).max(initial=0.0), rounding))
+        face = primitive.face(q, max(TIE_TOL * np.abs(q).max(initial=0.0), rounding))
         optimal = AffineImage(face.primitive, A @ face.matrix, A @ face.offset + b)
         w, slope = optimal.nearest(x, self.norm)
         value, slope = self.measure(np.nan_to_num(optimal.at(w) - x), slope)

@@ -11,10 +11,10 @@ from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.kernels.predictability import L1, suboptimality_rows
 from feaslearn.losses.loss import Loss, Norm, RowLosses, no_gradient
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.conic_form import Cone, ConicForm
-from feaslearn.sets.conic_solver import nearest_by_solver
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
+from feaslearn.solvers.conic import nearest_by_solver
+from feaslearn.solvers.conic_form import Cone, ConicForm
 
 Array = NDArray[np.float64]
 

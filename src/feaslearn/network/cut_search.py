@@ -7,17 +7,11 @@ from numpy.typing import NDArray
 
 from feaslearn.baselines.enumerated_network import equality_tolerance
 from feaslearn.losses.network_losses import NetworkLosses
-from feaslearn.network.flow_program import RowBuilder
-from feaslearn.network.integer_program import (
-    FloatArray,
-    IntegerProgram,
-    all_but,
-    dense_rows,
-)
-from feaslearn.network.search import Found, Limits
+from feaslearn.network.search import FloatArray, Found, Limits, NetworkProgram, all_but
 from feaslearn.network.tight_cuts import TightCuts, common_capacity
 from feaslearn.problem.candidate_lines import Networks
 from feaslearn.runs import Clock
+from feaslearn.tolerances import ACCEPT_TOL, CAPACITY_TOL
 
 #: Rows that are there from the start, and rows that are added at once.
 FIRST_ROWS, ROWS_ADDED = 8192, 100
@@ -35,13 +29,6 @@ class CutSearch:
 
     No variable belongs to a sample, so the number of samples does not matter. Rows are added when
     a network breaks them.
-
-    Parameters
-    ----------
-    losses : NetworkLosses
-        The samples.
-    cuts : TightCuts
-        What zero loss asks of cuts.
     """
 
     def __init__(self, losses: NetworkLosses, cuts: TightCuts) -> None:
@@ -60,7 +47,7 @@ class CutSearch:
         self._crossing = candidates.crossing[: len(cuts.needs)]
         self._clauses = cuts.clauses
         tight = sorted({T for clause in cuts.clauses for T in clause})
-        self.program = IntegerProgram(self._n_lines + len(tight))
+        self.program = NetworkProgram(self._n_lines + len(tight))
         self._added = np.zeros(len(cuts.needs), dtype=bool)
         self._add_clauses(cuts, tight)
         self._add_needs(self._first_rows(tight))
@@ -80,25 +67,25 @@ class CutSearch:
         bound = -np.inf
         while True:
             self.n_solves += 1
-            answer = self.program.solve(cost, fixed, limits.rows(), clock.left)
-            bound = max(bound, np.ceil(answer.bound - 1e-6) if whole else answer.bound)
+            answer = self.program.best(cost, fixed, limits.rows(), clock.left)
+            bound = max(bound, np.ceil(answer.bound - ACCEPT_TOL) if whole else answer.bound)
             if answer.values is None:
                 return Found(answer.outcome, None, np.inf, bound)
             network = np.asarray(answer.values[: self._n_lines] > 0.5)
-            broken = self._broken(network)
-            if len(broken):
-                self._add_needs(broken)
+            violated = self._violated(network)
+            if len(violated):
+                self._add_needs(violated)
             elif self.losses.nearest(network)[0].mean() <= tolerance:
                 return Found(answer.outcome, network, float(weights @ network), bound)
             else:
                 # At the edge of the tolerances; what is measured decides.
-                self.program.add_rows(all_but(network))
+                self.program.extend(all_but(network))
 
-    def _broken(self, network: NDArray[np.bool_]) -> NDArray[np.intp]:
+    def _violated(self, network: NDArray[np.bool_]) -> NDArray[np.intp]:
         short = self._least - self._crossing @ (network * self._capacity)
         short[self._added] = 0.0
-        broken = np.flatnonzero(short > 1e-9)
-        return broken[np.argsort(-short[broken], kind="stable")][:ROWS_ADDED]
+        violated = np.flatnonzero(short > CAPACITY_TOL)
+        return violated[np.argsort(-short[violated], kind="stable")][:ROWS_ADDED]
 
     def explains(self, networks: Networks) -> NDArray[np.bool_]:
         """Say which networks have zero loss, by all of their cuts."""
@@ -107,10 +94,10 @@ class CutSearch:
         for start in range(0, len(networks), step):
             some = networks[start : start + step] * self._capacity
             cuts = some @ self._crossing.T
-            enough = (cuts >= self._least - 1e-9).all(axis=1)
+            enough = (cuts >= self._least - CAPACITY_TOL).all(axis=1)
             for clause in self._clauses:
                 sets = sorted(clause)
-                enough &= (cuts[:, sets] <= self._most[sets] + 1e-9).any(axis=1)
+                enough &= (cuts[:, sets] <= self._most[sets] + CAPACITY_TOL).any(axis=1)
             fine[start : start + step] = enough
         return fine
 
@@ -126,25 +113,21 @@ class CutSearch:
             return
         self._added[sets] = True
         matrix = self._crossing[sets] * self._capacity
-        self.program.add_rows(dense_rows(self._least[sets], np.inf, matrix))
+        self.program.matrix_rows(matrix, self._least[sets], np.inf)
 
     def _add_clauses(self, cuts: TightCuts, tight: list[int]) -> None:
         if not tight:
             return
-        builder = RowBuilder()
         place = {T: self._n_lines + position for position, T in enumerate(tight)}
         for T in tight:
             lines = np.flatnonzero(self._crossing[T])
             most = self._capacity[lines].sum()
             slack = max(0.0, most - self._most[T])
-            builder.add_sum(
-                -np.inf, most, (lines, self._capacity[lines]), (np.array([place[T]]), slack)
-            )
+            self.program.row([(lines, self._capacity[lines]), (place[T], slack)], upper=most)
         for clause in cuts.clauses:
-            builder.add_sum(1.0, np.inf, (np.array([place[T] for T in sorted(clause)]), 1.0))
-        self.program.add_rows(builder.rows())
+            self.program.row([(np.array([place[T] for T in sorted(clause)]), 1.0)], lower=1.0)
 
     def _add_connected(self) -> None:
         """Where every set needs a line out of it, the lines join all nodes."""
         joined = float(len(self.losses.candidates.nodes) - 1)
-        self.program.add_rows(dense_rows(joined, np.inf, np.ones((1, self._n_lines))))
+        self.program.matrix_rows(np.ones((1, self._n_lines)), joined, np.inf)

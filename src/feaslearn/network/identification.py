@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -12,20 +11,17 @@ from numpy.typing import NDArray
 
 from feaslearn.baselines.enumerated_network import all_networks
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.network.integer_program import FloatArray
-from feaslearn.network.search import Limits, LineSearch, Network, Search
+from feaslearn.network.search import FloatArray, Limits, LineSearch, Network, Search
+from feaslearn.parameters import POSITIVE, Integer, check_value
 from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks
-from feaslearn.problem.forward_problem import check_count
 from feaslearn.problem.network_samples import dispatch_of
 from feaslearn.runs import Clock
+from feaslearn.tolerances import ROUNDING, SAME_TOL, TINY, VISIBLE_TOL
 
 #: Seconds to look for a network that differs as much as possible from those that were seen.
 PATIENCE = 10.0
 #: Seconds in which the most networks that are counted can be tried; they get half of a time limit.
 COUNTED_IN = 120.0
-
-#: Two dispatches differ when an entry differs by more than this, relative to the largest.
-DIFFERENT = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,7 +185,7 @@ class LineCurve(NamedTuple):
         """
         finite = np.isfinite(self.losses)
         low, high = self.losses[finite].min(), self.losses[finite].max()
-        enough = self.losses <= low + share * (high - low) + 1e-12
+        enough = self.losses <= low + share * (high - low) + ROUNDING
         return int(self.n_lines[np.argmax(enough)])
 
 
@@ -277,7 +273,7 @@ def best_signal(
     for index in range(len(signals)):
         sizes = _class_sizes(answers[:, index])
         left = float((sizes**2).sum() / sizes.sum())
-        if best is None or left < best.expected_left - 1e-9:
+        if best is None or left < best.expected_left - SAME_TOL:
             best = NextSignal(signals[index], index, len(sizes), len(networks), left)
     if best is None:
         raise AssertionError("there is no signal to choose from")
@@ -288,7 +284,7 @@ def _class_sizes(answers: FloatArray) -> FloatArray:
     """Return how many networks give each answer; those that cannot serve are one class."""
     served = ~np.isnan(answers[:, 0])
     labels: NDArray[np.int64] = np.zeros(len(answers), dtype=np.int64)
-    scale = DIFFERENT * max(float(np.abs(answers[served]).max(initial=0.0)), 1e-300)
+    scale = VISIBLE_TOL * max(float(np.abs(answers[served]).max(initial=0.0)), TINY)
     for column in answers[served].T:
         order = np.argsort(column, kind="stable")
         steps = np.concatenate([[0], np.cumsum(np.diff(column[order]) > scale)])
@@ -323,9 +319,8 @@ def draw_signals(
         The draws.
     """
     problems = Problems()
-    check_count(problems, "n_draws", n_signals)
-    if not (isinstance(widen, Real) and 0.0 < float(widen) < np.inf):
-        problems.add(f"widen is {widen!r}, expected a positive number")
+    check_value("n_draws", n_signals, Integer(1), problems)
+    check_value("widen", widen, POSITIVE, problems)
     problems.raise_if_any(DataError, "NetworkLearner.next_signal")
     generator = np.random.default_rng(random_state)
     rows = generator.integers(len(signals), size=(n_signals, signals.shape[1]))

@@ -31,14 +31,13 @@ from feaslearn.network.identification import (
     identify,
     line_curve,
 )
-from feaslearn.network.integer_program import FloatArray
-from feaslearn.network.search import EnumerationSearch, LineSearch, Search, no_limits
+from feaslearn.network.search import EnumerationSearch, FloatArray, LineSearch, Search, no_limits
 from feaslearn.network.solve import Solver, general_search, solve, training_result
+from feaslearn.parameters import Integer, check_value
 from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks, Node
-from feaslearn.problem.forward_problem import check_count
 from feaslearn.runs import Clock
-from feaslearn.trainers.progress import ProgressBar
-from feaslearn.trainers.running import check_max_seconds
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.trainers.running import MAX_SECONDS
 
 Prefer = Literal["sparsest", "any"]
 
@@ -252,7 +251,7 @@ class NetworkLearner(NetworkEstimator):
         """
         self._check_fitted()
         problems = Problems()
-        check_count(problems, "n", n)
+        check_value("n", n, Integer(1), problems)
         problems.raise_if_any(DataError, "NetworkLearner.bootstrap")
         generator = np.random.default_rng(random_state)
         clock = Clock(self.max_seconds)
@@ -270,7 +269,7 @@ class NetworkLearner(NetworkEstimator):
         ):
             if value not in choices:
                 problems.add(f"{name} is {value!r}; {did_you_mean(str(value), choices)}")
-        check_max_seconds(self.max_seconds, problems)
+        check_value("max_seconds", self.max_seconds, MAX_SECONDS, problems)
 
     def _check_size(self, problems: Problems, candidates: CandidateLines) -> None:
         if self.solver == "enumeration":

@@ -1,4 +1,4 @@
-"""What is asked of a search for networks, and what it answers."""
+"""Searches for networks: their program, limits and results, and full enumeration."""
 
 from __future__ import annotations
 
@@ -9,14 +9,59 @@ from numpy.typing import NDArray
 
 from feaslearn.baselines.enumerated_network import all_networks, equality_tolerance
 from feaslearn.losses.network_losses import NetworkLosses
-from feaslearn.network.integer_program import FloatArray, Outcome, Rows, dense_rows
 from feaslearn.problem.candidate_lines import CandidateLines, Networks
 from feaslearn.runs import Clock
+from feaslearn.solvers.mip import Incumbent, MixedIntegerProgram, Outcome, Rows
+from feaslearn.tolerances import CAPACITY_TOL, HIGHS_TOL
 
+FloatArray = NDArray[np.float64]
 Network = NDArray[np.bool_]
 
 #: Losses between two looks at the clock.
 LOSSES_AT_ONCE = 2**17
+
+
+class NetworkProgram(MixedIntegerProgram):
+    """A program whose first variables are binary: the lines, and what else is chosen."""
+
+    def __init__(self, n_binary: int) -> None:
+        super().__init__("network")
+        self.n_binary = n_binary
+        self.columns(n_binary, lower=0.0, upper=1.0, integer=True)
+
+    def best(
+        self,
+        cost: FloatArray,
+        fixed: NDArray[np.int8],
+        extra: list[Rows],
+        seconds: float,
+        start: Network | None = None,
+    ) -> Incumbent:
+        """Solve with some binaries fixed (-1 is free) and rows that hold this time only."""
+        known = np.flatnonzero(fixed >= 0)
+        return self.solve(
+            cost,
+            seconds=seconds,
+            start=None if start is None else dict(enumerate(start.astype(float).tolist())),
+            fixed=dict(zip(known.tolist(), fixed[known].astype(float).tolist(), strict=True)),
+            extra=extra,
+            feasible=False,
+            mip_rel_gap=0.0,
+            mip_abs_gap=HIGHS_TOL,
+            dual_feasibility_tolerance=HIGHS_TOL,
+        )
+
+
+def dense_row(factors: FloatArray, lower: float = -np.inf, upper: float = np.inf) -> Rows:
+    """Return one row over the first variables."""
+    rows = Rows()
+    rows.matrix_rows(factors[None], lower, upper)
+    return rows
+
+
+def all_but(chosen: Network) -> Rows:
+    """Return the row that excludes one choice of the first binaries."""
+    return dense_row(np.where(chosen, -1.0, 1.0), lower=1.0 - float(chosen.sum()))
 
 
 class Limits(NamedTuple):
@@ -34,10 +79,10 @@ class Limits(NamedTuple):
         """Return the limits on numbers of lines as rows over the binaries."""
         rows = []
         if self.most_lines is not None:
-            rows.append(dense_rows(-np.inf, float(self.most_lines), np.ones((1, len(self.fixed)))))
+            rows.append(dense_row(np.ones(len(self.fixed)), upper=self.most_lines))
         if self.weighted is not None:
             weights, most = self.weighted
-            rows.append(dense_rows(-np.inf, most, weights[None]))
+            rows.append(dense_row(weights, upper=most))
         return rows
 
     def keep(self, networks: Networks) -> NDArray[np.bool_]:
@@ -48,7 +93,7 @@ class Limits(NamedTuple):
             kept &= networks.sum(axis=1) <= self.most_lines
         if self.weighted is not None:
             weights, most = self.weighted
-            kept &= networks @ weights <= most + 1e-9
+            kept &= networks @ weights <= most + CAPACITY_TOL
         return np.asarray(kept)
 
 
@@ -83,18 +128,7 @@ class Search(LineSearch, Protocol):
 
 
 def no_limits(candidates: CandidateLines) -> Limits:
-    """Return the limits that the known lines set.
-
-    Parameters
-    ----------
-    candidates : CandidateLines
-        The lines there may be.
-
-    Returns
-    -------
-    Limits
-        Known lines fixed, all others free.
-    """
+    """Return the limits that the known lines set."""
     return Limits(np.where(candidates.known, 1, -1).astype(np.int8))
 
 
@@ -102,15 +136,7 @@ def no_limits(candidates: CandidateLines) -> Limits:
 
 
 class EnumerationSearch:
-    """All networks with the loss of every sample; each question is a look at the table.
-
-    Parameters
-    ----------
-    losses : NetworkLosses
-        The losses.
-    clock : Clock, optional
-        The time there is: networks that it does not suffice for are left out.
-    """
+    """All networks with the loss of every sample; each question is a look at the table."""
 
     def __init__(self, losses: NetworkLosses, clock: Clock | None = None) -> None:
         self.losses = losses

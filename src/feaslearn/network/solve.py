@@ -1,4 +1,4 @@
-"""Loss first, then lines: which search to ask, and in which order."""
+"""Networks of least loss and, among these, of fewest lines."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.losses.suboptimality import Suboptimality
 from feaslearn.network.cut_search import CutSearch
 from feaslearn.network.flow_program import FlowProgram, price_levels
-from feaslearn.network.integer_program import FloatArray, IntegerAnswer, Outcome, Rows, all_but
 from feaslearn.network.search import (
     EnumerationSearch,
+    FloatArray,
     Found,
     Limits,
     LineSearch,
     Network,
     Search,
+    all_but,
     no_limits,
 )
 from feaslearn.network.tight_cuts import find_tight_cuts
 from feaslearn.problem.network_samples import dispatch_of
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import Clock
+from feaslearn.solvers.mip import Incumbent, Outcome, Rows
+from feaslearn.tolerances import ACCEPT_TOL
 
 Solver = Literal["auto", "milp", "enumeration"]
 
@@ -52,26 +55,7 @@ class Solved(NamedTuple):
 def solve(
     losses: NetworkLosses, solver: Solver, lazy: bool, sparsest: bool, clock: Clock
 ) -> Solved:
-    """Find a network of least loss and, of these, one with the fewest lines.
-
-    Parameters
-    ----------
-    losses : NetworkLosses
-        The samples and their loss.
-    solver : {"auto", "milp", "enumeration"}
-        Which search to ask.
-    lazy : bool
-        Whether samples are added to the integer program as they are needed.
-    sparsest : bool
-        Whether the number of lines matters.
-    clock : Clock
-        The time there is.
-
-    Returns
-    -------
-    Solved
-        The network; each loss in it was measured exactly.
-    """
+    """Find a network of least loss and, of these, one with the fewest lines."""
     if solver == "auto":
         exact = _solve_by_cuts(losses, sparsest, clock)
         if exact is not None:
@@ -93,31 +77,14 @@ def solve(
         if fewest.network is not None and fewest.value < network.sum():
             network = fewest.network
         if outcome == "optimal":
-            lines_bound = max(lines_bound, float(np.ceil(fewest.bound - 1e-6)))
+            lines_bound = max(lines_bound, float(np.ceil(fewest.bound - ACCEPT_TOL)))
         outcome = outcome if outcome != "optimal" else fewest.outcome
     loss = float(losses.nearest(network)[0].mean())
     return Solved(network, loss, bound, lines_bound, outcome, search)
 
 
 def general_search(losses: NetworkLosses, solver: Solver, lazy: bool, clock: Clock) -> Search:
-    """Return the search that serves any loss.
-
-    Parameters
-    ----------
-    losses : NetworkLosses
-        The samples and their loss.
-    solver : {"auto", "milp", "enumeration"}
-        Which search to ask; "auto" enumerates where there are few networks, and time for them.
-    lazy : bool
-        Whether samples are added to the integer program as they are needed.
-    clock : Clock
-        The time there is.
-
-    Returns
-    -------
-    Search
-        The search.
-    """
+    """Return the search that serves any loss."""
     candidates = losses.candidates
     n_networks = 2.0 ** np.count_nonzero(~candidates.known)
     n_losses = n_networks * losses.n_samples
@@ -159,24 +126,7 @@ def _solve_by_cuts(losses: NetworkLosses, sparsest: bool, clock: Clock) -> Solve
 def training_result(
     name: str, losses: NetworkLosses, solved: Solved, clock: Clock
 ) -> TrainingResult:
-    """Say how a network was learned.
-
-    Parameters
-    ----------
-    name : str
-        The learner, with its parameters.
-    losses : NetworkLosses
-        The samples and their loss.
-    solved : Solved
-        What was found.
-    clock : Clock
-        How long it took, and whether the user ended it.
-
-    Returns
-    -------
-    TrainingResult
-        Status, bounds, time.
-    """
+    """Say how a network was learned."""
     costs, demands, decisions = losses.samples
     returned = dispatch_of(losses.candidates, solved.network, demands, costs)
     ties = [len(price_levels(prices)) < len(prices) - 1 for prices in costs]
@@ -216,13 +166,6 @@ class FlowSearch:
     bounds the loss from below; the answer itself bounds it from above. A network that the program
     misjudges though all samples are there (rounding in the solver) is excluded by name, its exact
     loss remembered.
-
-    Parameters
-    ----------
-    losses : NetworkLosses
-        The samples and their loss.
-    lazy : bool
-        Whether samples are added as they are needed; otherwise all are there from the start.
     """
 
     def __init__(self, losses: NetworkLosses, lazy: bool = True) -> None:
@@ -271,13 +214,8 @@ class FlowSearch:
         while True:
             columns = self.flows.loss_columns()
             allowed = n * (most_loss + self.tolerance - self._left_out())
-            total = Rows(
-                np.array([-np.inf]),
-                np.array([allowed]),
-                np.zeros(len(columns), dtype=np.int64),
-                columns,
-                np.ones(len(columns)),
-            )
+            total = Rows()
+            total.row([(columns, 1.0)], upper=allowed)
             cost = np.zeros(self.flows.program.n_columns)
             cost[: len(weights)] = weights
             answer = self._solve(cost, limits, [*limits.rows(), *excluded, total], clock, None)
@@ -299,11 +237,11 @@ class FlowSearch:
         extra: list[Rows],
         clock: Clock,
         start: Network | None,
-    ) -> IntegerAnswer:
+    ) -> Incumbent:
         self.n_solves += 1
-        return self.flows.program.solve(cost, limits.fixed, extra, clock.left, start)
+        return self.flows.program.best(cost, limits.fixed, extra, clock.left, start)
 
-    def _network(self, answer: IntegerAnswer) -> Network | None:
+    def _network(self, answer: Incumbent) -> Network | None:
         if answer.values is None:
             return None
         return np.asarray(answer.values[: len(self.losses.candidates.lines)] > 0.5)
@@ -315,7 +253,7 @@ class FlowSearch:
             (self._unavoidable.sum() - self._unavoidable[inside].sum()) / len(self._unavoidable)
         )
 
-    def _learn(self, answer: IntegerAnswer, losses: FloatArray, points: FloatArray) -> bool:
+    def _learn(self, answer: Incumbent, losses: FloatArray, points: FloatArray) -> bool:
         """Add the samples that disagree most, and tangents; say whether there was anything."""
         disagree = losses - self._unavoidable
         disagree[list(self.flows.samples)] = 0.0
@@ -347,18 +285,7 @@ class FlowSearch:
 
 
 def unavoidable_losses(losses: NetworkLosses) -> FloatArray:
-    """Return what each sample costs in every network: all lines together allow the most.
-
-    Parameters
-    ----------
-    losses : NetworkLosses
-        The samples and their loss.
-
-    Returns
-    -------
-    ndarray of shape (N,)
-        The distance to the dispatches that the network of all lines allows.
-    """
+    """Return what each sample costs in every network: all lines together allow the most."""
     free = losses.samples._replace(costs=np.zeros_like(losses.samples.costs))
     distance = Suboptimality("l2" if losses.is_squared else "l1")
     everything = np.ones(len(losses.candidates.lines), dtype=bool)
@@ -366,18 +293,7 @@ def unavoidable_losses(losses: NetworkLosses) -> FloatArray:
 
 
 def informative_samples(losses: NetworkLosses) -> list[int]:
-    """Return the samples that say most about lines: far flows, and what all lines cannot explain.
-
-    Parameters
-    ----------
-    losses : NetworkLosses
-        The samples and their loss.
-
-    Returns
-    -------
-    list of int
-        A few samples.
-    """
+    """Return the samples with far flows, and those that all lines cannot explain."""
     candidates = losses.candidates
     _, demands, decisions = losses.samples
     surplus = -demands

@@ -1,4 +1,4 @@
-"""What zero loss says about the cuts of a network."""
+"""Cuts of a network that zero loss makes tight."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.baselines.enumerated_network import EQUAL
-from feaslearn.kernels.set_code import TIE_TOLERANCE
 from feaslearn.losses.network_losses import NetworkLosses
-from feaslearn.network.integer_program import FloatArray
+from feaslearn.network.search import FloatArray
 from feaslearn.problem.candidate_lines import CandidateLines
 from feaslearn.problem.network_samples import NetworkSamples
 from feaslearn.runs import Clock
+from feaslearn.tolerances import GAIN_TOL, TIE_TOL
 
 #: Entries of the table of samples and sets of nodes that are held at once.
 ENTRIES_AT_ONCE = 2**22
@@ -42,21 +41,9 @@ def find_tight_cuts(losses: NetworkLosses, clock: Clock) -> TightCuts | None:
     With ``S`` the plants of the k lowest prices, a feasible x is optimal if ``x(S)`` is
     ``d(T) + f(δT) + C(S - T)`` for some T. Since ``x(T) <= d(T) + f(δT)``, the plants of S outside
     T then deliver all they can, those of T outside S nothing, and the cut is ``x(T) - d(T)``.
-
-    Parameters
-    ----------
-    losses : NetworkLosses
-        The samples.
-    clock : Clock
-        The time there is.
-
-    Returns
-    -------
-    TightCuts or None
-        The conditions.
     """
     candidates, samples = losses.candidates, losses.samples
-    tolerance = EQUAL * float(np.abs(samples.decisions).max())
+    tolerance = GAIN_TOL * float(np.abs(samples.decisions).max())
     surplus = _surplus(candidates, samples)
     capacity = candidates.generator_capacity
     outside = (samples.decisions < -tolerance) | (samples.decisions > capacity + tolerance)
@@ -119,18 +106,7 @@ class _ClauseFinder:
 
 
 def common_capacity(candidates: CandidateLines) -> float | None:
-    """Return the capacity that all lines share, if they do.
-
-    Parameters
-    ----------
-    candidates : CandidateLines
-        The lines there may be.
-
-    Returns
-    -------
-    float or None
-        The capacity.
-    """
+    """Return the capacity that all lines share, if they do."""
     capacity = candidates.line_capacity
     shared = len(capacity) > 0 and capacity[0] > 0.0 and bool((capacity == capacity[0]).all())
     return float(capacity[0]) if shared else None
@@ -140,7 +116,7 @@ def _levels(samples: NetworkSamples) -> Iterator[tuple[NDArray[np.intp], NDArray
     """Yield each set of cheapest plants with the samples in whose prices it is one."""
     order = np.argsort(samples.costs, axis=1, kind="stable")
     steps = np.diff(np.take_along_axis(samples.costs, order, axis=1), axis=1)
-    apart = steps > TIE_TOLERANCE * np.abs(samples.costs).max(axis=1, keepdims=True)
+    apart = steps > TIE_TOL * np.abs(samples.costs).max(axis=1, keepdims=True)
     for place in range(apart.shape[1]):
         rows = np.flatnonzero(apart[:, place])
         sets = np.sort(order[rows, : place + 1], axis=1)

@@ -14,6 +14,7 @@ from feaslearn.plots import region_panels as panels
 from feaslearn.plots.canvas import Units, at_signal, find, labels, pyplot, rows_of_decisions, write
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
+from feaslearn.tolerances import VISIBLE_TOL
 
 Array = NDArray[np.float64]
 
@@ -21,9 +22,6 @@ Array = NDArray[np.float64]
 MOST_DECISIONS = 8
 #: How a region may be seen; both draw more than two decisions in pairs.
 VIEWS = ("auto", "pairs")
-
-#: A region that extends less than this across a direction, relative to its size, is flat there.
-FLAT = 1e-6
 
 
 class RegionDisplay:
@@ -243,10 +241,10 @@ def slopes(region: Region, cost: Array) -> tuple[Array, Array | None]:
     points = np.array([region.minimize(d) for d in np.vstack([directions, -directions])])
     center = points.mean(axis=0)
     _, sizes, axes = np.linalg.svd(points - center, full_matrices=False)
-    size = max(float(sizes[0]), FLAT * max(1.0, float(np.abs(center).max())))
-    basis = axes[sizes > FLAT * size]
+    size = max(float(sizes[0]), VISIBLE_TOL * max(1.0, float(np.abs(center).max())))
+    basis = axes[sizes > VISIBLE_TOL * size]
     down = -(basis.T @ (basis @ cost))
-    if np.linalg.norm(down) <= FLAT * np.linalg.norm(cost):
+    if np.linalg.norm(down) <= VISIBLE_TOL * np.linalg.norm(cost):
         return np.zeros(region.n), None
     if len(basis) != 2:
         return down, None

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from feaslearn.plots.canvas import BLUE, GREY, ORANGE, VERMILION, write
 from feaslearn.region import Region
+from feaslearn.tolerances import GAIN_TOL, ROUNDING
 
 Array = NDArray[np.float64]
 State = Literal["fine", "relaxed", "empty"]
@@ -25,10 +26,6 @@ EMPTY = "no decision satisfies everything here"
 TOLERANCE = 3e-4
 #: Each quarter of a curved outline is halved so often: 4 * 2**6 points at most.
 DEPTH = 6
-#: Points closer than this, relative to the size of the numbers, are one.
-SAME = 1e-7
-#: An extent below this, relative to the largest number, is a rounding error.
-ROUNDING = 1e-12
 
 
 class Scene(NamedTuple):
@@ -193,7 +190,7 @@ def outline(minimize: Callable[[Array], Array], n: int, i: int, j: int) -> Array
     first = np.array([reach(axis) for axis in axes])
     span = np.ptp(first, axis=0)
     # Each decision has units of its own; what is next to nothing beside the other is rounding.
-    flat = SAME * np.abs(first).max(axis=0) + ROUNDING * np.abs(first).max()
+    flat = GAIN_TOL * np.abs(first).max(axis=0) + ROUNDING * np.abs(first).max()
     # Both decisions count alike, whatever their units.
     scale = np.where(span > flat, span, 1.0)
     corners: list[Array] = []
@@ -208,7 +205,7 @@ def _between(
     """Return the points of the outline from one of its points to the next, without these."""
     edge = (end - start) / scale
     length = float(np.hypot(*edge))
-    if length < SAME or depth == 0:
+    if length < GAIN_TOL or depth == 0:
         return []
     normal = np.array([edge[1], -edge[0]]) / length
     found = reach(normal / scale)
@@ -222,9 +219,9 @@ def _tidy(corners: Array, scale: Array, flat: Array) -> Array:
     """Drop corners that repeat the one before, or lie on the line between their neighbours."""
     kept: list[Array] = []
     for corner in corners:
-        if not kept or np.abs((corner - kept[-1]) / scale).max() > SAME:
+        if not kept or np.abs((corner - kept[-1]) / scale).max() > GAIN_TOL:
             kept.append(corner)
-    if len(kept) > 1 and np.abs((kept[0] - kept[-1]) / scale).max() <= SAME:
+    if len(kept) > 1 and np.abs((kept[0] - kept[-1]) / scale).max() <= GAIN_TOL:
         kept.pop()
     if (np.ptp(corners, axis=0) <= flat).all():
         return np.asarray(kept[:1])
@@ -235,5 +232,5 @@ def _tidy(corners: Array, scale: Array, flat: Array) -> Array:
         turn = behind[:, 0] * ahead[:, 1] - behind[:, 1] * ahead[:, 0]
         size = np.hypot(*ahead.T) * np.hypot(*behind.T)
         back = (ahead * behind).sum(axis=1) < 0.0
-        points = points[(turn > SAME * size) | back]
+        points = points[(turn > GAIN_TOL * size) | back]
     return points

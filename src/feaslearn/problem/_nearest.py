@@ -10,16 +10,17 @@ from scipy import sparse
 
 from feaslearn.exceptions import SolverError
 from feaslearn.problem.forward_problem import FloatArray, Norm
-from feaslearn.sets.warm_program import (
-    BELIEVED,
+from feaslearn.solvers.conic import interior_point
+from feaslearn.solvers.conic_form import Cone
+from feaslearn.solvers.highs import (
     Bounds,
     WarmProgram,
     name_rows,
     raise_failures,
     raise_violations,
 )
+from feaslearn.tolerances import FEASIBILITY_TOL, TIGHT_TOL
 
-CONIC_TOLERANCE = 1e-10
 ORDER = {"l1": 1, "l2": 2, "linf": np.inf}
 
 
@@ -29,22 +30,6 @@ def distances(
     """Measure how far each point is from the polyhedron of its sample.
 
     ``min { ||x - (y_1..y_n)|| : row_lower <= M y <= row_upper, lower <= y <= upper }``
-
-    Parameters
-    ----------
-    points : ndarray of shape (N, n)
-        The points x; NaN entries do not count.
-    matrix : sparse array of shape (m, v)
-        The matrix M, v >= n.
-    bounds : Bounds
-        The bounds of each sample.
-    norm : {"l1", "l2", "linf"}
-        The norm.
-
-    Returns
-    -------
-    ndarray of shape (N,)
-        The distances.
     """
     nearest = {"l1": _nearest_l1, "l2": _nearest_l2, "linf": _nearest_linf}[norm]
     gaps = np.nan_to_num(points - nearest(points, matrix, bounds), nan=0.0)
@@ -124,7 +109,7 @@ def _nearest_l2(points: FloatArray, matrix: sparse.csc_array, bounds: Bounds) ->
     raise_failures(statuses)
     raise_violations(nearest @ table.T, lower, upper)
     size = 1.0 + np.abs(np.nan_to_num(points, nan=0.0)).max(axis=1)
-    bad = np.flatnonzero(gaps > BELIEVED * size)
+    bad = np.flatnonzero(gaps > FEASIBILITY_TOL * size)
     if len(bad):
         raise SolverError(
             f"the distance at {name_rows(bad)} is certain to {gaps[bad].max():.2g} only: "
@@ -134,17 +119,7 @@ def _nearest_l2(points: FloatArray, matrix: sparse.csc_array, bounds: Bounds) ->
 
 
 class _ConeProgram:
-    """The l2 distance to every polyhedron whose equations and inequalities are the same rows.
-
-    Parameters
-    ----------
-    table : sparse array of shape (m + v, v)
-        The rows of M, then one row for each variable.
-    equal, above, below : ndarray of bool
-        The rows that are equations, that have an upper and that have a lower bound.
-    seen : ndarray of bool
-        The entries of the point that count.
-    """
+    """The l2 distance to every polyhedron whose equations and inequalities are the same rows."""
 
     def __init__(
         self,
@@ -154,34 +129,22 @@ class _ConeProgram:
         below: NDArray[np.bool_],
         seen: NDArray[np.bool_],
     ) -> None:
-        import clarabel
-
-        self._clarabel: Any = clarabel
         self._equal, self._above, self._below, self._seen = equal, above, below, seen
         v = table.shape[1]
         signed = sparse.vstack([table[np.flatnonzero(equal)], table[np.flatnonzero(above)]])
         select = sparse.csr_array(sparse.eye(len(seen), v))[np.flatnonzero(seen)]
         bounded = sparse.vstack([signed, -table[np.flatnonzero(below)]])
-        # Clarabel knows sparse matrices only, not sparse arrays.
         self._matrix = sparse.csc_matrix(
             _blocks([[bounded, None], [None, -np.ones((1, 1))], [select, None]])
         )
-        sizes = [
-            (clarabel.ZeroConeT, equal.sum()),
-            (clarabel.NonnegativeConeT, above.sum() + below.sum()),
+        self._cones = [
+            Cone("zero", int(equal.sum())),
+            Cone("nonnegative", int(above.sum() + below.sum())),
             # Where no entry counts, t >= 0 is all that is left; a second-order cone has two rows.
-            (
-                clarabel.SecondOrderConeT if seen.any() else clarabel.NonnegativeConeT,
-                1 + seen.sum(),
-            ),
+            Cone("second-order" if seen.any() else "nonnegative", int(1 + seen.sum())),
         ]
-        self._cones = [cone(int(size)) for cone, size in sizes if size]
         self._cost = np.append(np.zeros(v), 1.0)
         self._quadratic = sparse.csc_matrix((v + 1, v + 1))
-        self._settings: Any = clarabel.DefaultSettings()
-        self._settings.verbose = False
-        self._settings.tol_feas = CONIC_TOLERANCE
-        self._settings.tol_gap_abs = self._settings.tol_gap_rel = CONIC_TOLERANCE
 
     def solve(
         self, point: FloatArray, lower: FloatArray, upper: FloatArray
@@ -196,9 +159,9 @@ class _ConeProgram:
                 point[self._seen],
             ]
         )
-        solution = self._clarabel.DefaultSolver(
-            self._quadratic, self._cost, self._matrix, right, self._cones, self._settings
-        ).solve()
+        solution = interior_point(
+            self._quadratic, self._cost, self._matrix, right, self._cones, TIGHT_TOL
+        )
         status = str(solution.status)
         # Answers short of the last digits are kept: their residuals are checked afterwards.
         if status in ("Solved", "AlmostSolved", "InsufficientProgress"):

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import Problems
 from feaslearn.messages import list_first
-from feaslearn.problem.forward_problem import FloatArray, check_count
+from feaslearn.parameters import Integer, check_value
+from feaslearn.problem.forward_problem import FloatArray
 from feaslearn.problem.network_parts import check_capacity
 
 Node = Hashable
@@ -143,7 +144,7 @@ Pairs = dict[frozenset[int], Line]
 
 def _labels(problems: Problems, nodes: int | Sequence[Node]) -> tuple[Node, ...] | None:
     if isinstance(nodes, Integral) or not isinstance(nodes, Iterable):
-        if not check_count(problems, "nodes", nodes):
+        if not check_value("nodes", nodes, Integer(1), problems):
             return None
         nodes = range(1, int(nodes) + 1)
     labels = tuple(nodes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -10,9 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import Problems
 from feaslearn.messages import describe_non_finite
+from feaslearn.parameters import Either
 
 FloatArray = NDArray[np.float64]
 Norm = Literal["l1", "l2", "linf"]
+NORM = Either(*get_args(Norm))
 
 
 @runtime_checkable
@@ -42,29 +43,6 @@ class ForwardProblem(Protocol):
     ) -> FloatArray:
         """Return the distance of each decision to all minimisers of ``c`` over ``R(s)``."""
         ...
-
-
-def check_count(problems: Problems, name: str, value: object) -> bool:
-    """Add a problem unless the value is an integer of at least one; say whether it is.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where to say what is wrong.
-    name : str
-        The argument's name.
-    value : object
-        Its value.
-
-    Returns
-    -------
-    bool
-        Whether the value can be used.
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
-        problems.add(f"{name} is {value!r}, expected an integer of at least 1")
-        return False
-    return True
 
 
 def check_table(
@@ -126,18 +104,3 @@ def check_same_length(problems: Problems, **tables: FloatArray) -> None:
     if not problems and len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} {length}" for name, length in lengths.items())
         problems.add(f"the number of rows differs: {told}; give one row for each sample")
-
-
-def check_norm(problems: Problems, norm: str) -> None:
-    """Add a problem if ``norm`` is none of the norms that distances are measured in.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where to say what is wrong.
-    norm : str
-        The name to check.
-    """
-    if norm not in get_args(Norm):
-        known = ", ".join(repr(name) for name in get_args(Norm))
-        problems.add(f"norm is {norm!r}, expected one of {known}")

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.exceptions import DataError, Problems
+from feaslearn.parameters import check_value
 from feaslearn.problem.forward_problem import (
+    NORM,
     FloatArray,
     Norm,
-    check_norm,
     check_same_length,
     check_table,
 )
@@ -198,7 +199,7 @@ class LearnedProblem:
         """Check the tables, and return the features and then the others in their order."""
         features = self._features(signals)
         problems = Problems()
-        check_norm(problems, norm)
+        check_value("norm", norm, NORM, problems)
         n = self._n_decisions(features.shape[1])
         tables = {"signals": features}
         for name, table in others.items():

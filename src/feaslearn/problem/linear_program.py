@@ -9,17 +9,18 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from feaslearn.exceptions import DataError, Problems, SolverError
+from feaslearn.parameters import check_value
 from feaslearn.problem._nearest import distances
 from feaslearn.problem.forward_problem import (
+    NORM,
     FloatArray,
     Norm,
-    check_norm,
     check_same_length,
     check_table,
 )
-from feaslearn.sets.warm_program import Answers, Bounds, WarmProgram, name_rows, raise_failures
+from feaslearn.solvers.highs import Answers, Bounds, WarmProgram, name_rows, raise_failures
+from feaslearn.tolerances import EXACT_TOL, SOLVED_ZERO
 
-DUAL_TOLERANCE = 1e-8
 """A multiplier below this, relative to the largest cost, does not decide anything (a tie)."""
 
 
@@ -234,14 +235,14 @@ class LinearProgram:
                 problems, name, table, self.n_decisions, allow_nan=name == "decisions"
             )
         check_same_length(problems, **tables)
-        check_norm(problems, norm)
+        check_value("norm", norm, NORM, problems)
         problems.raise_if_any(DataError, f"LinearProgram.{caller}")
         return list(tables.values())
 
     def _bounds(self, signals: FloatArray) -> Bounds:
         row_lower, row_upper = self.row_lower.evaluate(signals), self.row_upper.evaluate(signals)
         # Two sides of one equation, evaluated apart, may differ in the last digit.
-        close = np.isfinite(row_lower) & np.isclose(row_lower, row_upper, rtol=1e-13, atol=0.0)
+        close = np.isfinite(row_lower) & np.isclose(row_lower, row_upper, rtol=EXACT_TOL, atol=0.0)
         row_upper = np.where(close, row_lower, row_upper)
         shape = (len(signals), self.matrix.shape[1])
         lower, upper = np.broadcast_to(self.lower, shape), np.broadcast_to(self.upper, shape)
@@ -288,7 +289,7 @@ def _sparse(matrix: Any) -> sparse.csc_array:
 def _pressed(
     duals: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    on_lower, on_upper = duals > DUAL_TOLERANCE, duals < -DUAL_TOLERANCE
+    on_lower, on_upper = duals > SOLVED_ZERO, duals < -SOLVED_ZERO
     nothing = (on_lower & np.isinf(lower)) | (on_upper & np.isinf(upper))
     if nothing.any():
         bad = np.flatnonzero(nothing.any(axis=1))

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.exceptions import Problems
-from feaslearn.problem.forward_problem import FloatArray, check_count
+from feaslearn.parameters import Integer, check_value
+from feaslearn.problem.forward_problem import FloatArray
 
 
 class NetworkParts(NamedTuple):
@@ -44,7 +45,7 @@ def check_network(
     NetworkParts
         The parts; not to be used if a problem was added.
     """
-    if not check_count(problems, "n_nodes", n_nodes):
+    if not check_value("n_nodes", n_nodes, Integer(1), problems):
         return NetworkParts((), (), np.empty(0), np.empty(0))
     pairs = _check_lines(problems, lines, n_nodes)
     nodes = _check_plants(problems, plants, n_nodes)

@@ -15,7 +15,7 @@ from feaslearn.kernels.polymatroid import cheapest_dispatch
 from feaslearn.messages import find_columns, list_first
 from feaslearn.problem.candidate_lines import CandidateLines
 from feaslearn.problem.forward_problem import FloatArray
-from feaslearn.sets.warm_program import name_rows
+from feaslearn.solvers.highs import name_rows
 
 
 class NetworkSignals(NamedTuple):

@@ -21,21 +21,21 @@ from feaslearn.messages import column_label, list_first, row_number
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.parameters import FitProblems, check_combination, check_parameters
 from feaslearn.regressor.sample_reader import SampleReader
-from feaslearn.sets.conic_solver import nearest_by_solver
 from feaslearn.sets.half_spaces import HalfSpaces
-from feaslearn.trainers.sample_order import MOST_SORTED
+from feaslearn.solvers.conic import nearest_by_solver
+from feaslearn.tolerances import ACCEPT_TOL, LSTSQ_TOL, ROUNDING
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
 
 Array = NDArray[np.float64]
 
+#: Tables with more samples are read in shards; chunks with as few are read into memory.
+FEW_ROWS = 20_000
 #: Samples that a message names.
 NAMED = 5
-#: Rows that a solver's answer misses by less are met, and forces that are smaller are none.
-CLOSE = 1e-6
-#: What an exact answer may break a row by, and how far it may be from that of the solver.
-HOLDS, FAR = 1e-12, 1e-4
+#: How far an exact answer may be from that of the solver.
+FAR = 1e-4
 
 
 class FitData(NamedTuple):
@@ -247,7 +247,7 @@ def _shards(table: Shard, read: SampleReader, known: Array | None) -> TableShard
     else:
         table = table._replace(weights=weights / weights.sum())
     rows = TableShards(table, read)
-    if rows.n_rows > MOST_SORTED and known is None and read.features.transformer is None:
+    if rows.n_rows > FEW_ROWS and known is None and read.features.transformer is None:
         return rows
     whole = rows.whole()
     if known is not None:
@@ -389,15 +389,15 @@ def _on_active_rows(rows: HalfSpaces, target: Array, near: Array) -> Array:
 
     It is the projection onto those rows that are met with equality and push back.
     """
-    active = rows.b - rows.A @ near <= CLOSE * (1.0 + np.abs(rows.b))
+    active = rows.b - rows.A @ near <= ACCEPT_TOL * (1.0 + np.abs(rows.b))
     for _ in range(len(near) + 1):
         K = np.vstack([rows.E, rows.A[active]])
         gap = np.concatenate([rows.e, rows.b[active]]) - K @ target
-        forces = np.linalg.lstsq(K @ K.T, gap, rcond=1e-12)[0]
-        wrong = forces[len(rows.E) :] > CLOSE
+        forces = np.linalg.lstsq(K @ K.T, gap, rcond=LSTSQ_TOL)[0]
+        wrong = forces[len(rows.E) :] > ACCEPT_TOL
         if not wrong.any():
             break
         active[np.flatnonzero(active)[wrong]] = False
     found = target + K.T @ forces
-    holds = (rows.A @ found <= rows.b + HOLDS * (1.0 + np.abs(rows.b))).all()
+    holds = (rows.A @ found <= rows.b + ROUNDING * (1.0 + np.abs(rows.b))).all()
     return found if holds and np.abs(found - near).max() <= FAR else near

@@ -7,30 +7,28 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import null_space, qr
+from scipy.linalg import qr
 
 from feaslearn.data import Shard
 from feaslearn.exceptions import SolverError
 from feaslearn.hypotheses import Blend, Facets
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.kernels.small_lp import OPTIMAL
 from feaslearn.known import KnownLimits
 from feaslearn.regressor.checks import FitData
 from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import remark
-from feaslearn.sets.checked_program import CheckedProgram
+from feaslearn.solvers.highs import CheckedProgram
+from feaslearn.solvers.small_lp_kernels import OPTIMAL
+from feaslearn.tolerances import SAME_TOL, ZERO_PRICE
 from feaslearn.trainers import Trained
+from feaslearn.trainers.facets.hyperplanes import identified
 
 Array = NDArray[np.float64]
 
 #: Terms are left out where they move a row by less than this share of its largest term.
 NEGLIGIBLE = 2e-3
-#: A column whose spread is a smaller share of the largest one is constant.
-STILL = 1e-9
-#: Prices below this share of the largest cost are rounding.
-NO_PRICE = 1e-9
 #: Samples that are looked at; where there are more, some stand for all.
 LOOKED_AT = 10_000
 #: Facets of two regions are the same if their normals differ by less than this.
@@ -48,8 +46,10 @@ def summarize(
         features, known = data.known.shape.split(rows.features)
         rows = rows._replace(features=features)
     names = reader.outputs.names or [f"x{j}" for j in range(reader.n_decisions)]
+    result = trained.result
+    error = result.details.get("error of decisions", 0.0)
     return facet_table(
-        hypothesis, trained.theta, rows, names, data.features.names, trained.result.others, known
+        *(hypothesis, trained.theta, rows, names, data.features.names, result.others, known, error)
     )
 
 
@@ -61,6 +61,7 @@ def facet_table(
     terms: Sequence[str],
     others: Sequence[Array] = (),
     known: KnownLimits | None = None,
+    error: float = 0.0,
 ) -> FacetTable | None:
     """Return the table of a model with facets, or None.
 
@@ -78,6 +79,8 @@ def facet_table(
         Parameters from other starts, in which the same facets are looked for.
     known : KnownLimits, default=None
         What is known of the training data beside the facets.
+    error : float, default=0.0
+        Standard deviation of errors in the decisions, in units of their spread.
 
     Returns
     -------
@@ -98,7 +101,9 @@ def facet_table(
     if step > 1:
         data = Shard(*(np.ascontiguousarray(part[::step]) for part in data))
         known = None if known is None else known.rows(slice(None, None, step))
-    found = _merged([facet for rows in regions for facet in _facets(rows, data, writer, known)])
+    found = _merged(
+        [facet for rows in regions for facet in _facets(rows, data, writer, known, error)]
+    )
     if isinstance(hypothesis, Facets):
         for other in others:
             again = _facets(hypothesis.rows(other, n, k), data, writer, known)
@@ -111,22 +116,27 @@ def facet_table(
 
 
 def _facets(
-    rows: FacetRows, data: Shard, writer: _Writer, known: KnownLimits | None
+    rows: FacetRows,
+    data: Shard,
+    writer: _Writer,
+    known: KnownLimits | None,
+    error: float = 0.0,
 ) -> list[LearnedFacet]:
     """Describe the facets of one region; those that lie in the equalities say nothing."""
     solutions = rows.solve(data.features, data.costs, known)
     prices = solutions.prices[:, len(rows.E) :]
-    paid = prices > NO_PRICE * np.abs(data.costs).max(axis=1, keepdims=True)
+    paid = prices > ZERO_PRICE * np.abs(data.costs).max(axis=1, keepdims=True)
     paid &= (solutions.status == OPTIMAL)[:, None]
-    basis = null_space(rows.E) if len(rows.E) else np.eye(data.costs.shape[1])
-    points = np.hstack([solutions.decisions @ basis, data.features])
+    complete = ~np.isnan(data.decisions).any(axis=1)
+    features, costs, decisions, *_ = (np.asarray(part)[complete] for part in data)
+    sure = identified(rows, features, costs, decisions, error)
     across = np.linalg.lstsq(rows.E.T, rows.a.T, rcond=None)[0].T if len(rows.E) else 0.0
     normals = rows.a - across @ rows.E if len(rows.E) else rows.a
     limits = rows.f - across @ rows.e if len(rows.E) else rows.f
     found = []
     for j, (a, f) in enumerate(zip(normals, limits, strict=True)):
         length = float(np.linalg.norm(a))
-        if length <= NO_PRICE:
+        if length <= ZERO_PRICE:
             continue
         binding = paid[:, j]
         found.append(
@@ -136,7 +146,7 @@ def _facets(
                 f / length,
                 int(binding.sum()),
                 length * float(prices[binding, j].mean()) if binding.any() else 0.0,
-                _determined(points[binding], points),
+                bool(sure[j]),
             )
         )
     return found
@@ -159,16 +169,6 @@ def _sparsest(a: Array, f: Array, rows: FacetRows) -> tuple[Array, Array]:
     a, f = a - multiples @ rows.E, f - multiples @ rows.e
     length = np.linalg.norm(a)
     return a / length, f / length
-
-
-def _determined(binding: Array, points: Array) -> bool:
-    """Say whether only one hyperplane goes through the points in which a facet binds."""
-    size = points.shape[1]
-    if len(binding) < size - 1:
-        return False
-    spread = np.nanstd(points, axis=0)
-    scaled = binding / np.where(spread > 0.0, spread, 1.0)
-    return bool(np.linalg.matrix_rank(scaled, tol=1e-7 * np.abs(scaled).max()) >= size - 1)
 
 
 def _merged(facets: list[LearnedFacet]) -> list[LearnedFacet]:
@@ -208,7 +208,7 @@ class _Writer:
         spread = np.nanstd(data.decisions, axis=0)
         # Columns that never move count by the size of the others.
         usual = float(spread.max()) or float(np.nanmax(np.abs(data.decisions))) or 1.0
-        self.spread = np.where(spread > STILL * usual, spread, usual)
+        self.spread = np.where(spread > SAME_TOL * usual, spread, usual)
         self.moves = np.append(1.0, np.std(data.features[:, 1:], axis=0))
 
     def inequality(self, a: Array, f: Array) -> str:

@@ -14,11 +14,9 @@ from feaslearn.data import column_names
 from feaslearn.exceptions import FeaslearnWarning, Problems
 from feaslearn.known import KnownLimits
 from feaslearn.messages import list_first, row_number
+from feaslearn.tolerances import FEASIBILITY_TOL
 
 Array = NDArray[np.float64]
-
-#: Known rows that are broken by more than this share of their size are.
-BROKEN = 1e-7
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ def warn_of_empty_regions(
     if known is not None and decisions is not None:
         what = "has no decision that satisfies the known constraints"
         returned = "the decision nearest to it that does"
-        broken = rows[known.rows(rows).broken(decisions[rows], BROKEN)]
+        broken = rows[known.rows(rows).broken(decisions[rows], FEASIBILITY_TOL)]
         if len(broken):
             _warn_of_contradictions(broken, known.rows(broken).beyond(decisions[broken]))
             rows = np.setdiff1d(rows, broken)

@@ -14,6 +14,7 @@ from feaslearn.data import Shard
 from feaslearn.exceptions import DataError, FeaslearnError, Problems, SetError, UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
+from feaslearn.parameters import Constraints, Either, Integer, Is, an_instance, check_value
 from feaslearn.trainers import Trainer
 from feaslearn.trainers.ridge_choice import with_size
 
@@ -23,33 +24,29 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 LOSSES: dict[str, type[Loss]] = {"predictability": Predictability, "suboptimality": Suboptimality}
+#: Numbers of threads that joblib knows.
+N_JOBS = Either(None, Integer(besides=0))
+CONSTRAINTS: Constraints = {
+    "hypothesis": Is(
+        lambda value: value is None or isinstance(value, Hypothesis),
+        "a hypothesis such as Affine(Simplex(9))",
+    ),
+    "trainer": Either("auto", an_instance(Trainer, "one of feaslearn.trainers")),
+    "sense": Either("min", "max"),
+    "verbose": Is(lambda value: isinstance(value, Integral), "an integer"),
+    "n_jobs": N_JOBS,
+}
 
 
 def check_parameters(
     model: RegionRegressor, problems: FitProblems
 ) -> tuple[Loss | None, np.random.Generator | None]:
     """Check what needs no data; return the loss and the generator, where they can be made."""
-    if model.hypothesis is not None and not isinstance(model.hypothesis, Hypothesis):
-        problems.add(
-            f"hypothesis={model.hypothesis!r} is not a hypothesis such as Affine(Simplex(9))"
-        )
+    for name, constraint in CONSTRAINTS.items():
+        check_value(name, getattr(model, name), constraint, problems)
     if isinstance(model.trainer, Trainer):
         model.trainer.check(problems)
-    elif not isinstance(model.trainer, str) or model.trainer != "auto":
-        problems.add(f"trainer={model.trainer!r} is neither 'auto' nor one of feaslearn.trainers")
-    if model.sense not in ("min", "max"):
-        problems.add(f"sense={model.sense!r} is neither 'min' nor 'max'")
-    if not isinstance(model.verbose, Integral):
-        problems.add(f"verbose={model.verbose!r} is not a whole number")
-    check_n_jobs(model.n_jobs, problems)
     return _check_loss(model.loss, problems), _check_random_state(model.random_state, problems)
-
-
-def check_n_jobs(n_jobs: object, problems: Problems) -> None:
-    """Add a problem unless it is a number of threads that joblib knows."""
-    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and (not whole or n_jobs == 0):
-        problems.add(f"n_jobs={n_jobs!r} is neither None nor a whole number other than 0")
 
 
 def _check_loss(loss: Any, problems: FitProblems) -> Loss | None:

@@ -23,7 +23,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.kernels.predictability import SQUARED_L2
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.messages import list_first, row_number
-from feaslearn.regressor.checks import FitData
+from feaslearn.regressor.checks import FEW_ROWS, FitData
 from feaslearn.regressor.parameters import FitProblems, check_combination, check_parameters
 from feaslearn.regressor.sample_reader import SampleReader
 from feaslearn.runs.checkpoint import fingerprint
@@ -38,7 +38,6 @@ from feaslearn.trainers.automatic import (
 from feaslearn.trainers.contest import FOLDS, MOST_SAMPLES, some_samples
 from feaslearn.trainers.ridge_choice import choose_size
 from feaslearn.trainers.running import carried_out, survey_chunks
-from feaslearn.trainers.sample_order import MOST_SORTED
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -249,8 +248,8 @@ class _ChunkedFitFit:
         if trainer.chunks == "sums":
             survey_chunks(objective)
             objective = objective.normalized()
-            if objective.n_samples <= MOST_SORTED:
-                # So few are read into memory: what is done to them there does not fit chunks.
+            if objective.n_samples <= FEW_ROWS:
+                # So few are read once and stay in memory.
                 objective = replace(objective, shards=list(shards(objective.whole())))
         return trainer.train(objective.within("training"), random)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from feaslearn.plots.learning_curve_display import recorded_losses
 from feaslearn.report.samples import Samples
+from feaslearn.tolerances import ROUNDING, SAME_TOL
 
 Array = NDArray[np.float64]
 
@@ -217,7 +218,7 @@ def nice_steps(low: float, high: float, count: int = 5) -> list[float]:
     """
     step = 10.0 ** math.floor(math.log10((high - low) / count))
     step *= next(f for f in (1.0, 2.0, 5.0, 10.0) if (high - low) / (f * step) <= count + 0.5)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    first, last = math.ceil(low / step - SAME_TOL), math.floor(high / step + SAME_TOL)
     # Written with ten digits and read again, 0.6000000000000001 is 0.6.
     return [float(f"{i * step:.10g}") for i in range(first, last + 1)]
 
@@ -239,7 +240,7 @@ def _range(values: Sequence[float] | Array) -> tuple[float, float]:
 
 def _log_range(values: Array) -> tuple[float, float]:
     # Losses down to rounding errors would leave no room for the rest.
-    low, high = max(float(values.min()), 1e-12 * float(values.max())), float(values.max())
+    low, high = max(float(values.min()), ROUNDING * float(values.max())), float(values.max())
     return low / 1.2, high * 1.2
 
 

@@ -22,7 +22,8 @@ from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
 from feaslearn.io.table import Frame
 from feaslearn.metrics import Mean, pooled_r2
 from feaslearn.report.samples import Samples
-from feaslearn.trainers.progress import ProgressBar
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.tolerances import ROUNDING, VISIBLE_TOL
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -35,8 +36,6 @@ FOLDS = 5
 MOST_ROWS, MOST_TRAINING_ROWS = 5000, 20_000
 #: A model is fitted once more for each part if that takes no longer than this.
 REFIT_SECONDS = 60.0
-#: Training losses closer than this, relatively, are of the same rows.
-SAME = 1e-6
 
 
 class Line(NamedTuple):
@@ -162,7 +161,7 @@ def is_training(samples: Samples) -> bool:
     """Say whether the training loss is that of these rows."""
     loss = float(np.nanmean(np.square(samples.distances)))
     told = samples.model.result_.returned_loss
-    return bool(abs(loss - told) <= SAME * max(loss, told, 1e-12))
+    return bool(abs(loss - told) <= VISIBLE_TOL * max(loss, told, ROUNDING))
 
 
 def _copy(samples: Samples) -> Any:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from feaslearn.data.diagnostics import outliers
 from feaslearn.messages import list_first
 from feaslearn.report.samples import Samples
+from feaslearn.tolerances import SAME_TOL
 
 Array = NDArray[np.float64]
 
@@ -110,7 +111,7 @@ def _conflicts(samples: Samples) -> Iterator[Finding]:
     seen = np.nan_to_num(samples.observed)
     order = np.argsort(groups, kind="stable")
     same = np.diff(groups[order]) == 0
-    differ = np.abs(np.diff(seen[order], axis=0)).max(axis=1, initial=0.0) > 1e-9 * max(
+    differ = np.abs(np.diff(seen[order], axis=0)).max(axis=1, initial=0.0) > SAME_TOL * max(
         1.0, float(np.abs(seen).max())
     )
     gaps = np.asarray(np.isnan(samples.observed[order]).any(axis=1))

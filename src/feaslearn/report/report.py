@@ -28,6 +28,7 @@ from feaslearn.report.samples import Samples, fitting_samples
 from feaslearn.report.scene import scene
 from feaslearn.report.words import facet_table
 from feaslearn.results import TrainingResult
+from feaslearn.tolerances import SAME_TOL, TINY
 
 Array = NDArray[np.float64]
 
@@ -207,8 +208,10 @@ def render_report(
 def worst_rows(samples: Samples) -> list[WorstRow]:
     """Return the rows furthest from their predictions, the worst first."""
     distances = np.nan_to_num(samples.distances)
-    size = max(1e-300, float(np.nanmax(np.abs(samples.observed), initial=0.0)))
-    order = [i for i in np.argsort(-distances, kind="stable")[:WORST] if distances[i] > 1e-9 * size]
+    size = max(TINY, float(np.nanmax(np.abs(samples.observed), initial=0.0)))
+    order = [
+        i for i in np.argsort(-distances, kind="stable")[:WORST] if distances[i] > SAME_TOL * size
+    ]
     return [
         WorstRow(
             samples.place(int(i)),

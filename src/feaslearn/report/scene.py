@@ -22,8 +22,9 @@ from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
 from feaslearn.report.samples import Samples
+from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.trainers.progress import ProgressBar
+from feaslearn.tolerances import SAME_TOL, TINY
 
 Array = NDArray[np.float64]
 
@@ -195,7 +196,7 @@ def _points(samples: Samples, signal: Array, directions: Array) -> list[list[flo
         found = _reached(region, directions)
     except (EmptySetError, FeaslearnWarning, InfeasibleProblemError):
         return None
-    size = max(1e-300, float(np.abs(found).max()))
+    size = max(TINY, float(np.abs(found).max()))
     _, first = np.unique((found / size).round(9), axis=0, return_index=True)
     points: list[list[float]] = found[np.sort(first)].tolist()
     return points
@@ -250,7 +251,7 @@ def _known(known: ResolvedKnown, signals: Array) -> dict[str, Any] | None:
     constant, ends, here = sides[0][0], sides[1], sides[2]
     there = np.isfinite(constant)
     slopes = np.where(there, ends, 0.0) - np.where(there, constant, 0.0)
-    if not np.allclose(constant + signals @ slopes, here, rtol=1e-9, atol=1e-9):
+    if not np.allclose(constant + signals @ slopes, here, rtol=SAME_TOL, atol=SAME_TOL):
         return None
     return {
         "G": known.shape.G.tolist(),

@@ -21,6 +21,7 @@ from feaslearn.region import Region
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.reader import decision_names
 from feaslearn.report.samples import Samples
+from feaslearn.tolerances import SAME_TOL
 
 Array = NDArray[np.float64]
 
@@ -141,7 +142,7 @@ def _kind(samples: Samples) -> str:
         ]
         return f"The region is bounded by {', '.join(parts[:-1])} and {parts[-1]}."
     if isinstance(hypothesis, Minkowski):
-        terms = hypothesis.scales(samples.model.theta_, samples.features, n).max(axis=0) > 1e-9
+        terms = hypothesis.scales(samples.model.theta_, samples.features, n).max(axis=0) > SAME_TOL
         return (
             f"The region is a sum of {_count(int(terms.sum()), 'part', 'parts')}, each a simple "
             "choice of which the size was learned."

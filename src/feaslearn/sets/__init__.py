@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.box import Box
-from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.conic_set import ConicSet
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.hypersimplex import Hypersimplex
@@ -14,6 +13,7 @@ from feaslearn.sets.polytope import Polytope
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.product import Product
 from feaslearn.sets.simplex import Simplex
+from feaslearn.solvers.conic_form import Cone, ConicForm
 
 __all__ = [
     "AffineImage",

@@ -10,15 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError
-from feaslearn.kernels.nearest import can_project, nearest_rows
-from feaslearn.kernels.set_code import SetCode
-from feaslearn.sets.conic_solver import (
-    NORM_ORDERS,
-    Nearest,
-    nearest_by_solver,
-    nearest_listed,
-    unit,
-)
 from feaslearn.sets.half_spaces import (
     HalfSpaces,
     distinct,
@@ -26,7 +17,16 @@ from feaslearn.sets.half_spaces import (
     flat_dimension,
     half_spaces_of_points,
 )
-from feaslearn.sets.sizes import MOST_VERTICES, extent_of, powers_of_two
+from feaslearn.solvers.conic import (
+    NORM_ORDERS,
+    Nearest,
+    nearest_by_solver,
+    nearest_listed,
+    unit,
+)
+from feaslearn.solvers.nearest_kernels import can_project, nearest_rows
+from feaslearn.solvers.oracle_kernels import SetCode
+from feaslearn.tolerances import ACCEPT_TOL, MOST_VERTICES, ROUNDING, extent_of, powers_of_two
 
 if TYPE_CHECKING:
     from feaslearn.sets.primitive_set import PrimitiveSet, Ties
@@ -35,10 +35,6 @@ Array = NDArray[np.float64]
 
 #: A map whose condition number is below this is inverted.
 INVERTIBLE = 1e10
-#: What solvers leave of a zero.
-LAST_DIGITS = 1e-12
-#: What is smaller than this beside the place of an image is no size of it.
-ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +167,8 @@ class AffineImage:
         zero by a solver's account, the last digits do not count either.
         """
         rows = np.atleast_2d(np.asarray(X, dtype=float))
-        size = extent_of(self.matrix, ROUNDING * self.offset)
-        allowed = max(tolerance * size, LAST_DIGITS * self.is_point)
+        size = extent_of(self.matrix, ACCEPT_TOL * self.offset)
+        allowed = max(tolerance * size, ROUNDING * self.is_point)
         return np.array([self.distance(x) <= allowed for x in rows])
 
     def bounding_box(self) -> tuple[Array, Array]:

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import EmptySetError, TooManyVerticesError
-from feaslearn.sets.conic_form import Cone, ConicForm
+from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.tolerances import INSIDE_TOL
 
 Array = NDArray[np.float64]
 
-#: A row may be broken by this much, relative to the sizes of its terms.
-ROUNDING = 1e-9
 #: More beginnings of points than this are not followed.
 MOST_BEGUN = 100_000
 
@@ -48,7 +47,7 @@ def _listed(H: bytes, h: bytes, shape: tuple[int, int], cones: tuple[Cone, ...])
     # An equality is two inequalities.
     rows = np.vstack([form.H, -form.H[equal]])
     right = np.concatenate([form.h, -form.h[equal]])
-    right = right - ROUNDING * np.abs(rows).sum(axis=1)
+    right = right - INSIDE_TOL * np.abs(rows).sum(axis=1)
     begun = np.empty((1, 0))
     for entry in range(shape[1]):
         begun = np.vstack([np.insert(begun, entry, value, axis=1) for value in (1.0, 0.0)])
@@ -64,7 +63,7 @@ def nearest_points(points: Array, Z: Array) -> Array:
     # Binary points all have small whole squares: the expansion is as exact as the differences.
     squares = (points**2).sum(axis=1) - 2.0 * Z @ points.T
     sizes = np.abs(Z).max(axis=1, keepdims=True, initial=1.0)
-    limits = squares.min(axis=1, keepdims=True) + ROUNDING * sizes
+    limits = squares.min(axis=1, keepdims=True) + INSIDE_TOL * sizes
     return np.asarray(points[(squares <= limits).argmax(axis=1)])
 
 

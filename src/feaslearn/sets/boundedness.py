@@ -11,8 +11,8 @@ from feaslearn.exceptions import (
     UnboundedProblemError,
     UnboundedSetError,
 )
-from feaslearn.sets.conic_form import ConicForm
-from feaslearn.sets.conic_solver import minimize_linear
+from feaslearn.solvers.conic import minimize_linear
+from feaslearn.solvers.conic_form import ConicForm
 
 Array = NDArray[np.float64]
 

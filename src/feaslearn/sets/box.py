@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import EmptySetError, SetError, UnboundedSetError
-from feaslearn.kernels.set_code import BOX, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
-from feaslearn.sets.sizes import MOST_VERTICES
+from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.solvers.oracle_kernels import BOX, SetCode, single
+from feaslearn.tolerances import MOST_VERTICES
 
 Array = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.exceptions import Problems, SetError
-from feaslearn.sets.conic_form import CONE_KINDS, Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet, numbers
-from feaslearn.sets.triangle import side
+from feaslearn.solvers.conic_form import CONE_KINDS, Cone, ConicForm
+from feaslearn.solvers.triangle import side
 
 
 class ConicSet(PrimitiveSet):

@@ -14,18 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
-from feaslearn.sets.conic_form import Cone, ConicForm
-from feaslearn.sets.conic_solver import ConicSolution
-from feaslearn.sets.triangle import split
+from feaslearn.solvers.conic import ConicSolution
+from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.solvers.triangle import split
+from feaslearn.tolerances import ROUNDING, SOLVED_DEPENDENT_TOL, ZERO_MULTIPLIER
 
 Array = NDArray[np.float64]
-
-#: A multiplier of a row of norm one counts as zero below this share of the largest cost.
-ZERO_MULTIPLIER = 1e-6
-#: What is left of a row in the flat of the face counts as zero below this share of the row.
-ROUNDING = 1e-12
-#: Equality rows closer to dependent than this are dependent.
-FLAT = 1e-5
 
 
 class FlatFace(NamedTuple):
@@ -53,7 +47,7 @@ def optimal_face(form: ConicForm, solution: ConicSolution, q: Array) -> FlatFace
                 right.append(part.h[block])
                 cones.append(cone)
     # The equalities hold at the solver's point by construction; only their directions count.
-    basis = null_space(np.vstack(equal), rcond=FLAT)
+    basis = null_space(np.vstack(equal), rcond=SOLVED_DEPENDENT_TOL)
     H = np.vstack([np.empty((0, len(q))), *rows])
     h = np.concatenate([np.empty(0), *right]) - H @ solution.point
     within = H @ basis

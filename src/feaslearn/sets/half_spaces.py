@@ -9,17 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull, KDTree
 
 from feaslearn.exceptions import TooManyVerticesError
-from feaslearn.kernels.nearest import nearest_rows
-from feaslearn.kernels.set_code import SIMPLEX, single
-from feaslearn.sets.conic_form import Cone, ConicForm
-from feaslearn.sets.sizes import MOST_VERTICES, size_of
+from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.solvers.nearest_kernels import nearest_rows
+from feaslearn.solvers.oracle_kernels import SIMPLEX, single
+from feaslearn.tolerances import FEASIBILITY_TOL, MOST_VERTICES, SAME_TOL, size_of
 
 Array = NDArray[np.float64]
 
-#: Points closer than this, relative to their size, are one, and flats thinner are flat.
-FLAT = 1e-9
-#: A point sticks out of the hull of others by more than this, relative to their size.
-STICKS_OUT = 1e-7
 #: A hull of N points in d dimensions can have about ``N**(d // 2)`` facets; more are not tried.
 MOST_FACETS = 200_000_000
 
@@ -76,7 +72,7 @@ def _flat(points: Array) -> tuple[Array, Array, Array]:
     """Return the centre, a basis of the flat spanned by the points, and its complement."""
     center = points.mean(axis=0)
     _, singular, Vt = np.linalg.svd(points - center, full_matrices=True)
-    rank = int((singular > FLAT * size_of(points) * np.sqrt(len(points))).sum())
+    rank = int((singular > SAME_TOL * size_of(points) * np.sqrt(len(points))).sum())
     return center, Vt[:rank], Vt[rank:]
 
 
@@ -91,7 +87,7 @@ def distinct(points: Array) -> Array:
     # Most repetitions fall into one cell of a grid; the tree finds those across its lines.
     _, first = np.unique(scaled.round(10), axis=0, return_index=True)
     kept = np.sort(first)
-    pairs = KDTree(scaled[kept]).query_pairs(FLAT, output_type="ndarray")
+    pairs = KDTree(scaled[kept]).query_pairs(SAME_TOL, output_type="ndarray")
     return np.asarray(points[np.delete(kept, pairs[:, 1])])
 
 
@@ -122,7 +118,7 @@ def _sticks_out(flat: Array, i: int) -> bool:
     weights = np.empty((1, others.shape[1]))
     nearest_rows(single(SIMPLEX, weights.size), others, flat[i : i + 1], weights)
     away = others @ weights[0] - flat[i]
-    return bool(np.linalg.norm(away) > STICKS_OUT * np.abs(flat).max())
+    return bool(np.linalg.norm(away) > FEASIBILITY_TOL * np.abs(flat).max())
 
 
 def half_spaces_of_points(points: Array) -> HalfSpaces:

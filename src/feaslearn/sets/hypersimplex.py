@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import EmptySetError
-from feaslearn.kernels.set_code import HYPERSIMPLEX, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
-from feaslearn.sets.sizes import MOST_VERTICES
+from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.solvers.oracle_kernels import HYPERSIMPLEX, SetCode, single
+from feaslearn.tolerances import MOST_VERTICES
 
 Array = NDArray[np.float64]
 

@@ -7,25 +7,19 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import EmptySetError, InfeasibleProblemError
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.checked_program import CheckedProgram
-from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.conic_set import ConicSet
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.polytope import Polytope
 from feaslearn.sets.simplex import Simplex
-from feaslearn.sets.sizes import divisors, extent_of
 from feaslearn.sets.vertex_enumeration import split_rows
+from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.solvers.highs import CheckedProgram
+from feaslearn.tolerances import FEASIBILITY_TOL, RANK_TOL, SUM_ROUNDING, divisors, extent_of
 
 Array = NDArray[np.float64]
 
-#: A row that the map turns into less than this share of its size says nothing about z.
-NOTHING = 1e-10
-#: What is left of a sum by rounding, as a share of its terms.
-CANCELS = 1e-14
 #: Rows that are further away than this in the set's own numbers are left out if it ends before.
 FAR = 1e3
-#: Rows may be broken by this much, relative to the size of the numbers, before a set is empty.
-BROKEN = 1e-7
 
 
 def intersect(image: AffineImage, rows: HalfSpaces) -> AffineImage:
@@ -89,11 +83,11 @@ def _moving(
     """
     of_z = rows @ M
     # What rounding leaves of entries that cancel says nothing.
-    of_z[np.abs(of_z) <= CANCELS * (np.abs(rows) @ np.abs(M))] = 0.0
+    of_z[np.abs(of_z) <= SUM_ROUNDING * (np.abs(rows) @ np.abs(M))] = 0.0
     lengths = np.linalg.norm(of_z, axis=1)
-    still = lengths <= NOTHING * size
+    still = lengths <= RANK_TOL * size
     gap = -right[still] if one_sided else np.abs(right[still])
-    if (gap > BROKEN * size).any():
+    if (gap > FEASIBILITY_TOL * size).any():
         raise EmptySetError(f"no point satisfies the rows: one is broken by {gap.max():.3g}")
     of_z, right, rows, lengths = (each[~still] for each in (of_z, right, rows, lengths))
     reach = size * np.linalg.norm(rows, axis=1) / lengths
@@ -106,9 +100,9 @@ def _new(E: Array, e: Array, reach: Array, own: Array, right: Array) -> tuple[Ar
     for j, row in enumerate(E):
         before, sides = np.vstack([own, E[kept]]), np.append(right, e[kept])
         parts = np.linalg.lstsq(before.T, row, rcond=None)[0]
-        if np.linalg.norm(row - parts @ before) > NOTHING:
+        if np.linalg.norm(row - parts @ before) > RANK_TOL:
             kept.append(j)
-        elif (gap := abs(e[j] - parts @ sides)) > BROKEN * max(1.0, abs(e[j]), reach[j]):
+        elif (gap := abs(e[j] - parts @ sides)) > FEASIBILITY_TOL * max(1.0, abs(e[j]), reach[j]):
             raise EmptySetError(f"no point satisfies the equalities: one is broken by {gap:.3g}")
     return E[kept], e[kept]
 
@@ -121,10 +115,10 @@ def _polytope(form: ConicForm, A: Array, b: Array, reach: Array, E: Array, e: Ar
     # Each row in its own size: one with a limit far away does not blur the others.
     sizes = np.maximum(np.abs(h), np.concatenate([np.ones(len(lengths)), reach]))
     room = _room(H, h, sizes, E, e)
-    if room < -BROKEN:
+    if room < -FEASIBILITY_TOL:
         raise EmptySetError(f"no point satisfies the rows: they lack {-room:.3g} of room")
-    if room < BROKEN:
-        h = h - (max(0.0, -room) + BROKEN) * sizes
+    if room < FEASIBILITY_TOL:
+        h = h - (max(0.0, -room) + FEASIBILITY_TOL) * sizes
     return Polytope(H, h, E, e)
 
 
@@ -149,7 +143,7 @@ def _room(H: Array, h: Array, sizes: Array, E: Array, e: Array) -> float:
 def _listed(image: AffineImage, rows: HalfSpaces) -> AffineImage:
     """Return the points of a discrete set that satisfy the rows."""
     points = image.primitive.vertices() @ image.matrix.T + image.offset
-    inside = points[rows.contains(points, BROKEN * extent_of(points))]
+    inside = points[rows.contains(points, FEASIBILITY_TOL * extent_of(points))]
     if not len(inside):
         raise EmptySetError("none of the points satisfies the rows")
     return AffineImage(Simplex(len(inside), binary=True), inside.T, np.zeros(image.n))

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import TooManyVerticesError
-from feaslearn.kernels.set_code import L1_BALL, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
 from feaslearn.sets.simplex import Simplex
-from feaslearn.sets.sizes import INSIDE, MOST_VERTICES
+from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.solvers.oracle_kernels import L1_BALL, SetCode, single
+from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES
 
 Array = NDArray[np.float64]
 
@@ -78,7 +78,7 @@ class L1Ball(PrimitiveSet):
         columns = np.diag(-np.sign(cost))[:, tied]
         return AffineImage(Simplex(len(tied)), columns, nothing)
 
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> NDArray[np.bool_]:
         """Say for each row of ``Z`` whether its l1 norm is at most one."""
         return np.asarray(np.abs(self._rows(Z, "Z")).sum(axis=1) <= 1.0 + tolerance)
 

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import Problems, SetError, TooManyVerticesError
-from feaslearn.kernels.set_code import BINARY_POINTS, POINTS, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.binary_points import binary_points_of_form, middle_point, nearest_points
-from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.half_spaces import half_spaces_of_points
 from feaslearn.sets.primitive_set import PrimitiveSet, checked_flag, numbers
 from feaslearn.sets.simplex import Simplex
-from feaslearn.sets.sizes import INSIDE, MOST_VERTICES, size_of
+from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.solvers.oracle_kernels import BINARY_POINTS, POINTS, SetCode, single
+from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES, size_of
 
 Array = NDArray[np.float64]
 
@@ -146,7 +146,7 @@ class Polytope(PrimitiveSet):
         tied = code.points[values <= values.min() + margin * size_of(code.points)]
         return AffineImage(Simplex(len(tied), self.binary), tied.T, np.zeros(len(cost)))
 
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> NDArray[np.bool_]:
         """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
         if not self.discrete:
             return super().contains(Z, tolerance)

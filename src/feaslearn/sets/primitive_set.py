@@ -12,24 +12,30 @@ from scipy.linalg import null_space
 from sklearn.base import BaseEstimator
 
 from feaslearn.exceptions import DataError, SetError, TooManyVerticesError, UnsupportedError
-from feaslearn.kernels.nearest import nearest_rows
-from feaslearn.kernels.oracle import minimize_rows
-from feaslearn.kernels.set_code import POINTS, TIE_TOLERANCE, SetCode
+from feaslearn.parameters import FLAG, Integer, require
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.boundedness import check_nonempty_and_bounded
-from feaslearn.sets.conic_form import ConicForm
-from feaslearn.sets.conic_solver import ConicSolution, minimize_linear, nearest_by_solver
-from feaslearn.sets.facial_reduction import FLAT, ZERO_MULTIPLIER, optimal_face
-from feaslearn.sets.sizes import INSIDE, MOST_VERTICES, divisors, size_of
-from feaslearn.sets.triangle import matrices, split, turned
+from feaslearn.sets.facial_reduction import optimal_face
 from feaslearn.sets.vertex_enumeration import split_rows, vertices_of_form
-from feaslearn.sets.warm_program import Bounds, WarmProgram
+from feaslearn.solvers.conic import ConicSolution, minimize_linear, nearest_by_solver
+from feaslearn.solvers.conic_form import ConicForm
+from feaslearn.solvers.highs import Bounds, WarmProgram
+from feaslearn.solvers.nearest_kernels import nearest_rows
+from feaslearn.solvers.oracle_kernels import POINTS, SetCode, minimize_rows
+from feaslearn.solvers.triangle import matrices, split, turned
+from feaslearn.tolerances import (
+    INSIDE_TOL,
+    MOST_VERTICES,
+    POINT_TOL,
+    SOLVED_DEPENDENT_TOL,
+    TIE_TOL,
+    ZERO_MULTIPLIER,
+    divisors,
+    size_of,
+)
 
 Array = NDArray[np.float64]
 Ties = Literal["first", "center"]
-
-#: A face found by a solver that is not wider than this, relative to its place, is one point.
-SINGLE_POINT = 1e-6
 
 
 class PrimitiveSet(BaseEstimator, ABC):
@@ -107,7 +113,7 @@ class PrimitiveSet(BaseEstimator, ABC):
         Z = np.empty_like(Q)
         code = self.code()
         if code is not None:
-            minimize_rows(code, Q, TIE_TOLERANCE, Z, np.empty(len(Q), dtype=bool))
+            minimize_rows(code, Q, TIE_TOL, Z, np.empty(len(Q), dtype=bool))
             return Z
         form = self.conic_form()
         if form.polyhedral:
@@ -129,7 +135,7 @@ class PrimitiveSet(BaseEstimator, ABC):
             tied = np.array([not self.face(q).is_point for q in rows], dtype=bool)
             return self._argmin_rows(rows), tied
         Z, tied = np.empty_like(rows), np.empty(len(rows), dtype=bool)
-        minimize_rows(code, rows, TIE_TOLERANCE, Z, tied)
+        minimize_rows(code, rows, TIE_TOL, Z, tied)
         return Z, tied
 
     def minimum(self, Q: ArrayLike) -> Array:
@@ -158,7 +164,7 @@ class PrimitiveSet(BaseEstimator, ABC):
                 return AffineImage.point(point)
             face = AffineImage(ConicSet(*within), basis, point)
         lower, upper = face.bounding_box()
-        if np.max(upper - lower) <= SINGLE_POINT * size_of(upper):
+        if np.max(upper - lower) <= POINT_TOL * size_of(upper):
             return AffineImage.point((lower + upper) / 2.0)
         return face
 
@@ -172,7 +178,7 @@ class PrimitiveSet(BaseEstimator, ABC):
             return np.zeros(self.dimension)
         return turn(form, minimize_linear(form, q), q, direction)
 
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> NDArray[np.bool_]:
         """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
         return np.asarray(self.conic_form().violation(self._rows(Z, "Z")) <= tolerance)
 
@@ -220,7 +226,7 @@ class PrimitiveSet(BaseEstimator, ABC):
         rows = self._rows(q, "q")
         if len(rows) != 1:
             raise DataError(f"q has shape {np.shape(q)}; a face belongs to one cost")
-        margin = TIE_TOLERANCE * np.abs(rows[0]).max() if tolerance is None else tolerance
+        margin = TIE_TOL * np.abs(rows[0]).max() if tolerance is None else tolerance
         return rows[0], float(margin)
 
     def _rows(self, values: ArrayLike, name: str) -> Array:
@@ -266,17 +272,12 @@ def numbers(values: ArrayLike, name: str, owner: str) -> Array:
 
 def positive_integer(value: object, name: str, owner: str) -> int:
     """Return ``value`` as an int of at least one, or refuse it by name."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or int(value) < 1:  # type: ignore[call-overload]
-        raise SetError(f"{owner}: {name} must be a whole number of at least 1, not {value!r}")
-    return int(value)  # type: ignore[call-overload,no-any-return]
+    return int(require(value, name, Integer(1), owner, SetError))
 
 
 def checked_flag(value: object, owner: str) -> bool:
-    """Return ``binary`` as a bool, or refuse what is none."""
-    if not isinstance(value, bool | np.bool_):
-        raise SetError(f"{owner}: binary must be True or False, not {value!r}")
-    return bool(value)
+    """Return ``binary`` as a bool, or refuse it."""
+    return bool(require(value, "binary", FLAG, owner, SetError))
 
 
 # Linear programs over a polyhedral form, solved by the simplex method: exact vertices.
@@ -314,7 +315,7 @@ def turn(form: ConicForm, solution: ConicSolution, q: Array, direction: Array) -
     p = len(q)
     active, hessian = [np.empty((0, p))], np.zeros((p, p))
     zero = ZERO_MULTIPLIER * np.abs(q).max()
-    flat = FLAT * size_of(solution.point)
+    flat = SOLVED_DEPENDENT_TOL * size_of(solution.point)
     slack = form.H @ solution.point - form.h
     for cone, rows in form.blocks():
         H, dual = form.H[rows], solution.dual[rows]
@@ -329,9 +330,9 @@ def turn(form: ConicForm, solution: ConicSolution, q: Array, direction: Array) -
                 fixed, curved = _second_order(H, slack[rows], dual, flat)
             active.append(fixed)
             hessian += curved
-    N = null_space(np.vstack(active), rcond=FLAT)
+    N = null_space(np.vstack(active), rcond=SOLVED_DEPENDENT_TOL)
     curvature = N.T @ hessian @ N
-    moved, *_ = np.linalg.lstsq(curvature, N.T @ direction, rcond=FLAT)
+    moved, *_ = np.linalg.lstsq(curvature, N.T @ direction, rcond=SOLVED_DEPENDENT_TOL)
     return np.asarray(-N @ moved)
 
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import SetError
-from feaslearn.kernels.set_code import BINARY_POINTS, SIMPLEX, TIE_TOLERANCE, SetCode, single
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.binary_points import nearest_points
-from feaslearn.sets.conic_form import Cone, ConicForm
 from feaslearn.sets.primitive_set import PrimitiveSet, checked_flag, positive_integer
-from feaslearn.sets.sizes import INSIDE, MOST_VERTICES
+from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.solvers.oracle_kernels import BINARY_POINTS, SIMPLEX, SetCode, single
+from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES, TIE_TOL
 
 Array = NDArray[np.float64]
 
@@ -101,7 +101,7 @@ class Simplex(PrimitiveSet):
         vertices = Simplex(len(tied), self.binary)
         return AffineImage(vertices, np.eye(len(cost))[:, tied], np.zeros(len(cost)))
 
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> NDArray[np.bool_]:
         """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
         inside = super().contains(Z, tolerance)
         if self.discrete:
@@ -130,5 +130,5 @@ class Simplex(PrimitiveSet):
 
 def _least(Q: Array) -> NDArray[np.bool_]:
     """Say which entries of each row are its least, up to the tolerance."""
-    limits = Q.min(axis=1) + TIE_TOLERANCE * np.abs(Q).max(axis=1)
+    limits = Q.min(axis=1) + TIE_TOL * np.abs(Q).max(axis=1)
     return np.asarray(limits[:, None] >= Q)

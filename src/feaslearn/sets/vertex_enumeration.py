@@ -17,23 +17,21 @@ from feaslearn.exceptions import (
     UnboundedSetError,
 )
 from feaslearn.sets.boundedness import check_nonempty_and_bounded
-from feaslearn.sets.conic_form import Cone, ConicForm
-from feaslearn.sets.conic_solver import solve_conic
 from feaslearn.sets.half_spaces import distinct, may_have_too_many_facets
-from feaslearn.sets.sizes import divisors, powers_of_two, size_of
+from feaslearn.solvers.conic import solve_conic
+from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.tolerances import (
+    DEPENDENT_TOL,
+    EXACT_TOL,
+    ROUNDING,
+    SOLVED_ZERO,
+    ZERO_MULTIPLIER,
+    divisors,
+    powers_of_two,
+    size_of,
+)
 
 Array = NDArray[np.float64]
-
-#: A row (of norm one) whose slack never exceeds this is an equality.
-NO_SLACK = 1e-8
-#: Rows of norm one closer to dependent than this are dependent.
-FLAT = 1e-9
-#: Of multipliers that sum to one, those up to this are zero.
-ZERO_MULTIPLIER = 1e-6
-#: Numbers this close to a short decimal number, relative to the largest, are that number.
-SHORT = 1e-13
-#: A facet of the dual hull this close to zero belongs to a corner without limit.
-ENDLESS = 1e-12
 
 
 def vertices_of_form(form: ConicForm, limit: int, name: object) -> Array:
@@ -76,7 +74,7 @@ def around_inner_point(form: ConicForm) -> tuple[Array, Array, Array, Array]:
     rows, right, E, e = split_rows(_normalized(form))
     point, basis = _flat(rows, right, E, e)
     slack, rows = rows @ point - right, rows @ basis
-    moving = np.linalg.norm(rows, axis=1) > FLAT
+    moving = np.linalg.norm(rows, axis=1) > DEPENDENT_TOL
     return point, basis, rows[moving], slack[moving]
 
 
@@ -128,12 +126,12 @@ def _flat(H: Array, h: Array, E: Array, e: Array) -> tuple[Array, Array]:
         cones = (Cone("zero", len(equal)), Cone("nonnegative", len(free) + 1))
         answer = solve_conic(-last, rows, offset, cones)
         point, slack = answer.point[:p], answer.point[-1]
-        if slack < -NO_SLACK:
+        if slack < -SOLVED_ZERO:
             raise EmptySetError("the rows have no point in common")
-        if slack > NO_SLACK:
+        if slack > SOLVED_ZERO:
             # The solver's point is off the flat by its tolerance; vertices should not be.
-            point = point + np.linalg.lstsq(equal, right - equal @ point, rcond=FLAT)[0]
-            return point, null_space(equal, rcond=FLAT) if len(equal) else np.eye(p)
+            point = point + np.linalg.lstsq(equal, right - equal @ point, rcond=DEPENDENT_TOL)[0]
+            return point, null_space(equal, rcond=DEPENDENT_TOL) if len(equal) else np.eye(p)
         # These multipliers sum to one, so that there is at least one to take.
         multipliers = answer.dual[len(equal) : len(equal) + len(free)]
         tight[free[multipliers > ZERO_MULTIPLIER]] = True
@@ -156,7 +154,7 @@ def _corners(rows: Array, slack: Array) -> Array:
         facets = ConvexHull(-rows / slack[:, None]).equations
     except (QhullError, ValueError):
         raise UnboundedSetError("the rows leave a direction without limit") from None
-    if (facets[:, -1] > -ENDLESS).any():
+    if (facets[:, -1] > -ROUNDING).any():
         raise UnboundedSetError("the rows leave a direction without limit")
     corners = -facets[:, :-1] / facets[:, -1:]
     return np.array([_polished(corner, rows, slack) for corner in corners])
@@ -165,12 +163,12 @@ def _corners(rows: Array, slack: Array) -> Array:
 def _polished(corner: Array, rows: Array, slack: Array) -> Array:
     """Solve the rows that are active at a corner once more: the dual hull rounds."""
     gaps = rows @ corner + slack
-    active = np.abs(gaps) <= FLAT * size_of(corner)
-    return np.asarray(corner - np.linalg.lstsq(rows[active], gaps[active], rcond=FLAT)[0])
+    active = np.abs(gaps) <= DEPENDENT_TOL * size_of(corner)
+    return np.asarray(corner - np.linalg.lstsq(rows[active], gaps[active], rcond=DEPENDENT_TOL)[0])
 
 
 def _tidy(points: Array, unit: float) -> Array:
     """Write entries that are a short decimal number up to rounding as that number."""
     short = points.round(10)
-    near = np.abs(points - short) <= SHORT * unit * size_of(points / unit)
+    near = np.abs(points - short) <= EXACT_TOL * unit * size_of(points / unit)
     return np.where(near, short, points) + 0.0

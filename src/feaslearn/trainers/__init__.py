@@ -8,7 +8,7 @@ from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.automatic import Auto
 from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.convex import Convex
-from feaslearn.trainers.facet_learning import FacetLearning
+from feaslearn.trainers.facets import FacetLearning
 from feaslearn.trainers.global_search import Global
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.iterative import Iterate, IterativeTrainer

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective, Predictability, Suboptimality
+from feaslearn.parameters import POSITIVE, Constraints
+from feaslearn.tolerances import DESCENT_ROUNDING
 from feaslearn.trainers.gradient_descent import (
-    NEGLIGIBLE,
     NoStep,
     Step,
     backtrack,
@@ -133,13 +133,7 @@ class AdaptiveSmoothing(IterativeTrainer):
         self.callback = callback
         self.checkpoint = checkpoint
 
-    def check(self, problems: Problems) -> None:
-        """Add to ``problems`` what is wrong with the limits or the weights of the slacks."""
-        super().check(problems)
-        for name in ("epsilon", "max_epsilon"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
-                problems.add(f"{name}={value!r} is not a positive number")
+    parameter_constraints: ClassVar[Constraints] = {"epsilon": POSITIVE, "max_epsilon": POSITIVE}
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name what has no gradient, sets that are not convex, and losses that are not squared."""
@@ -182,7 +176,7 @@ class AdaptiveSmoothing(IterativeTrainer):
         problem, epsilon, before = iterate.problem, iterate.epsilon, iterate.found
         if before is None:
             raise AssertionError("an iterate without a smoothed loss")
-        if before.value <= NEGLIGIBLE * iterate.start and iterate.loss <= NEGLIGIBLE:
+        if before.value <= DESCENT_ROUNDING * iterate.start and iterate.loss <= DESCENT_ROUNDING:
             return replace(iterate, finished="converged")
 
         def evaluate(theta: Array) -> tuple[float, Smoothed]:

@@ -12,18 +12,15 @@ from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.kernels.annealed import annealed_rows
 from feaslearn.kernels.annealed_columns import annealed_columns
 from feaslearn.kernels.predictability import SQUARED_L2
-from feaslearn.kernels.set_code import is_simplex
 from feaslearn.losses import Objective, Predictability
-from feaslearn.trainers.quasi_newton import quasi_newton
+from feaslearn.solvers.lbfgs import quasi_newton
+from feaslearn.solvers.oracle_kernels import is_simplex
+from feaslearn.tolerances import CONVERGED_TOL
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.starts.start import Policy
 
 Array = NDArray[np.float64]
-
-#: A policy with smaller residuals than this, relative to the decisions, is exact. The numbers of a
-#: search are rounded to about a hundredth of it.
-EXACT = 1e-8
 
 
 class AnnealedObjective:
@@ -53,7 +50,7 @@ class AnnealedObjective:
         self.scale = float(np.sqrt((policy.spread**2).sum()))
         self._determined = objective.size < objective.n_observed
         size = np.sqrt(objective.total(_square))
-        if self.scale <= EXACT * size:
+        if self.scale <= CONVERGED_TOL * size:
             self.scale = 0.0
         k, n = policy.beta.shape
         hypothesis = objective.maps()
@@ -110,7 +107,7 @@ class AnnealedObjective:
         if not self._determined:
             return False
         loss = returned_loss(self.objective, theta)
-        return loss <= (EXACT * self.scale) ** (2 if self.squared else 1)
+        return loss <= (CONVERGED_TOL * self.scale) ** (2 if self.squared else 1)
 
     def penalty(self, theta: Array) -> float:
         """Return the ridge alone."""

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
-from numbers import Real
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.data import Shard
-from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Predictability, Suboptimality
+from feaslearn.parameters import NOT_NEGATIVE, POSITIVE, Constraints, Either, Number
 from feaslearn.results import Status
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.contest import some_samples
@@ -131,20 +130,12 @@ class Annealing(IterativeTrainer):
         self.callback = callback
         self.checkpoint = checkpoint
 
-    def check(self, problems: Problems) -> None:
-        """Add to ``problems`` what is wrong with limits, ridge or temperatures."""
-        super().check(problems)
-        for name in ("warmest", "coldest", "ridge", "ridge_floor"):
-            value = getattr(self, name)
-            if name.startswith("ridge") and isinstance(value, str) and value == "auto":
-                continue
-            number = isinstance(value, Real) and not isinstance(value, bool)
-            if not number or not np.isfinite(float(value)) or float(value) < 0.0:
-                problems.add(f"{name}={value!r} is not a finite number of at least 0")
-            elif name != "ridge" and value == 0.0:
-                problems.add(f"{name}={value!r} is not positive")
-            elif name == "ridge_floor" and value > 1.0:
-                problems.add(f"{name}={value!r} is above 1")
+    parameter_constraints: ClassVar[Constraints] = {
+        "warmest": POSITIVE,
+        "coldest": POSITIVE,
+        "ridge": Either("auto", NOT_NEGATIVE),
+        "ridge_floor": Either("auto", Number(0.0, 1.0, above=True)),
+    }
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a hypothesis that is not `Affine`, a set without a smooth minimiser, a new loss."""

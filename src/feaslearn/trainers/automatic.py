@@ -15,24 +15,21 @@ from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
 from feaslearn.runs import OutOfTime
+from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets import Box, Simplex
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.contest import FOLDS, Contest
 from feaslearn.trainers.convex import Convex
-from feaslearn.trainers.facet_learning import FacetLearning
+from feaslearn.trainers.facets import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.mixed_integer import MixedInteger
-from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.running import Given, train_once
-from feaslearn.trainers.sample_order import ordered
 from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
 
-#: Facet regions, grown on different splits, in the blend that "auto" takes where facets win.
-MEMBERS = 8
 #: Decisions times features from which on Minkowski sums have constant scales.
 MANY_SCALES = 40
 #: A learned polytope is tried where the best region keeps this share of the linear policy's loss.
@@ -100,14 +97,13 @@ def choose_hypothesis(
 ) -> Choice:
     """Choose a hypothesis by the cross-validated loss of the returned decisions.
 
-    Of those about as good as the best, the simplest; facets of several splits where facets are
-    best, and with them Minkowski sums where a blend of both is clearly better. Where all of them
+    Of those about as good as the best, the simplest; a blend of facets and Minkowski sums where it
+    is clearly better than both. Where all of them
     leave much unexplained, polytopes of a few learned vertices are tried too. The hypothesis of
     ``objective`` itself does not count, nor do those that the trainer does not serve. With too few
     samples for the folds, the simplest is taken. Those that the time of the objective's run was too
     short for do not count either.
     """
-    objective = ordered(objective)
     trainer = "auto" if isinstance(trainer, Auto) else trainer
     n, k = objective.n_decisions, objective.learned().n_features
     tried = [objective.of(hypothesis) for hypothesis in candidates(n, k)]
@@ -120,6 +116,8 @@ def choose_hypothesis(
         return train_once(_quick_trainer(trainer, inner), inner, random, thorough=False)
 
     contest = Contest(objective, random, fit)
+    if contest.n_folds < FOLDS:
+        return Choice(without_known(served[0].hypothesis))
     with ProgressBar("Choice of a hypothesis", len(served)) as bar:
         for done, each in enumerate(served):
             bar.update(done, repr(without_known(each.hypothesis)))
@@ -134,12 +132,8 @@ def choose_hypothesis(
     chosen = contest.simplest()
     if trainer != "auto" or not isinstance(chosen, Facets | Minkowski):
         return Choice(chosen, contest.best)
-    # Facets grown on several splits, blended, are steadier than any one of them.
-    facets: list[Hypothesis] = [Facets() for _ in range(MEMBERS)]
     if contest.worth_blending():
-        chosen = Blend([*facets, minkowski(n, k)])
-    elif isinstance(chosen, Facets):
-        chosen = Blend(facets)
+        chosen = Blend([Facets(), minkowski(n, k)])
     return Choice(chosen, contest.best)
 
 
@@ -185,7 +179,7 @@ def _serves(trainer: Trainer | str, objective: Objective) -> bool:
 def _quick_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
     """Return the trainer itself; for "auto" one that is good enough to compare hypotheses."""
     if isinstance(without_known(objective.hypothesis), Facets) and trainer == "auto":
-        return FacetLearning(n_starts=1)
+        return FacetLearning()
     return choose_trainer(trainer, objective)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -12,19 +12,18 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from feaslearn.data import Shard
-from feaslearn.exceptions import Problems
 from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective
+from feaslearn.parameters import Constraints, Either, Integer
 from feaslearn.results import Status
 from feaslearn.runs import OutOfTime
-from feaslearn.trainers.facet_learning import FacetLearning
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.trainers.facets import FacetLearning
 from feaslearn.trainers.measuring import measured
-from feaslearn.trainers.out_of_fold import out_of_fold
-from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.out_of_fold import folds_of, out_of_fold
 from feaslearn.trainers.running import Given, train_once
-from feaslearn.trainers.sample_order import folds_of
 from feaslearn.trainers.standardize import observed_mean
 from feaslearn.trainers.trainer import Trained, Trainer
 
@@ -63,7 +62,6 @@ class Blending(Trainer):
     """
 
     uses_known = True
-    names_rows = True
 
     def __init__(
         self,
@@ -77,13 +75,7 @@ class Blending(Trainer):
         self.max_seconds = max_seconds
         self.checkpoint = checkpoint
 
-    def check(self, problems: Problems) -> None:
-        """Add to ``problems`` a wrong number of folds, and a limit that is none."""
-        super().check(problems)
-        folds = self.n_folds
-        whole = isinstance(folds, Integral) and not isinstance(folds, bool)
-        if not whole or folds < 0 or folds == 1:
-            problems.add(f"n_folds={folds!r} is neither 0 nor a whole number of at least 2")
+    parameter_constraints: ClassVar[Constraints] = {"n_folds": Either(0, Integer(2))}
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name what is not a blend, and what the members' trainers refuse."""
@@ -171,8 +163,7 @@ class Blending(Trainer):
         if self.choose is not None:
             return self.choose(objective)
         if isinstance(without_known(objective.hypothesis), Facets):
-            # A blend averages: each member may be rough, but they should differ.
-            return FacetLearning(n_starts=1, held_out=0.1)
+            return FacetLearning()
         from feaslearn.trainers.automatic import choose_trainer
 
         return choose_trainer("auto", objective)

@@ -17,9 +17,9 @@ from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
 from feaslearn.runs import OutOfTime
-from feaslearn.sets.sizes import divisors
+from feaslearn.tolerances import ROUNDING, divisors
 from feaslearn.trainers.blending import best_weights
-from feaslearn.trainers.out_of_fold import out_of_fold
+from feaslearn.trainers.out_of_fold import folds_of, out_of_fold
 from feaslearn.trainers.returned_decisions import loss_of_decisions
 from feaslearn.trainers.trainer import Trained
 
@@ -57,8 +57,10 @@ class Contest:
     ) -> None:
         self._objective, self._fit = objective, fit
         self._whole = whole = objective.whole()
-        self._fold = random.permutation(len(whole.weights)) % FOLDS
-        self._rounding = 1e-12 * float(whole.weights @ np.nan_to_num(whole.decisions**2).sum(1))
+        self._fold = folds_of([whole], FOLDS, random)
+        #: Fewer where there are few different samples.
+        self.n_folds = len(np.unique(self._fold))
+        self._rounding = ROUNDING * float(whole.weights @ np.nan_to_num(whole.decisions**2).sum(1))
         self._guesses: dict[Hypothesis, Array] = {}
         self._losses: dict[Hypothesis, float] = {}
         #: The best hypothesis so far, with parameters for a part of the samples.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
-from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski, Scaled, Term
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Predictability, Suboptimality
+from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either, Integer
 from feaslearn.results import TrainingResult
 from feaslearn.trainers.minkowski_fit import (
     LATE,
@@ -94,16 +94,11 @@ class Convex(Trainer):
     chunks = "moments"
     resists_outliers = True
 
-    def check(self, problems: Problems) -> None:
-        """Add to ``problems`` strengths that are no strengths, folds and limits that are none."""
-        super().check(problems)
-        for name in ("ridge", "sparsity"):
-            value = getattr(self, name)
-            number = isinstance(value, Real) and not isinstance(value, bool)
-            if value != "auto" and not (number and 0.0 <= float(value) < np.inf):
-                problems.add(f"{name}={value!r} is neither 'auto' nor a number of at least 0")
-        if not isinstance(self.n_folds, Integral) or self.n_folds < 2:
-            problems.add(f"n_folds={self.n_folds!r} is not a whole number of at least 2")
+    parameter_constraints: ClassVar[Constraints] = {
+        "ridge": Either("auto", NOT_NEGATIVE),
+        "sparsity": Either("auto", NOT_NEGATIVE),
+        "n_folds": Integer(2),
+    }
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a class that is not convex in its parameters, and a loss that has no program."""

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard
-from feaslearn.exceptions import Problems, TooManyVerticesError
+from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Predictability, Suboptimality
+from feaslearn.parameters import POSITIVE, Constraints, Either, Integer
 from feaslearn.results import Status
 from feaslearn.runs import Clock
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.trainers.bilinear_solvers import SOLVERS, BilinearSolver, Ended, make_solver
+from feaslearn.solvers.bilinear import SOLVERS, BilinearSolver, Ended, make_solver
+from feaslearn.tolerances import ACCEPT_TOL, ZERO_LOSS
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
-from feaslearn.trainers.mixed_integer.mixed_integer import bounded_result, check_gap
+from feaslearn.trainers.mixed_integer.mixed_integer import GAP, bounded_result
 from feaslearn.trainers.mixed_integer.node_program import Found, NodeProgram
 from feaslearn.trainers.mixed_integer.starts import improved, starts
 from feaslearn.trainers.mixed_integer.ternary_program import check_program
@@ -30,11 +31,6 @@ from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
-
-#: The solver looks for losses below the best one by less than this, relative to it.
-SLACK = 1e-6
-#: A loss below this share of the square of the decisions' scale is zero.
-ZERO = 1e-9
 
 
 class Global(Trainer):
@@ -99,18 +95,12 @@ class Global(Trainer):
         self.n_starts = n_starts
         self.checkpoint = checkpoint
 
-    def check(self, problems: Problems) -> None:
-        """Refuse parameters that are none."""
-        super().check(problems)
-        check_gap(self.tol, problems)
-        if self.solver not in SOLVERS:
-            known = ", ".join(map(repr, SOLVERS))
-            problems.add(f"solver is {self.solver!r}, expected one of {known}")
-        if not isinstance(self.radius, Real) or not 0.0 < float(self.radius) < np.inf:
-            problems.add(f"radius is {self.radius!r}, expected a positive number")
-        starts_ = self.n_starts
-        if not isinstance(starts_, Integral) or isinstance(starts_, bool) or starts_ < 1:
-            problems.add(f"n_starts is {starts_!r}, expected a whole number of at least 1")
+    parameter_constraints: ClassVar[Constraints] = {
+        "tol": GAP,
+        "solver": Either(*SOLVERS),
+        "radius": POSITIVE,
+        "n_starts": Integer(1),
+    }
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a hypothesis that is not a free affine image of a convex set, or another loss."""
@@ -144,8 +134,8 @@ class Global(Trainer):
         program = BilinearProgram(objective, program_solver, float(self.radius))
         status: Status = "optimal"
         bound = 0.0
-        if value > ZERO * program.unit and not clock.out():
-            cutoff = value * (1.0 + SLACK)
+        if value > ZERO_LOSS * program.unit and not clock.out():
+            cutoff = value * (1.0 + ACCEPT_TOL)
             try:
                 theta, ended = program.solve(cutoff, clock.left, self.tol)
             except KeyboardInterrupt:
@@ -156,7 +146,7 @@ class Global(Trainer):
                 best, value = _better(objective, theta, best, value, clock)
             if value - bound > 1.1 * self.tol * value and status == "optimal":
                 status = "stalled" if ended.finished else "time limit"
-        elif value > ZERO * program.unit:
+        elif value > ZERO_LOSS * program.unit:
             status = objective.run.ended()
         return bounded_result(self, objective, Found(best, status, bound, 1, {}), clock)
 

@@ -14,12 +14,10 @@ from feaslearn.hypotheses import MapHypothesis, Ternary
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
 from feaslearn.results import Status
+from feaslearn.tolerances import DESCENT_ROUNDING
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.starts import Start
-
-#: A loss below this share of the one at the start is rounding errors.
-NEGLIGIBLE = 1e-15
 
 Array = NDArray[np.float64]
 
@@ -101,7 +99,7 @@ class GradientDescent(IterativeTrainer):
         """Take one backtracked gradient step, back into the class where it leaves it."""
         theta, value, gradient = iterate.theta, iterate.value, iterate.gradient
         start = iterate.memory.get("start", value)
-        if not gradient.any() or value <= NEGLIGIBLE * start:
+        if not gradient.any() or value <= DESCENT_ROUNDING * start:
             return replace(iterate, finished="converged")
         size = iterate.memory.get("step") or first_size(objective, theta, gradient)
         taken = backtrack(objective, theta, value, gradient, size, objective.value_and_gradient)

@@ -8,18 +8,18 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import CheckpointError, Problems
 from feaslearn.losses import Objective, Predictability
+from feaslearn.parameters import FUNCTION, Constraints, Either, Integer, Number
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import OutOfTime
+from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.contest import some_samples
-from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.running import ENDS_ALL
 from feaslearn.trainers.standardize import Standardization
@@ -54,19 +54,17 @@ class IterativeTrainer(Trainer):
 
     chunks = "sums"
 
+    parameter_constraints: ClassVar[Constraints] = {
+        "max_iter": Integer(0),
+        "n_starts": Integer(1),
+        "tol": Number(0.0),
+        "callback": Either(None, FUNCTION),
+    }
+
     def check(self, problems: Problems) -> None:
-        """Add to ``problems`` what is wrong with limits, starts or callback."""
+        """Add to ``problems`` what is wrong with parameters, also those of the start."""
         super().check(problems)
-        for name, least in (("max_iter", 0), ("n_starts", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-                problems.add(f"{name}={value!r} is not a whole number of at least {least}")
-        number = isinstance(self.tol, Real) and not isinstance(self.tol, bool)
-        if not number or not float(self.tol) >= 0.0:
-            problems.add(f"tol={self.tol!r} is not a number of at least 0")
         self._strategy().check(problems)
-        if self.callback is not None and not callable(self.callback):
-            problems.add(f"callback={self.callback!r} is not a function")
 
     def _strategy(self) -> Start:
         """Return where searches begin: by default around the linear policy."""

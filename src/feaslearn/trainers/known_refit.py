@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +20,16 @@ from feaslearn.hypotheses.lifted_region import (
     pull_back,
 )
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.hypotheses.scaled import Scaled
 from feaslearn.hypotheses.ternary import Ternary
-from feaslearn.kernels.facet_loss import facet_loss
-from feaslearn.kernels.small_lp import workspace
+from feaslearn.kernels.predictability import facet_loss
 from feaslearn.known import KnownLimits
 from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.losses import Objective, Predictability
 from feaslearn.runs import Run
-from feaslearn.trainers.canonical_view import rounded
-from feaslearn.trainers.progress import ProgressBar
-from feaslearn.trainers.quasi_newton import quasi_newton
-from feaslearn.trainers.sample_order import column_ranks, in_order
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.solvers.lbfgs import quasi_newton
+from feaslearn.solvers.small_lp_kernels import workspace
+from feaslearn.trainers.out_of_fold import folds_of
 from feaslearn.trainers.standardize import place_and_unit
 
 Array = NDArray[np.float64]
@@ -42,16 +39,14 @@ Array = NDArray[np.float64]
 DISTANCE = 1.0
 #: Steps of the refit.
 STEPS = 25
-#: Share of the samples that say after how many steps to stop.
-HELD_OUT = 0.2
+#: Folds of the samples, one of which says after how many steps to stop.
+FOLDS = 5
 #: Fewer samples than this are not divided.
 FEWEST = 20
-#: By how much the refit widens regions, in their own units: more than its numbers are rounded.
+#: By how much the refit widens regions, in their own units: far above rounding errors.
 TRACE = 2.0**-28
 #: Numbers that one step may touch: beyond, only some samples are refitted to.
 MOST_WORK = 1e8
-
-Indices = NDArray[np.intp]
 
 
 def refit_within(
@@ -68,10 +63,8 @@ def refit_within(
     squared = isinstance(loss, Predictability) and loss.norm_code() == Predictability().norm_code()
     if not squared or not isinstance(known, Constrained) or not _is_served(known.hypothesis):
         return theta
-    whole = in_order(objective.whole())
-    run = objective.run
-    columns = np.argsort(column_ranks(whole.decisions, whole.weights))
-    problem = _Refit(known.hypothesis, known, columns, *place_and_unit(whole))
+    whole, run = objective.whole(), objective.run
+    problem = _Refit(known.hypothesis, known, *place_and_unit(whole))
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
     # Every term has entries at any row, so that a few tell how many.
@@ -80,17 +73,19 @@ def refit_within(
     order = order[: int(limit / problem.work(theta, whole))]
     if len(order) < FEWEST or run.late():
         return theta
-    count = round(HELD_OUT * len(order))
-    outer, inner = (_chosen(whole, rows) for rows in np.split(order, [count]))
+    whole = _chosen(whole, order)
+    fold = folds_of([whole], FOLDS, random)
+    if not fold.any():
+        return theta
+    outer, inner = (_chosen(whole, np.flatnonzero(held)) for held in (fold == 0, fold != 0))
     with ProgressBar("Refit within known constraints", 2 * most) as bar:
         path = problem.path(theta, inner, most, run, bar.update)
         losses = [problem.value_and_gradient(each, outer)[0] for each in path]
-        steps = int(np.argmin(rounded(np.array(losses) / problem.unit**2)))
-        whole = _chosen(whole, order)
+        steps = int(np.argmin(losses))
         last = problem.path(theta, whole, steps, run, lambda done: bar.update(most + done))[-1]
         # Steps on a loss that jumps may lead elsewhere: the held-out rows speak for the first path.
         ends = [problem.value_and_gradient(each, whole)[0] for each in (last, path[steps])]
-        return (last, path[steps])[int(np.argmin(rounded(np.array(ends) / problem.unit**2)))]
+        return (last, path[steps])[int(np.argmin(ends))]
 
 
 def _is_served(hypothesis: Hypothesis) -> bool:
@@ -108,8 +103,6 @@ class _Refit:
 
     hypothesis: Hypothesis
     known: Constrained
-    #: The decisions in the order in which programs have them.
-    decisions: NDArray[np.intp]
     #: Mean and spread of the decisions: programs are written in numbers relative to them.
     center: Array
     unit: float
@@ -134,22 +127,16 @@ class _Refit:
         run: Run,
         tell: Callable[[int], object],
     ) -> list[Array]:
-        """Return the parameters after each step, the start included.
-
-        A descent on a loss that jumps magnifies the last digit, which units and the order of
-        columns change: what goes in and out of the method, steps from the start in units of their
-        own, is rounded.
-        """
+        """Return the parameters after each step, the start included."""
         path, sizes = [theta], self._sizes(samples)
 
         def after(xk: Array) -> None:
-            path.append(theta + sizes * rounded(xk))
+            path.append(theta + sizes * xk)
             tell(len(path) - 1)
 
         def relative(point: Array) -> tuple[float, Array]:
-            value, slope = self.value_and_gradient(theta + sizes * rounded(point), samples)
-            found = rounded(np.append(slope * (sizes / self.unit**2), value / self.unit**2))
-            return float(found[-1]), found[:-1]
+            value, slope = self.value_and_gradient(theta + sizes * point, samples)
+            return value / self.unit**2, slope * (sizes / self.unit**2)
 
         if steps:
             quasi_newton(relative, np.zeros(len(theta)), run, after, maxiter=steps)
@@ -179,20 +166,18 @@ class _Refit:
         lifted = lifted_region(self.hypothesis, theta, features, n, self.every_term)
         if lifted is None:
             raise TypeError("a curved set has no lifted region")
-        places = Places.of(self.hypothesis, lifted, self.decisions)
-        unit, known = self.unit, places.known(self._relative_known(known))
+        unit, known = self.unit, self._relative_known(known)
         # Points of a sum are decisions, those of other sets are mapped to them.
         inner = unit if isinstance(self.hypothesis, Minkowski) else 1.0
-        flat = places.region(self._relative(lifted, inner)).on_flat(known)
+        flat = self._relative(lifted, inner).on_flat(known)
         program = _Program(n, flat.W, flat.slack, known)
         count, p, r = len(features), flat.lower.shape[1], len(flat.W)
         slopes = LiftedSlopes(
             np.zeros((count, n, p)), *(np.zeros((count, size)) for size in (n, p, p, r))
         )
         sizes = np.abs(samples.costs).max(axis=1, keepdims=True)
-        costs = rounded(samples.costs / np.where(sizes > 0.0, sizes, 1.0))[:, self.decisions]
-        costs = np.ascontiguousarray(known.inner_costs(costs))
-        decisions = rounded(((samples.decisions - self.center) / unit)[:, self.decisions])
+        costs = known.inner_costs(samples.costs / np.where(sizes > 0.0, sizes, 1.0))
+        decisions = (samples.decisions - self.center) / unit
         total = 0.0
         for i in range(count):
             M = flat.M if flat.M.ndim == 2 else flat.M[i]
@@ -206,17 +191,13 @@ class _Refit:
             slopes = slopes._replace(M=across @ slopes.M, m=slopes.m @ across)
         factors = (unit * inner, unit, *(unit**2 / inner,) * 3)
         slopes = LiftedSlopes(*(f * part for f, part in zip(factors, slopes, strict=True)))
-        slopes = places.back(slopes)
         return unit**2 * total, pull_back(self.hypothesis, theta, features, slopes, self.every_term)
 
     def _relative_known(self, known: KnownLimits) -> KnownLimits:
-        """Return the constraints on decisions that are moved by their mean, in their unit.
-
-        Numbers are rounded: a row that is met is then met whatever the units were.
-        """
+        """Return the constraints on decisions that are moved by their mean, in their unit."""
         known, center = in_rows_of_size_one(known), self.center
         places = (known.G @ center, center, center, known.E @ center)
-        moved = (rounded((x - at) / self.unit) for x, at in zip(known[2:], places, strict=True))
+        moved = ((x - at) / self.unit for x, at in zip(known[2:], places, strict=True))
         return KnownLimits(known.G, known.E, *moved)
 
     def _relative(self, lifted: LiftedRegion, inner: float) -> LiftedRegion:
@@ -225,11 +206,11 @@ class _Refit:
         A scale of zero then has a slope, whatever its last digits.
         """
         return lifted._replace(
-            M=rounded(lifted.M * (inner / self.unit)),
-            m=rounded((lifted.m - self.center) / self.unit),
-            lower=rounded(lifted.lower / inner),
-            upper=rounded(lifted.upper / inner) + TRACE,
-            w=rounded(lifted.w / inner) + TRACE,
+            M=lifted.M * (inner / self.unit),
+            m=(lifted.m - self.center) / self.unit,
+            lower=lifted.lower / inner,
+            upper=lifted.upper / inner + TRACE,
+            w=lifted.w / inner + TRACE,
         )
 
 
@@ -279,67 +260,3 @@ class _Program:
         dG, dH, dL, dU = slopes
         across = dH[r : r + n, 0]
         return value, LiftedSlopes(-dG[r : r + n, :p], across, dL[:p, 0], dU[:p, 0], dH[:r, 0])
-
-
-# An order of decisions, points and rows of lifted regions that the samples give.
-#
-# Where the program of a sample has several optimal bases, the order of its columns decides which
-# of
-# them is found. Here it is the same however decisions were ordered.
-
-
-class Places(NamedTuple):
-    """Which decision, entry of the points y and row ``W y <= w`` stands in each place."""
-
-    decisions: Indices
-    points: Indices
-    rows: Indices
-
-    @classmethod
-    def of(cls, hypothesis: Hypothesis, lifted: LiftedRegion, decisions: Indices) -> Places:
-        """Return the places of regions whose decisions stand in a given order.
-
-        Points of sums and of scaled sets belong to decisions and go where these go, told apart by
-        the decisions that their rows are about. Those of affine images have an order of their own.
-        """
-        points, rows = (np.arange(size) for size in reversed(lifted.W.shape))
-        if isinstance(hypothesis, Minkowski | Scaled):
-            M = np.abs(lifted.M if lifted.M.ndim == 2 else lifted.M.mean(axis=0))[decisions]
-            moved, W = (M > 0.0).astype(float), (lifted.W != 0.0).astype(float)
-            about = W @ moved.T
-            points = np.lexsort((*(W.T @ about).T, *moved))
-            rows = np.lexsort((*about.T, np.zeros(len(W))))
-        return cls(decisions, points, rows)
-
-    def region(self, lifted: LiftedRegion) -> LiftedRegion:
-        """Return lifted regions in this order."""
-        return LiftedRegion(
-            lifted.M[..., self.decisions, :][..., self.points],
-            lifted.m[:, self.decisions],
-            lifted.lower[:, self.points],
-            lifted.upper[:, self.points],
-            lifted.W[np.ix_(self.rows, self.points)],
-            lifted.w[:, self.rows],
-            lifted.slack[self.rows],
-        )
-
-    def known(self, known: KnownLimits) -> KnownLimits:
-        """Return known constraints on decisions in this order."""
-        own = self.decisions
-        return known._replace(
-            G=known.G[:, own],
-            E=known.E[:, own],
-            lower=known.lower[:, own],
-            upper=known.upper[:, own],
-        )
-
-    def back(self, slopes: LiftedSlopes) -> LiftedSlopes:
-        """Return slopes in the order in which regions came."""
-        decisions, points, rows = (np.argsort(order) for order in self)
-        return LiftedSlopes(
-            slopes.M[:, decisions][:, :, points],
-            slopes.m[:, decisions],
-            slopes.lower[:, points],
-            slopes.upper[:, points],
-            slopes.w[:, rows],
-        )

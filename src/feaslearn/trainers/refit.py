@@ -12,6 +12,7 @@ from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.kernels.predictability import L2, LINF, SQUARED_L2
 from feaslearn.losses import Predictability
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.tolerances import LSTSQ_TOL, NUDGE, SAME_TOL
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 
 Array = NDArray[np.float64]
@@ -19,8 +20,6 @@ Array = NDArray[np.float64]
 #: Rounds of minimisers and least squares, and with norms that are not squared: there, samples are
 #: weighed anew in each.
 ROUNDS, REWEIGHED = 5, 10
-#: Residuals below this share of the policy's count as that long: no weight is infinite.
-SHORTEST = 1e-7
 #: More parameters for each decision than this are not refitted: the normal equations are dense.
 MOST_PARAMETERS = 1000
 
@@ -59,7 +58,7 @@ def refit(problem: AnnealedObjective, theta: Array) -> Array:
         reached = problem.merit(tried)
         if not reached < best:
             break
-        done = reached >= best * (1.0 - 1e-9)
+        done = reached >= best * (1.0 - SAME_TOL)
         theta, best = tried, reached
         if done:
             break
@@ -74,7 +73,7 @@ def _solved(problem: AnnealedObjective, theta: Array) -> Array:
     offset = "b" in hypothesis.layout(n, k).shapes
     width = k * (maps.A.shape[2] + offset)
     primitive = hypothesis.latent(n)
-    norm, shortest = objective.loss.norm_code(), SHORTEST * problem.scale
+    norm, shortest = objective.loss.norm_code(), NUDGE * problem.scale
 
     def one(shard: Shard) -> tuple[Array, Array]:
         return _moments(primitive, maps, shard, offset, lambda r: _as_squares(norm, r, shortest))
@@ -84,7 +83,9 @@ def _solved(problem: AnnealedObjective, theta: Array) -> Array:
     ahead = _by_decision(hypothesis.maps(problem.center - theta, n, k), offset)
     step = np.empty((n, width))
     for j in range(n):
-        step[j] = np.linalg.lstsq(matrix[j] + ridge, right[j] + ridge @ ahead[j], rcond=1e-12)[0]
+        step[j] = np.linalg.lstsq(matrix[j] + ridge, right[j] + ridge @ ahead[j], rcond=LSTSQ_TOL)[
+            0
+        ]
     blocks = step.reshape(n, k, -1)
     moved = Maps(
         maps.A + np.moveaxis(blocks[:, :, : maps.A.shape[2]], 0, 1),

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard
 from feaslearn.hypotheses import Hypothesis, MapHypothesis
 from feaslearn.losses import Loss, Objective, Predictability
+from feaslearn.tolerances import SAME_TOL
 
 Array = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ def tied_share(objective: Objective, theta: Array) -> float:
         features, costs = (np.ascontiguousarray(a[some]) for a in (shard.features, shard.costs))
         first = hypothesis.predict(theta, features, costs, ties="first")
         center = hypothesis.predict(theta, features, costs, ties="center")
-        apart = np.abs(first - center) > 1e-9 * np.maximum(np.abs(first), np.abs(center))
+        apart = np.abs(first - center) > SAME_TOL * np.maximum(np.abs(first), np.abs(center))
         if not len(some):
             return 0.0, float(shard.weights.sum())
         share = np.average(apart.any(axis=1), weights=shard.weights[some])

@@ -15,14 +15,15 @@ from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Predictability
 from feaslearn.runs import OutOfTime
+from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets import Simplex
+from feaslearn.tolerances import SAME_TOL, SQUARE_ROUNDING
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.contest import some_samples
-from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.out_of_fold import folds_of
 from feaslearn.trainers.refit import polish
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.ridge import Ridge
-from feaslearn.trainers.sample_order import ordered
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, Start
 from feaslearn.trainers.starts.start import Policy, linear_policy_of
@@ -108,7 +109,7 @@ def choose_ridge(
         return common
     tried: dict[Ridge, Array] = {}
     thetas: dict[Ridge, Array] = {}
-    rounding = 1e-18 * float(np.mean([(fold.policy.spread**2).sum() for fold in folds]))
+    rounding = SQUARE_ROUNDING * float(np.mean([(fold.policy.spread**2).sum() for fold in folds]))
     with ProgressBar("Annealing: ridge", sum(map(len, paths))) as bar:
         for path in paths:
             moved = [replace(fold) for fold in folds]
@@ -137,10 +138,11 @@ def choose_ridge(
 def _folds(objective: Objective, start: Start, random: np.random.Generator) -> list[_Fold] | None:
     """Split the samples, and begin the path of each fold."""
     rows = objective.whole()
-    count = len(rows.weights)
-    if count < 2 * FOLDS:
+    if len(rows.weights) < 2 * FOLDS:
         return None
-    fold = random.permutation(count) % FOLDS
+    fold = folds_of([rows], FOLDS, random)
+    if len(np.unique(fold)) < FOLDS:
+        return None
     seeds = random.integers(2**63, size=FOLDS)
     found = []
     for index, seed in enumerate(seeds):
@@ -180,9 +182,9 @@ class _NextFit:
         if problem.scale > 0.0:
             for temperature in FIRST if fold.first else NEXT:
                 inner.run.check_time()
-                theta = problem.descend(theta, temperature, STEPS, 1e-9)[0]
+                theta = problem.descend(theta, temperature, STEPS, SAME_TOL)[0]
             if not isinstance(inner.loss, Predictability):
-                theta = problem.descend(theta, None, STEPS, 1e-9)[0]
+                theta = problem.descend(theta, None, STEPS, SAME_TOL)[0]
         inner.run.check_time()
         polished = polish(problem, theta)
         if isinstance(inner.loss, Predictability):
@@ -217,7 +219,7 @@ def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
     """
     if not open_size(objective.hypothesis):
         return objective
-    some = some_samples(ordered(objective), random)
+    some = some_samples(objective, random)
     standard = Standardization.of(some).apply(some)
     seed = int(random.integers(2**63))
     losses: list[Array] = []

@@ -7,15 +7,15 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from feaslearn.data import ShardSource
-from feaslearn.exceptions import CheckpointError, FeaslearnError, Problems, TimeLimitError
+from feaslearn.exceptions import CheckpointError, FeaslearnError, TimeLimitError
 from feaslearn.losses import Objective
+from feaslearn.parameters import Either, Number
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import Checkpoint, OutOfTime, one_blas_thread
 from feaslearn.runs.checkpoint import fingerprint
@@ -30,20 +30,8 @@ OF_NO_CONSEQUENCE = ("checkpoint", "callback", "max_seconds")
 
 Work = Callable[[Objective, np.random.Generator], "Trained"]
 Given = str | os.PathLike[str] | None
-
-
-def check_checkpoint(given: Given, problems: Problems) -> None:
-    """Add to ``problems`` what is wrong with the checkpoint that a trainer was given."""
-    named = isinstance(given, str | os.PathLike) and isinstance(os.fspath(given), str)
-    if given is not None and not (named and os.fspath(given)):
-        problems.add(f"checkpoint={given!r} is neither None nor the name of a file")
-
-
-def check_max_seconds(value: object, problems: Problems) -> None:
-    """Add to ``problems`` a time limit that is none."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if value is not None and not (number and float(value) > 0.0):  # type: ignore[arg-type]
-        problems.add(f"max_seconds={value!r} is neither None nor a positive number")
+#: A limit on the time of a run.
+MAX_SECONDS = Either(None, Number(0.0, above=True))
 
 
 def carried_out(

@@ -16,6 +16,7 @@ from feaslearn.kernels.smoothed_row import SmoothedMemory, Smoothing, smoothed_r
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.losses.loss import no_gradient
 from feaslearn.sets import AffineImage
+from feaslearn.tolerances import TINY
 
 Array = NDArray[np.float64]
 
@@ -223,7 +224,7 @@ def _scales(objective: Objective) -> tuple[tuple[float, float], float]:
     parts = objective.each_shard(sums)
     seen, total, squares = np.sum([part for part, _ in parts], axis=0)
     weight, cost = (float(value) for value in np.sum([part for _, part in parts], axis=0))
-    about = squares - total**2 / np.maximum(seen, 1e-300)
+    about = squares - total**2 / np.maximum(seen, TINY)
     primal = float(np.maximum(about, 0.0).sum()) / weight or 1.0
     return (primal, primal * (cost / weight or 1.0)), weight
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
-from feaslearn.sets.sizes import CONSTANT
+from feaslearn.tolerances import LSTSQ_TOL, ROUNDING
 
 Array = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ def moments(
 
 
 def _units(mean: Array, scale: Array, constant_first: bool = True) -> tuple[Array, Array]:
-    scale = np.where(scale <= CONSTANT * np.abs(mean), np.inf, scale)
+    scale = np.where(scale <= ROUNDING * np.abs(mean), np.inf, scale)
     if constant_first:
         mean[0], scale[0] = 0.0, 1.0
     return mean, scale
@@ -58,7 +58,7 @@ def place_and_unit(whole: Shard) -> tuple[Array, float]:
     center = observed_mean(whole.decisions, whole.weights)
     squares = observed_mean((whole.decisions - center) ** 2, whole.weights)
     spread, size = float(np.sqrt(squares.sum())), float(np.abs(center).max())
-    return center, (spread if spread > CONSTANT * size else size) or 1.0
+    return center, (spread if spread > ROUNDING * size else size) or 1.0
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,6 @@ def _complete(features: Array, targets: Array, weights: Array) -> Array:
     level = weighted_sum(targets, weights) / weights.sum()
     roots = np.sqrt(weights)[:, None]
     centered = (features - mean)[:, 1:] / scale[1:] * roots
-    slope = np.linalg.lstsq(centered, (targets - level) * roots, rcond=1e-12)[0]
+    slope = np.linalg.lstsq(centered, (targets - level) * roots, rcond=LSTSQ_TOL)[0]
     slope = slope / scale[1:, None]
     return np.vstack([level - mean[1:] @ slope, slope])

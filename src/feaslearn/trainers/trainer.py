@@ -1,4 +1,4 @@
-"""What every trainer answers."""
+"""The interface of trainers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from feaslearn.exceptions import DataError, Problems, SolverError, UnsupportedEr
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective, Predictability
 from feaslearn.messages import LARGEST, beyond
+from feaslearn.parameters import FILE_NAME, Constraints, Either, check_declared
 from feaslearn.results import Status, TrainingResult, remarks_heard
+from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
-from feaslearn.trainers.running import Given, carried_out, check_checkpoint, check_max_seconds
-from feaslearn.trainers.sample_order import ordered
+from feaslearn.trainers.running import MAX_SECONDS, Given, carried_out
 
 Array = NDArray[np.float64]
 
-#: Losses that differ by a smaller share are the same.
-SAME_LOSS = 1e-9
 
 #: Returned decisions that lose this many times the training loss are a matter of ties.
 HIDDEN = 1.001
@@ -73,8 +72,11 @@ class Trainer(BaseEstimator, ABC):
     #: Limit on the wall time, and the file of the checkpoint; a parameter where it is served.
     max_seconds: float | None = None
     checkpoint: Given = None
-    #: Whether `search` names rows in what it says, and so puts samples in order itself.
-    names_rows: bool = False
+    #: What parameters must be; those of a subclass are added to these.
+    parameter_constraints: ClassVar[Constraints] = {
+        "max_seconds": MAX_SECONDS,
+        "checkpoint": Either(None, FILE_NAME),
+    }
 
     #: Whether outliers do not bias `search` where the norm is not squared.
     resists_outliers: ClassVar[bool] = False
@@ -108,8 +110,7 @@ class Trainer(BaseEstimator, ABC):
 
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with the parameters of the trainer itself."""
-        check_max_seconds(self.max_seconds, problems)
-        check_checkpoint(self.checkpoint, problems)
+        check_declared(self, problems)
 
     def refuse(self, objective: Objective) -> None:
         """Raise an `UnsupportedError` that names every mismatch, if there is one."""
@@ -203,7 +204,7 @@ class Trainer(BaseEstimator, ABC):
         self.refuse(learned)
         searched = objective if self.uses_known else learned
         with remarks_heard() as said:
-            trained = self.search(searched if self.names_rows else ordered(searched), random)
+            trained = self.search(searched, random)
         trained.result.warnings.extend(said)
         if trained.result.status == "interrupted":
             objective.run.clock.interrupt()
@@ -241,7 +242,7 @@ def _within(
         theta, returned = (theta, moved) if moved < returned else (trained.theta, returned)
     measure(objective, Trained(theta, result), returned)
     result.details["training loss of the region alone"] = before
-    if abs(result.objective - before) > SAME_LOSS * max(abs(before), SAME_LOSS):
+    if abs(result.objective - before) > SAME_TOL * max(abs(before), SAME_TOL):
         # A minimum of the loss of the region alone proves nothing about the intersection.
         result.lower_bound = None
         result.status = "converged" if result.status == "optimal" else result.status

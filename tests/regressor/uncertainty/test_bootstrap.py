@@ -94,7 +94,7 @@ def test_every_class_can_be_drawn_again(hypothesis: fl.hypotheses.Hypothesis) ->
     data = fl.datasets.make_switch(40, noise=0.05, random_state=0)
     trainer = fl.trainers.GradientDescent(max_iter=3, n_starts=1)
     if isinstance(hypothesis, fl.Facets):
-        trainer = fl.trainers.FacetLearning(n_starts=1, tries=1)
+        trainer = fl.trainers.FacetLearning()
     model = fitted(data, hypothesis=hypothesis, trainer=trainer, random_state=0)
     boot = model.bootstrap(10, data.signals, data.decisions)
     assert boot.predict(data.signals).contains(model.predict(data.signals)).all()

@@ -47,6 +47,7 @@ HEAVY += ("sklearn.utils.estimator_checks", "numba", "cvxpy", "highspy", "hypoth
 BYTES = 8 * 2**30
 #: What is kept of the library from mutant to mutant: it is not changed, and takes long to load.
 KEPT = ("changes", "lines_of_tests", "feaslearn.kernels", "feaslearn.exceptions")
+KEPT += ("feaslearn.solvers", "feaslearn.results", "feaslearn.runs", "feaslearn.tolerances")
 #: What became of a mutant whose tests passed, or are no longer there.
 ENDS = {0: "survived", int(pytest.ExitCode.NO_TESTS_COLLECTED): "not run"}
 #: The number of tests, the fastest ones, that load the kernels.

@@ -11,7 +11,7 @@ import feaslearn as fl
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.metrics import pooled_r2
 from feaslearn.trainers.facets import Learned, learn_facets
-from feaslearn.trainers.facets.hyperplanes import Metric, least_norm
+from feaslearn.trainers.facets.hyperplanes import Metric, identified, least_norm
 from feaslearn.trainers.facets.rows import grid_step, standard_rows
 from trainers.facets.worlds import World, make_world
 
@@ -133,3 +133,74 @@ def test_least_norm_keeps_its_rows() -> None:
     found = least_norm(G, np.array([1.0, 0.0, 0.0]), np.zeros(3, bool))
     assert found is not None
     np.testing.assert_allclose(found, [0.5, 0.5], atol=1e-9)
+
+
+def polygon(sides: int, angles: np.ndarray) -> World:
+    """Rows of a regular polygon that does not depend on signals, at costs of given directions."""
+    corners = 2.0 * np.pi * np.arange(sides) / sides
+    points = np.column_stack([np.cos(corners), np.sin(corners)])
+    costs = np.column_stack([np.cos(angles), np.sin(angles)])
+    decisions = points[(costs @ points.T).argmin(axis=1)]
+    return World(None, np.ones((len(angles), 1)), costs, decisions)  # type: ignore[arg-type]
+
+
+def is_identified(world: World) -> np.ndarray:
+    found = learn(world)
+    return identified(found.rows, world.features, world.costs, world.decisions)
+
+
+def test_a_chord_before_a_corner_that_no_cost_visited_is_not_identified() -> None:
+    random = np.random.default_rng(0)
+    assert is_identified(polygon(7, random.uniform(0.0, 2.0 * np.pi, 600))).sum() >= 5
+    # Costs that would visit every second corner of an octagon are left out.
+    angles = random.uniform(0.0, 2.0 * np.pi, 1200)
+    visited = np.round((angles - np.pi) / (np.pi / 4.0)) % 2 == 0
+    chords = is_identified(polygon(8, angles[visited]))
+    assert len(chords) > 0
+    assert not chords.any()
+
+
+@pytest.mark.parametrize(("more", "sure"), [(1, False), (2, False), (3, True)])
+def test_three_rows_beyond_their_rank_determine_a_facet(more: int, sure: bool) -> None:
+    world = make_world(3, m=1, rows=600)
+    on = np.flatnonzero(world.on()[:, 0])
+    parameters = world.decisions.shape[1] - 1 + world.features.shape[1]
+    kept = np.sort(np.r_[np.flatnonzero(~world.on()[:, 0]), on[: parameters - 1 + more]])
+    few = World(world.region, *(part[kept] for part in world[1:]))
+    found = learn(few)
+    true = modulo(world.region, world.region.a[0], world.region.f[0])
+    same = [
+        np.abs(modulo(found.rows, a, f) - true).max() < 1e-6
+        for a, f, kind in zip(found.rows.a, found.rows.f, found.kind, strict=True)
+        if kind == "determined"
+    ]
+    assert any(same) == sure
+
+
+def test_a_combination_with_a_tenth_of_the_spread_left_is_no_equality() -> None:
+    world = make_world(2, m=0)
+    x = world.decisions.copy()
+    x[:, 0] += 0.1 * x.std() * np.random.default_rng(0).normal(size=len(x))
+    rows, _ = standard_rows(world.features, world.costs, x)
+    assert len(rows.E) == 0
+    assert len(standard_rows(world.features, world.costs, world.decisions)[0].E) == 1
+
+
+def test_a_redundant_limit_is_no_facet() -> None:
+    """A limit that no row touches, and one that follows from others, are not learned."""
+    world = make_world(0, m=2)
+    region = world.region
+    far = region.adding(region.a[0], region.f[0] + [1.0, 0.0, 0.0])
+    both = far.adding(region.a.sum(axis=0), region.f.sum(axis=0))
+    found = both.solve(world.features, world.costs)
+    assert len(learn(World(both, world.features, world.costs, found.decisions)).kind) == 2
+
+
+def test_a_rare_regime_is_signal() -> None:
+    """One row beyond all others moves the bound; no bound is trimmed."""
+    world = make_world(1, m=0, balance=False)
+    x = world.decisions.copy()
+    x[7, 0] = 3.0
+    found = learn(World(world.region, world.features, world.costs, x))
+    assert found.rows.upper[0, 0] >= 3.0
+    assert found.rows.largest_violation(world.features, x).max() < 1e-9

@@ -2,28 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
+from common.worlds import World
 from feaslearn.hypotheses.facet_rows import FacetRows
-
-Array = NDArray[np.float64]
-
-
-class World(NamedTuple):
-    """A region and rows that are optimal in it."""
-
-    region: FacetRows
-    features: Array
-    costs: Array
-    decisions: Array
-
-    def on(self) -> NDArray[np.bool_]:
-        """Say which facets each row lies on."""
-        slack = self.features @ self.region.f.T - self.decisions @ self.region.a.T
-        return np.abs(slack) < 1e-9
 
 
 def make_world(

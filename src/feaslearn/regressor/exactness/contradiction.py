@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.regressor.exactness.linear_system import NOTHING, Elastic, LinearSystem
-from feaslearn.trainers.progress import ProgressBar
+from feaslearn.regressor.exactness.linear_system import Elastic, LinearSystem
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.tolerances import SOLVED_ZERO
 
 Places = NDArray[np.intp]
 
@@ -61,7 +62,7 @@ def explain(system: LinearSystem, allowed: Places, start: Places) -> Explained:
     chosen = start
     while True:
         found = system.solve(chosen)
-        if found.missed.max(initial=0.0) > NOTHING:
+        if found.missed.max(initial=0.0) > SOLVED_ZERO:
             return Explained(False, chosen, found)
         fresh = _missed(system, found, allowed, chosen)
         if not len(fresh):
@@ -112,7 +113,7 @@ def _several(system: LinearSystem, allowed: Places, core: Places, until: float) 
     most = min(MOST_MISSED, max(2, int(MOST_SHARE * len(allowed))))
     while time.monotonic() < until:
         found = system.solve(chosen)
-        missed = chosen[found.missed > NOTHING]
+        missed = chosen[found.missed > SOLVED_ZERO]
         if len(missed) > most:
             return []
         fresh = _missed(system, found, allowed, chosen)
@@ -158,13 +159,13 @@ def shrink(rows: Places, contradict: Callable[[Places], bool], until: float) -> 
 
 
 def _explains(system: LinearSystem, chosen: Places) -> bool:
-    return bool(system.solve(chosen).missed.max(initial=0.0) <= NOTHING)
+    return bool(system.solve(chosen).missed.max(initial=0.0) <= SOLVED_ZERO)
 
 
 def _missed(system: LinearSystem, found: Elastic, allowed: Places, chosen: Places) -> Places:
     """Return the samples that an answer misses most, of those that it did not know."""
     missed = system.missed(found)
     unknown = np.setdiff1d(allowed, chosen)
-    wrong = unknown[missed[unknown] > NOTHING]
+    wrong = unknown[missed[unknown] > SOLVED_ZERO]
     count = max(LEAST, int(MORE * len(chosen)))
     return np.asarray(wrong[np.argsort(-missed[wrong], kind="stable")[:count]])

@@ -20,27 +20,21 @@ from feaslearn.regressor.exactness.contradiction import examine, shrink
 from feaslearn.regressor.exactness.linear_system import LinearSystem
 from feaslearn.regressor.exactness.verdict import Question, Verdict, ask, listed
 from feaslearn.regressor.region_regressor import RegionRegressor
-from feaslearn.sets.checked_program import CheckedProgram
-from feaslearn.sets.sizes import extent_of, powers_of_two
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.solvers.highs import CheckedProgram
+from feaslearn.tolerances import GAIN_TOL, SAME_TOL, ZERO_PRICE, extent_of, powers_of_two
 from feaslearn.trainers import FacetLearning, Global, MixedInteger, Trainer
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.convex import as_minkowski
-from feaslearn.trainers.facet_learning.response import contradiction
-from feaslearn.trainers.facet_learning.units import Units
-from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.facets.facet_learning import contradicting_pair
 from feaslearn.trainers.standardize import moments
 
 Places = NDArray[np.intp]
 
 #: Share of the time that each search for a smaller contradiction may take.
 EACH = 0.1
-#: A smaller saving is rounding, for decisions and prices of size one.
-LEAST_SAVING = 1e-7
 
 Array = NDArray[np.float64]
-
-#: Shares of a mixture below this are none.
-NO_SHARE = 1e-9
 
 
 def consistency(
@@ -201,11 +195,13 @@ def _pair(question: Question) -> tuple[int, int] | None:
     complete = np.flatnonzero(~np.isnan(rows.decisions).any(axis=1))
     if len(complete) < 2:
         return None
-    units = Units.of(rows)
+    rows = Shard(*(np.ascontiguousarray(part[complete]) for part in rows))
+    spread = rows.decisions.std(axis=0)
+    moving = spread[spread > SAME_TOL * spread.max()]
     # What errors within the tolerance can make of a saving, at prices of length one.
-    error = question.tolerance * question.unit / float(units.scale.min())
-    saving = max(LEAST_SAVING, 2.0 * np.sqrt(rows.decisions.shape[1]) * error)
-    pair = contradiction(units.apply(rows), saving)
+    error = question.tolerance * question.unit / float(moving.min(initial=question.unit))
+    saving = max(GAIN_TOL, 2.0 * np.sqrt(rows.decisions.shape[1]) * error)
+    pair = contradicting_pair(rows, saving)
     return None if pair is None else (int(complete[pair[0]]), int(complete[pair[1]]))
 
 
@@ -229,7 +225,7 @@ def decide_by_hull(question: Question, hypothesis: Facets) -> Verdict:
     all_tested = test.tested == len(question.places)
     reason = (
         "with enough facets one region does: no mixture of samples is cheaper than a sample. But "
-        f"none of at most {hypothesis.max_facets} facets was found"
+        "none was found"
         if all_tested
         else f"{test.tested} of {len(question.places)} samples were tested: their decisions are "
         "complete, and the time sufficed"
@@ -370,7 +366,7 @@ def mixtures_cheaper(rows: Shard, allowed: Places, error: float, until: float) -
             answer = program.solve(f"consistency (sample {i})")
             saving = -answer.value * own
             if saving > 2.0 * error:
-                mixture = allowed[answer.point > NO_SHARE]
+                mixture = allowed[answer.point > ZERO_PRICE]
                 found.append(Dearer(int(allowed[i]), mixture, saving * size))
             bar.update(i + 1)
     return HullTest(found, len(allowed))

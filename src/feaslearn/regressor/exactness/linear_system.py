@@ -20,16 +20,12 @@ from feaslearn.data import Shard
 from feaslearn.formulations.minkowski import ScaledFaces
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Predictability
-from feaslearn.sets.checked_program import CheckedProgram
+from feaslearn.solvers.highs import CheckedProgram
+from feaslearn.tolerances import GAIN_TOL, TIGHT_TOL
 from feaslearn.trainers.minkowski_fit.samples import Samples
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
-
-#: What the solver may leave of a row, and what counts as nothing beside decisions of size one.
-EXACT, NOTHING = 1e-10, 1e-8
-#: Multipliers below this are zero; the largest are one.
-NO_FORCE = 1e-7
 
 
 class Elastic(NamedTuple):
@@ -103,14 +99,14 @@ class LinearSystem:
             equal,
             np.zeros(equal.shape[0]),
         )
-        answer = program.solve("consistency", EXACT)
-        forces = np.abs(answer.prices[: 2 * len(x)]).reshape(2, -1).sum(axis=0)
+        answer = program.solve("consistency", TIGHT_TOL)
+        forces = np.abs(answer.duals[: 2 * len(x)]).reshape(2, -1).sum(axis=0)
         size = groups * functions
         return Elastic(
             answer.point[:size].reshape(groups, functions),
             answer.point[size : size + parts.columns[1].shape[1]].reshape(-1, self._samples.n),
             answer.point[model.shape[1] :],
-            np.asarray(errors.T @ forces > NO_FORCE),
+            np.asarray(errors.T @ forces > GAIN_TOL),
         )
 
     def _parts(self, chosen: Places) -> _Parts:

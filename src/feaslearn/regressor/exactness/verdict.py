@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,13 @@ from feaslearn.data import Decisions, Shard
 from feaslearn.exceptions import DataError, NotFittedError, Problems
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Predictability
+from feaslearn.parameters import POSITIVE, check_value
 from feaslearn.region import Region
 from feaslearn.regressor.checks import check_fit
 from feaslearn.regressor.region_regressor import RegionRegressor
 from feaslearn.results import as_table, as_text
 from feaslearn.trainers import Trainer
-from feaslearn.trainers.running import check_max_seconds
+from feaslearn.trainers.running import MAX_SECONDS
 
 #: Samples that are listed in print.
 LISTED = 20
@@ -241,10 +241,8 @@ def ask(
         problems.add(f"hypothesis={model.hypothesis!r} is not a class of regions such as Facets()")
     if model.cost is None:
         problems.add("no cost was given: without prices any decision is optimal somewhere")
-    number = isinstance(tolerance, Real) and not isinstance(tolerance, bool)
-    if not number or not 0.0 < float(tolerance) < np.inf:
-        problems.add(f"tolerance={tolerance!r} is not a positive number")
-    check_max_seconds(max_seconds, problems)
+    check_value("tolerance", tolerance, POSITIVE, problems)
+    check_value("max_seconds", max_seconds, MAX_SECONDS, problems)
     problems.raise_if_any(DataError, "consistency")
     rows = check_fit(model, X, y, None, None).minimized(model.sense == "max").whole()
     seen = ~np.isnan(np.asarray(y, dtype=float).reshape(len(np.asarray(y)), -1)).all(axis=1)

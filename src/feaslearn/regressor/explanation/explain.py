@@ -21,6 +21,7 @@ from feaslearn.regressor.reader import (
     regions_of,
     signal_names,
 )
+from feaslearn.tolerances import SAME_TOL, VISIBLE_TOL
 from feaslearn.trainers.convex import is_point
 
 if TYPE_CHECKING:
@@ -28,13 +29,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-#: Beyond the range by less than this share of it is rounding.
-ROUNDING = 1e-9
 
 #: Carriers that are listed.
 LISTED = 8
-#: Terms below this share of the largest are not used.
-NEGLIGIBLE = 1e-6
 
 
 def explain(
@@ -95,7 +92,7 @@ def _read(
 def _outside(values: Array, seen: Seen, names: tuple[str, ...]) -> list[Outside]:
     found = []
     for value, low, high, name in zip(values, *seen.signals, names, strict=True):
-        room = ROUNDING * max(abs(low), abs(high))
+        room = SAME_TOL * max(abs(low), abs(high))
         if not low - room <= value <= high + room:
             found.append(Outside(name, float(value), float(low), float(high)))
     return sorted(found, key=lambda each: -each.ranges)
@@ -138,7 +135,7 @@ def _members(model: LearnedRegion, blend: Blend) -> list[str]:
     return [
         f"{len(weights)} x {name}: {100 * sum(weights):.3g} % of the region"
         for name, weights in sorted(shares.items(), key=lambda pair: -sum(pair[1]))
-        if sum(weights) > NEGLIGIBLE
+        if sum(weights) > VISIBLE_TOL
     ]
 
 
@@ -150,7 +147,7 @@ def _terms(model: LearnedRegion, hypothesis: Minkowski, seen: Seen) -> list[str]
     low, high = ends_of_terms(terms, len(names))
     sizes = seen.parts * (high - low).max(axis=1, initial=0.0)
     total = float(sizes.sum())
-    used = [int(t) for t in np.argsort(-sizes, kind="stable") if sizes[t] > NEGLIGIBLE * total]
+    used = [int(t) for t in np.argsort(-sizes, kind="stable") if sizes[t] > VISIBLE_TOL * total]
     if not used:
         return ["no term has a size: the region is the single point b(s)"]
     said = [

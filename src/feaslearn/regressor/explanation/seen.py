@@ -20,6 +20,7 @@ from feaslearn.hypotheses.term import Term
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.tolerances import FEASIBILITY_TOL, SAME_TOL, TINY, VISIBLE_TOL, ZERO_PRICE
 
 if TYPE_CHECKING:
     from feaslearn.regressor.checks import FitData
@@ -33,18 +34,14 @@ LOOKED_AT, BY_KNOWN, BY_LINEAR, BY_CONIC = 2000, 60, 200, 60
 FEWEST, GRACE, SHARE = 5, 0.2, 0.05
 #: Directions of prices that are kept.
 DIRECTIONS = 64
-#: Entries of a latent point below this are zero.
-UNUSED = 1e-9
 
 Truth = NDArray[np.bool_]
 
-#: Decisions this share of the range away from a limit are at it; for curved regions, next to it.
-AT, NEXT_TO = 1e-6, 0.05
+#: Decisions of curved regions this share of the range away from a limit are next to it.
+NEXT_TO = 0.05
 #: Directions in which learned parts extend by less than this share of the largest are none: noise
 #: on a balance leaves such.
 FLAT = 0.1
-#: Prices and reduced costs below this share of the largest cost are rounding.
-NO_PRICE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +167,7 @@ def _spread_out(costs: Array) -> Array:
     if not len(units):
         return np.zeros((0, costs.shape[1]))
     chosen, nearest = [0], units @ units[0]
-    while len(chosen) < DIRECTIONS and nearest.min() < 1.0 - 1e-9:
+    while len(chosen) < DIRECTIONS and nearest.min() < 1.0 - SAME_TOL:
         chosen.append(int(nearest.argmin()))
         nearest = np.maximum(nearest, units @ units[chosen[-1]])
     return np.ascontiguousarray(units[chosen])
@@ -183,7 +180,7 @@ def _parts(hypothesis: Hypothesis, theta: Array, some: Shard) -> Array:
     if isinstance(hypothesis, MapHypothesis):
         A, _ = hypothesis.maps(theta, n, k).at(some.features)
         z = hypothesis.latent(n).argmin(np.einsum("inp,in->ip", A, some.costs))
-        return np.asarray((np.abs(z) > UNUSED).mean(axis=0))
+        return np.asarray((np.abs(z) > ZERO_PRICE).mean(axis=0))
     return np.zeros(0)
 
 
@@ -208,7 +205,7 @@ def exposure(hypothesis: Hypothesis, theta: Array, features: Array, costs: Array
     reached = _reached(hypothesis, theta, features, costs)
     U = extent(hypothesis, theta, features.mean(axis=0), n, k)
     pushed = -(costs @ U) @ U.T
-    least = NO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
+    least = ZERO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
     return Exposure(reached.upper & (pushed > least), reached.lower & (pushed < -least))
 
 
@@ -223,7 +220,7 @@ def extent(hypothesis: Hypothesis, theta: Array, phi: Array, n: int, k: int) -> 
         if not len(known.E) or not inside.size:
             return inside
         flat = np.asarray(null_space(known.E))
-        return _basis(flat @ (flat.T @ inside), AT)
+        return _basis(flat @ (flat.T @ inside), VISIBLE_TOL)
     if isinstance(hypothesis, Facets):
         E = hypothesis.rows(theta, n, k).E
         return np.asarray(null_space(E)) if len(E) else np.eye(n)
@@ -232,7 +229,7 @@ def extent(hypothesis: Hypothesis, theta: Array, phi: Array, n: int, k: int) -> 
         terms = hypothesis.terms_at(theta, n, k)
         used = [term for term, scale in zip(terms, scales, strict=True) if scale > 0.0]
         moves = [term.embedding(n) @ _moves(term.primitive) for term in used]
-        return _basis(np.hstack(moves), AT) if moves else np.zeros((n, 0))
+        return _basis(np.hstack(moves), VISIBLE_TOL) if moves else np.zeros((n, 0))
     if isinstance(hypothesis, MapHypothesis):
         A, _ = hypothesis.maps(theta, n, k).at(phi[None])
         return _basis(A[0] @ _moves(hypothesis.latent(n)), FLAT)
@@ -247,7 +244,7 @@ def _moves(primitive: PrimitiveSet) -> Array:
 
 def _basis(matrix: Array, negligible: float) -> Array:
     U, sizes, _ = np.linalg.svd(matrix, full_matrices=False)
-    return np.asarray(U[:, sizes > negligible * sizes.max(initial=1e-300)])
+    return np.asarray(U[:, sizes > negligible * sizes.max(initial=TINY)])
 
 
 def _reached(hypothesis: Hypothesis, theta: Array, features: Array, costs: Array) -> Exposure:
@@ -269,8 +266,10 @@ def _reached(hypothesis: Hypothesis, theta: Array, features: Array, costs: Array
         curved = isinstance(learned, MapHypothesis) and is_curved(learned.latent(n))
     low, at, high = ends
     width = high - low
-    slack = (NEXT_TO if curved else AT) * width
-    wide = width > AT * max(float(np.abs(at).max(initial=0.0)), float(width.max(initial=0.0)))
+    slack = (NEXT_TO if curved else VISIBLE_TOL) * width
+    wide = width > VISIBLE_TOL * max(
+        float(np.abs(at).max(initial=0.0)), float(width.max(initial=0.0))
+    )
     return Exposure(wide & (at >= high - slack), wide & (at <= low + slack))
 
 
@@ -319,11 +318,12 @@ def _binding(hypothesis: Facets, theta: Array, features: Array, costs: Array) ->
     """Return where a bound, or a facet that limits a decision, has a price."""
     rows = hypothesis.rows(theta, costs.shape[1], features.shape[1])
     solutions = rows.solve(features, costs)
-    least = NO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
+    least = ZERO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
     upward, downward = _limited(rows.a, rows.E, solutions.prices[:, len(rows.E) :] > least)
     reduced = costs + solutions.prices @ np.vstack([rows.E, rows.a])
     low, high = (
-        np.abs(solutions.decisions - features @ side.T) <= 1e-7 * (1.0 + np.abs(side[:, 0]))
+        np.abs(solutions.decisions - features @ side.T)
+        <= FEASIBILITY_TOL * (1.0 + np.abs(side[:, 0]))
         for side in (rows.lower, rows.upper)
     )
     return Exposure((high & (reduced < -least)) | upward, (low & (reduced > least)) | downward)
@@ -340,15 +340,15 @@ def _tight(
         np.minimum(phi @ rows.upper.T, known.upper),
         np.maximum(phi @ rows.lower.T, known.lower),
     )
-    met = phi @ rows.f.T - x @ rows.a.T <= 1e-7 * (1.0 + np.abs(phi @ rows.f.T))
+    met = phi @ rows.f.T - x @ rows.a.T <= FEASIBILITY_TOL * (1.0 + np.abs(phi @ rows.f.T))
     upward, downward = _limited(rows.a, np.vstack([rows.E, known.E]), met)
-    rounding = 1e-7 * (1.0 + np.abs(x))
+    rounding = FEASIBILITY_TOL * (1.0 + np.abs(x))
     return Exposure((upper - x <= rounding) | upward, (x - lower <= rounding) | downward)
 
 
 def _limited(a: Array, E: Array, counting: Truth) -> Exposure:
     """Return which decisions the facets that count limit, along the equalities ``E``."""
     normals = a - a @ (pseudo_inverse(E) @ E) if len(E) else a
-    largest = np.abs(normals).max(axis=1, keepdims=True, initial=1e-300)
+    largest = np.abs(normals).max(axis=1, keepdims=True, initial=TINY)
     sides = (counting.astype(float) @ (side * normals > FLAT * largest) for side in (1.0, -1.0))
     return Exposure(*(side > 0.0 for side in sides))

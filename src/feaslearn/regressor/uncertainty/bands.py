@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
-from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.exceptions import UnsupportedError
 from feaslearn.messages import did_you_mean
+from feaslearn.parameters import Number, require
 
 Array = NDArray[np.float64]
 
@@ -84,9 +84,7 @@ class Bands:
 
 def check_level(level: float) -> float:
     """Return a level between zero and one; refuse anything else."""
-    if not isinstance(level, Real) or isinstance(level, bool) or not 0.0 < float(level) < 1.0:
-        raise DataError(f"level={level!r} is not a number between 0 and 1")
-    return float(level)
+    return float(require(level, "level", Number(0.0, 1.0, above=True, below=True)))
 
 
 def normal_bands(center: Array, deviations: Array, level: float) -> Bands:

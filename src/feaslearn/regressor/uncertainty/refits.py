@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from dataclasses import replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,16 +17,17 @@ from feaslearn.data import Shard, shards
 from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning, Problems
 from feaslearn.hypotheses import GrownMinkowski, Minkowski
 from feaslearn.losses import Loss, Predictability
+from feaslearn.parameters import Integer, check_value
 from feaslearn.regressor.checks import FitData, check_fit
-from feaslearn.regressor.parameters import check_n_jobs
+from feaslearn.regressor.parameters import N_JOBS
 from feaslearn.regressor.reader import check_fitted, decision_names
 from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
 from feaslearn.runs import one_blas_thread
 from feaslearn.runs.memory import check_memory
+from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers import Convex
 from feaslearn.trainers.convex import as_minkowski
 from feaslearn.trainers.minkowski_fit import MinkowskiFit, Strengths
-from feaslearn.trainers.progress import ProgressBar
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -57,9 +57,8 @@ def resample(
     """
     check_fitted(model)
     problems = Problems()
-    if not isinstance(n, Integral) or isinstance(n, bool) or n < LEAST:
-        problems.add(f"n={n!r} is not a whole number of at least {LEAST}")
-    check_n_jobs(n_jobs, problems)
+    check_value("n", n, Integer(LEAST), problems)
+    check_value("n_jobs", n_jobs, N_JOBS, problems)
     first = _first(random_state, problems)
     problems.raise_if_any(DataError, "bootstrap")
     blank = _held(model)

@@ -1,7 +1,9 @@
-"""Facets of exact decisions: the constraints themselves, from plain arrays."""
+"""Facets: the constraints themselves, from optimal decisions."""
 
 from __future__ import annotations
 
-from feaslearn.trainers.facets.learn import Learned, learn_facets
+from feaslearn.trainers.facets.facet_learning import FacetLearning
+from feaslearn.trainers.facets.learn import learn_facets
+from feaslearn.trainers.facets.rows import Learned
 
-__all__ = ["Learned", "learn_facets"]
+__all__ = ["FacetLearning", "Learned", "learn_facets"]

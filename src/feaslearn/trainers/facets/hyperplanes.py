@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.kernels.rays import lower_ray, start_ray
+from feaslearn.trainers.facets.rows import EXACT, SPREAD, standard_rows
+
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+#: Rows that a facet must carry beyond their rank.
+EXCESS = 3
+#: Angle between the normal of a facet and the nearest cost on each side of it, beyond which a
+#: vertex that no cost has visited may lie before it.
+GAP = 0.1
 
 
 class Metric:
@@ -54,47 +61,24 @@ class Metric:
 
 
 class Rays:
-    """``min g't : Z t >= 0, Z_K t = 0, v't = 1``, by its dual, warm from call to call."""
+    """``min g't : Z t >= 0, v't = 1``; from a vertex of the last g where v stays."""
 
-    def __init__(self, Z: Array) -> None:
-        self.N, self.R = Z.shape
-        inf = highspy.kHighsInf
-        lp: Any = highspy.HighsLp()
-        self.lp: Any = highspy.Highs()
-        lp.num_col_, lp.num_row_ = self.N + 1, self.R
-        lp.col_cost_ = np.append(np.zeros(self.N), -1.0)
-        lp.col_lower_ = np.append(np.zeros(self.N), -inf)
-        lp.col_upper_ = np.full(self.N + 1, inf)
-        lp.row_lower_ = lp.row_upper_ = np.zeros(self.R)
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        lp.a_matrix_.start_ = np.arange(self.N + 2) * self.R
-        lp.a_matrix_.index_ = np.tile(np.arange(self.R), self.N + 1)
-        lp.a_matrix_.value_ = np.vstack([Z, np.ones(self.R)]).ravel()
-        self.lp.silent()
-        options: dict[str, Any] = {
-            "presolve": "off",
-            "threads": 1,
-            "solver": "simplex",
-            "simplex_strategy": 1,
-        }
-        for name, value in {**options, "simplex_iteration_limit": 5000}.items():
-            self.lp.setOptionValue(name, value)
-        self.lp.passModel(lp)
-        self._columns = np.arange(self.N, dtype=np.int32)
+    def __init__(self, Z: Array, inside: Array) -> None:
+        N, R = Z.shape
+        self.Z, self.inside = Z, inside
+        self.basis, self.inverse = np.zeros(max(R - 1, 0), np.int64), np.zeros((R, R))
+        self.t, self.slack = np.zeros(R), np.zeros(N)
 
-    def __call__(self, g: Array, v: Array, fixed: list[int], most: float = np.inf) -> Array | None:
-        """Return the ray, or None; with a finite ``most`` rows may be violated at that price."""
-        low, high = np.zeros(self.N), np.full(self.N, min(most, highspy.kHighsInf))
-        low[fixed], high[fixed] = -highspy.kHighsInf, highspy.kHighsInf
-        self.lp.changeColsBounds(self.N, self._columns, low, high)
-        for r in range(self.R):
-            self.lp.changeCoeff(r, self.N, float(v[r]))
-            self.lp.changeRowBounds(r, float(g[r]), float(g[r]))
-        self.lp.run()
-        if self.lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            self.lp.clearSolver()
+    def start(self, v: Array, t: Array) -> bool:
+        """Begin with another v, from t with v't > 0 and as much slack as it needs."""
+        self.t[:] = t
+        return start_ray(self.Z, v, self.inside, self.basis, self.inverse, self.t, self.slack)
+
+    def __call__(self, g: Array) -> Array | None:
+        """Return the ray, None if there is none."""
+        if not lower_ray(self.Z, g, self.basis, self.inverse, self.t, self.slack):
             return None
-        return -np.array(self.lp.getSolution().row_dual)
+        return self.t.copy() if np.isfinite(self.t).all() else None
 
 
 def least_norm(
@@ -127,3 +111,67 @@ def least_norm(
             return np.asarray(s[:d])
         work = np.r_[work if k < 6 else work[u > 0], new]
     return np.asarray(s[:d])
+
+
+def identified(
+    region: FacetRows, features: Array, costs: Array, decisions: Array, error: float = 0.0
+) -> Mask:
+    """Say which facets the rows leave just one member of.
+
+    The rows on a facet that confirm each other have all but one of the ranks of all rows modulo the
+    equalities, and are at least three more. Rows of one regime (the same active constraints) lie in
+    one affine space and confirm each other only there: either further regimes lie on the facet
+    than it takes to span it, or costs on both sides leave only a small gap around its normal;
+    otherwise a chord before a vertex that no cost has visited would look the same.
+
+    Parameters
+    ----------
+    region : FacetRows
+        The region.
+    features, costs, decisions : ndarray
+        Complete rows, of N samples.
+    error : float, default=0.0
+        Standard deviation of errors in decisions, in units of their spread.
+
+    Returns
+    -------
+    ndarray of bool of shape (m,)
+        One for each facet.
+    """
+    rows, units = standard_rows(features, costs, decisions)
+    found = np.zeros(len(region.a), bool)
+    n, x_error = len(rows.scale), np.maximum(rows.x_error, error)
+    if not n or not len(found):
+        return found
+    E = (region.E * units.std)[:, units.moving]
+    U, s, _ = np.linalg.svd(E.T, full_matrices=True)
+    W = U[:, int((s > 1e-9 * max(float(s.max(initial=0.0)), 1e-300)).sum()) :]
+    Z = np.hstack([-rows.x @ W, rows.F])
+    C = EXACT**2 * np.eye(Z.shape[1])
+    C[: W.shape[1], : W.shape[1]] += (W * x_error[:, None] ** 2).T @ W
+    C[W.shape[1] :, W.shape[1] :] += rows.F_cov
+    metric = Metric(C, 2.0 if x_error.any() else 1.0)
+    normals = (region.a * units.std)[:, units.moving]
+    sizes = np.maximum(np.linalg.norm(normals, axis=1), 1e-300)
+    slack = (features @ region.f.T - decisions @ region.a.T) / sizes
+    on = np.abs(slack) < np.maximum(
+        EXACT, SPREAD * np.sqrt((normals / sizes[:, None]) ** 2 @ x_error**2)
+    )
+    pattern = np.hstack([rows.at_lo, rows.at_up, on])
+    prices = rows.c @ W
+    prices /= np.maximum(np.linalg.norm(prices, axis=1, keepdims=True), 1e-300)
+    for j in range(len(found)):
+        T = np.flatnonzero(on[:, j])
+        keep, rank = metric.confirmed(Z[T], 1e-6)
+        T = T[keep]
+        if rank != Z.shape[1] - 1 or len(T) - rank < EXCESS:
+            continue
+        group = np.unique(pattern[T], axis=0, return_inverse=True)[1].ravel()
+        regimes = [T[group == g] for g in range(group.max() + 1)]
+        spanned = sum(metric.eigen(Z[regime])[2] for regime in regimes)
+        u = -(normals[j] @ W)
+        u = u / max(float(np.linalg.norm(u)), 1e-300)
+        angles = np.sort([np.arccos(np.clip(prices[r] @ u, -1.0, 1.0)).min() for r in regimes])
+        near = len(u) == 1 or (len(angles) > 1 and bool(angles[1] < GAP))
+        found[j] = spanned - rank >= EXCESS or near
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +10,10 @@ from scipy.optimize import linprog
 from scipy.special import log_ndtr
 
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.kernels.small_lp import OPTIMAL
-from feaslearn.trainers.facets.rows import Rows, Units, standard_rows
-from feaslearn.trainers.facets.search import Search
+from feaslearn.known import KnownLimits
+from feaslearn.solvers.small_lp_kernels import OPTIMAL
+from feaslearn.trainers.facets.rows import EXACT, Learned, Rows, Units, standard_rows
+from feaslearn.trainers.facets.search import Progress, Search
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -22,22 +22,12 @@ Mask = NDArray[np.bool_]
 SURPRISE = 5.0
 #: A side is asked for by the prices where more than this share of the rows would go there.
 OBJECTING = 0.02
-
-
-class Learned(NamedTuple):
-    """A region in the units of the data, what each facet is, and which limits were seen.
-
-    ``kind`` says of each facet "determined" (rows that confirm each other leave just one),
-    "merged" (just one with equal coefficients for columns that no price tells apart), "open" (the
-    rows leave a family), "other" (the other side of a facet) or "rare" (no more rows than
-    parameters). ``unexplained`` marks the rows that are still not optimal.
-    """
-
-    rows: FacetRows
-    kind: tuple[str, ...]
-    seen_lower: Mask
-    seen_upper: Mask
-    unexplained: Mask
+#: Rows that are learned from at first where there are more, and those asked for cheaper points.
+MOST_ROWS, MOST_ASKED = 2000, 20_000
+#: Rows without an equality or atoms are exact if no larger share of them is left unexplained.
+BELIEVED = 0.5
+#: What facets are, the surest first.
+KINDS = ("determined", "merged", "open", "other", "rare")
 
 
 def learn_facets(
@@ -46,7 +36,14 @@ def learn_facets(
     decisions: Array,
     random: np.random.Generator,
     late: Callable[[], bool] = lambda: False,
-) -> Learned:
+    *,
+    known: KnownLimits | None = None,
+    bounds: tuple[Array, Array] | None = None,
+    balance: Array | None = None,
+    max_facets: int | None = None,
+    exact: bool = False,
+    progress: Progress | None = None,
+) -> Learned | None:
     """Learn the constraints of a linear program from its optimal decisions.
 
     Parameters
@@ -58,12 +55,24 @@ def learn_facets(
     random : Generator
         Where searches begin.
     late : callable, optional
-        Says that the time is up.
+        Says that the deadline has passed: what was found by then is returned.
+    known : KnownLimits, optional
+        Known constraints, one row for each sample.
+    bounds : pair of ndarray of shape (n, k), optional
+        Bounds as coefficients of the features; by default the extremes of the decisions.
+    balance : ndarray of shape (q, n), optional
+        Equalities whose right-hand sides are fitted; by default they are found.
+    max_facets : int, optional
+        Most facets that are kept.
+    exact : bool, default=False
+        Whether decisions are known to be exact.
+    progress : callable, optional
+        Called with the number of rows that are explained and the number of facets.
 
     Returns
     -------
-    Learned
-        The region.
+    Learned or None
+        The region; None if decisions are neither exact nor rounded.
 
     Examples
     --------
@@ -74,10 +83,108 @@ def learn_facets(
     >>> int(found.unexplained.sum())
     0
     """
-    rows, units = standard_rows(features, costs, decisions)
-    search = Search(rows, random, late)
-    search.search(only_determined=True)
-    merged = _merged_columns(rows, _told_apart(search)) if search.open.any() else None
+    options = (bounds, balance, max_facets, exact, progress)
+    table = (features, costs, decisions)
+    if len(decisions) <= MOST_ROWS:
+        return _learn(table, known, random, late, *options)
+    chosen = _first_rows(decisions, random)
+    while True:
+        some = tuple(part[chosen] for part in table)
+        part = None if known is None else known.rows(chosen)
+        found = _learn(some, part, random, late, *options)
+        if found is None:
+            return None
+        violation, gain = _objections(found, table, known, random)
+        worst = np.argsort(-np.maximum(violation, gain), kind="stable")[: MOST_ROWS // 4]
+        more = np.setdiff1d(worst[np.maximum(violation, gain)[worst] > 1.0], chosen)
+        if not len(more) or len(chosen) > 2 * MOST_ROWS or late():
+            return _made_feasible(found, table, violation, gain > 1.0)
+        chosen = np.union1d(chosen, more)
+
+
+def _first_rows(decisions: Array, random: np.random.Generator) -> NDArray[np.int64]:
+    """Return some rows, and those that reach the extremes of each decision."""
+    order = np.argsort(decisions, axis=0, kind="stable")
+    some = random.choice(len(decisions), MOST_ROWS, replace=False)
+    return np.unique(np.concatenate([some, order[:3].ravel(), order[-3:].ravel()]))
+
+
+def _objections(
+    found: Learned,
+    table: tuple[Array, ...],
+    known: KnownLimits | None,
+    random: np.random.Generator,
+) -> tuple[Array, Array]:
+    """Return by how much rows violate a region, and what cheaper points save, in tolerances.
+
+    With very many rows, cheaper points are looked for at some of them.
+    """
+    features, costs, decisions = table
+    spread = np.maximum(decisions.std(axis=0), 1e-12 * max(float(decisions.std()), 1e-300))
+    tol = 10.0 * max(EXACT, found.error)
+    violation = found.rows.largest_violation(features, decisions) / (tol * float(spread.max()))
+    gain, count = np.zeros(len(decisions)), len(decisions)
+    some = np.arange(count)
+    if count > MOST_ASKED:
+        some = np.sort(random.choice(count, MOST_ASKED, replace=False))
+    part = None if known is None else known.rows(some)
+    solved = found.rows.solve(features[some], costs[some], part)
+    saved = ((decisions[some] - solved.decisions) * costs[some]).sum(axis=1)
+    size = np.linalg.norm(costs[some] * spread, axis=1)
+    gain[some] = np.nan_to_num(saved / np.maximum(tol * size, 1e-300), nan=np.inf)
+    return violation, gain
+
+
+def _made_feasible(
+    found: Learned, table: tuple[Array, ...], violation: Array, unexplained: Mask
+) -> Learned:
+    """Return a region that no row violates: facets are moved out as far as it takes."""
+    features, _, decisions = table
+    region = found.rows
+    beyond = (decisions @ region.a.T - features @ region.f.T).max(axis=0, initial=0.0)
+    f = region.f.copy()
+    f[:, 0] += np.where(violation.max(initial=0.0) > 1.0, beyond, 0.0)
+    lower, upper = region.lower.copy(), region.upper.copy()
+    lower[:, 0] -= np.maximum(features @ region.lower.T - decisions, 0.0).max(axis=0)
+    upper[:, 0] += np.maximum(decisions - features @ region.upper.T, 0.0).max(axis=0)
+    region = region._replace(f=f, lower=lower, upper=upper)
+    return found._replace(rows=region, unexplained=unexplained)
+
+
+def _learn(
+    table: tuple[Array, ...],
+    known: KnownLimits | None,
+    random: np.random.Generator,
+    late: Callable[[], bool],
+    bounds: tuple[Array, Array] | None,
+    balance: Array | None,
+    max_facets: int | None,
+    exact: bool,
+    progress: Progress | None,
+) -> Learned | None:
+    """Learn from rows that are few enough to look at all of them."""
+    features, costs, decisions = table
+    rows, units = standard_rows(features, costs, decisions, known, bounds, balance)
+    search = Search(rows, random, late, progress)
+    if max_facets != 0 and len(rows.scale):
+        search.search(only_determined=True)
+        exact = exact or rows.exact
+        if not exact:
+            search.search()
+            if not search.m and search.hindered.any():
+                return None
+        _complete(search)
+        if not exact and search.hindered.mean() > BELIEVED:
+            return None
+    if max_facets is not None and search.m > max_facets:
+        heaviest = np.argsort(-search.on.sum(axis=0), kind="stable")[:max_facets]
+        search.keep(np.sort(heaviest))
+    return _Finish(search, units, costs, decisions, known, bounds is None).learned()
+
+
+def _complete(search: Search) -> None:
+    """Search with and without merged columns, for rare facets last."""
+    merged = _merged_columns(search.rows, _told_apart(search)) if search.open.any() else None
     if merged is not None:
         search.use_coordinates(merged)
         search.search()
@@ -91,7 +198,6 @@ def learn_facets(
         search.use_coordinates(coordinates)
         search.rare()
     search.prune()
-    return _Finish(search, units, costs, bool((decisions >= 0.0).all())).learned()
 
 
 class _Finish:
@@ -102,95 +208,121 @@ class _Finish:
     halfway between zero and the one under which the column stays by the largest margin.
     """
 
-    def __init__(self, search: Search, units: Units, costs: Array, nonnegative: bool) -> None:
-        self.search, self.units, self.nonnegative = search, units, nonnegative
+    def __init__(
+        self,
+        search: Search,
+        units: Units,
+        costs: Array,
+        decisions: Array,
+        known: KnownLimits | None,
+        may_open: bool,
+    ) -> None:
+        self.search, self.units, self.may_open = search, units, may_open
+        self.nonnegative = bool((decisions >= 0.0).all())
         rows, n = search.rows, len(search.rows.scale)
         still = np.flatnonzero(~units.moving)
         self.order = np.append(np.flatnonzero(units.moving), still)
         size = float(np.median(rows.scale)) if n else 1.0
         self.scale = np.append(rows.scale, np.full(len(still), size))
+        self.known = None if known is None else units.scaled(known, self.order, self.scale)
         length = max(float(np.linalg.norm(rows.scale)), 1e-300)
         along = rows.scale / length
         summed = np.linalg.norm(rows.E.T @ (rows.E @ along) - along) < 1e-5
         share = (rows.E @ along) * size / length * summed
         self.E = np.hstack([rows.E, np.outer(share, np.ones(len(still)))])
         self.a = np.hstack([search.a, np.zeros((search.m, len(still)))])
-        zeros = np.zeros(len(still))
-        self.lo, self.up = np.append(search.lo, zeros), np.append(search.up, zeros)
-        self.seen_lo = np.append(rows.seen_lo, zeros > 0.0)
-        self.seen_up = np.append(rows.seen_up, zeros > 0.0)
+        flat = np.zeros((len(still), rows.F.shape[1]))
+        self.lower, self.upper = np.vstack([rows.lower, flat]), np.vstack([rows.upper, flat])
+        no = np.zeros(len(still), bool)
+        self.seen_lo, self.seen_up = np.append(rows.seen_lo, no), np.append(rows.seen_up, no)
         raw = costs[:, self.order] * self.scale
         lengths = np.linalg.norm(raw[:, :n], axis=1, keepdims=True)
         self.c = np.ascontiguousarray(raw / np.where(lengths > 0.0, lengths, 1.0))
         self.x = np.hstack([rows.x, np.zeros((len(rows.x), len(still)))])
         self.n = n
-        width = (rows.up - rows.lo) * rows.scale
+        width = np.ptp(rows.x, axis=0) * rows.scale
         usual = float(np.median(width)) if n else 0.0
+        width = np.maximum(width, usual)  # a side never reached may be as far as others are
         self.width = np.append(width, np.full(len(still), usual)) / self.scale
 
-    def region(self, lo: Array, up: Array) -> FacetRows:
-        """Return the region in standard units."""
-        one = self.search.rows.one
-        parts = (self.E, self.search.rows.e, np.outer(lo, one), np.outer(up, one))
-        return FacetRows(*map(np.ascontiguousarray, (*parts, self.a, self.search.f)))
+    def region(self, to_lo: Mask, to_up: Mask) -> FacetRows:
+        """Return the region in standard units with some sides opened by their width."""
+        rows = self.search.rows
+        lower = self.lower - np.outer(self.width * to_lo, rows.one)
+        upper = self.upper + np.outer(self.width * to_up, rows.one)
+        parts = (self.E, rows.e, lower, upper, self.a, self.search.f)
+        return FacetRows(*map(np.ascontiguousarray, parts))
 
     def learned(self) -> Learned:
         """Open what can be open, and return the region in the units of the data."""
         search, units = self.search, self.units
-        lo, up = self._opened()
-        if self.nonnegative:  # what was never below zero is not thought to be
-            zero = -units.mean[self.order] / self.scale
-            lo = np.maximum(lo, np.minimum(self.lo, zero))
-        back, P = np.argsort(self.order), search.rows.P
-        mean, one = units.mean[self.order] / self.scale, np.eye(len(P))[:1]
-
-        def right(normals: Array, coefficients: Array) -> Array:
-            return units.right_sides(coefficients @ P.T + (normals @ mean)[:, None] * one)
-
-        eye = np.eye(len(self.order))
-        rows = FacetRows(
-            (self.E / self.scale)[:, back],
-            right(self.E, search.rows.e),
-            (right(eye, np.outer(lo, search.rows.one)) * self.scale[:, None])[back],
-            (right(eye, np.outer(up, search.rows.one)) * self.scale[:, None])[back],
-            (self.a / self.scale)[:, back],
-            right(self.a, search.f),
-        )
+        rows = search.rows
+        none = np.zeros(len(self.order), bool)
+        if self.may_open:
+            region = self._replaced(self.region(*self._opened()))
+        else:  # bounds were given; a column that never moved is where it is
+            region = self.region(none, none)
+        found = units.revert(region, rows.P, self.order, self.scale)
+        back = np.argsort(self.order)
+        error = float(rows.x_error.max(initial=0.0)) * np.sqrt(12.0)
+        order = np.argsort([KINDS.index(kind) for kind in search.kind], kind="stable")
+        found = found.with_facets(found.a[order], found.f[order])
         return Learned(
-            FacetRows(*map(np.ascontiguousarray, rows)),
-            tuple(search.kind),
+            found,
+            tuple(search.kind[j] for j in order),
             self.seen_lo[back],
             self.seen_up[back],
             search.hindered,
+            "rounded" if error else "exact",
+            error,
         )
 
-    def _opened(self) -> tuple[Array, Array]:
-        """Return the box with the sides open that no training row needs."""
-        F = self.search.rows.F
-        base = self.region(self.lo, self.up).solve(F, self.c)
+    def _opened(self) -> tuple[Mask, Mask]:
+        """Say which sides of the box are open: those that no training row needs."""
+        F, none = self.search.rows.F, np.zeros(len(self.order), bool)
+        base = self.region(none, none).solve(F, self.c, self.known)
         right = (base.status == OPTIMAL) & ~self.search.hindered
-        self._place_still(base.prices[right], right)
-        reduced = (self.c + base.prices @ np.vstack([self.E, self.a]))[right]
-        tol = self.search.gain_tol[right][:, None]
-        to_lo = ~self.seen_lo & ((reduced > tol).mean(axis=0) <= OBJECTING)
-        to_up = ~self.seen_up & ((reduced < -tol).mean(axis=0) <= OBJECTING)
+        to_lo, to_up = ~self.seen_lo, ~self.seen_up
+        free = self.known is None or not len(self.known.E) + len(self.known.G)
+        if right.any() and free:  # duals of known rows are not at hand
+            self._place_still(base.prices[right], right)
+            reduced = (self.c + base.prices @ np.vstack([self.E, self.a]))[right]
+            tol = self.search.gain_tol[right][:, None]
+            to_lo = to_lo & ((reduced > tol).mean(axis=0) <= OBJECTING)
+            to_up = to_up & ((reduced < -tol).mean(axis=0) <= OBJECTING)
         weight = self.scale**2
         before = (np.nan_to_num(base.decisions - self.x) ** 2) @ weight
+        lower, upper = (F @ side.T for side in (self.lower, self.upper))
         while (to_lo | to_up).any():
-            lo, up = self.lo - self.width * to_lo, self.up + self.width * to_up
-            found = self.region(lo, up).solve(F, self.c)
+            found = self.region(to_lo, to_up).solve(F, self.c, self.known)
             gain = ((self.x - found.decisions) * self.c).sum(axis=1)
             error = (found.decisions - self.x) ** 2 @ weight
             worse = (gain > self.search.gain_tol) & (error > before + 1e-9)
             worse |= (found.status != OPTIMAL) & (base.status == OPTIMAL)
             if not worse.any():
-                return lo, up
-            hit_lo = (found.decisions[worse] < self.lo - 1e-7).any(axis=0) & to_lo
-            hit_up = (found.decisions[worse] > self.up + 1e-7).any(axis=0) & to_up
+                return to_lo, to_up
+            hit_lo = ((found.decisions < lower - 1e-7)[worse]).any(axis=0) & to_lo
+            hit_up = ((found.decisions > upper + 1e-7)[worse]).any(axis=0) & to_up
             if not (hit_lo | hit_up).any():
                 break
             to_lo, to_up = to_lo & ~hit_lo, to_up & ~hit_up
-        return self.lo, self.up
+        return none, none
+
+    def _replaced(self, region: FacetRows) -> FacetRows:
+        """Replace sides that were not seen by known bounds; what was never negative stays so."""
+        one, lower, upper = self.search.rows.one, region.lower.copy(), region.upper.copy()
+        zero = -self.units.mean[self.order] / self.scale
+        for j in np.flatnonzero(~self.seen_lo):
+            low = float(self.lower[j] @ one) / float(one @ one)
+            if self.nonnegative and lower[j] @ one / (one @ one) < min(low, zero[j]):
+                lower[j] = min(low, zero[j]) * one
+            if self.known is not None and np.isfinite(self.known.lower[:, j]).all():
+                lower[j] = min(low, float(self.known.lower[:, j].min())) * one
+        for j in np.flatnonzero(~self.seen_up):
+            high = float(self.upper[j] @ one) / float(one @ one)
+            if self.known is not None and np.isfinite(self.known.upper[:, j]).all():
+                upper[j] = max(high, float(self.known.upper[:, j].max())) * one
+        return region._replace(lower=lower, upper=upper)
 
     def _place_still(self, prices: Array, right: Mask) -> None:
         """Choose the coefficients of columns that never moved in the facets."""
@@ -224,7 +356,8 @@ def _merged_columns(rows: Rows, unequal: Mask) -> Array | None:
     the chance that a spread of prices like that among free columns would not have broken it.
     """
     n, q = rows.x.shape[1], len(rows.E)
-    below, above = ~rows.at_up & (rows.x < rows.up), ~rows.at_lo & (rows.x > rows.lo)
+    below, above = rows.x < rows.x.max(axis=0), rows.x > rows.x.min(axis=0)
+    below, above = below & ~rows.at_up, above & ~rows.at_lo
     free = below & above
     bound = free.sum(axis=1) > q
     if q == 0 or bound.sum() < SURPRISE:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import null_space
+
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.known import KnownLimits
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -20,14 +26,48 @@ COARSE = 0.05
 STEPS = (1.0, 0.5, 0.25, 0.2)
 
 
+class Learned(NamedTuple):
+    """A region in the units of the data, what each facet is, and which limits were seen.
+
+    ``kind`` says of each facet "determined" (rows that confirm each other leave just one),
+    "merged" (just one with equal coefficients for columns that no price tells apart), "open" (the
+    rows leave a family), "other" (the other side of a facet), "rare" (no more rows than
+    parameters) or "noisy". ``unexplained`` marks the rows that are still not optimal. ``data`` says
+    whether decisions are "exact", "rounded" or "noisy", ``error`` by how much, in standard
+    deviations of the decisions.
+    """
+
+    rows: FacetRows
+    kind: tuple[str, ...]
+    seen_lower: Mask
+    seen_upper: Mask
+    unexplained: Mask
+    data: str = "exact"
+    error: float = 0.0
+
+    def parts(self) -> list[Any]:
+        """Return arrays, strings and numbers, which a checkpoint keeps."""
+        return [list(self.rows), list(self.kind), *self[2:]]
+
+    @classmethod
+    def from_parts(cls, parts: Sequence[Any]) -> Self:
+        """Return what `parts` was made of."""
+        rows, kind, lower, upper, unexplained, data, error = parts
+        lower, upper, unexplained = (np.asarray(m, bool) for m in (lower, upper, unexplained))
+        region = FacetRows(*rows)
+        return cls(region, tuple(kind), lower, upper, unexplained, str(data), float(error))
+
+
 @dataclass(eq=False)
 class Rows:
     """Samples in standard units.
 
     ``x`` (N, n) decisions that move; ``F`` (N, r) linearly independent features, ``F = phi @ P``;
     ``c`` (N, n) costs of length one; ``scale`` (n,) the unit of each decision; ``x_error`` (n,) and
-    ``F_cov`` (r, r) the errors they were written with; equalities ``E x = e F``; extremes ``lo``
-    and ``up``, which of them several rows share, and the rows at those.
+    ``F_cov`` (r, r) the errors they were written with; equalities ``E x = e F``; bounds ``lower F``
+    and ``upper F``, which of them several rows share, and the rows at those; known constraints with
+    the normals ``K`` (p, n) of their equalities, ``G`` (m, n) of their rows ``G x <= g``, and the
+    rows on which these bind.
     """
 
     x: Array
@@ -39,17 +79,36 @@ class Rows:
     F_cov: Array
     E: Array
     e: Array
-    lo: Array
-    up: Array
+    lower: Array
+    upper: Array
     seen_lo: Mask
     seen_up: Mask
     at_lo: Mask
     at_up: Mask
+    known: KnownLimits | None
+    K: Array
+    G: Array
+    on_G: Mask
 
     @property
     def one(self) -> Array:
         """The coefficients of the constant."""
         return np.asarray(self.P[0])
+
+    @property
+    def exact(self) -> bool:
+        """Whether the rows show that there is no noise: an equality, or atoms at extremes.
+
+        Continuous noise leaves no equality at rounding and no value that many rows share.
+        """
+        if len(self.E):
+            return True
+        for v, at_lo, at_up in zip(self.x.T, self.at_lo.T, self.at_up.T, strict=True):
+            inner = np.unique(v[~(at_lo | at_up)], return_counts=True)[1]
+            ends = max(int(at_lo.sum()), int(at_up.sum()))
+            if ends > max(3, 0.005 * len(v), 2 * int(inner.max(initial=1))):
+                return True
+        return False
 
 
 def grid_step(values: Array) -> float:
@@ -75,24 +134,58 @@ def grid_step(values: Array) -> float:
 
 
 def _equalities(
-    x: Array, F: Array, scale: Array, x_error: Array, F_cov: Array
+    x: Array, F: Array, scale: Array, x_error: Array, F_error: Array, K: Array
 ) -> tuple[Array, Array]:
-    """Return E (q, n) and e (q, r): directions of x that are affine in F at rounding."""
+    """Return E (q, n) and e (q, r): directions of x across K that are affine in F at rounding.
+
+    ``F_error`` (r, k) says how errors of the features given enter F. Rounding has a limit that no
+    row exceeds: a direction that moves in a few rows only is none of an equality.
+    """
     N, n = x.shape
     B = np.linalg.lstsq(F, x, rcond=1e-12)[0]
     residual = x - F @ B
+    across = null_space(K) if len(K) else np.eye(n)
     if F.shape[1] + n + 3 <= N:
-        V = np.linalg.svd(residual, full_matrices=False)[2]
+        V = np.linalg.svd(residual @ across, full_matrices=False)[2] @ across.T
     elif F.shape[1] + 4 <= N:  # any direction would do for so few rows: only the sum is asked
-        V = (scale / np.linalg.norm(scale))[None]
+        V = (across @ (across.T @ scale))[None]
+        V = V / max(float(np.linalg.norm(V)), 1e-300) if np.linalg.norm(V) > 0.0 else V[:0]
     else:
         V = np.zeros((0, n))
     level = np.sqrt(((residual @ V.T) ** 2).mean(axis=0))
     largest = np.sqrt((residual**2).sum(axis=1).mean())
     BV = B @ V.T
-    written = np.sqrt(V**2 @ x_error**2 + np.einsum("rv,rs,sv->v", BV, F_cov, BV))
-    found = level < np.maximum(10.0 * EXACT * largest, 1.5 * written)
+    by_feature = BV.T @ F_error
+    written = np.sqrt(V**2 @ x_error**2 + (by_feature**2).sum(axis=1))
+    most = np.sqrt(3.0) * (np.abs(V) @ x_error + np.abs(by_feature).sum(axis=1))
+    reached = np.abs(residual @ V.T).max(axis=0, initial=0.0)
+    found = (level < 1.5 * written) & (reached < 1.5 * most)
+    found |= level < 10.0 * EXACT * largest
     return V[found], BV[:, found].T
+
+
+def _is_exact(x: Array, F: Array, E: Array, e: Array, x_error: Array, F_error: Array) -> bool:
+    """Say whether numbers on a grid are exact all the same: integers, or limits that are round.
+
+    Where there are equalities, rounding leaves a residual of its size in them; otherwise it leaves
+    hardly a value inside of its column twice.
+    """
+    if not x_error.any() or bool((x_error > COARSE).all()):
+        return True
+    if len(E):
+        level = np.sqrt(((x @ E.T - F @ e.T) ** 2).mean(axis=0))
+        written = np.sqrt(E**2 @ x_error**2 + ((e @ F_error) ** 2).sum(axis=1))
+        return bool((level < 0.1 * written).all())
+    distinct = max(len(np.unique(column)) for column in x.T)
+    return distinct < len(x) / 4
+
+
+def _given_equalities(x: Array, F: Array, rows: Array, K: Array) -> tuple[Array, Array]:
+    """Return given combinations of decisions across K, with right-hand sides fitted to the data."""
+    rows = rows - rows @ K.T @ K
+    s, V = np.linalg.svd(rows, full_matrices=False)[1:]
+    E = V[s > 1e-9 * max(1.0, float(np.abs(rows).max(initial=0.0)))]
+    return E, np.linalg.lstsq(F, x @ E.T, rcond=1e-12)[0].T
 
 
 @dataclass(eq=False)
@@ -113,60 +206,142 @@ class Units:
         out[:, 0] = 1.0
         return out
 
+    def limits(self, side: Array, order: NDArray[np.int64]) -> Array:
+        """Return bounds (n, k) in the features given as coefficients of standard features."""
+        found = side[order] * np.where(self.flat, 0.0, self.phi_std)
+        constant = side[order, 0] + side[order, 1:] @ self.phi_mean[1:]
+        found[:, 0] = constant - self.mean[order]
+        return np.asarray(found / self.std[order, None])
+
     def right_sides(self, coefficients: Array) -> Array:
         """Return rows of coefficients of standard features as rows of those given."""
         raw = np.where(self.flat, 0.0, coefficients / self.phi_std)
         raw[:, 0] = coefficients[:, 0] - raw[:, 1:] @ self.phi_mean[1:]
         return np.asarray(raw)
 
+    def revert(
+        self, region: FacetRows, P: Array, order: NDArray[np.int64], scale: Array
+    ) -> FacetRows:
+        """Return a region on some columns in the units of the data; others stay where they are.
 
-def standard_rows(phi: Array, c: Array, x: Array) -> tuple[Rows, Units]:
-    """Return rows in standard units, with the errors they were written with, and the way back."""
+        Right-hand sides are coefficients of ``phi @ P``; normals get length one.
+        """
+        n, one = len(self.mean), np.eye(len(P))[:1]
+        mean = self.mean[order] / scale
+
+        def right(normals: Array, coefficients: Array) -> Array:
+            return self.right_sides(coefficients @ P.T + (normals @ mean)[:, None] * one)
+
+        parts = []
+        for normals, sides in ((region.E, region.e), (region.a, region.f)):
+            raw = np.zeros((len(normals), n))
+            raw[:, order] = normals / scale
+            size = np.linalg.norm(raw, axis=1, keepdims=True)
+            parts += [raw / size, right(normals, sides) / size]
+        E, e, a, f = parts
+        bounds = []
+        for side in (region.lower, region.upper):
+            limit = self.mean[:, None] * one
+            limit[order] = right(np.eye(len(order)), side) * scale[:, None]
+            bounds.append(limit)
+        return FacetRows(*map(np.ascontiguousarray, (E, e, *bounds, a, f)))
+
+    def scaled(self, known: KnownLimits, order: NDArray[np.int64], scale: Array) -> KnownLimits:
+        """Return known constraints on some columns in standard units, in rows of length one."""
+        mean = self.mean[order]
+        rest = np.setdiff1d(np.arange(len(self.mean)), order)
+        parts = []
+        for rows, right in ((known.G, known.g), (known.E, known.e)):
+            own = rows[:, order] * scale
+            size = np.linalg.norm(own, axis=1)
+            there = size > 1e-12 * max(float(size.max(initial=0.0)), 1e-300)
+            side = right - rows[:, order] @ mean - rows[:, rest] @ self.mean[rest]
+            parts.append((own[there] / size[there, None], side[:, there] / size[there]))
+        (G, g), (E, e) = parts
+        lower, upper = ((side[:, order] - mean) / scale for side in (known.lower, known.upper))
+        return KnownLimits(G, E, g, lower, upper, e)
+
+
+def standard_rows(
+    phi: Array,
+    c: Array,
+    x: Array,
+    known: KnownLimits | None = None,
+    bounds: tuple[Array, Array] | None = None,
+    balance: Array | None = None,
+) -> tuple[Rows, Units]:
+    """Return rows in standard units, with the errors they were written with, and the way back.
+
+    ``bounds`` are two arrays (n, k) of coefficients of the features, ``balance`` rows (q, n); what
+    is not given is read from the rows.
+    """
     phi_mean, phi_std = phi.mean(axis=0), phi.std(axis=0)
     flat = phi_std <= 1e-12 * np.maximum(1.0, np.abs(phi_mean))
-    phi_mean, phi_std = np.where(flat, 0.0, phi_mean), np.where(flat, 1.0, phi_std)
+    phi_std = np.where(flat, 1.0, phi_std)
     mean, std = x.mean(axis=0), x.std(axis=0)
     moving = std > 1e-9 * max(float(std.max(initial=0.0)), 1e-300)
     mean = np.where(moving, mean, x[0])
     units = Units(mean, np.where(moving, std, 1.0), moving, phi_mean, phi_std, flat)
-    scale = units.std[moving]
+    order, scale = np.flatnonzero(moving), units.std[moving]
     x_, phi_ = ((x - mean) / units.std)[:, moving], units.features(phi)
     _, s, V = np.linalg.svd(phi_, full_matrices=False)
     P = V[s > 1e-9 * s[0]].T
     F = phi_ @ P
+    own = None if known is None else units.scaled(known, order, scale)
+    K = _orthonormal(own.E) if own is not None else np.zeros((0, len(scale)))
     x_error = np.full(len(scale), grid_step(x[:, moving]) / np.sqrt(12.0)) / scale
     phi_error = np.where(flat, 0.0, grid_step(phi[:, ~flat]) / phi_std) / np.sqrt(12.0)
-    F_cov = (P * phi_error[:, None] ** 2).T @ P
-    none = np.zeros_like(x_error), np.zeros_like(F_cov)
-    E, e = _equalities(x_, F, scale, x_error, F_cov)
-    exact = _equalities(x_, F, scale, *none)
-    if len(exact[0]) == len(E) or bool((x_error > COARSE).all()):
+    F_error = P.T * phi_error
+    none = np.zeros_like(x_error), np.zeros_like(F_error)
+    E, e = _equalities(x_, F, scale, x_error, F_error, K)
+    if _is_exact(x_, F, E, e, x_error, F_error):
         # Equalities hold far better than the grid asks: the numbers are what they are.
-        (x_error, F_cov), (E, e) = none, exact
+        x_error, F_error = none
+        E, e = _equalities(x_, F, scale, x_error, F_error, K)
+    F_cov = F_error @ F_error.T
+    if balance is not None:
+        E, e = _given_equalities(x_, F, (balance * units.std)[:, moving], K)
     costs = (c * units.std)[:, moving]
     size = np.linalg.norm(costs, axis=1, keepdims=True)
     costs = np.where(size > 0.0, costs / np.maximum(size, 1e-300), 0.0)
-    lo, up = x_.min(axis=0), x_.max(axis=0)
     tol = np.maximum(EXACT, 1.01 * np.sqrt(12.0) * x_error)
-    at_lo, at_up = x_ < lo + tol, x_ > up - tol
-    seen_lo, seen_up = at_lo.sum(axis=0) > 1, at_up.sum(axis=0) > 1
-    return (
-        Rows(
-            np.ascontiguousarray(x_),
-            F,
-            P,
-            np.ascontiguousarray(costs),
-            scale,
-            x_error,
-            F_cov,
-            E,
-            e,
-            lo,
-            up,
-            seen_lo,
-            seen_up,
-            at_lo & seen_lo,
-            at_up & seen_up,
-        ),
-        units,
+    if bounds is None:
+        lower, upper = np.outer(x_.min(axis=0), P[0]), np.outer(x_.max(axis=0), P[0])
+        seen_lo = (x_ < F @ lower.T + tol).sum(axis=0) > 1
+        seen_up = (x_ > F @ upper.T - tol).sum(axis=0) > 1
+    else:
+        lower, upper = (units.limits(side, order) @ P for side in bounds)
+        seen_lo = seen_up = np.ones(len(scale), bool)
+    at_lo, at_up = (x_ < F @ lower.T + tol) & seen_lo, (x_ > F @ upper.T - tol) & seen_up
+    G, on_G = np.zeros((0, len(scale))), np.zeros((len(x), 0), bool)
+    if own is not None:
+        at_lo, at_up = at_lo | (x_ < own.lower + tol), at_up | (x_ > own.upper - tol)
+        G, on_G = -own.G, x_ @ own.G.T < own.g + tol.max(initial=EXACT)
+    rows = Rows(
+        x=np.ascontiguousarray(x_),
+        F=F,
+        P=P,
+        c=np.ascontiguousarray(costs),
+        scale=scale,
+        x_error=x_error,
+        F_cov=F_cov,
+        E=E,
+        e=e,
+        lower=lower,
+        upper=upper,
+        seen_lo=seen_lo,
+        seen_up=seen_up,
+        at_lo=at_lo,
+        at_up=at_up,
+        known=own,
+        K=K,
+        G=G,
+        on_G=on_G,
     )
+    return rows, units
+
+
+def _orthonormal(rows: Array) -> Array:
+    """Return an orthonormal basis of the span of rows."""
+    s, V = np.linalg.svd(rows, full_matrices=False)[1:]
+    return np.asarray(V[s > 1e-9 * max(float(s.max(initial=0.0)), 1e-300)])

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from feaslearn.data import Shard, ShardSource
 from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
 from feaslearn.runs import Clock, OutOfTime
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.tolerances import GAIN_TOL, TINY
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
-from feaslearn.trainers.progress import ProgressBar
 
 Array = NDArray[np.float64]
 
-#: A term that lowers the loss at a smaller share of the decisions' size does not.
-NO_RATE = 1e-7
 #: The detail that says that there was no time for another term.
 LATE = "ended by the time limit"
 
@@ -59,7 +58,7 @@ def grow(
             priced = _best(model, fit, plain, clock)
             size = np.sqrt(fit.moments.xx)
             known = any(np.allclose(priced.shape, shape) for shape in shapes)
-            ended = priced.rate <= NO_RATE * size or known
+            ended = priced.rate <= GAIN_TOL * size or known
             # The next round takes longer than this one.
             late = clock.limited and clock.left < 2.0 * (before - clock.left)
             if ended or len(shapes) == model.max_terms or late:
@@ -71,7 +70,7 @@ def grow(
     except OutOfTime:
         final = plain
     proved = ended and priced.exact
-    details = {"rate of the best term left out": priced.rate / max(size, 1e-300)}
+    details = {"rate of the best term left out": priced.rate / max(size, TINY)}
     if late and not ended:
         details[LATE] = 1.0
     return final._replace(

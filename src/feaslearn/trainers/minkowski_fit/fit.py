@@ -15,6 +15,7 @@ from feaslearn.data import Shard, ShardSource
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Clock, OutOfTime, Run
 from feaslearn.runs.memory import check_memory
+from feaslearn.tolerances import ACCEPT_TOL, CONVERGED_TOL, SUM_ROUNDING, VISIBLE_TOL
 from feaslearn.trainers.minkowski_fit.folds import Folds, Numbers
 from feaslearn.trainers.minkowski_fit.moments import Moments
 from feaslearn.trainers.minkowski_fit.negative_scales import NegativeScales
@@ -25,16 +26,8 @@ from feaslearn.trainers.minkowski_fit.shard_moments import Piece, ShardMoments
 
 Array = NDArray[np.float64]
 
-#: A scale below this share of the spread of the decisions is none.
-VISIBLE = 1e-6
 #: Observed values for each parameter from which on penalties are not tried.
 PLENTY = 10_000
-#: Coefficients that move by less than this share have settled.
-SETTLED = 1e-8
-#: A loss below this share of the decisions' moment is not taken from the moments.
-ROUNDED = 1e-6
-#: A loss below this share of the decisions' moment is rounding.
-EXACT = 1e-14
 #: Errors beyond this many times the usual one count linearly (Huber), and how often they are
 #: measured again.
 USUAL, MAX_REWEIGHTED = 1.345, 50
@@ -158,7 +151,7 @@ class MinkowskiFit:
         """
         observed = self.moments.observed
         size = self.moments.ra.size + self.moments.rb.size
-        small = loss <= EXACT * self.moments.xx and observed >= 2 * size
+        small = loss <= SUM_ROUNDING * self.moments.xx and observed >= 2 * size
         return (small or observed >= PLENTY * size) and ridge == "auto" and sparsity == "auto"
 
     def used(self, a: Array) -> dict[str, float]:
@@ -168,7 +161,7 @@ class MinkowskiFit:
             return {}
         psi = samples.of.split.psi
         sizes = np.sqrt(np.maximum(np.einsum("tm,ml,tl->t", a, self.moments.gram[psi, psi], a), 0))
-        visible = sizes > VISIBLE * np.sqrt(self.moments.xx)
+        visible = sizes > VISIBLE_TOL * np.sqrt(self.moments.xx)
         if samples.of.shared:
             visible = np.repeat(visible, samples.minimizers.count)
         return {
@@ -182,7 +175,7 @@ class MinkowskiFit:
     def _loss(self, answer: Answer) -> float:
         """Return the loss: from the moments, unless it is so small that they hold only rounding."""
         value = self.moments.value(answer.a, answer.b)
-        if value > ROUNDED * self.moments.xx:
+        if value > ACCEPT_TOL * self.moments.xx:
             return value
         return self.samples.squared_errors(answer.a, answer.b)
 
@@ -264,4 +257,4 @@ def _close(one: Answer, other: Answer) -> bool:
     """Say whether two answers are the same but for a small share of their size."""
     pairs = ((one.a, other.a), (one.b, other.b))
     moved = max(float(np.abs(x - y).max(initial=0.0)) for x, y in pairs)
-    return moved <= SETTLED * max(float(np.abs(y).max(initial=0.0)) for _, y in pairs)
+    return moved <= CONVERGED_TOL * max(float(np.abs(y).max(initial=0.0)) for _, y in pairs)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import SHARD_ROWS, Shard, Shards, ShardSource
-from feaslearn.trainers.sample_order import folds_of
+from feaslearn.trainers.out_of_fold import folds_of
 
 #: Of more samples than this, blocks of rows are folds: to choose from each shard takes longer.
 MOST_DRAWN, BLOCK = 40 * SHARD_ROWS, 8 * SHARD_ROWS

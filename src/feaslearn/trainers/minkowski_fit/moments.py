@@ -11,13 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.tolerances import RANK_TOL
 from feaslearn.trainers.minkowski_fit.units import Units
 
 Array = NDArray[np.float64]
-
-
-#: Eigenvalues of the features' moments below this share of the largest are zero.
-DEPENDENT = 1e-10
 
 
 class Rows(NamedTuple):
@@ -209,7 +206,7 @@ class Moments(NamedTuple):
             if j and np.array_equal(table, self.bb[:, :, j - 1]):
                 found.append(found[-1])
             else:
-                found.append(np.asarray(np.linalg.pinv(table, DEPENDENT, hermitian=True), float))
+                found.append(np.asarray(np.linalg.pinv(table, RANK_TOL, hermitian=True), float))
         return found
 
 

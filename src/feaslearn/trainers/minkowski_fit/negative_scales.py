@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard
+from feaslearn.tolerances import INSIDE_TOL
 from feaslearn.trainers.minkowski_fit.folds import Numbers
 from feaslearn.trainers.minkowski_fit.samples import Samples, Sums
 from feaslearn.trainers.minkowski_fit.shard_moments import ShardMoments
@@ -18,8 +19,6 @@ Array = NDArray[np.float64]
 #: The scale that a row is about, and the row itself as a key.
 Row = tuple[int, bytes]
 
-#: Scales that are negative by a smaller share of the largest count as zero.
-VIOLATED = 1e-9
 #: Rows of each shard and term that are looked at closer, and rows of a term that are added at once.
 OF_A_SHARD, AT_ONCE = 4, 400
 #: Rows of each term that are listed before some are left out, and the least that several solutions
@@ -181,14 +180,14 @@ def _found(psi: Array, a: Array) -> Found:
         # A view would hold the whole shard.
         lowest += [(int(t), float(scales[t, i]), psi[i].copy()) for i in rows]
     greatest = scales.max(axis=1)
-    rounding = VIOLATED * float(max(np.abs(least).max(), np.abs(greatest).max()))
+    rounding = INSIDE_TOL * float(max(np.abs(least).max(), np.abs(greatest).max()))
     negative = int(np.count_nonzero(scales < -rounding)) if lowest else 0
     return Found(least, greatest, lowest, negative)
 
 
 def _chosen(found: Found, known: Mapping[Row, Array], at_once: int = AT_ONCE) -> dict[Row, Array]:
     """Return the rows that are broken by more than rounding, not too many of each term."""
-    limit = VIOLATED * float(max(np.abs(found.least).max(), np.abs(found.greatest).max()))
+    limit = INSIDE_TOL * float(max(np.abs(found.least).max(), np.abs(found.greatest).max()))
     rows: dict[Row, Array] = {}
     for t in range(len(found.least)):
         own = [row[1:] for row in found.lowest if row[0] == t and row[1] < -limit]

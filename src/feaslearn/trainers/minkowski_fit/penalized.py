@@ -19,18 +19,13 @@ from numpy.typing import NDArray
 
 from feaslearn.hypotheses.scale_basis import ScaleBasis
 from feaslearn.runs import Clock, OutOfTime
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.tolerances import EXACT_TOL, ROUNDING, SPARSITY_RIDGE, VISIBLE_TOL
 from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced, Split
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
-from feaslearn.trainers.progress import ProgressBar
 
 Array = NDArray[np.float64]
 
-#: Ridge beside any sparsity: along directions that change no decision only it holds that back.
-LEAST_BESIDE_SPARSITY = 1e-6
-#: Share of a column's mean square that is left by an offset that explains it.
-EXPLAINED = 1e-13
-#: Share of a term's largest mean square that none of its functions is below.
-RARE = 1e-6
 #: Strengths that cross-validation tries.
 RIDGES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 SPARSITIES = (0.0, 1e-4, 1e-3, 1e-2, 3e-2)
@@ -60,7 +55,7 @@ def squares_of(aa: Array) -> Array:
     G, M = aa.shape[:2]
     squares = np.diag(aa.reshape(G * M, G * M)).reshape(G, M)
     largest = squares.max(axis=1, keepdims=True, initial=0.0)
-    return np.asarray(np.where(largest > 0.0, np.maximum(squares, RARE * largest), 1.0))
+    return np.asarray(np.where(largest > 0.0, np.maximum(squares, VISIBLE_TOL * largest), 1.0))
 
 
 class Penalized:
@@ -87,7 +82,7 @@ class Penalized:
 
     def penalties(self, moments: Moments, strengths: Strengths) -> tuple[Array, Array]:
         """Return the factors of ``a^2`` and of ``2a``, both (G, M)."""
-        least = LEAST_BESIDE_SPARSITY if strengths.sparsity else 0.0
+        least = SPARSITY_RIDGE if strengths.sparsity else 0.0
         ridge = max(strengths.ridge, least) * squares_of(moments.aa)
         sizes = np.einsum("m,gmgl,l->g", self._one, moments.aa, self._one)
         prices = np.sqrt(np.maximum(sizes, 0.0) * moments.xx)[:, None] * self._mean
@@ -99,7 +94,7 @@ class Penalized:
         ridge, prices = self.penalties(moments, strengths)
         units = np.sqrt(squares_of(moments.aa)).ravel()
         # What the offset explains entirely is not there: no scale is made of rounding.
-        there = np.diag(reduced.H) > EXPLAINED * units**2
+        there = np.diag(reduced.H) > EXACT_TOL * units**2
         H = np.where(np.outer(there, there), reduced.H, 0.0) + np.diag(ridge.ravel())
         r = np.where(there, reduced.r, 0.0) - prices.ravel()
         solution = self._cone.solve(H, r, units, moments.ra.shape, everywhere)
@@ -155,7 +150,7 @@ class Penalized:
         total = losses[complete].sum(axis=0)
         # Among equals, the stronger: what rounding decides should be the simpler one.
         size = sum(fold.xx for fold in folds)
-        good = np.flatnonzero(total <= total.min() + 1e-12 * size)
+        good = np.flatnonzero(total <= total.min() + ROUNDING * size)
         return tried[int(good[-1])]
 
     def _held_at_hand(

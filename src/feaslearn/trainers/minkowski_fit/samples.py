@@ -15,11 +15,11 @@ from feaslearn.data.checks import column_ends
 from feaslearn.formulations import ProgramRows
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Run, one_blas_thread
+from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.minkowski_fit.folds import BLOCK, Folds, Numbers
 from feaslearn.trainers.minkowski_fit.moments import Moments
 from feaslearn.trainers.minkowski_fit.shard_moments import Piece, ShardMoments
 from feaslearn.trainers.minkowski_fit.units import Units
-from feaslearn.trainers.progress import ProgressBar
 
 Array = NDArray[np.float64]
 Answer = TypeVar("Answer")

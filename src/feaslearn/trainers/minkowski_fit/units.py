@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Shard
-from feaslearn.sets.sizes import CONSTANT
+from feaslearn.tolerances import ROUNDING
 from feaslearn.trainers.standardize import moments as mean_and_scale
 
 Array = NDArray[np.float64]
@@ -55,9 +55,9 @@ class Units(NamedTuple):
         spread = np.sqrt(np.maximum(squares[part] / weight - away**2, 0.0))
         mean[part] += self.scale[part] * away
         scale[part] *= spread
-        still = scale[part] <= CONSTANT * np.abs(mean[part])
+        still = scale[part] <= ROUNDING * np.abs(mean[part])
         # A variance that is the difference of larger numbers carries their rounding.
-        still |= spread <= np.sqrt(CONSTANT) * np.abs(away)
+        still |= spread <= np.sqrt(ROUNDING) * np.abs(away)
         scale[part] = np.where(still, np.inf, scale[part])
         return Units(mean, scale, self.center + level)
 

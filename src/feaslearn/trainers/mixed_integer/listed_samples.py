@@ -12,9 +12,9 @@ from feaslearn.data import Shard
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.map_hypothesis import Maps
-from feaslearn.kernels.set_code import TIE_TOLERANCE
 from feaslearn.losses import Loss, Objective, Suboptimality
 from feaslearn.runs.memory import check_memory
+from feaslearn.tolerances import TIE_TOL
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -146,7 +146,7 @@ class ListedSamples:
         """Return the loss of each sample, its nearest minimiser taken where several tie."""
         prices = self.prices(predictions)
         if not self.priced:
-            limits = prices.min(axis=1) + TIE_TOLERANCE * np.abs(prices).max(axis=1)
+            limits = prices.min(axis=1) + TIE_TOL * np.abs(prices).max(axis=1)
             return np.asarray(np.where(prices <= limits[:, None], distances, np.inf).min(axis=1))
         paid = np.einsum("in,in->i", self.known, self.costs)
         excess = np.maximum(paid - prices.min(axis=1), 0.0)

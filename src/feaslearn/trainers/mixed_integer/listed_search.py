@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import heapq
 import logging
 from collections.abc import Callable
@@ -13,62 +12,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import SolverError, UnsupportedError
+from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
 from feaslearn.results import Status
 from feaslearn.runs import Clock, OutOfTime
-from feaslearn.trainers.canonical_view import CanonicalView
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.tolerances import FEASIBILITY_TOL, ZERO_LOSS
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.node_program import Found, NodeProgram, Watch
-from feaslearn.trainers.mixed_integer.starts import improved, starts, with_margin
-from feaslearn.trainers.progress import ProgressBar
+from feaslearn.trainers.mixed_integer.starts import improved, starts
+from feaslearn.trainers.standardize import Standardization, place_and_unit
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
 Points = dict[int, int]
 
-#: A loss below this share of the decisions' spread is zero.
-ZERO = 1e-9
-#: A row that is broken by more than this is broken.
-BROKEN = 1e-7
 #: Nodes whose own loss is within this factor of the best are improved in full.
 PROMISING = 1.2
 
 
-def in_own_units(
-    objective: Objective, watch: Watch, clock: Clock, search: Callable[[Objective], Found]
-) -> Found:
-    """Search in units and an order of columns of the samples' own, and end in those given.
+def search_centered(objective: Objective, search: Callable[[Objective], Found]) -> Found:
+    """Search with centred features of size one and centred decisions, and end with those given.
 
-    A search that ends before its proof depends on every digit on its way.
+    Programs measure what is small by the size of numbers, which an offset would hide.
     """
-    view = CanonicalView.of(objective)
-    if view is None:
-        return search(objective)
-    watch.unit = view.unit ** (2 if objective.loss.norm == "l2" else 1)
-    found = search(view.apply(objective))
-    # The search saw rounded numbers: the same points are fitted to the numbers as they are.
-    samples = ListedSamples.of(objective)
-    tried = [samples.beta(view.revert(objective, found.theta))]
-    tried.append(_least_squares(samples, tried[0]))
-    with contextlib.suppress(OutOfTime):
-        objective.run.check_time()
-        exact = with_margin(samples, NodeProgram(samples, clock), tried[0])
-        tried += [] if exact is None else [exact]
-    beta = min(tried, key=samples.value)
-    return found._replace(theta=samples.theta(beta), lower_bound=watch.unit * found.lower_bound)
-
-
-def _least_squares(samples: ListedSamples, beta: Array) -> Array:
-    """Fit the points that ``beta`` takes to the decisions, by the smallest step."""
-    points = samples.prices(samples.predictions(beta)).argmin(axis=1)
-    features = samples.psi[np.arange(len(points)), points]
-    roots, fitted = np.sqrt(samples.weights), beta.copy()
-    for j, seen in enumerate(samples.seen.T):
-        missing = samples.known[seen, j] - features[seen] @ beta[:, j]
-        table = roots[seen, None] * features[seen]
-        fitted[:, j] += np.linalg.lstsq(table, roots[seen] * missing, rcond=None)[0]
-    return fitted
+    standard, center = Standardization.of(objective), place_and_unit(objective.whole())[0]
+    own = standard.apply(objective).changed(
+        lambda shard: shard._replace(decisions=shard.decisions - center)
+    )
+    found, hypothesis = search(own), objective.maps()
+    A, b = hypothesis.maps(found.theta, objective.n_decisions, objective.n_features)
+    moved = Maps(A, np.vstack([b[:1] + center, b[1:]]))
+    return found._replace(theta=standard.revert(objective, hypothesis.theta_of(moved)))
 
 
 def search_listed(
@@ -166,7 +142,7 @@ class BranchAndBound:
         self.program = NodeProgram(self.samples, self.clock)
         self._order = count()
         spread = self.samples.known[self.samples.seen]
-        self.zero = ZERO * float(np.var(spread))
+        self.zero = ZERO_LOSS * float(np.var(spread))
 
     def offer(self, beta: Array) -> None:
         """Take parameters that are better than the best so far, after improving them."""
@@ -277,4 +253,4 @@ class BranchAndBound:
         own = prices[np.arange(len(prices)), points]
         broken = np.where(points >= 0, own - prices.min(axis=1), 0.0)
         sample = int(broken.argmax())
-        return (None, sample) if broken[sample] > BROKEN else (None, None)
+        return (None, sample) if broken[sample] > FEASIBILITY_TOL else (None, None)

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import logging
-from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from feaslearn.data import Shard
-from feaslearn.exceptions import Problems, SolverError
+from feaslearn.exceptions import SolverError
 from feaslearn.hypotheses import Affine, Ternary
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
+from feaslearn.parameters import FUNCTION, Constraints, Either, Integer, Number
 from feaslearn.results import Status, TrainingResult, remark
 from feaslearn.runs import Clock, OutOfTime
+from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.trainers.mixed_integer.listed_search import (
-    in_own_units,
-    search_listed,
-)
+from feaslearn.tolerances import ROUNDING, SAME_TOL, ZERO_LOSS
+from feaslearn.trainers.mixed_integer.listed_search import search_centered, search_listed
 from feaslearn.trainers.mixed_integer.node_program import Callback, Found, Watch
 from feaslearn.trainers.mixed_integer.ternary_program import TANGENTS, TernaryProgram
-from feaslearn.trainers.progress import ProgressBar
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.standardize import least_squares
@@ -36,10 +35,10 @@ PROGRAMS = 4.0
 
 Array = NDArray[np.float64]
 
-#: A loss below this share of the decisions' spread is zero.
-ZERO = 1e-9
 #: Entries of maps that the local search may try.
 MOST_TRIED = 2_000
+#: A relative gap.
+GAP = Number(0.0, 1.0, above=True, below=True)
 
 
 class MixedInteger(Trainer):
@@ -110,18 +109,12 @@ class MixedInteger(Trainer):
         self.callback = callback
         self.checkpoint = checkpoint
 
-    def check(self, problems: Problems) -> None:
-        """Refuse limits that are none."""
-        super().check(problems)
-        check_gap(self.tol, problems)
-        if self.callback is not None and not callable(self.callback):
-            problems.add(f"callback is {self.callback!r}, expected a function or None")
-        for name, least in (("max_iter", 1), ("n_starts", 0)):
-            value = getattr(self, name)
-            if value is None and name == "max_iter":
-                continue
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-                problems.add(f"{name} is {value!r}, expected a whole number of at least {least}")
+    parameter_constraints: ClassVar[Constraints] = {
+        "tol": GAP,
+        "callback": Either(None, FUNCTION),
+        "max_iter": Either(None, Integer(1)),
+        "n_starts": Integer(0),
+    }
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a set without a list of binary points, and a loss that is not served."""
@@ -146,8 +139,8 @@ class MixedInteger(Trainer):
             found = search.run(random, self.n_starts, self.max_iter)
             return bounded_result(self, objective, found, clock)
         limits = (self.tol, self.max_iter, self.n_starts)
-        found = in_own_units(
-            objective, watch, clock, lambda own: search_listed(own, random, clock, watch, *limits)
+        found = search_centered(
+            objective, lambda own: search_listed(own, random, clock, watch, *limits)
         )
         return bounded_result(self, objective, found, clock)
 
@@ -181,12 +174,6 @@ def loss_mismatches(loss: Loss) -> list[str]:
             "GradientDescent trains with any norm)"
         ]
     return []
-
-
-def check_gap(tol: object, problems: Problems) -> None:
-    """Refuse a gap that is none."""
-    if not isinstance(tol, Real) or not 0.0 < float(tol) < 1.0:
-        problems.add(f"tol is {tol!r}, expected a relative gap between 0 and 1")
 
 
 def bounded_result(trainer: Trainer, objective: Objective, found: Found, clock: Clock) -> Trained:
@@ -235,7 +222,7 @@ class TernarySearch:
         self._shape = n, objective.maps().latent(n).dimension
         self._squared = objective.loss.norm == "l2"
         spread = float(np.nanvar(self.whole.decisions))
-        self._zero = ZERO * (spread if self._squared else np.sqrt(spread))
+        self._zero = ZERO_LOSS * (spread if self._squared else np.sqrt(spread))
         self.best, self.value = np.zeros(objective.size), np.inf
 
     def run(self, random: np.random.Generator, n_starts: int, max_iter: int | None) -> Found:
@@ -266,14 +253,18 @@ class TernarySearch:
         with ProgressBar("ternary map, gap closed (%)", 100) as bar:
             while not self._clock.out():
                 rounds += 1
-                answer = program.model.solve(self._start(program), self._clock.left, self._tol / 2)
+                answer = program.model.solve(
+                    start=self._start(program),
+                    seconds=self._clock.left,
+                    mip_rel_gap=self._tol / 2,
+                )
                 bound = max(bound, answer.bound)
                 off = np.inf
                 if answer.values is not None:
                     A = np.round(answer.values[program.plus] - answer.values[program.minus]) + 0.0
                     self._offer(A, answer.values[program.b])
                     off = self._cut(program, answer.values)
-                if answer.interrupted:
+                if answer.outcome == "interrupted":
                     raise KeyboardInterrupt
                 logger.debug("round %d: loss %.6g, bound %.6g", rounds, self.value, bound)
                 stop = self._watch.stops(rounds, bound, self.value)
@@ -282,7 +273,7 @@ class TernarySearch:
                 bar.update(int(100 * bound / self.value), f"loss {self.value:.4g}")
                 if stop:
                     return "stopped by callback", bound, rounds
-                if answer.finished and off <= 1e-9 * max(self.value, self._zero):
+                if answer.outcome == "optimal" and off <= SAME_TOL * max(self.value, self._zero):
                     return "stalled", bound, rounds
                 if max_iter is not None and rounds >= max_iter:
                     return "iteration limit", bound, rounds
@@ -372,7 +363,7 @@ class TernarySearch:
                         changed = A.copy()
                         changed[at] = entry
                         reached = self._offer(changed)
-                        if reached < value - 1e-12:
+                        if reached < value - ROUNDING:
                             A, value, improved = changed, reached, True
             if self.value <= self._zero:
                 return

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from feaslearn.exceptions import InfeasibleProblemError, SolverError
 from feaslearn.results import Status
 from feaslearn.runs import Clock, OutOfTime
+from feaslearn.solvers.conic import interior_point
+from feaslearn.solvers.conic_form import Cone
+from feaslearn.tolerances import ACCEPT_TOL, LEAST_RIDGE, TIGHT_TOL
 from feaslearn.trainers.mixed_integer.listed_samples import Indices, ListedSamples
 
 Array = NDArray[np.float64]
 
-#: Parameters that nothing determines are drawn to zero by this; it moves no bound by more than
-#: itself times their square.
-RIDGE = 1e-10
 
 Callback = Callable[[int, float, float], object]
 
@@ -55,13 +55,6 @@ class NodeProgram:
     The sum is over the samples that have a nearest or a chosen point; the rows are those of the
     samples that have a chosen one. Suboptimality has no rows but an excess cost for every sample,
     :math:`J_i \ge c_i'(x_i - \beta'\psi_{ij})` for all j.
-
-    Parameters
-    ----------
-    samples : ListedSamples
-        The samples.
-    clock : Clock, optional
-        How much time is left.
     """
 
     def __init__(self, samples: ListedSamples, clock: Clock | None = None) -> None:
@@ -74,24 +67,7 @@ class NodeProgram:
     def solve(
         self, nearest: Mapping[int, int], chosen: Mapping[int, int], margin: float = 0.0
     ) -> Relaxed:
-        """Solve the program.
-
-        Parameters
-        ----------
-        nearest : mapping of int to int
-            The point that is nearest to all samples of a group.
-        chosen : mapping of int to int
-            The point that is the prediction of a sample.
-        margin : float, default=0.0
-            By how much the chosen point must be cheaper than all others.
-
-        Raises
-        ------
-        InfeasibleProblemError, SolverError
-            Where there is no answer.
-        OutOfTime
-            Where there was no time for one.
-        """
+        """Solve the program."""
         terms = self._terms(nearest, chosen)
         rows = self._optimality(chosen, margin) if self._priced is None else self._priced
         if self._samples.loss.norm == "l2":
@@ -133,7 +109,7 @@ class NodeProgram:
             excess = sp.diags_array(2.0 * samples.weights)
             quadratic = sp.block_diag([quadratic, excess], format="csc")
             q = np.append(q, np.zeros(len(samples.weights)))
-        bound, found = _clarabel(quadratic, q, rows, self._clock)
+        bound, found = _minimize(quadratic, q, rows, self._clock)
         return Relaxed(bound + constant, self._matrix(found))
 
     def _linear(self, terms: _Terms, rows: _Rows) -> Relaxed:
@@ -161,7 +137,7 @@ class NodeProgram:
             matrix = sp.vstack([matrix, larger])
             right = np.append(right, np.zeros(larger.shape[0]))
         nothing = sp.csc_array((len(q), len(q)))
-        bound, found = _clarabel(nothing, q, _Rows(sp.csc_array(matrix), right), self._clock)
+        bound, found = _minimize(nothing, q, _Rows(sp.csc_array(matrix), right), self._clock)
         return Relaxed(bound, self._matrix(found))
 
     def _at_least_the_distance(self, terms: _Terms, width: int) -> sp.csr_array:
@@ -193,26 +169,20 @@ class NodeProgram:
         return np.ascontiguousarray(point[: self._size].reshape(self._n, self._d).T)
 
 
-def _clarabel(P: sp.csc_array, q: Array, rows: _Rows, clock: Clock) -> tuple[float, Array]:
+def _minimize(P: sp.csc_array, q: Array, rows: _Rows, clock: Clock) -> tuple[float, Array]:
     """Minimise ``v'P v / 2 + q'v`` over rows; return the dual value, which is a bound."""
-    import clarabel
-
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
-    if clock.limited:
-        settings.time_limit = clock.left
-    quadratic = sp.csc_matrix(sp.triu(P) + RIDGE * sp.identity(len(q)))
-    cones = [clarabel.NonnegativeConeT(len(rows.right))] if len(rows.right) else []
-    matrix = sp.csc_matrix(rows.matrix)
-    answer = clarabel.DefaultSolver(quadratic, q, matrix, rows.right, cones, settings).solve()
+    quadratic = sp.triu(P) + LEAST_RIDGE * sp.identity(len(q))
+    cones = [Cone("nonnegative", len(rows.right))]
+    seconds = clock.left if clock.limited else np.inf
+    answer = interior_point(
+        quadratic, q, rows.matrix, rows.right, cones, TIGHT_TOL, seconds=seconds
+    )
     status = str(answer.status)
     if "PrimalInfeasible" in status:
         raise InfeasibleProblemError("no parameters give these samples their points")
     if "MaxTime" in status:
         raise OutOfTime
-    if "Solved" not in status and max(answer.r_prim, answer.r_dual) > 1e-6:
+    if "Solved" not in status and max(answer.r_prim, answer.r_dual) > ACCEPT_TOL:
         raise SolverError(f"Clarabel stopped with status {status} on the program of a node")
     return min(float(answer.obj_val), float(answer.obj_val_dual)), np.array(answer.x)
 
@@ -231,20 +201,10 @@ class Found(NamedTuple):
 
 
 class Watch:
-    """Writes down where a search stands, and asks the user's callback whether to go on.
-
-    Parameters
-    ----------
-    clock : Clock
-        The clock of the search.
-    callback : callable or None
-        Called with the step, the lower bound and the loss; a true answer stops the search.
-    """
+    """Writes down where a search stands, and asks the user's callback whether to go on."""
 
     def __init__(self, clock: Clock, callback: Callback | None) -> None:
         self._clock, self._callback = clock, callback
-        #: What a loss of one is in the units of the user.
-        self.unit = 1.0
         self.history: dict[str, list[float]] = {"seconds": [], "loss": [], "lower bound": []}
 
     def stops(self, step: int, bound: float, loss: float) -> bool:
@@ -252,11 +212,10 @@ class Watch:
         self.note(bound, loss)
         if self._callback is None:
             return False
-        return bool(self._callback(step, self.unit * bound, self.unit * loss))
+        return bool(self._callback(step, bound, loss))
 
     def note(self, bound: float, loss: float) -> None:
         """Write down bound and loss where they have changed."""
-        bound, loss = self.unit * bound, self.unit * loss
         last = [self.history[name][-1:] for name in ("loss", "lower bound")]
         if last != [[loss], [bound]]:
             row = {"seconds": self._clock.seconds, "loss": loss, "lower bound": bound}

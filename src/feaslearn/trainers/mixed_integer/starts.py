@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from feaslearn.exceptions import SolverError
 from feaslearn.losses import Objective
 from feaslearn.runs import OutOfTime, Run
+from feaslearn.solvers.lbfgs import quasi_newton
+from feaslearn.tolerances import NUDGE, SAME_TOL
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram
-from feaslearn.trainers.quasi_newton import quasi_newton
 from feaslearn.trainers.standardize import least_squares
 from feaslearn.trainers.starts import LinearStart
 
@@ -21,8 +22,6 @@ Array = NDArray[np.float64]
 
 #: Temperatures of the soft minimum, relative to the spread of the prices, from warm to cold.
 TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
-#: A chosen point is cheaper than the others by this, so that a prediction does not hang on a tie.
-MARGIN = 1e-7
 #: Relative loss that may be paid to be away from ties.
 FOR_THE_MARGIN = 1e-5
 #: Programs with fixed points, each from the answer of the last.
@@ -67,7 +66,7 @@ def improved(
             break
         gained = value - reached
         best, value = solved, reached
-        if gained <= 1e-9 * value:
+        if gained <= SAME_TOL * value:
             break
     return value, best
 
@@ -78,10 +77,10 @@ def _close(samples: ListedSamples, beta: Array) -> bool:
         return False
     predictions = samples.predictions(beta)
     prices = samples.prices(predictions)
-    far = (prices > prices.min(axis=1, keepdims=True) + 0.5 * MARGIN)[:, :, None]
+    far = (prices > prices.min(axis=1, keepdims=True) + 0.5 * NUDGE)[:, :, None]
     high = np.where(far, -np.inf, predictions).max(axis=1)
     low = np.where(far, np.inf, predictions).min(axis=1)
-    return bool((high - low > MARGIN).any())
+    return bool((high - low > NUDGE).any())
 
 
 def with_margin(samples: ListedSamples, program: NodeProgram, beta: Array) -> Array | None:
@@ -93,10 +92,10 @@ def with_margin(samples: ListedSamples, program: NodeProgram, beta: Array) -> Ar
         return _solved(program, nearest, {}, 0.0)
     prices = samples.prices(predictions)
     # Among points that almost tie, the nearest: their order is what a margin can decide.
-    close = prices <= prices.min(axis=1, keepdims=True) + 10.0 * MARGIN
+    close = prices <= prices.min(axis=1, keepdims=True) + 10.0 * NUDGE
     points = np.where(close, distances, np.inf).argmin(axis=1)
     chosen = dict(enumerate(points.tolist()))
-    for margin in (MARGIN, 0.0):
+    for margin in (NUDGE, 0.0):
         solved = _solved(program, {}, chosen, margin)
         if solved is not None:
             return solved

@@ -15,6 +15,7 @@ from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.losses import Objective
 from feaslearn.sets import Simplex
+from feaslearn.tolerances import SAME_TOL, TINY
 from feaslearn.trainers.standardize import least_squares
 from feaslearn.trainers.starts.start import Start, drawn_points
 
@@ -124,7 +125,7 @@ def _visited_vertices(hypothesis: Minkowski, rows: Shard, theta: Array, most: in
     tables = [offsets + scales[:, counts] @ vertices[each].reshape(-1, n) for each in heaviest]
     columns = np.array([least_squares(features, table, weights) for table in tables])
     # Different vertices of the terms may be one vertex of their sum.
-    size = 1e-9 * np.abs(columns).max(initial=1e-300)
+    size = SAME_TOL * np.abs(columns).max(initial=TINY)
     _, first = np.unique((columns / size).round(), axis=0, return_index=True)
     return np.asarray(columns[np.sort(first)[:most]])
 

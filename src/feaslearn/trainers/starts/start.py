@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
+from feaslearn.parameters import Number, check_value
 from feaslearn.trainers.standardize import least_squares, weighted_sum
 
 Array = NDArray[np.float64]
@@ -47,9 +47,7 @@ class Start(BaseEstimator, ABC):
 
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with the parameters of the strategy."""
-        noise = getattr(self, "noise", 0.0)
-        if not isinstance(noise, Real) or isinstance(noise, bool) or not float(noise) >= 0.0:
-            problems.add(f"start: noise={noise!r} is not a number of at least 0")
+        check_value("start: noise", getattr(self, "noise", 0.0), Number(0.0), problems)
 
 
 class Policy(NamedTuple):

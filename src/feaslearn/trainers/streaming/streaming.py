@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import replace
-from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,9 @@ from feaslearn.exceptions import Problems, UnsupportedError
 from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski
 from feaslearn.kernels.predictability import SQUARED_L2
 from feaslearn.losses import Objective, Predictability
+from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either, Integer, Number
 from feaslearn.results import TrainingResult
+from feaslearn.tolerances import ROUNDING
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.convex import as_minkowski
 from feaslearn.trainers.running import Given
@@ -26,9 +28,6 @@ from feaslearn.trainers.trainer import Trained, Trainer
 
 Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
-
-#: Losses below this share of the decisions' mean square are rounding.
-ROUNDING = 1e-12
 
 
 class Streaming(Trainer):
@@ -86,7 +85,6 @@ class Streaming(Trainer):
     uses_known = True
 
     #: Older samples count less, so they stay in the order they came in.
-    names_rows = True
 
     def __init__(
         self,
@@ -106,18 +104,16 @@ class Streaming(Trainer):
         self.max_seconds = max_seconds
         self.checkpoint = checkpoint
 
+    parameter_constraints: ClassVar[Constraints] = {
+        "forgetting": Number(0.0, 1.0, above=True),
+        "retained": Integer(1),
+        "drift": Either(None, Number(0.0, 1.0, above=True, below=True)),
+        "ridge": NOT_NEGATIVE,
+    }
+
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` parameters that are out of range."""
         super().check(problems)
-        if not _is_number(self.forgetting) or not 0.0 < self.forgetting <= 1.0:
-            problems.add(f"forgetting={self.forgetting!r} is not a number above 0 and at most 1")
-        whole = isinstance(self.retained, Integral) and not isinstance(self.retained, bool)
-        if not whole or self.retained < 1:
-            problems.add(f"retained={self.retained!r} is not a whole number of at least 1")
-        if self.drift is not None and not (_is_number(self.drift) and 0.0 < self.drift < 1.0):
-            problems.add(f"drift={self.drift!r} is neither None nor a number between 0 and 1")
-        if not _is_number(self.ridge) or not 0.0 <= self.ridge < np.inf:
-            problems.add(f"ridge={self.ridge!r} is not a number of at least 0")
         if isinstance(self.first, Trainer):
             self.first.check(problems)
         elif self.first is not None:
@@ -268,7 +264,3 @@ def _account(stream: Stream) -> dict[str, float]:
     if stream.drift is not None:
         said["drift alarms"] = float(len(stream.drift.alarms))
     return said
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)

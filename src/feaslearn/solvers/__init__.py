@@ -1,0 +1,3 @@
+"""Solvers: small kernels, HiGHS, Clarabel, active sets, SCIP and Gurobi."""
+
+from __future__ import annotations

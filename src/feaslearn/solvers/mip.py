@@ -1,0 +1,304 @@
+"""Mixed-integer programs for HiGHS: incumbents, bounds, deadlines and Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
+from feaslearn.results import remark
+from feaslearn.runs import Clock
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.solvers.highs import EXACT, Bounds, Options, open_program, status_of
+from feaslearn.tolerances import ACCEPT_TOL, LOOSE_TOL, SAME_TOL
+
+Array = NDArray[np.float64]
+Columns = NDArray[np.intp]
+Term = tuple[Any, Any]
+Outcome = Literal["optimal", "infeasible", "time limit", "interrupted"]
+
+#: Bounds of this size are infinite.
+INFINITE = 1e100
+
+OPTIONS: Options = {**EXACT, "mip_feasibility_tolerance": LOOSE_TOL}
+
+
+class Rows:
+    """Rows ``lower <= sum of factor * column <= upper``, collected part by part."""
+
+    def __init__(self) -> None:
+        self.n_rows = 0
+        self._limits: list[tuple[Array, Array]] = []
+        self._entries: list[tuple[Columns, Columns, Array]] = []
+
+    def row(self, terms: Sequence[Term], lower: float = -np.inf, upper: float = np.inf) -> None:
+        """Add one row; a term is columns and their factors, broadcast to each other."""
+        for term in terms:
+            columns, factors = np.broadcast_arrays(*term)
+            where = np.full(columns.size, self.n_rows)
+            self._entries.append((where, columns.ravel(), factors.ravel()))
+        self._limit(lower, upper, 1)
+
+    def rows(
+        self,
+        count: int,
+        terms: Sequence[Term],
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
+    ) -> None:
+        """Add ``count`` rows; a term is one column for each row, or for all, and its factor."""
+        where = np.arange(self.n_rows, self.n_rows + count)
+        for columns, factors in terms:
+            spread = np.broadcast_arrays(where, columns, factors)
+            self._entries.append((spread[0], spread[1], spread[2]))
+        self._limit(lower, upper, count)
+
+    def matrix_rows(self, matrix: Array, lower: ArrayLike, upper: ArrayLike) -> None:
+        """Add the rows of a dense matrix over the first columns."""
+        row, column = np.nonzero(matrix)
+        self._entries.append((self.n_rows + row, column, matrix[row, column]))
+        self._limit(lower, upper, len(matrix))
+
+    def _limit(self, lower: ArrayLike, upper: ArrayLike, count: int) -> None:
+        both = (np.broadcast_to(np.asarray(end, dtype=float), (count,)) for end in (lower, upper))
+        self._limits.append((next(both), next(both)))
+        self.n_rows += count
+
+    def extend(self, others: Rows) -> None:
+        """Add the rows of others."""
+        first = self.n_rows
+        self._entries += [(rows + first, cols, values) for rows, cols, values in others._entries]
+        self._limits += others._limits
+        self.n_rows += others.n_rows
+
+    def table(self, n_columns: int) -> tuple[sp.csc_array, Array, Array]:
+        """Return the matrix, and the lower and upper limits."""
+        parts = zip((np.empty(0, int), np.empty(0, int), np.empty(0)), *self._entries, strict=True)
+        where, columns, factors = map(np.concatenate, parts)
+        matrix = sp.coo_array((factors.astype(float), (where, columns)), (self.n_rows, n_columns))
+        limits = zip((np.empty(0), np.empty(0)), *self._limits, strict=True)
+        lower, upper = map(np.concatenate, limits)
+        return sp.csc_array(matrix), lower, upper
+
+
+class Incumbent(NamedTuple):
+    """The best values found (None without any), a bound on the optimal cost, and how it ended."""
+
+    outcome: Outcome
+    values: Array | None
+    bound: float
+
+
+class _Program(NamedTuple):
+    """A program as HiGHS reads it."""
+
+    matrix: sp.csc_array
+    cost: Array
+    bounds: Bounds
+    integer: NDArray[np.bool_]
+
+    def violation(self, values: Array | None) -> str:
+        """Say which row, bound or integer is violated, empty if none is."""
+        if values is None:
+            return ""
+        row_lower, row_upper, lower, upper = self.bounds
+        levels = self.matrix @ values
+        sizes = 1.0 + abs(self.matrix) @ np.abs(values)
+        rows = np.maximum(row_lower - levels, levels - row_upper) / sizes
+        columns = np.maximum(lower - values, values - upper) / (1.0 + np.abs(values))
+        fractions = np.abs(values - np.round(values))[self.integer]
+        for what, excess in (("a row", rows), ("a bound", columns), ("an integer", fractions)):
+            if excess.max(initial=0.0) > ACCEPT_TOL:
+                return f"{what} is violated by {excess.max():.1e}"
+        return ""
+
+
+class MixedIntegerProgram(Rows):
+    """``min { c'v : rows, lower <= v <= upper, some v integer }``; rows and columns are added.
+
+    Parameters
+    ----------
+    name : str
+        The name of the program in messages and on the progress bar.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name, self.n_columns = name, 0
+        self._columns: list[tuple[Array, Array, Array, NDArray[np.bool_]]] = []
+
+    def columns(
+        self,
+        *shape: int,
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
+        cost: float = 0.0,
+        integer: bool = False,
+    ) -> Columns:
+        """Add columns; return their indices in the shape asked for."""
+        size = int(np.prod(shape))
+        ends = (np.broadcast_to(end, shape).ravel().astype(float) for end in (lower, upper))
+        self._columns.append((*ends, np.full(size, cost), np.full(size, integer)))  # type: ignore[arg-type]
+        self.n_columns += size
+        return np.arange(self.n_columns - size, self.n_columns).reshape(shape)
+
+    @property
+    def n_integers(self) -> int:
+        """Number of integer columns."""
+        return int(sum(flags.sum() for *_, flags in self._columns))
+
+    def solve(
+        self,
+        cost: Array | None = None,
+        *,
+        seconds: float = np.inf,
+        start: Mapping[int, float] | None = None,
+        fixed: Mapping[int, float] | None = None,
+        extra: Sequence[Rows] = (),
+        feasible: bool = True,
+        **options: float,
+    ) -> Incumbent:
+        """Minimise; an answer that is not feasible is asked for again without presolve.
+
+        Parameters
+        ----------
+        cost : ndarray, optional
+            Other costs than those of the columns.
+        seconds : float
+            The deadline.
+        start : mapping of int to float, optional
+            Values of some columns of a feasible point.
+        fixed : mapping of int to float, optional
+            Columns that have a value this time.
+        extra : sequence of Rows
+            Rows that hold this time.
+        feasible : bool
+            Whether there is a feasible point; "infeasible" is an outcome otherwise.
+        **options : float
+            Gaps and other options of HiGHS.
+
+        Raises
+        ------
+        InfeasibleProblemError, UnboundedProblemError, SolverError
+            Where there is no answer and it is not for lack of time.
+        """
+        if seconds <= 0.0:
+            return Incumbent("time limit", None, -np.inf)
+        clock, program = Clock(seconds), self._program(cost, fixed or {}, extra)
+        try:
+            found = self._attempt(program, start, seconds, presolve=True, **options)
+            why = program.violation(found.values)
+            if not why:
+                return found
+        except SolverError as error:
+            if isinstance(error, InfeasibleProblemError) and not feasible:
+                return Incumbent("infeasible", None, np.inf)
+            why = str(error)
+        if clock.out():
+            return Incumbent("time limit", None, -np.inf)
+        remark(f"the {self.name} program was solved once more, without presolve: {why}")
+        found = self._attempt(program, start, clock.left, presolve=False, **options)
+        why = program.violation(found.values)
+        if why:
+            raise SolverError(f"HiGHS: the answer to the {self.name} program is infeasible: {why}")
+        return found
+
+    def _program(
+        self, cost: Array | None, fixed: Mapping[int, float], extra: Sequence[Rows]
+    ) -> _Program:
+        lower, upper, own, integer = map(np.concatenate, zip(*self._columns, strict=True))
+        for column, value in fixed.items():
+            lower[column] = upper[column] = value
+        rows = Rows()
+        for part in (self, *extra):
+            rows.extend(part)
+        matrix, row_lower, row_upper = rows.table(self.n_columns)
+        chosen = own if cost is None else cost
+        return _Program(matrix, chosen, Bounds(row_lower, row_upper, lower, upper), integer)
+
+    def _attempt(
+        self,
+        program: _Program,
+        start: Mapping[int, float] | None,
+        seconds: float,
+        *,
+        presolve: bool,
+        **options: float,
+    ) -> Incumbent:
+        matrix, cost, bounds, integer = program
+        chosen = {**OPTIONS, **options, "presolve": "choose" if presolve else "off"}
+        if np.isfinite(seconds):
+            chosen["time_limit"] = float(seconds)
+        solver = open_program(matrix, cost, bounds, chosen, integer)
+        if start:
+            columns = np.array(list(start), dtype=np.int32)
+            solver.setSolution(len(start), columns, np.array(list(start.values()), dtype=float))
+        interrupted = _run_interruptible(solver, self.name)
+        return self._incumbent(solver, interrupted)
+
+    def _incumbent(self, solver: Any, interrupted: bool) -> Incumbent:
+        import highspy
+
+        status, kinds = solver.getModelStatus(), highspy.HighsModelStatus
+        # Without presolve, HiGHS tells infeasible from unbounded.
+        if status in (kinds.kInfeasible, kinds.kUnboundedOrInfeasible):
+            raise InfeasibleProblemError(f"HiGHS: the {self.name} program has no feasible point")
+        if status == kinds.kUnbounded:
+            raise UnboundedProblemError(f"HiGHS: the {self.name} program has no finite optimum")
+        if status not in (kinds.kOptimal, kinds.kTimeLimit, kinds.kInterrupt):
+            raise SolverError(
+                f"HiGHS stopped with status {status_of(solver)!r} on the {self.name} program: "
+                "check the scale of the data; numbers that differ by more than about 1e8 are hard "
+                "to solve with"
+            )
+        info, optimal = solver.getInfo(), status == kinds.kOptimal
+        value, bound = float(info.objective_function_value), float(info.mip_dual_bound)
+        found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+        values = np.array(solver.getSolution().col_value) if found and np.isfinite(value) else None
+        if optimal and not np.isfinite(bound):
+            # A program whose integers are all fixed is solved as a linear one and has no bound.
+            bound = value
+        outcome: Outcome = "optimal" if optimal else "time limit"
+        return Incumbent("interrupted" if interrupted else outcome, values, bound)
+
+
+def _run_interruptible(solver: Any, label: str) -> bool:
+    """Run HiGHS with a progress bar; return whether Ctrl-C ended it, which keeps the incumbent."""
+    pressed = threading.Event()
+    with ProgressBar(f"{label}, gap closed (%)", 100) as bar:
+
+        def look(event: Any) -> None:
+            known = event.data_out
+            best, bound = float(known.mip_primal_bound), float(known.mip_dual_bound)
+            if abs(best) < INFINITE and abs(bound) < INFINITE:
+                gap = abs(best - bound) / max(abs(best), abs(bound), SAME_TOL)
+                bar.update(int(100.0 * (1.0 - min(gap, 1.0))), f"best {best:.4g}")
+            else:
+                bar.update(0)
+            if pressed.is_set():
+                event.interrupt()
+
+        solver.cbMipInterrupt += look
+        with _noticed(pressed):
+            solver.run()
+    return pressed.is_set()
+
+
+@contextmanager
+def _noticed(pressed: threading.Event) -> Iterator[None]:
+    """Note Ctrl-C rather than raise it inside of the solver; only the main thread can."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.set())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,181 @@
+"""The noise of decisions: its level, the equalities and bounds under it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.trainers.facets.rows import Rows, standard_rows
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+#: Standard errors beyond which a statistic is no accident, and deviations a row is not on a facet.
+UNLIKELY, NEAR = 5.0, 3.0
+#: Equalities are flatter than the widest direction by this factor.
+FLAT = 0.3
+#: Mean distance of normal errors below their middle, in standard deviations.
+BELOW = float(np.sqrt(2.0 / np.pi))
+
+
+def noise_level(
+    features: Array, decisions: Array, weights: Array | None = None
+) -> tuple[float, int]:
+    """Return the noise in standard deviations of each column, and how many equalities it hides.
+
+    An equality under noise is a direction of the decisions given the features whose residual is
+    normal; a facet that nearly always binds has a long tail. Where there is none, the scatter of
+    decisions beyond a bound at which they gather tells. (0.0, 0) if nothing shows.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> x = random.uniform(size=(400, 1)) * [1.0, -1.0] + [0.0, 1.0]
+    >>> sigma, hidden = noise_level(np.ones((400, 1)), x + 0.01 * random.normal(size=x.shape))
+    >>> 0.02 < sigma < 0.05, hidden
+    (True, 1)
+    """
+    first, w = distinct_rows([features, decisions], weights)
+    rows, _ = standard_rows(features[first], np.zeros_like(decisions[first]), decisions[first])
+    sigma, E, _ = hidden_equalities(rows, w, rows.E)
+    return sigma, len(E)
+
+
+def distinct_rows(tables: list[Array], weights: Array | None) -> tuple[Indices, Array]:
+    """Return the first of rows that are the same, and how many rows they stand for."""
+    w = np.ones(len(tables[0])) if weights is None else np.asarray(weights, dtype=float)
+    table = np.hstack(tables)
+    _, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    total = np.bincount(group.ravel(), w)
+    return np.asarray(first[total > 0.0], dtype=np.int64), np.asarray(total[total > 0.0])
+
+
+def hidden_equalities(rows: Rows, w: Array, fixed: Array) -> tuple[float, Array, Array]:
+    """Return the noise and the equalities under it, beside those that are fixed."""
+    (N, n), F, count = rows.x.shape, rows.F, float(w.sum())
+    U, s, _ = np.linalg.svd(fixed.T, full_matrices=True)
+    basis = U[:, int((s > 1e-9).sum()) :]
+    d, none = basis.shape[1], (np.zeros((0, n)), np.zeros((0, F.shape[1])))
+    if n + F.shape[1] + 3 > N or not d:
+        return _scatter(rows.x), *none
+    z, root = rows.x @ basis, np.sqrt(w)[:, None]
+    B = np.linalg.lstsq(F * root, z * root, rcond=1e-12)[0]
+    residual = z - F @ B
+    cov = (residual * w[:, None]).T @ residual / (count - F.shape[1])
+    values, V = np.linalg.eigh(cov)
+    level, q = np.sqrt(values.clip(1e-300)), 0
+    parts = residual @ V / level
+    while q < d and level[q] < FLAT * level[-1] and _normal(parts[:, q], w):
+        # The least and the greatest of q levels of the same noise, by chance.
+        if level[q] > level[0] * (1.0 + 2.0 * np.sqrt(q / count) + UNLIKELY / np.sqrt(2.0 * count)):
+            break
+        q += 1
+    if not q:
+        return _scatter(rows.x), *none
+    V = V[:, :q]
+    if not len(fixed):
+        V = _grouped(cov, V, rows.scale, count)
+    return float(np.sqrt(values[:q].mean())), (basis @ V).T, (B @ V).T
+
+
+def _grouped(cov: Array, V: Array, scale: Array, count: float) -> Array:
+    """Return flat directions with equal coefficients where they stay as flat as by chance."""
+    n, q = V.shape
+    flattest = float(np.trace(V.T @ cov @ V)) / q
+    M = np.diag(scale)
+    for merged in range(1, n):
+        mass = (M**2).sum(axis=0)
+        unit = M / np.sqrt(mass)
+        at = (unit.T @ V) / np.sqrt(mass)[:, None]
+        apart = ((at[:, None] - at[None]) ** 2).sum(axis=2) * np.multiply.outer(mass, mass)
+        apart /= np.add.outer(mass, mass)
+        apart[np.diag_indices(len(apart))] = np.inf
+        g, h = np.unravel_index(int(apart.argmin()), apart.shape)
+        trial = np.delete(M, h, axis=1)
+        trial[:, g - (g > h)] = M[:, g] + M[:, h]
+        unit = trial / np.linalg.norm(trial, axis=0)
+        if unit.shape[1] < q:
+            break
+        values, U = np.linalg.eigh(unit.T @ cov @ unit)
+        free = q * merged
+        if count * (float(values[:q].sum()) / flattest - q) > free + NEAR * np.sqrt(2.0 * free):
+            break
+        M, V = trial, unit @ U[:, :q]
+    return V
+
+
+def answers_to_prices(rows: Rows, w: Array) -> bool:
+    r"""Say whether decisions are cheaper than the linear policy would be by chance.
+
+    With both regressed on the features, the mean of :math:`-\tilde c_i'\tilde x_i` is positive for
+    optimal decisions and zero for decisions that ignore prices: facets of those would only shrink
+    the region to its middle. Costs that do not vary cannot tell.
+    """
+    root, w = np.sqrt(w)[:, None], w / w.sum()
+    tables = np.hstack([rows.c, rows.x])
+    policy = np.linalg.lstsq(rows.F * root, tables * root, rcond=1e-12)[0]
+    costs, decisions = np.hsplit(tables - rows.F @ policy, 2)
+    if np.abs(costs).max(initial=0.0) <= 1e-9:
+        return True
+    savings = -np.einsum("ij,ij->i", costs, decisions)
+    mean = float(w @ savings)
+    return bool(mean > UNLIKELY * np.sqrt(float(w**2 @ (savings - mean) ** 2)))
+
+
+def _normal(v: Array, w: Array) -> bool:
+    """Say whether values of variance one have no longer and no more lopsided tails than noise."""
+    count = float(w.sum())
+    third, fourth = float(w @ v**3) / count, float(w @ v**4) / count
+    room = UNLIKELY * np.sqrt(6.0 / count)
+    return bool(abs(third) < room and fourth < 3.0 + 2.0 * room)
+
+
+def _scatter(x: Array) -> float:
+    """Return the noise of values beyond the bound where many gather; 0 if none do."""
+    found = []
+    for v in np.vstack([x.T, -x.T]):
+        some = np.sort(v)
+        while len(some) > 3:
+            half = (len(some) + 1) // 2
+            k = int((some[half - 1 :] - some[: len(some) - half + 1]).argmin())
+            some = some[k : k + half]
+        below = float(some.mean()) - v[v < some.mean()]
+        size = float(np.sqrt((below**2).mean())) if len(below) else 0.0
+        if len(below) >= 10 and 0.0 < size < FLAT:
+            room = 2.0 * UNLIKELY * np.sqrt(6.0 / len(below))
+            if ((below / size) ** 4).mean() < 3.0 + room:
+                found.append(size)
+    return float(np.median(found)) if found else 0.0
+
+
+def noisy_bounds(x: Array, w: Array, sigma: float) -> tuple[Array, Array, Mask]:
+    """Return lower and upper bounds, and which of each have rows gathered there."""
+    ends = np.zeros((2, x.shape[1]))
+    seen = np.zeros((2, x.shape[1]), bool)
+    for j, column in enumerate(x.T):
+        for k, sign in enumerate((1.0, -1.0)):
+            end, seen[k, j] = _end(sign * column, w, sigma)
+            ends[k, j] = sign * end
+    crossing = ends[0] >= ends[1]
+    ends = np.where(crossing, np.vstack([x.min(axis=0), x.max(axis=0)]), ends)
+    return ends[0], ends[1], seen & ~crossing
+
+
+def _end(v: Array, w: Array, sigma: float) -> tuple[float, bool]:
+    """Return the lower end of values with noise, and whether many gather there.
+
+    It lies where the values below it are as far from it as noise is from its middle, and no
+    denser above than a region that begins there would leave them.
+    """
+    order = np.argsort(v, kind="stable")
+    v, w = v[order], w[order]
+    count = np.cumsum(w)
+    middle = np.cumsum(w * v) / count + BELOW * sigma
+    behind = np.append(v[1:], np.inf)
+    above = np.append(0.0, count)[np.searchsorted(v, middle + 2.0 * sigma)] - count
+    k = int(np.flatnonzero((behind >= middle) & (above <= 6.0 * count))[0])
+    end = float(middle[k])
+    edges = np.searchsorted(v, [end - 2.0 * sigma, end + 2.0 * sigma, end + 6.0 * sigma])
+    there, beyond = np.diff(np.append(0.0, count)[edges])
+    return end, bool(there > beyond / 2.0 + NEAR * np.sqrt(beyond / 2.0 + 1.0))

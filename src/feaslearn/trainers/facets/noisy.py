@@ -1,0 +1,511 @@
+"""Facets of noisy decisions: regressions on the rows that a facet displaces alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.hypotheses.facet_rows import FacetRows, FacetSolutions
+from feaslearn.known import KnownLimits
+from feaslearn.solvers.small_lp_kernels import OPTIMAL
+from feaslearn.trainers.facets.noise import (
+    NEAR,
+    UNLIKELY,
+    answers_to_prices,
+    distinct_rows,
+    hidden_equalities,
+    noise_level,
+    noisy_bounds,
+)
+from feaslearn.trainers.facets.rows import Learned, Rows, standard_rows
+from feaslearn.trainers.facets.search import Progress
+
+__all__ = ["learn_noisy", "noise_level"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+#: Noise, in standard deviations, where nothing in the data tells.
+FAINT = 0.02
+#: Price of a row beyond a facet, in units of a row of the group short of it.
+BEYOND = 3.0
+#: Squared error of a row whose region is empty, in each column.
+EMPTY = 9.0
+#: Facets of length one that differ by less are the same.
+SAME = 1e-3
+#: Rows that are learned from; more of them tell little more.
+MOST_ROWS = 10_000
+#: Folds of rows that confirm a facet, and standard errors by which they gain.
+FOLDS, GAIN = 5, 2.0
+#: Rows of a vertex with a smaller singular value say nothing about each of them.
+SINGULAR = 1e-3
+
+
+def learn_noisy(
+    features: Array,
+    costs: Array,
+    decisions: Array,
+    random: np.random.Generator,
+    late: Callable[[], bool] = lambda: False,
+    *,
+    weights: Array | None = None,
+    known: KnownLimits | None = None,
+    bounds: tuple[Array, Array] | None = None,
+    balance: Array | None = None,
+    noise: float | None = None,
+    max_facets: int | None = None,
+    progress: Progress | None = None,
+) -> Learned:
+    """Learn the constraints of a linear program from optimal decisions with noise.
+
+    Parameters
+    ----------
+    features : ndarray of shape (N, k)
+        Features, the first of them one.
+    costs, decisions : ndarray of shape (N, n)
+        Costs, and decisions that minimise them up to noise.
+    random : Generator
+        Where searches begin.
+    late : callable, optional
+        Says that the time is up.
+    weights : ndarray of shape (N,), optional
+        How many rows each row stands for.
+    known : KnownLimits, optional
+        Constraints that hold beside the learned ones.
+    bounds : pair of ndarray of shape (n, k), optional
+        Bounds as coefficients of the features; by default where decisions gather.
+    balance : ndarray of shape (q, n), optional
+        Equalities whose right-hand sides are fitted; by default they are found.
+    noise : float, optional
+        Standard deviation of the noise in those of each column; estimated if None.
+    max_facets : int, optional
+        Most facets that are learned.
+    progress : callable, optional
+        Called with the number of rows that are explained and the number of facets.
+
+    Returns
+    -------
+    Learned
+        The region.
+    """
+    if bounds is not None:
+        known = _within(known, *(features @ side.T for side in bounds))
+    tables = [features, costs, decisions, *([] if known is None else [known.columns()])]
+    first, w = distinct_rows(tables, weights)
+    if len(first) > MOST_ROWS:
+        kept = np.sort(random.choice(len(first), MOST_ROWS, replace=False))
+        first, w = first[kept], w[kept]
+    some = None if known is None else known.rows(first)
+    rows, units = standard_rows(
+        features[first], costs[first], decisions[first], some, None, balance
+    )
+    fit = _Fit(rows, w, noise, balance is None, random, late, progress)
+    most = len(rows.x) if max_facets is None else max_facets
+    fit.learn(most if answers_to_prices(rows, w) else 0)
+    learned = units.revert(fit.region(), rows.P, np.flatnonzero(units.moving), rows.scale)
+    seen = np.zeros((2, len(units.moving)), bool)
+    seen[:, units.moving] = fit.seen
+    error = (learned.solve(features, costs, known).decisions - decisions) / units.std
+    far = ~(np.abs(error).max(axis=1, initial=0.0) <= UNLIKELY * fit.sigma)
+    kinds = ("noisy",) * len(fit.a)
+    return Learned(learned, kinds, seen[0], seen[1], far, "noisy", fit.sigma)
+
+
+def _within(known: KnownLimits | None, lower: Array, upper: Array) -> KnownLimits:
+    """Return known constraints with these bounds beside them."""
+    if known is None:
+        none = np.zeros((0, lower.shape[1])), np.zeros((len(lower), 0))
+        known = KnownLimits(none[0], none[0], none[1], lower, upper, none[1])
+    lower, upper = np.maximum(known.lower, lower), np.minimum(known.upper, upper)
+    return known._replace(lower=lower, upper=upper)
+
+
+class _Cut(NamedTuple):
+    """A facet t, the rows it is a regression on, their weights, and the side it cuts off."""
+
+    t: Array
+    used: Indices
+    u: Array
+    v: Array
+
+
+class _Fit:
+    """State: equalities, bounds and facets in standard units, and the cheapest points ``y``."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        w: Array,
+        noise: float | None,
+        find: bool,
+        random: np.random.Generator,
+        late: Callable[[], bool],
+        progress: Progress | None,
+    ) -> None:
+        self.rows, self.w, self.known, self.random, self.late = rows, w, rows.known, random, late
+        self.progress = progress
+        self.N, self.n = rows.x.shape
+        given = self.known.E if self.known is not None else rows.E[:0]
+        sigma, E, e = hidden_equalities(rows, w, np.vstack([rows.E, given]))
+        self.sigma = noise or sigma or FAINT
+        # Equalities that were given are all there are.
+        self.E, self.e = (
+            np.vstack([rows.E, E[: find * len(E)]]),
+            np.vstack([rows.e, e[: find * len(e)]]),
+        )
+        self.flat = np.vstack([self.E, given])
+        self.a, self.f = np.zeros((0, self.n)), np.zeros((0, rows.F.shape[1]))
+        self.lo, self.up, self.seen = noisy_bounds(rows.x, w, self.sigma)
+        U, s, _ = np.linalg.svd(self.flat.T, full_matrices=True)
+        self.W = U[:, int((s > 1e-9).sum()) :]
+        self.nw = self.W.shape[1]
+        self.R = self.nw + rows.F.shape[1]
+        self.metric = rows.scale**2 / max(float((rows.scale**2).sum()), 1e-300) * self.n
+        self.ridge = np.diag(np.r_[np.ones(self.nw), np.full(self.R - self.nw, 0.1)])
+        self.ridge *= self.sigma**2
+        self.open_bounds()
+        self.x = self.snapped()
+        self.Z = np.ascontiguousarray(np.hstack([-self.x @ self.W, rows.F]))
+        self.refresh()
+
+    # ---- the region so far
+    def region(self) -> FacetRows:
+        """Return the region in standard units."""
+        lower, upper = np.outer(self.lo, self.rows.one), np.outer(self.up, self.rows.one)
+        parts = (self.E, self.e, lower, upper, self.a, self.f)
+        return FacetRows(*map(np.ascontiguousarray, parts))
+
+    def solve(self, region: FacetRows, which: Indices) -> FacetSolutions:
+        """Return the cheapest points of some rows."""
+        known = None if self.known is None else self.known.rows(which)
+        return region.solve(self.rows.F[which], self.rows.c[which], known)
+
+    def errors(self, found: FacetSolutions, which: Indices) -> Array:
+        """Return the squared errors of these rows."""
+        error = np.nan_to_num(found.decisions - self.rows.x[which]) ** 2
+        right = (found.status == OPTIMAL)[:, None]
+        return np.asarray(np.where(right, error, EMPTY) @ self.metric * self.w[which])
+
+    def refresh(self) -> None:
+        """Find the cheapest points and the rows that they do not explain."""
+        found = self.solve(self.region(), np.arange(self.N))
+        self.found, self.error = found, self.errors(found, np.arange(self.N))
+        self.y = np.where((found.status == OPTIMAL)[:, None], found.decisions, self.x)
+        self.d = (self.y - self.x) @ self.W
+        self.far = np.linalg.norm(self.y - self.rows.x, axis=1)
+        noise = self.n + UNLIKELY * np.sqrt(2.0 * self.n)
+        gain = ((self.rows.x - self.y) * self.rows.c).sum(axis=1)
+        self.open = (self.far > np.sqrt(noise) * self.sigma) & (gain > -NEAR * self.sigma)
+
+    @property
+    def state(self) -> tuple[Array, ...]:
+        return self.lo, self.up, self.a, self.f
+
+    def place(self, *state: Array) -> None:
+        """Take these bounds and facets."""
+        self.lo, self.up, self.a, self.f = state
+        self.refresh()
+
+    def open_bounds(self) -> None:
+        """Move bounds out, those not seen first, until no region is empty."""
+        every, lo, up = np.arange(self.N), self.lo, self.up
+        for step in range(12):
+            if (self.solve(self.region(), every).status == OPTIMAL).all():
+                return
+            move = self.sigma * 2.0 ** (step - 3)
+            self.lo = lo - move * (~self.seen[0] | (step > 3))
+            self.up = up + move * (~self.seen[1] | (step > 3))
+
+    def snapped(self) -> Array:
+        """Return decisions on the equalities, and those near a bound on it if that is likely."""
+        rows, reach = self.rows, 2.5 * self.sigma
+        A, right = self.flat, rows.F @ self.e.T
+        if self.known is not None:
+            right = np.hstack([right, self.known.e])
+        flat = rows.x + (right - rows.x @ A.T) @ np.linalg.pinv(A).T
+        low, high = rows.x < self.lo + reach, rows.x > self.up - reach
+        x = np.where(low, self.lo, np.where(high & ~low, self.up, rows.x))
+        gap, free = right - x @ A.T, ~(low | high)
+        for i in np.flatnonzero(np.abs(gap).max(axis=1, initial=0.0) > 1e-9):
+            x[i, free[i]] += np.linalg.lstsq(A[:, free[i]], gap[i], rcond=1e-6)[0]
+        likely = np.abs(x - rows.x).max(axis=1, initial=0.0) < NEAR * self.sigma
+        return np.asarray(np.where(likely[:, None], x, flat))
+
+    # ---- one more facet
+    def split(self, t: Array) -> tuple[Array, Array]:
+        return self.W @ t[: self.nw], t[self.nw :]
+
+    def regression(self, used: Indices, u: Array, v: Array) -> _Cut | None:
+        """Return the facet of least weighted squared slack with v't > 0, of length one."""
+        Z = self.Z[used]
+        M = (Z * (u * self.w[used])[:, None]).T @ Z + self.ridge
+        t = np.linalg.solve(M, np.append(v, np.zeros(self.R - self.nw)))
+        size = float(np.linalg.norm(t[: self.nw]))
+        return _Cut(t / size, used, u, v) if size > 1e-12 and np.isfinite(t).all() else None
+
+    def cut(self, G: Indices) -> _Cut | None:
+        """Return a facet close to a group of rows with few rows beyond it.
+
+        ``min sum_G |slack| + BEYOND sum violation`` by reweighted least squares, squared within
+        the noise; then rows that it cuts off count the more the nearer they are.
+        """
+        v, u = self.d[G].mean(axis=0), np.zeros(self.N)
+        u[G] = 1.0
+        found, scale = None, np.inf
+        for k in range(12):
+            used = np.flatnonzero(u)
+            found = self.regression(used, u[used], v)
+            if found is None:
+                return None
+            slack = self.Z @ found.t
+            size = np.maximum(np.abs(slack), self.sigma) / self.sigma
+            u = np.where(slack < -self.sigma, BEYOND / size, 0.0)
+            if k < 5:
+                u[G] = np.maximum(u[G], 1.0 / size[G])
+                continue
+            off = self.open & (self.d @ found.t[: self.nw] > NEAR * self.sigma)
+            if off.sum() < 3:
+                return None
+            scale = float(np.median(size[G])) if k == 5 else max(scale / 2.0, 1.0)
+            u[off] = np.maximum(u[off], 1.0 / (1.0 + (size[off] / scale) ** 2))
+        return found
+
+    def settled(self, found: _Cut | None, steps: int = 6) -> _Cut | None:
+        """Return the regression on the rows near a facet that it cuts off, in turn."""
+        for _ in range(steps):
+            if found is None:
+                return None
+            slack, near = self.Z @ found.t, NEAR * self.sigma
+            on = self.open & (np.abs(slack) < near) & (self.d @ found.t[: self.nw] > near)
+            if on.sum() < 3:
+                return None
+            used = np.flatnonzero(on | (slack < -near / 2.0))
+            found = self.regression(used, np.where(on[used], 1.0, 2.0), self.d[on].mean(axis=0))
+        return found
+
+    def gains(self, t: Array, which: Indices) -> Array:
+        """Return by how much the squared errors of these rows fall with one more facet."""
+        a, f = self.split(t)
+        out = np.zeros(len(which))
+        moved = np.flatnonzero(self.y[which] @ a > self.rows.F[which] @ f + 1e-9)
+        if len(moved):
+            rows = which[moved]
+            out[moved] = self.error[rows] - self.errors(
+                self.solve(self.region().adding(a, f), rows), rows
+            )
+        return out
+
+    @property
+    def price(self) -> float:
+        """By how much a facet must lower the squared errors to pay for its parameters."""
+        return float(self.sigma**2 * self.R * np.log(self.w.sum() + 1.0))
+
+    def worthwhile(self, cut: _Cut) -> bool:
+        """Say whether a facet pays for its parameters, and found without a fold predicts it."""
+        if float(self.gains(cut.t, np.arange(self.N)).sum()) < self.price:
+            return False
+        fold, gains = self.random.permutation(self.N) % FOLDS, np.zeros(self.N)
+        for k in range(FOLDS):
+            kept, out = fold[cut.used] != k, np.flatnonzero(fold == k)
+            rest = self.regression(cut.used[kept], cut.u[kept], cut.v)
+            if rest is not None and len(out):
+                gains[out] = self.gains(rest.t, out)
+        spread = np.sqrt(float((gains**2 / self.w).sum()))
+        return bool(gains.sum() > GAIN * spread > 0.0)
+
+    def likeness(self, U: Indices, i: int) -> Array:
+        """Return how much rows are like row i, by displacement and cost in a random mixture."""
+        parts, found = (self.d, self.rows.c @ self.W), np.zeros(len(U))
+        for share, part in zip(self.random.dirichlet([0.5, 0.5]), parts, strict=True):
+            length = np.linalg.norm(part, axis=1).clip(1e-12)
+            found += share * (part[U] @ part[i]) / (length[U] * length[i])
+        return found
+
+    def grow(self, most: int, tries: int = 16, patience: int = 6) -> None:
+        """Add facets found from groups of rows displaced alike, while they are worthwhile."""
+        every, cool, fails = np.arange(self.N), np.zeros(self.N), 0
+        while fails < patience and len(self.a) < most and not self.late():
+            U = np.flatnonzero(self.open)
+            if len(U) < 3 or not self.nw:
+                return
+            p = self.far[U] / (1.0 + cool[U]) ** 2
+            found: list[tuple[float, _Cut]] = []
+            for i in self.random.choice(U, min(tries, len(U)), replace=False, p=p / p.sum()):
+                cool[i] += 1
+                near = self.likeness(U, i)
+                count = int(max(4, self.R * self.random.choice([0.5, 1, 2, 4])))
+                G = U[np.argsort(-near)[:count]]
+                cut = self.cut(G) if len(G) >= 3 and not self.late() else None
+                for each in (cut, self.settled(cut)):
+                    if each is not None and not any(
+                        float(np.abs(each.t - other.t).max()) < SAME for _, other in found
+                    ):
+                        found.append((float(self.gains(each.t, every).sum()), each))
+            fails += 1
+            if self.progress is not None:
+                self.progress(int((~self.open).sum()), len(self.a))
+            for _, cut in sorted(found, key=lambda pair: -pair[0])[:3]:
+                if len(self.a) < most and self.worthwhile(cut):
+                    a, f = self.split(cut.t)
+                    self.place(*self.state[:2], np.vstack([self.a, a]), np.vstack([self.f, f]))
+                    cool[:], fails = 0.0, 0
+
+    # ---- all rows together
+    def misfit(self) -> float:
+        """Return the sum of squared errors; those that noise does not explain grow linearly."""
+        limit = NEAR * self.sigma * np.sqrt(self.n)
+        far = np.where(self.found.status == OPTIMAL, self.far, np.sqrt(EMPTY * self.n))
+        return float(self.w @ np.where(far < limit, far**2, limit * (2.0 * far - limit)))
+
+    def polish(self, steps: int = 8) -> None:
+        """Gauss-Newton: while its active rows stay, a decision is linear in them."""
+        for _ in range(steps):
+            if self.late():
+                return
+            before, loss, state = self.misfit(), float(self.error.sum()), self.state
+            rows, lo, up = np.split(self.step(), [-2 * self.n, -self.n])
+            rows = rows.reshape(-1, self.R)
+            normals, sides = rows[:, : self.nw] @ self.W.T, rows[:, self.nw :]
+            for size in (1.0, 0.5, 0.2, 0.05):
+                a, f = state[2] + size * normals, state[3] + size * sides
+                length = np.linalg.norm(a, axis=1, keepdims=True)
+                self.place(state[0] + size * lo, state[1] + size * up, a / length, f / length)
+                if self.misfit() < before * (1.0 - 1e-4) and self.error.sum() <= loss:
+                    break
+            else:
+                self.place(*state)
+                return
+
+    def step(self) -> Array:
+        """Return the damped step of all facets, lower and upper bounds."""
+        lower, upper = np.tile(self.lo, (self.N, 1)), np.tile(self.up, (self.N, 1))
+        if self.known is not None:
+            lower = np.maximum(lower, self.known.lower)
+            upper = np.minimum(upper, self.known.upper)
+        at_lo, at_up = self.y < lower + 1e-7, self.y > upper - 1e-7
+        always = np.ones((self.N, len(self.flat)), bool)
+        points = Vertices(
+            np.vstack([self.a, self.flat]),
+            np.hstack([self.found.prices[:, len(self.E) :] > 1e-9, always]),
+            at_lo,
+            at_up,
+            at_lo & (lower == self.lo),
+            at_up & (upper == self.up) & ~at_lo,
+        )
+        limit = NEAR * self.sigma * np.sqrt(self.n)
+        w = self.w * np.minimum(1.0, limit / self.far.clip(1e-12))
+        w *= self.found.status == OPTIMAL
+        damping = np.tile(UNLIKELY * self.ridge.diagonal(), len(self.a))
+        damping = np.append(damping, np.full(2 * self.n, self.sigma**2))
+        z = np.hstack([-self.y @ self.W, self.rows.F])
+        return newton_step(points, z, self.rows.x - self.y, w, damping)
+
+    def learn(self, most: int, cycles: int = 4) -> None:
+        """Grow and polish in turn; return to equalities and bounds if they were as good."""
+        plain, last = (self.state, float(self.error.sum())), np.inf
+        for _ in range(cycles):
+            self.grow(most)
+            self.polish()
+            if float(self.error.sum()) > 0.99 * last or self.late():
+                break
+            last = float(self.error.sum())
+        self.prune()
+        self.fill()
+        if float(self.error.sum()) > plain[1] or (self.found.status != OPTIMAL).any():
+            self.place(*plain[0])
+
+    def prune(self) -> None:
+        """Drop facets that do not pay for their parameters now that others are there."""
+        for j in range(len(self.a) - 1, -1, -1):
+            state, before = self.state, float(self.error.sum())
+            self.place(*state[:2], np.delete(state[2], j, axis=0), np.delete(state[3], j, axis=0))
+            if float(self.error.sum()) > before + self.price:
+                self.place(*state)
+
+    def fill(self) -> None:
+        """Move facets and bounds out towards the decisions of empty regions until none is."""
+        lo, up, a, f = self.state
+        for size in (0.25, 0.5, 1.0, 2.0):
+            empty = np.flatnonzero(self.found.status != OPTIMAL)
+            if not len(empty):
+                return
+            x = self.x[empty]
+            out = size * np.maximum((x @ a.T - self.rows.F[empty] @ f.T).max(axis=0), 0.0)
+            below = size * np.maximum(lo - x.min(axis=0), 0.0)
+            above = size * np.maximum(x.max(axis=0) - up, 0.0)
+            self.place(lo - below, up + above, a, f + np.outer(out, self.rows.one))
+        while len(self.a) and (self.found.status != OPTIMAL).any():
+            self.place(*self.state[:2], self.a[:-1], self.f[:-1])
+
+
+# Gauss-Newton steps of facets and bounds: while active rows stay, a decision is linear in them.
+
+
+class Vertices(NamedTuple):
+    """Optimal decisions and what holds them.
+
+    ``A`` (r, n) facets above other rows, ``active`` (N, r) which of them hold each decision,
+    ``at_lower`` and ``at_upper`` (N, n) the bounds that do, and of those ``own_lower`` and
+    ``own_upper`` the ones that may move.
+    """
+
+    A: Array
+    active: Mask
+    at_lower: Mask
+    at_upper: Mask
+    own_lower: Mask
+    own_upper: Mask
+
+
+def newton_step(points: Vertices, z: Array, miss: Array, w: Array, damping: Array) -> Array:
+    """Return the step of facets, each of the width of z, and of lower and upper bounds.
+
+    ``z`` (N, R) is how the slack of a facet at a decision answers to its numbers, ``miss`` (N, n)
+    what the decisions lack, ``w`` (N,) weights.
+    """
+    (N, n), R = miss.shape, z.shape[1]
+    s = (len(damping) - 2 * n) // R
+    # How decisions answer to the right-hand sides of facets and to bounds, by products.
+    SS, SB, gs = np.zeros((N, s, s)), np.zeros((N, s, 2 * n)), np.zeros((N, s))
+    BB, gb = np.zeros((2 * n, 2 * n)), np.zeros(2 * n)
+    pattern = np.hstack(points[1:])
+    _, first, group = np.unique(pattern, axis=0, return_index=True, return_inverse=True)
+    for k, i in enumerate(first):
+        answer = _answer(points, int(i), s)
+        if answer is None:
+            continue
+        rows, box = answer
+        members = np.flatnonzero(group.ravel() == k)
+        SS[members], SB[members] = rows.T @ rows, rows.T @ box
+        BB += w[members].sum() * box.T @ box
+        gs[members] = miss[members] @ rows
+        gb += (w[members] @ miss[members]) @ box
+    H, zw = np.diag(damping), z * w[:, None]
+    for j in range(s):
+        block = slice(j * R, (j + 1) * R)
+        H[block, : s * R] += zw.T @ (SS[:, j, :, None] * z[:, None, :]).reshape(N, s * R)
+        H[block, s * R :] += zw.T @ SB[:, j]
+    H[s * R :, : s * R] = H[: s * R, s * R :].T
+    H[s * R :, s * R :] += BB
+    return np.asarray(np.linalg.solve(H, np.append((gs.T @ zw).ravel(), gb)))
+
+
+def _answer(points: Vertices, i: int, s: int) -> tuple[Array, Array] | None:
+    """Return how decision i moves with the first s rows and with bounds, None if no vertex."""
+    fixed = points.at_lower[i] | points.at_upper[i]
+    free, on, at = np.flatnonzero(~fixed), np.flatnonzero(points.active[i]), np.flatnonzero(fixed)
+    if len(on) != len(free):
+        return None
+    U, sizes, V = np.linalg.svd(points.A[np.ix_(on, free)])
+    if sizes.min(initial=1.0) < SINGULAR:
+        return None
+    inverse, n = (V.T / sizes) @ U.T, len(fixed)
+    rows, box = np.zeros((n, s)), np.zeros((n, n))
+    rows[np.ix_(free, on[on < s])] = inverse[:, on < s]
+    box[at, at] = 1.0
+    box[np.ix_(free, at)] = -inverse @ points.A[np.ix_(on, at)]
+    return rows, np.hstack([box * points.own_lower[i], box * points.own_upper[i]])

@@ -1,0 +1,155 @@
+"""Programs solved again and again: what HiGHS is asked, and what is done where it fails."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import highspy
+import numpy as np
+import pytest
+
+from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
+from feaslearn.solvers import mip
+from feaslearn.solvers.highs import (
+    DUAL,
+    PRIMAL,
+    WARM,
+    Bounds,
+    WarmProgram,
+    name_rows,
+    raise_violations,
+)
+
+INF = np.inf
+
+
+def test_every_option_is_one_that_highs_takes() -> None:
+    solver = highspy.Highs()
+    for name, value in (*WARM.items(), *mip.OPTIONS.items(), ("simplex_strategy", PRIMAL)):
+        assert solver.setOptionValue(name, value) == highspy.HighsStatus.kOk, name
+    names = highspy.simplex_constants.SimplexStrategy
+    assert (int(names.kSimplexStrategyDual), int(names.kSimplexStrategyPrimal)) == (DUAL, PRIMAL)
+
+
+class Lost:
+    """HiGHS, whose dual method never comes to an end."""
+
+    def __init__(self, solver: Any) -> None:
+        self._solver, self.strategies = solver, []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._solver, name)
+
+    def setOptionValue(self, name: str, value: Any) -> Any:
+        self.strategies.append(value)
+        return self._solver.setOptionValue(name, value)
+
+    def getModelStatus(self) -> Any:
+        lost = self.strategies[-1:] in ([], [DUAL]) and not self.strategies
+        return highspy.HighsModelStatus.kUnknown if lost else self._solver.getModelStatus()
+
+
+def simplex(count: int) -> Bounds:
+    """Return x0 + x1 = 1, 0 <= x, for some samples."""
+    return Bounds(*(np.full((count, w), v) for w, v in ((1, 1.0), (1, 1.0), (2, 0.0), (2, INF))))
+
+
+def test_where_the_dual_method_is_lost_the_primal_one_is_asked() -> None:
+    program = WarmProgram(np.ones((1, 2)))
+    program._solver = lost = Lost(program._solver)
+    answers = program.solve(np.array([[1.0, 2.0]]), simplex(1))
+    np.testing.assert_allclose(answers.points, [[1.0, 0.0]])
+    assert lost.strategies == [PRIMAL, DUAL]
+
+
+def test_samples_follow_each_other_with_their_own_costs_and_bounds() -> None:
+    program = WarmProgram(np.ones((1, 2)))
+    bounds = simplex(5)
+    bounds.row_lower[2:] = bounds.row_upper[2:] = 3.0
+    bounds.upper[3:, 0] = 0.5
+    bounds.lower[4:, 1] = 2.75
+    bounds.upper[4, 0] = INF
+    costs = np.array([[1.0, 2.0], [2.0, 1.0], [2.0, 1.0], [1.0, 2.0], [1.0, 2.0]])
+    answers = program.solve(costs, bounds)
+    expected = [[1.0, 0.0], [0.0, 1.0], [0.0, 3.0], [0.5, 2.5], [0.25, 2.75]]
+    np.testing.assert_allclose(answers.points, expected, atol=1e-9)
+    np.testing.assert_allclose(answers.row_duals[:, 0], [1.0, 1.0, 1.0, 2.0, 1.0], atol=1e-9)
+    np.testing.assert_allclose(answers.column_duals[3], [-1.0, 0.0], atol=1e-9)
+
+
+def test_samples_without_an_answer_are_named() -> None:
+    program, bounds = WarmProgram(np.ones((1, 2))), simplex(3)
+    bounds.upper[1] = 0.25
+    with pytest.raises(InfeasibleProblemError, match="no feasible point at sample 1"):
+        program.solve(np.ones((3, 2)), bounds)
+    answers, statuses = program.attempt(np.ones((3, 2)), bounds)
+    assert statuses.tolist() == ["Optimal", "Infeasible", "Optimal"]
+    assert np.isnan(answers.points[1]).all()
+    assert not np.isnan(answers.points[[0, 2]]).any()
+    bounds = simplex(3)
+    bounds.row_upper[2] = INF
+    with pytest.raises(UnboundedProblemError, match="no minimum at sample 2"):
+        program.solve(-np.ones((3, 2)), bounds)
+
+
+def test_the_first_rows_are_named_and_the_others_counted() -> None:
+    assert name_rows(np.array([3])) == "sample 3"
+    assert name_rows(np.arange(10, 15)) == "samples 10, 11, 12, 13, 14"
+    assert name_rows(np.arange(10, 17)) == "samples 10, 11, 12, 13, 14 and 2 more"
+
+
+def test_answers_that_break_a_bound_are_no_answers() -> None:
+    one = np.ones((2, 2))
+    raise_violations(one, one, one)
+    raise_violations(np.full((2, 2), np.nan), one, one)
+    little = np.array([[0.0, 0.0], [0.0, 1e-3]])
+    for values in (one + little, one - little):
+        with pytest.raises(SolverError, match=r"breaks a bound by 0\.001.* at sample 1"):
+            raise_violations(values, one, one)
+
+
+class Wrong(Lost):
+    """HiGHS, one of whose answers breaks a bound, for a number of times."""
+
+    def __init__(self, solver: Any, answer: int, times: int, column: int) -> None:
+        super().__init__(solver)
+        self.strategies = [DUAL]
+        self._count, self._answer, self._times, self._column = 0, answer, times, column
+
+    def getSolution(self) -> Any:
+        solution = self._solver.getSolution()
+        values = list(solution.col_value)
+        wrong = self._answer <= self._count < self._answer + self._times
+        values[self._column] -= 0.5 * wrong
+        self._count += 1
+        found = SimpleNamespace(col_value=values)
+        found.row_dual, found.col_dual = solution.row_dual, solution.col_dual
+        return found
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_an_answer_that_breaks_a_bound_is_asked_for_again(column: int) -> None:
+    """Entry 0 of the first point is at its bound, entry 1 in a row alone."""
+    bounds = simplex(2)
+    bounds.lower[:, 1] = -9.0
+    bounds.upper[0] = 1.0
+    bounds.lower[0, 1] = 0.0
+    program = WarmProgram(np.ones((1, 2)))
+    costs = np.array([[2.0, 1.0], [1.0, 0.5]])
+    bounds.upper[1] = 5.0
+    expected = [[0.0, 1.0], [0.0, 1.0]]
+    bounds.lower[1] = 0.0
+    right = program._solver
+    program._solver = Wrong(right, 0, 1, column)
+    np.testing.assert_allclose(program.solve(costs, bounds).points, expected, atol=1e-9)
+    program._solver = Wrong(right, 0, 3, column)
+    with pytest.raises(SolverError, match=r"breaks a bound by 0\.5 at sample 0"):
+        program.solve(costs, bounds)
+
+
+def test_highs_says_nothing_and_takes_one_thread(capfd: pytest.CaptureFixture[str]) -> None:
+    program = WarmProgram(np.ones((1, 2)))
+    program.solve(np.array([[1.0, 2.0]]), simplex(1))
+    assert capfd.readouterr().out == ""
+    assert program._solver.getOptionValue("threads")[1] == 1

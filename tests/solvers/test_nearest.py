@@ -1,0 +1,177 @@
+"""Nearest points of images of sets and of their faces: kernels against solvers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feaslearn.sets import AffineImage, Box, L2Ball, Simplex
+from feaslearn.solvers.conic import nearest_by_solver
+from feaslearn.solvers.nearest_kernels import can_project, nearest
+from feaslearn.tolerances import TIE_TOL
+from oracles import polyhedral_distance
+from registry import (
+    CURVED,
+    FOR_EACH_SET,
+    NAMES,
+    ONE_OF_EACH,
+    POLYHEDRAL,
+    example,
+    generators,
+    mixtures,
+    points,
+    random_map,
+    size_of,
+    vectors,
+)
+
+SERVED = tuple(
+    name for name in NAMES if (code := example(name).code()) is not None and can_project(code)
+)
+
+
+@pytest.mark.parametrize("name", SERVED)
+@FOR_EACH_SET
+@given(data=st.data(), rng=generators(), n=st.integers(1, 6))
+def test_kernel_finds_the_nearest_point_of_an_optimal_face(
+    name: str, data: st.DataObject, rng: np.random.Generator, n: int
+) -> None:
+    primitive, code = example(name), example(name).code()
+    p = primitive.dimension
+    q = data.draw(vectors(p))
+    M, target = random_map(rng, n, p), rng.normal(scale=3.0, size=n)
+    z = np.empty(p)
+
+    square = nearest(code, M, target, q, TIE_TOL * np.abs(q).max(), z)
+
+    size = size_of(name) * max(1.0, np.abs(M).max(), np.abs(target).max())
+    assert np.sqrt(square) == pytest.approx(np.linalg.norm(M @ z - target), abs=1e-9 * size)
+    face = primitive.face(q)
+    assert face.contains(z[None, :], 1e-7 * size_of(name)).all()
+    found = nearest_by_solver(
+        face.primitive.conic_form(), M @ face.matrix, target - M @ face.offset, "l2"
+    )
+    right = np.linalg.norm(M @ face.at(found.latent) - target)
+    assert np.sqrt(square) == pytest.approx(right, abs=1e-6 * size)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@FOR_EACH_SET
+@given(rng=generators(), n=st.integers(1, 6))
+def test_distance_is_zero_inside(name: str, rng: np.random.Generator, n: int) -> None:
+    primitive = example(name)
+    p = primitive.dimension
+    M = random_map(rng, n, p)
+    image = AffineImage(primitive, M, rng.normal(size=n))
+    inside = mixtures(primitive, rng, 1)[0]
+    # Not only small: the square of a distance is found to 1e-7 with ease, which is 3e-4 in the
+    # distance, and membership of learned regions would flicker.
+    assert image.distance(image.at(inside)) <= 1e-8 * size_of(name) * max(1.0, np.abs(M).max())
+    assert image.contains(image.at(inside)).all()
+    assert image.nearest(image.at(inside)).slope == pytest.approx(np.zeros(n))
+
+
+@pytest.mark.parametrize("name", POLYHEDRAL)
+@pytest.mark.parametrize("norm", ["l1", "linf"])
+def test_other_distances_against_linear_programs(name: str, norm: str) -> None:
+    primitive, form = example(name), example(name).conic_form()
+    rng = np.random.default_rng(3)
+    for _ in range(8):
+        n = int(rng.integers(1, 5))
+        M, target = random_map(rng, n, primitive.dimension), rng.normal(scale=3.0, size=n)
+        ours = AffineImage(primitive, M, np.zeros(n)).distance(target, norm)
+        right = polyhedral_distance(form, M, target, norm)
+        assert ours == pytest.approx(right, abs=1e-6 * max(1.0, np.abs(M).max()) * size_of(name))
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
+@pytest.mark.parametrize("name", NAMES)
+def test_slope_is_the_derivative_of_the_distance(name: str, norm: str) -> None:
+    primitive = example(name)
+    rng = np.random.default_rng(5)
+    M, x = rng.normal(size=(2, primitive.dimension)), np.array([4.0, -7.0]) * size_of(name)
+    image, step = AffineImage(primitive, M, np.zeros(2)), 1e-4
+    slope = image.nearest(x, norm).slope
+    for j, direction in enumerate(np.eye(2) * step):
+        ahead, behind = image.distance(x + direction, norm), image.distance(x - direction, norm)
+        # The residual is image minus target: moving the target goes the other way.
+        assert -slope[j] == pytest.approx((ahead - behind) / (2.0 * step), abs=1e-4)
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
+@pytest.mark.parametrize("name", NAMES)
+def test_unobserved_entries_do_not_count(name: str, norm: str) -> None:
+    primitive = example(name)
+    rng = np.random.default_rng(7)
+    M, offset = rng.normal(size=(4, primitive.dimension)), rng.normal(size=4)
+    x = np.array([5.0, np.nan, -4.0, np.nan])
+    seen = ~np.isnan(x)
+    whole, part = AffineImage(primitive, M, offset), AffineImage(primitive, M[seen], offset[seen])
+    assert whole.distance(x, norm) == pytest.approx(part.distance(x[seen], norm), abs=1e-7)
+    assert whole.nearest(x, norm).slope[~seen] == pytest.approx([0.0, 0.0], abs=1e-7)
+    assert whole.distance(np.full(4, np.nan), norm) == 0.0
+
+
+@pytest.mark.parametrize("name", sorted({*ONE_OF_EACH, *CURVED}))
+@given(data=st.data(), rng=generators(), n=st.integers(1, 4))
+def test_projection_onto_an_image_satisfies_the_variational_inequality(
+    name: str, data: st.DataObject, rng: np.random.Generator, n: int
+) -> None:
+    primitive = example(name)
+    M = random_map(rng, n, primitive.dimension)
+    image = AffineImage(primitive, M, rng.normal(size=n))
+    x = data.draw(points(n))
+
+    nearest_point = image.project(x)
+
+    away = x - nearest_point
+    size = size_of(name) * max(1.0, np.abs(M).max()) * n
+    excess = image.support(away) - away @ nearest_point
+    assert excess <= 1e-6 * size * max(np.abs(away).max(), 0.1 * size)
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_images_and_targets_of_whole_numbers(name: str) -> None:
+    """Degenerate on purpose: weights that vanish exactly, targets on faces of every dimension."""
+    primitive = example(name)
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        n = int(rng.integers(1, 6))
+        M = rng.integers(-2, 3, size=(n, primitive.dimension)).astype(float)
+        image = AffineImage(primitive, M, np.zeros(n))
+        x = rng.integers(-2, 3, size=n).astype(float)
+        away = x - image.project(x)
+        excess = image.support(away) - away @ image.project(x)
+        assert excess <= 1e-9 * size_of(name)
+
+
+def test_thin_images_are_served_to_the_last_digit() -> None:
+    """Columns that almost coincide: distances of 1e-8 matter beside lengths of one."""
+    rng = np.random.default_rng(0)
+    for thickness in (1e-1, 1e-3, 1e-5, 1e-7):
+        M = rng.normal(size=(6, 1)) + thickness * rng.normal(size=(6, 12))
+        image = AffineImage(Box(12), M, np.zeros(6))
+        inside = image.at(rng.uniform(-1.0, 1.0, size=12))
+        assert image.distance(inside) <= 1e-7
+
+
+def test_target_at_a_vertex_on_an_edge_and_in_the_middle() -> None:
+    image = AffineImage(Simplex(3), [[0.0, 4.0, 0.0], [0.0, 0.0, 3.0]], [1.0, 1.0])
+    assert image.nearest([5.0, 1.0]).latent == pytest.approx([0.0, 1.0, 0.0])
+    assert image.nearest([3.0, 1.0]).latent == pytest.approx([0.5, 0.5, 0.0])
+    assert image.nearest([2.0, 2.0]).latent == pytest.approx([5 / 12, 1 / 4, 1 / 3])
+    assert image.distance([2.0, -3.0]) == pytest.approx(4.0)
+    # The hypotenuse 3 x + 4 y = 19 is at distance 12 / 5 from the corner (1, 1).
+    assert image.distance([5.0, 4.0]) == pytest.approx(12 / 5)
+    assert image.distance([5.0, 4.0], "l1") == pytest.approx(3.0)
+    assert image.distance([5.0, 4.0], "linf") == pytest.approx(12 / 7)
+
+
+def test_ellipse_with_its_middle_far_away() -> None:
+    image = AffineImage(L2Ball(2), [[3.0, 0.0], [0.0, 1e-3]], [1e3, -1e3])
+    assert image.distance([1e3 + 5.0, -1e3]) == pytest.approx(2.0)
+    assert image.distance([1e3, -1e3 + 2e-3]) == pytest.approx(1e-3, rel=1e-6)
+    assert image.contains([[1e3 + 2.999, -1e3]]).all()
+    assert not image.contains([[1e3 + 3.001, -1e3]]).any()

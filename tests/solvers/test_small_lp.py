@@ -1,0 +1,268 @@
+"""The small dual simplex against HiGHS."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL, solve_rows, workspace
+
+Array = NDArray[np.float64]
+
+
+class Program(NamedTuple):
+    G: Array
+    r: Array
+    c: Array
+    lower: Array
+    upper: Array
+    slack: Array
+
+
+class Answer(NamedTuple):
+    x: Array
+    duals: Array
+    status: int
+    tied: bool
+
+
+def solve(program: Program) -> Answer:
+    G, r, c, lower, upper, slack = (np.ascontiguousarray(part, dtype=float) for part in program)
+    m, n = G.shape
+    x, duals = np.full((1, n), np.nan), np.empty((1, m))
+    status, tied = np.empty(1, dtype=np.int8), np.empty(1, dtype=bool)
+    out = x, duals, status, tied
+    solve_rows(workspace(m, n), G, r[None], c[None], lower[None], upper[None], slack, *out)
+    return Answer(x[0], duals[0], int(status[0]), bool(tied[0]))
+
+
+def reference(program: Program) -> Any:
+    G, r, c, lower, upper, slack = program
+    equal = slack == 0.0
+    return linprog(
+        c,
+        A_ub=G[~equal] if (~equal).any() else None,
+        b_ub=r[~equal] if (~equal).any() else None,
+        A_eq=G[equal] if equal.any() else None,
+        b_eq=r[equal] if equal.any() else None,
+        bounds=np.column_stack([lower, upper]),
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+
+
+def random_program(random: np.random.Generator, whole: bool) -> Program:
+    """Whole numbers make ties and degenerate corners; decimals seldom do."""
+    n, q, m = int(random.integers(1, 9)), int(random.integers(0, 3)), int(random.integers(0, 7))
+    draw = (
+        (lambda size: random.integers(-2, 3, size).astype(float))
+        if whole
+        else (lambda size: random.normal(size=size))
+    )
+    G, c = draw((q + m, n)), draw(n)
+    lower = draw(n)
+    upper = lower + np.abs(draw(n))
+    inside = lower + random.random(n) * (upper - lower)
+    if whole:
+        inside = np.where(random.random(n) < 0.5, lower, upper)
+    loose = np.abs(draw(q + m)) * (random.random(q + m) < 0.8)
+    slack = np.concatenate([np.zeros(q), np.full(m, np.inf)])
+    r = G @ inside + np.where(slack > 0.0, loose, 0.0)
+    if random.random() < 0.2:
+        r = r - 3.0 * random.random()
+    return Program(G, r, c, lower, upper, slack)
+
+
+def violation(program: Program, x: Array) -> float:
+    G, r, _, lower, upper, slack = program
+    excess = G @ x - r
+    rows = np.where(slack == 0.0, np.abs(excess), np.maximum(excess, 0.0))
+    return float(np.concatenate([rows, lower - x, x - upper]).max())
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("unit", [1.0, 1e-5, 1e5])
+def test_agrees_with_highs(whole: bool, unit: float) -> None:
+    random = np.random.default_rng(3)
+    ended = {OPTIMAL: 0, INFEASIBLE: 0}
+    for _ in range(150):
+        program = random_program(random, whole)
+        expected = reference(program)
+        scaled = program._replace(
+            r=unit * program.r, lower=unit * program.lower, upper=unit * program.upper
+        )
+        found = solve(scaled)
+        assert found.status == (OPTIMAL if expected.status == 0 else INFEASIBLE)
+        ended[found.status] += 1
+        if found.status == OPTIMAL:
+            assert violation(scaled, found.x) <= 1e-9 * unit
+            assert scaled.c @ found.x == pytest.approx(unit * expected.fun, abs=1e-9 * unit)
+    assert min(ended.values()) > 5
+
+
+@pytest.mark.parametrize("free", [False, True], ids=["prices", "without prices"])
+def test_many_bounds_that_flip_at_once(free: bool) -> None:
+    """From the twentieth on they are sorted: equal prices, and none at all, are most of them."""
+    random = np.random.default_rng(3)
+    for n in (50, 400, 3_000):
+        G = random.integers(-4, 5, size=(5, n)) * random.choice([1.0, 0.37], size=n)
+        upper = random.uniform(0.5, 1.0, size=n)
+        inside = upper * random.uniform(size=n)
+        c = np.zeros(n) if free else random.integers(-3, 4, size=n) / 2.0
+        c[-1] = -1.0
+        program = Program(G, G @ inside, c, np.zeros(n), upper, np.zeros(5))
+        found, expected = solve(program), reference(program)
+        assert found.status == OPTIMAL
+        np.testing.assert_allclose(G @ found.x, G @ inside, atol=1e-8 * n)
+        assert c @ found.x == pytest.approx(expected.fun, rel=1e-9, abs=1e-9)
+
+
+def test_the_unit_of_money_does_not_matter() -> None:
+    random = np.random.default_rng(4)
+    for _ in range(100):
+        program = random_program(random, whole=False)
+        found = solve(program)
+        for unit in (1e-9, 1e9):
+            other = solve(program._replace(c=unit * program.c))
+            np.testing.assert_array_equal(other.x, found.x)
+            np.testing.assert_allclose(other.duals, unit * found.duals, rtol=1e-6, atol=1e-9 * unit)
+
+
+def test_duals_are_the_change_of_the_optimum() -> None:
+    random = np.random.default_rng(5)
+    step, compared = 1e-6, 0
+    while compared < 100:
+        program = random_program(random, whole=False)
+        found = solve(program)
+        if found.status != OPTIMAL or not len(program.r):
+            continue
+        j = int(random.integers(len(program.r)))
+        moved = program.r.copy()
+        moved[j] += step
+        other = reference(program._replace(r=moved))
+        less = program.r.copy()
+        less[j] -= step
+        fewer = reference(program._replace(r=less))
+        if other.status != 0 or fewer.status != 0:
+            continue
+        right = (program.c @ found.x - other.fun) / step
+        left = (fewer.fun - program.c @ found.x) / step
+        # At a corner where more rows meet than needed the change is one-sided.
+        assert min(left, right) - 1e-5 <= found.duals[j] <= max(left, right) + 1e-5
+        compared += 1
+
+
+def test_duals_of_inequalities_are_not_negative_and_complementary() -> None:
+    random = np.random.default_rng(6)
+    for whole in (True, False):
+        for _ in range(100):
+            program = random_program(random, whole)
+            found = solve(program)
+            if found.status != OPTIMAL:
+                continue
+            facets = program.slack > 0.0
+            free = (program.r - program.G @ found.x)[facets]
+            assert (found.duals[facets] >= -1e-10).all()
+            assert np.abs(found.duals[facets] * free).max(initial=0.0) < 1e-8
+
+
+def box(c: list[float], **rows: Any) -> Program:
+    n = len(c)
+    G = np.array(rows.get("G", np.zeros((0, n))), dtype=float).reshape(-1, n)
+    r = np.array(rows.get("r", []), dtype=float)
+    slack = np.array(rows.get("slack", np.full(len(r), np.inf)), dtype=float)
+    return Program(G, r, np.array(c), np.zeros(n), np.ones(n), slack)
+
+
+def test_ties_are_flagged() -> None:
+    assert not solve(box([1.0, -1.0])).tied
+    assert solve(box([1.0, 0.0])).tied
+    balance = {"G": [[1.0, 1.0]], "r": [1.0], "slack": [0.0]}
+    assert solve(box([1.0, 1.0], **balance)).tied
+    assert not solve(box([1.0, 1.1], **balance)).tied
+    # A tie of an entry that cannot move is none.
+    fixed = box([1.0, 0.0])._replace(upper=np.array([1.0, 0.0]))
+    assert not solve(fixed).tied
+
+
+def test_no_flag_means_one_minimiser() -> None:
+    random = np.random.default_rng(7)
+    unique = 0
+    for _ in range(200):
+        program = random_program(random, whole=True)
+        found = solve(program)
+        if found.status != OPTIMAL or found.tied:
+            continue
+        unique += 1
+        nudged = program.c + 1e-7 * random.normal(size=len(program.c))
+        np.testing.assert_allclose(solve(program._replace(c=nudged)).x, found.x, atol=1e-9)
+    assert unique > 20
+
+
+def test_greedy_fill() -> None:
+    random = np.random.default_rng(8)
+    c = random.random(6)
+    found = solve(box(list(c), G=np.ones((1, 6)), r=[2.5], slack=[0.0]))
+    filled = np.zeros(6)
+    filled[np.argsort(c)[:3]] = [1.0, 1.0, 0.5]
+    np.testing.assert_allclose(found.x, filled, atol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("excess", [-1e-14, 0.0, 1e-14, 1e-10])
+def test_rows_that_only_just_meet(unit: float, excess: float) -> None:
+    """The sum of all upper bounds is the demand, up to rounding: the region is one point."""
+    program = box([3.0, 1.0, 2.0], G=np.ones((1, 3)), r=[3.0 * (1.0 + excess)], slack=[0.0])
+    scaled = program._replace(r=unit * program.r, upper=unit * program.upper)
+    found = solve(scaled)
+    assert found.status == OPTIMAL
+    np.testing.assert_allclose(found.x, unit, rtol=1e-9)
+    assert solve(scaled._replace(r=scaled.r * 1.001)).status == INFEASIBLE
+
+
+def test_opposite_inequalities_that_only_just_meet() -> None:
+    random = np.random.default_rng(9)
+    for _ in range(50):
+        n = int(random.integers(2, 6))
+        a, lower = random.normal(size=n), random.normal(size=n)
+        upper = lower + random.random(n)
+        level = a @ (lower + random.random(n) * (upper - lower))
+        r = np.array([level, -level * (1.0 + 1e-15)])
+        program = Program(
+            np.vstack([a, -a]), r, random.normal(size=n), lower, upper, np.full(2, np.inf)
+        )
+        found = solve(program)
+        assert found.status == OPTIMAL
+        assert a @ found.x == pytest.approx(level, abs=1e-9)
+        apart = program._replace(r=np.array([level, -level - 1e-3]))
+        assert solve(apart).status == INFEASIBLE
+
+
+def test_bounds_that_cross() -> None:
+    program = box([1.0, -1.0])
+    crossing = program._replace(lower=np.array([0.0, 1.0 + 1e-15]))
+    found = solve(crossing)
+    assert found.status == OPTIMAL
+    np.testing.assert_allclose(found.x, [0.0, 1.0])
+    assert solve(program._replace(lower=np.array([0.0, 1.1]))).status == INFEASIBLE
+
+
+def test_many_programs_at_once_are_those_one_by_one() -> None:
+    random = np.random.default_rng(10)
+    n, m, count = 5, 4, 60
+    G = random.normal(size=(m, n))
+    R, C = random.normal(size=(count, m)) + 1.0, random.normal(size=(count, n))
+    lower, upper = -random.random((count, n)), random.random((count, n))
+    slack = np.array([0.0, np.inf, np.inf, np.inf])
+    X, duals = np.full((count, n), np.nan), np.empty((count, m))
+    status, tied = np.empty(count, dtype=np.int8), np.empty(count, dtype=bool)
+    solve_rows(workspace(m, n), G, R, C, lower, upper, slack, X, duals, status, tied)
+    assert len(set(status)) == 2
+    for i in range(count):
+        alone = solve(Program(G, R[i], C[i], lower[i], upper[i], slack))
+        assert alone.status == status[i]
+        np.testing.assert_array_equal(alone.x, X[i])
+        np.testing.assert_array_equal(alone.duals, duals[i])

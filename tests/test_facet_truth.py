@@ -1,0 +1,142 @@
+"""Facets of known regions are derived, and compared with learned ones, as benchmarks count them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from common.facet_truth import (
+    Coordinates,
+    Inequalities,
+    count_recovered,
+    determined_facets,
+    distinct,
+    is_identified,
+    shared_bounds,
+    without_hidden,
+)
+from common.worlds import World, draw_world
+from feaslearn.datasets import make_dcopf
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.problem import LinearProgram
+
+
+def table(rows: Inequalities, identified: bool = True) -> list[SimpleNamespace]:
+    return [
+        SimpleNamespace(normal=a, limit=f, identified=identified)
+        for a, f in zip(*rows, strict=True)
+    ]
+
+
+def square(rows: int = 60) -> World:
+    """Return a square that the line x + y <= 1 + s cuts; every row is at a corner."""
+    random = np.random.default_rng(0)
+    features = np.column_stack([np.ones(rows), random.uniform(0.2, 0.8, rows)])
+    a, f = np.ones((1, 2)), np.ones((1, 2))
+    upper = np.array([[1.0, 0.0], [1.0, 0.0]])
+    region = FacetRows(np.zeros((0, 2)), np.zeros((0, 2)), np.zeros((2, 2)), upper, a, f)
+    costs = random.normal(size=(rows, 2))
+    return World(region, features, costs, region.solve(features, costs).decisions)
+
+
+def test_the_rows_of_a_grid_hold_and_one_is_tight_where_a_cheaper_dispatch_is_cut_off() -> None:
+    data = make_dcopf("case5_pjm", 60, variant="api", random_state=0)
+    n = data.decisions.shape[1]
+    assert isinstance(data.forward, LinearProgram)
+    truth = without_hidden(data.forward)
+    features = np.column_stack([np.ones(60), data.signals[:, n:]])
+    slack = features @ truth.f.T - data.decisions @ truth.a.T
+    assert slack.min() > -1e-9
+    # A dispatch that serves the loads and keeps all rows is one that the grid can serve.
+    random = np.random.default_rng(0)
+    moved = data.decisions + random.normal(size=data.decisions.shape)
+    moved[:, 0] -= (moved - data.decisions).sum(axis=1)
+    kept = (features @ truth.f.T - moved @ truth.a.T).min(axis=1) >= 0.0
+    distance = data.forward.distance_to_feasible(moved, data.signals)
+    np.testing.assert_array_equal(kept, distance < 1e-7)
+
+
+def test_a_cut_of_a_square_is_determined_and_its_bounds_are_stated() -> None:
+    world = square()
+    facets, sure = determined_facets(world.truth(), world.features, world.decisions)
+    assert len(facets) == 1
+    assert sure.all()
+
+
+def test_a_facet_needs_three_rows_beyond_its_rank() -> None:
+    world = square()
+    on = world.on()[:, 0]
+    right = on & (world.decisions[:, 0] > world.decisions[:, 1])
+    corners = np.flatnonzero(right)[:3], np.flatnonzero(on & ~right)[:3]
+    for beyond, determined in ((2, False), (3, True)):
+        # Four coordinates: the rows on the facet have rank three.
+        chosen = np.concatenate(corners)[: 3 + beyond]
+        rows = np.concatenate([chosen, np.flatnonzero(~on)])
+        _, sure = determined_facets(world.truth(), world.features[rows], world.decisions[rows])
+        assert sure.tolist() == [determined]
+
+
+def test_a_bound_counts_as_stated_where_two_rows_share_it() -> None:
+    decisions = np.array([[0.0, 0.1], [0.0, 0.2], [0.5, 0.9], [1.0, 0.9]])
+    bounds = shared_bounds(decisions, 2)
+    np.testing.assert_array_equal(bounds.a, [[-1.0, 0.0], [0.0, 1.0]])
+    np.testing.assert_array_equal(bounds.f, [[0.0, 0.0], [0.9, 0.0]])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_truth_is_recovered_whatever_its_form(seed: int) -> None:
+    world = draw_world(seed)
+    random = np.random.default_rng(seed)
+    truth, region = world.truth(), world.region
+    factors = random.uniform(0.1, 10.0, (len(truth.a), 1))
+    along = random.normal(size=(len(truth.a), len(region.E)))
+    other = Inequalities(factors * truth.a + along @ region.E, factors * truth.f + along @ region.e)
+    found = count_recovered(table(other), truth, world.features, world.decisions)
+    assert found.determined > 0
+    assert found.recovered == found.determined
+    assert found.true == found.identified == len(truth.a)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_facets_that_are_off_by_a_little_are_not_recovered(seed: int) -> None:
+    world = draw_world(seed)
+    truth = world.truth()
+    off = Inequalities(truth.a, truth.f + 1e-3 * np.eye(1, truth.f.shape[1]))
+    args = truth, world.features, world.decisions
+    assert count_recovered(table(off), *args).recovered == 0
+    assert count_recovered(table(off), *args).true == 0
+    assert count_recovered(table(truth, identified=False), *args).identified == 0
+    assert count_recovered([], *args).recovered == 0
+
+
+def test_repeated_rows_and_equalities_are_counted_once_and_never() -> None:
+    world = draw_world(1)
+    space = Coordinates(world.features, world.decisions)
+    region = world.region
+    rows = Inequalities(region.a[:1], region.f[:1])
+    twice = rows + Inequalities(3.0 * rows.a, 3.0 * rows.f) + Inequalities(region.E, region.e)
+    assert len(distinct(space(twice))) == 1
+    balance = table(Inequalities(region.E, region.e))
+    found = count_recovered(balance, world.truth(), world.features, world.decisions)
+    assert (found.identified, found.true) == (1, 0)
+
+
+def test_identified_is_read_from_a_flag_or_a_status() -> None:
+    assert is_identified(SimpleNamespace(identified=True))
+    assert not is_identified(SimpleNamespace(identified=False, status="identified"))
+    assert is_identified(SimpleNamespace(status="identified"))
+    assert not is_identified(SimpleNamespace(status="seen"))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_worlds_have_optimal_rows_redundant_facets_and_facets_that_bind(seed: int) -> None:
+    world = draw_world(seed)
+    assert world.decisions.shape[0] == 500
+    assert len(world.region.E) == seed % 2
+    assert world.region.largest_violation(world.features, world.decisions).max() < 1e-9
+    binds = world.on().mean(axis=0)
+    assert binds.min() == 0.0  # the one beyond another
+    assert (binds > 0.02).sum() >= 2
+    assert not draw_world(seed, facets=False).region.a.size
