@@ -15,6 +15,7 @@ NAMED = {
     "known_contain": "Known(inequalities='contain')",
     "patience": "GradientDescent(patience=3)",
     "generator": "random",
+    "facet_options": "FacetLearning(n_starts=1)",
 }
 
 

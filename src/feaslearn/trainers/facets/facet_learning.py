@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from feaslearn.data import Shard
 from feaslearn.exceptions import DataError
@@ -20,6 +19,7 @@ from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either
 from feaslearn.runs import Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
+from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.trainers.facets.learn import learn_facets
 from feaslearn.trainers.facets.noisy import learn_noisy
@@ -244,17 +244,16 @@ def _affine_bounds(rows: Shard) -> tuple[Array, Array]:
     both = np.hstack([scaled, -scaled])
     flat = np.full(2 * k, FLATTEN)
     flat[[0, k]] = 0.0
-    bounds = np.zeros((2, n, k))
+    bounds, none = np.zeros((2, n, k)), np.zeros(2 * k)
     for side, sign in enumerate((1.0, -1.0)):
         for j in range(n):
             values = sign * rows.decisions[:, j]
             size = max(float(np.abs(values).max()), 1e-300)
             cost = flat - weights @ both
-            found = linprog(cost, A_ub=both, b_ub=values / size, method="highs")
-            slopes = np.eye(1, k)[0] * values.min()
-            if found.status == 0 and found.x is not None:
-                slopes = size * (found.x[:k] - found.x[k:]) / spread
-                slopes[0] += min(0.0, float((values - features @ slopes).min()))
+            program = CheckedProgram(cost, none, none + np.inf, A=both, b=values / size)
+            found = program.solve("bounds").point
+            slopes = size * (found[:k] - found[k:]) / spread
+            slopes[0] += min(0.0, float((values - features @ slopes).min()))
             bounds[side, j] = sign * slopes
     return bounds[0], bounds[1]
 

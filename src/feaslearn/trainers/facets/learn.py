@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 from scipy.special import log_ndtr
 
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.known import KnownLimits
+from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.trainers.facets.rows import EXACT, Learned, Rows, Units, standard_rows
 from feaslearn.trainers.facets.search import Progress, Search
@@ -333,19 +333,14 @@ class _Finish:
         largest = np.abs(self.a[:, : self.n] / self.scale[: self.n]).max(axis=1, initial=0.0)
         for s in range(self.n, len(self.order)):
             base = self.c[right, s] + prices[:, :q] @ self.E[:, s]
-            limit = largest * self.scale[s]
-            bounds = [*zip(-limit, limit, strict=True), (None, None)]
-            best = 0.0
+            limit = np.append(largest * self.scale[s], np.inf)
+            cost, best = np.append(np.zeros(m), -1.0), 0.0
             for side in (1.0, -1.0):
-                found = linprog(
-                    np.append(np.zeros(m), -1.0),
-                    A_ub=np.column_stack([-side * duals, np.ones(len(duals))]),
-                    b_ub=side * base,
-                    bounds=bounds,
-                    method="highs",
-                )
-                if found.status == 0 and found.x is not None and found.x[-1] >= best:
-                    best, self.a[:, s] = found.x[-1], found.x[:m] / 2.0
+                rows = np.column_stack([-side * duals, np.ones(len(duals))])
+                program = CheckedProgram(cost, -limit, limit, A=rows, b=side * base)
+                found = program.solve("margin").point
+                if found[-1] >= best:
+                    best, self.a[:, s] = float(found[-1]), found[:m] / 2.0
 
 
 def _merged_columns(rows: Rows, unequal: Mask) -> Array | None:
