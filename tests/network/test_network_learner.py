@@ -9,7 +9,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError, TimeLimitError
-from feaslearn.network.network_learner import line_frequencies
+from feaslearn.network.learner import line_frequencies
 from feaslearn.network.search import EnumerationSearch
 from feaslearn.network.solve import FlowSearch, general_search
 from feaslearn.runs import Clock

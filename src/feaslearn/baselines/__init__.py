@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from feaslearn.baselines.enumerated_network import EnumeratedNetwork
 from feaslearn.baselines.linear_policy import LinearPolicy
 from feaslearn.baselines.nearest_vertices import NearestVertices
 from feaslearn.baselines.quadratic_cost import QuadraticCost
+from feaslearn.network.enumerated_network import EnumeratedNetwork
 
 __all__ = ["LinearPolicy", "NearestVertices", "QuadraticCost"]
 __all__ = ["EnumeratedNetwork", "LinearPolicy"]

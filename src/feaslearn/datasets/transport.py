@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.datasets._arguments import FloatArray
+from feaslearn.datasets.network_parts import check_network
 from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
 from feaslearn.problem import AffineRows, LinearProgram
 from feaslearn.problem.forward_problem import check_same_length, check_table
-from feaslearn.problem.network_parts import check_network
 from feaslearn.solvers.highs import name_rows
 from feaslearn.tolerances import CAPACITY_TOL
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from feaslearn.network.identification import Identification, LineCurve, NextSignal
-from feaslearn.network.network_learner import NetworkLearner
+from feaslearn.network.identify import Identification, LineCurve, NextSignal
+from feaslearn.network.learner import NetworkLearner
 
 __all__ = ["Identification", "LineCurve", "NetworkLearner", "NextSignal"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.baselines.enumerated_network import equality_tolerance
-from feaslearn.losses.network_losses import NetworkLosses
+from feaslearn.network.candidates import Networks
+from feaslearn.network.cuts import TightCuts, common_capacity
+from feaslearn.network.enumerated_network import equality_tolerance
+from feaslearn.network.losses import NetworkLosses
 from feaslearn.network.search import FloatArray, Found, Limits, NetworkProgram, all_but
-from feaslearn.network.tight_cuts import TightCuts, common_capacity
-from feaslearn.problem.candidate_lines import Networks
 from feaslearn.runs import Clock
 from feaslearn.tolerances import ACCEPT_TOL, CAPACITY_TOL
 

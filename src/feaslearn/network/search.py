@@ -7,9 +7,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.baselines.enumerated_network import all_networks, equality_tolerance
-from feaslearn.losses.network_losses import NetworkLosses
-from feaslearn.problem.candidate_lines import CandidateLines, Networks
+from feaslearn.network.candidates import CandidateLines, Networks
+from feaslearn.network.enumerated_network import all_networks, equality_tolerance
+from feaslearn.network.losses import NetworkLosses
 from feaslearn.runs import Clock
 from feaslearn.solvers.mip import Incumbent, MixedIntegerProgram, Outcome, Rows
 from feaslearn.tolerances import CAPACITY_TOL, HIGHS_TOL

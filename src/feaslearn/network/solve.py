@@ -6,11 +6,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from feaslearn.baselines.enumerated_network import equality_tolerance
-from feaslearn.losses.network_losses import NetworkLosses
 from feaslearn.losses.suboptimality import Suboptimality
 from feaslearn.network.cut_search import CutSearch
-from feaslearn.network.flow_program import FlowProgram, price_levels
+from feaslearn.network.cuts import find_tight_cuts
+from feaslearn.network.enumerated_network import equality_tolerance
+from feaslearn.network.flow import FlowProgram, price_levels
+from feaslearn.network.losses import NetworkLosses
+from feaslearn.network.samples import dispatch_of
 from feaslearn.network.search import (
     EnumerationSearch,
     FloatArray,
@@ -22,8 +24,6 @@ from feaslearn.network.search import (
     all_but,
     no_limits,
 )
-from feaslearn.network.tight_cuts import find_tight_cuts
-from feaslearn.problem.network_samples import dispatch_of
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import Clock
 from feaslearn.solvers.mip import Incumbent, Outcome, Rows

@@ -9,20 +9,20 @@ from typing import Literal, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.baselines.enumerated_network import (
+from feaslearn.costs import CostSpecification
+from feaslearn.data import as_matrix
+from feaslearn.exceptions import DataError, FeaslearnWarning, Problems, TimeLimitError
+from feaslearn.losses.loss import Loss
+from feaslearn.messages import did_you_mean
+from feaslearn.network.candidates import CandidateLines, Line, Networks, Node
+from feaslearn.network.cut_search import CutSearch
+from feaslearn.network.enumerated_network import (
     NetworkEstimator,
     check_enumerable,
     equality_tolerance,
     mean_losses,
 )
-from feaslearn.costs import CostSpecification
-from feaslearn.data import as_matrix
-from feaslearn.exceptions import DataError, FeaslearnWarning, Problems, TimeLimitError
-from feaslearn.losses.loss import Loss
-from feaslearn.losses.network_losses import NetworkLosses
-from feaslearn.messages import did_you_mean
-from feaslearn.network.cut_search import CutSearch
-from feaslearn.network.identification import (
+from feaslearn.network.identify import (
     Identification,
     LineCurve,
     NextSignal,
@@ -31,10 +31,10 @@ from feaslearn.network.identification import (
     identify,
     line_curve,
 )
+from feaslearn.network.losses import NetworkLosses
 from feaslearn.network.search import EnumerationSearch, FloatArray, LineSearch, Search, no_limits
 from feaslearn.network.solve import Solver, general_search, solve, training_result
 from feaslearn.parameters import Integer, check_value
-from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks, Node
 from feaslearn.runs import Clock
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.running import MAX_SECONDS

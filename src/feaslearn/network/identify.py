@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.baselines.enumerated_network import all_networks
 from feaslearn.exceptions import DataError, Problems
+from feaslearn.network.candidates import CandidateLines, Line, Networks
+from feaslearn.network.enumerated_network import all_networks
+from feaslearn.network.samples import dispatch_of
 from feaslearn.network.search import FloatArray, Limits, LineSearch, Network, Search
 from feaslearn.parameters import POSITIVE, Integer, check_value
-from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks
-from feaslearn.problem.network_samples import dispatch_of
 from feaslearn.runs import Clock
 from feaslearn.tolerances import ROUNDING, SAME_TOL, TINY, VISIBLE_TOL
 

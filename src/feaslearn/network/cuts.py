@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.losses.network_losses import NetworkLosses
+from feaslearn.network.candidates import CandidateLines
+from feaslearn.network.losses import NetworkLosses
+from feaslearn.network.samples import NetworkSamples
 from feaslearn.network.search import FloatArray
-from feaslearn.problem.candidate_lines import CandidateLines
-from feaslearn.problem.network_samples import NetworkSamples
 from feaslearn.runs import Clock
 from feaslearn.tolerances import GAIN_TOL, TIE_TOL
 

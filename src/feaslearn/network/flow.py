@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.losses.network_losses import NetworkLosses
+from feaslearn.network.candidates import CandidateLines
+from feaslearn.network.losses import NetworkLosses
 from feaslearn.network.search import NetworkProgram
-from feaslearn.problem.candidate_lines import CandidateLines
 from feaslearn.solvers.mip import Rows
 from feaslearn.tolerances import CAPACITY_TOL, TIE_TOL, TINY
 

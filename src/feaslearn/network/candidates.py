@@ -11,11 +11,11 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from feaslearn.datasets.network_parts import check_capacity
 from feaslearn.exceptions import Problems
 from feaslearn.messages import list_first
 from feaslearn.parameters import Integer, check_value
 from feaslearn.problem.forward_problem import FloatArray
-from feaslearn.problem.network_parts import check_capacity
 
 Node = Hashable
 Line = tuple[Node, Node]

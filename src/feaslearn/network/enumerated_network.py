@@ -14,9 +14,9 @@ from feaslearn.costs import CostSpecification
 from feaslearn.data import as_matrix
 from feaslearn.exceptions import DataError, NotFittedError, Problems
 from feaslearn.losses.loss import Loss
-from feaslearn.losses.network_losses import NetworkLosses, resolve_network_loss
-from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks, Node, read_candidates
-from feaslearn.problem.network_samples import (
+from feaslearn.network.candidates import CandidateLines, Line, Networks, Node, read_candidates
+from feaslearn.network.losses import NetworkLosses, resolve_network_loss
+from feaslearn.network.samples import (
     NetworkSignals,
     dispatch_of,
     raise_unserved,

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from feaslearn.costs import CostSpecification, ResolvedCost, resolve_cost
 from feaslearn.data import as_matrix, column_names
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.kernels.polymatroid import cheapest_dispatch
 from feaslearn.messages import find_columns, list_first
-from feaslearn.problem.candidate_lines import CandidateLines
+from feaslearn.network.candidates import CandidateLines
+from feaslearn.network.polymatroid_kernels import cheapest_dispatch
 from feaslearn.problem.forward_problem import FloatArray
 from feaslearn.solvers.highs import name_rows
 

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import Problems, UnsupportedError
-from feaslearn.kernels.polymatroid import network_losses
 from feaslearn.kernels.predictability import L1, SQUARED_L2
 from feaslearn.losses.loss import Array, Loss
 from feaslearn.losses.predictability import Predictability
 from feaslearn.losses.suboptimality import Suboptimality
 from feaslearn.messages import did_you_mean
-from feaslearn.problem.candidate_lines import CandidateLines, Networks
-from feaslearn.problem.network_samples import NetworkSamples
+from feaslearn.network.candidates import CandidateLines, Networks
+from feaslearn.network.polymatroid_kernels import network_losses
+from feaslearn.network.samples import NetworkSamples
 from feaslearn.tolerances import TIE_TOL
 
 #: Entries of the tables of cuts that are held at once.
