@@ -118,5 +118,5 @@ def test_many_networks_are_measured_in_pieces(loss: Loss, monkeypatch: pytest.Mo
     networks = np.random.default_rng(0).random((9, len(candidates.lines))) < 0.5
     losses = NetworkLosses(candidates, samples, loss)
     expected = losses.of(networks)
-    monkeypatch.setattr("feaslearn.network.losses.ENTRIES_AT_ONCE", 32)
+    monkeypatch.setattr("feaslearn.network.losses.MAX_ENTRIES", 32)
     np.testing.assert_array_equal(losses.of(networks), expected)

@@ -8,9 +8,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.data import Decisions
 from feaslearn.datasets._arguments import RandomState, check_common, check_room
-from feaslearn.datasets._power import make_power
-from feaslearn.datasets.network_parts import check_network
-from feaslearn.datasets.transport import TransportNetwork
+from feaslearn.datasets.transport import TransportNetwork, check_network, make_power
 from feaslearn.exceptions import DataError, Problems
 
 PLANTS = (1, 3, 5)

@@ -1,4 +1,4 @@
-"""Which lines a network has, learned from dispatches."""
+"""Lines of a network, learned from dispatches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program that learns a network: flows, cuts and the lines that are there."""
+"""Networks of least loss, by an integer program over flows and cuts."""
 
 from __future__ import annotations
 
@@ -7,17 +7,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.losses.suboptimality import Suboptimality
 from feaslearn.network.candidates import CandidateLines
 from feaslearn.network.losses import NetworkLosses
-from feaslearn.network.search import NetworkProgram
-from feaslearn.solvers.mip import Rows
+from feaslearn.network.search import (
+    FloatArray,
+    Limits,
+    Network,
+    NetworkProgram,
+    SearchResult,
+    excluding,
+)
+from feaslearn.runs import Clock
+from feaslearn.solvers.mip import Columns, Incumbent, Outcome, Rows
 from feaslearn.tolerances import CAPACITY_TOL, TIE_TOL, TINY
-
-Columns = NDArray[np.intp]
-FloatArray = NDArray[np.float64]
 
 #: Where the squares of a sample are first approximated from below, in units of their scale.
 FIRST_TANGENTS = (-4.0, -1.5, -0.5, 0.5, 1.5, 4.0)
+#: Rows on cuts in the first program.
+MAX_CUT_ROWS = 300
+#: Samples that are added at once, at the least and as a share of those in the program.
+MIN_ADDED, ADDED_SHARE = 4, 0.5
 
 
 class SampleColumns(NamedTuple):
@@ -49,14 +59,12 @@ class FlowProgram:
         self.program = NetworkProgram(len(losses.candidates.lines))
         self.samples: dict[int, SampleColumns] = {}
         self._scale = float(np.abs(losses.samples.decisions).mean()) / 4.0 or 1.0
-        needs = serving_needs(losses)
-        if needs is not None:
-            self.program.extend(needs)
+        self.program.extend(serving_needs(losses))
 
     def loss_columns(self) -> Columns:
         """Return the variables whose sum is the loss of the samples that were added."""
-        nothing = np.empty(0, dtype=np.intp)
-        return np.concatenate([nothing, *(sample.loss for sample in self.samples.values())])
+        none = np.empty(0, dtype=np.intp)
+        return np.concatenate([none, *(sample.loss for sample in self.samples.values())])
 
     def add(self, sample: int) -> None:
         """Add the rows of one sample."""
@@ -67,8 +75,7 @@ class FlowProgram:
         _add_flows(program, candidates, u, d)
         levels = price_levels(c)
         cuts = [_Cut(program, candidates, level, d) for level in levels]
-        nothing = np.empty(0, dtype=np.intp)
-        excess = nothing
+        excess = np.empty(0, dtype=np.intp)
         if losses.is_predictability:
             for level, cut in zip(levels, cuts, strict=True):
                 program.row([(u[level], 1.0), (cut.columns, -cut.factors)], lower=cut.constant)
@@ -93,6 +100,7 @@ class FlowProgram:
             self.program.row([(loss[-1:], 1.0), (extra, -2.0 * excess)], lower=-(excess**2))
 
     def _add_loss(self, u: Columns, excess: Columns, x: FloatArray) -> Columns:
+        """Add the variables whose sum is the loss of a sample."""
         program = self.program
         if self.losses.is_squared:
             return program.columns(len(u) + len(excess), lower=0.0)
@@ -132,6 +140,7 @@ def _add_flows(
     u: Columns,
     d: FloatArray,
 ) -> None:
+    """Add the flows that carry a dispatch to the demands, on lines of the network alone."""
     n_lines = len(candidates.lines)
     y = np.arange(n_lines)
     capacity = candidates.line_capacity
@@ -171,22 +180,162 @@ def price_levels(c: FloatArray) -> list[NDArray[np.intp]]:
     return [order[: step + 1] for step in steps]
 
 
-def serving_needs(losses: NetworkLosses, most_rows: int = 300) -> Rows | None:
-    """Return rows that any network keeps that serves all samples: enough capacity into each set."""
+def serving_needs(losses: NetworkLosses) -> Rows:
+    """Return rows of every network that serves all samples: enough capacity into each set."""
     candidates = losses.candidates
-    own = candidates.beyond[-1, 0] - candidates.beyond[-1]
-    need = np.full(len(own), -np.inf)
+    need = np.full(len(candidates.members), -np.inf)
     for d in losses.samples.demands:
         need = np.maximum(need, candidates.members @ d)
-    need -= own
+    need -= candidates.outside_capacity[-1, 0] - candidates.outside_capacity[-1]
     available = candidates.crossing @ candidates.line_capacity
     share = np.where(need > CAPACITY_TOL, need / np.maximum(available, TINY), 0.0)
-    kept = np.argsort(-share, kind="stable")[:most_rows]
-    kept = kept[share[kept] > 0.0]
-    if not len(kept):
-        return None
+    kept = np.argsort(-share, kind="stable")[:MAX_CUT_ROWS]
     rows = Rows()
-    for T in kept:
+    for T in kept[share[kept] > 0.0]:
         lines = np.flatnonzero(candidates.crossing[T])
         rows.row([(lines, candidates.line_capacity[lines])], lower=need[T] - CAPACITY_TOL)
     return rows
+
+
+class FlowSearch:
+    """Row generation: solve with few samples, measure on all, add those that disagree.
+
+    A sample that is not in the program counts with what it costs in every network, so the program
+    bounds the loss from below; the answer itself bounds it from above. A network that the program
+    misjudges although all samples are in it (rounding in the solver) is excluded by a row, its
+    exact loss remembered.
+    """
+
+    def __init__(self, losses: NetworkLosses, lazy: bool = True) -> None:
+        self.losses = losses
+        self.tolerance = losses.tolerance
+        self.flows = FlowProgram(losses)
+        self.n_solves = 0
+        self._unavoidable = unavoidable_losses(losses)
+        first = informative_samples(losses) if lazy else range(losses.n_samples)
+        for sample in first:
+            self.flows.add(int(sample))
+
+    def least_loss(self, limits: Limits, clock: Clock) -> SearchResult:
+        """Return the network of least mean loss within the limits."""
+        n = self.losses.n_samples
+        best, value, bound = None, np.inf, float(self._unavoidable.mean())
+        excluded: list[Rows] = []
+        while True:
+            extra = [*limits.rows(), *excluded]
+            cost = np.zeros(self.flows.program.n_columns)
+            cost[self.flows.loss_columns()] = 1.0 / n
+            answer = self._solve(cost, limits, extra, clock, best)
+            if answer.outcome == "infeasible":
+                return SearchResult("infeasible" if best is None else "optimal", best, value, value)
+            # Networks that were excluded are no better than the best that was kept.
+            bound = max(bound, min(value, answer.bound + self._left_out()))
+            network = self._network(answer)
+            if network is not None:
+                losses, points = self.losses.nearest(network)
+                if losses.mean() < value:
+                    best, value = network, float(losses.mean())
+            if value - bound <= self.tolerance:
+                return SearchResult("optimal", best, value, bound)
+            if answer.outcome != "optimal" or network is None:
+                ended: Outcome = "time limit" if answer.outcome == "optimal" else answer.outcome
+                return SearchResult(ended, best, value, bound)
+            if not self._learn(answer, losses, points):
+                excluded.append(excluding(network))
+
+    def cheapest(
+        self, weights: FloatArray, most_loss: float, limits: Limits, clock: Clock
+    ) -> SearchResult:
+        """Return the network of least ``weights @ y`` whose mean loss is at most ``most_loss``."""
+        n, bound = self.losses.n_samples, -np.inf
+        excluded: list[Rows] = []
+        while True:
+            columns = self.flows.loss_columns()
+            allowed = n * (most_loss + self.tolerance - self._left_out())
+            total = Rows()
+            total.row([(columns, 1.0)], upper=allowed)
+            cost = np.zeros(self.flows.program.n_columns)
+            cost[: len(weights)] = weights
+            answer = self._solve(cost, limits, [*limits.rows(), *excluded, total], clock, None)
+            bound = max(bound, answer.bound)
+            network = self._network(answer)
+            if network is not None:
+                losses, points = self.losses.nearest(network)
+                if losses.mean() <= most_loss + self.tolerance:
+                    return SearchResult(answer.outcome, network, float(weights @ network), bound)
+            if answer.outcome != "optimal" or network is None:
+                return SearchResult(answer.outcome, None, np.inf, bound)
+            if not self._learn(answer, losses, points):
+                excluded.append(excluding(network))
+
+    def _solve(
+        self,
+        cost: FloatArray,
+        limits: Limits,
+        extra: list[Rows],
+        clock: Clock,
+        start: Network | None,
+    ) -> Incumbent:
+        """Solve the program once."""
+        self.n_solves += 1
+        return self.flows.program.best(cost, limits.fixed, extra, clock.left, start)
+
+    def _network(self, answer: Incumbent) -> Network | None:
+        """Return the lines of an answer."""
+        if answer.values is None:
+            return None
+        return np.asarray(answer.values[: len(self.losses.candidates.lines)] > 0.5)
+
+    def _left_out(self) -> float:
+        """Return a bound on what samples outside of the program add to the mean loss."""
+        inside = self._unavoidable[list(self.flows.samples)].sum()
+        return float((self._unavoidable.sum() - inside) / len(self._unavoidable))
+
+    def _learn(self, answer: Incumbent, losses: FloatArray, points: FloatArray) -> bool:
+        """Add the samples that disagree most, and tangents; return whether any was added."""
+        disagree = losses - self._unavoidable
+        disagree[list(self.flows.samples)] = 0.0
+        wrong = np.flatnonzero(disagree > self.tolerance)
+        most = max(MIN_ADDED, int(ADDED_SHARE * len(self.flows.samples)))
+        added = wrong[np.argsort(-disagree[wrong], kind="stable")][:most]
+        inside = list(self.flows.samples)
+        for sample in added:
+            self.flows.add(int(sample))
+        learned = len(added) > 0
+        if self.losses.is_squared and answer.values is not None:
+            learned |= self._add_tangents(inside, answer.values, losses, points)
+        return learned
+
+    def _add_tangents(
+        self, samples: list[int], values: FloatArray, losses: FloatArray, points: FloatArray
+    ) -> bool:
+        """Bound the squares that the program underestimates, by tangents at the true ones."""
+        short = [
+            sample
+            for sample in samples
+            if values[self.flows.samples[sample].loss].sum() < losses[sample] - self.tolerance
+        ]
+        for sample in short:
+            residual = points[sample] - self.losses.samples.decisions[sample]
+            excess = float(np.sqrt(max(0.0, losses[sample] - residual @ residual)))
+            self.flows.add_tangents(sample, residual, excess)
+        return len(short) > 0
+
+
+def unavoidable_losses(losses: NetworkLosses) -> FloatArray:
+    """Return what each sample costs in every network: all lines together allow the most."""
+    free = losses.samples._replace(costs=np.zeros_like(losses.samples.costs))
+    distance = Suboptimality("l2" if losses.is_squared else "l1")
+    everything = np.ones(len(losses.candidates.lines), dtype=bool)
+    return NetworkLosses(losses.candidates, free, distance).nearest(everything)[0]
+
+
+def informative_samples(losses: NetworkLosses) -> list[int]:
+    """Return the samples with far flows, and those that all lines cannot explain."""
+    candidates = losses.candidates
+    _, demands, decisions = losses.samples
+    far = np.abs(candidates.surplus(demands, decisions)).argmax(axis=0)
+    everything = np.ones((1, len(candidates.lines)), dtype=bool)
+    unexplained = losses.of(everything)[0]
+    worst = np.argsort(-unexplained, kind="stable")[:MIN_ADDED]
+    return sorted({*far.tolist(), *worst.tolist()})
