@@ -53,26 +53,7 @@ def check_table(
     *,
     allow_nan: bool = False,
 ) -> FloatArray:
-    """Return a finite float table of ``n_columns`` columns, or add what is wrong with it.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where to say what is wrong.
-    name : str
-        What the table is, for the message.
-    table : array_like
-        The table, one row for each sample.
-    n_columns : int or None
-        How many columns it must have; None for any number.
-    allow_nan : bool
-        Whether NaN stands for an entry that was not observed.
-
-    Returns
-    -------
-    ndarray of shape (N, n_columns)
-        The table; empty when it cannot be used.
-    """
+    """Return a finite float table of ``n_columns`` columns, or add what is wrong with it."""
     nothing = np.empty((0, n_columns or 0))
     try:
         values = np.ascontiguousarray(table, dtype=np.float64)
@@ -91,15 +72,7 @@ def check_table(
 
 
 def check_same_length(problems: Problems, **tables: FloatArray) -> None:
-    """Add a problem if the tables do not have the same number of rows.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where to say what is wrong; tables are not compared if something already is.
-    **tables : ndarray
-        The tables by name.
-    """
+    """Add a problem if the tables do not have the same number of rows."""
     lengths = {name: len(table) for name, table in tables.items()}
     if not problems and len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} {length}" for name, length in lengths.items())
