@@ -15,6 +15,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, FeaslearnError, Problems
 
@@ -175,3 +176,22 @@ def require(
         refusal = constraint.refusal(name, value)
         raise error(f"{owner}: {refusal}" if owner else refusal)
     return value
+
+
+def check_capacity(
+    name: str, capacity: ArrayLike, count: int, what: str, problems: Problems
+) -> NDArray[np.float64]:
+    """Return one capacity for each line or plant; zeros where a problem was added."""
+    try:
+        values = np.asarray(capacity, dtype=np.float64)
+    except (TypeError, ValueError):
+        problems.add(f"{name} is {capacity!r}, expected one number, or one for each {what}")
+        return np.zeros(count)
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != count):
+        problems.add(
+            f"{name} has shape {values.shape}, expected one number, or {count}: one for each {what}"
+        )
+        return np.zeros(count)
+    if not (np.isfinite(values) & (values >= 0)).all():
+        problems.add(f"{name} is {values.tolist()}, expected finite numbers of at least 0")
+    return np.broadcast_to(values, (count,)).copy()

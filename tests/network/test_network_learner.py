@@ -9,9 +9,9 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError, TimeLimitError
-from feaslearn.network.network_learner import line_frequencies
-from feaslearn.network.search import EnumerationSearch
-from feaslearn.network.solve import FlowSearch, general_search
+from feaslearn.network.enumeration import EnumerationSearch
+from feaslearn.network.flow import FlowSearch
+from feaslearn.network.solve import general_search, line_frequencies
 from feaslearn.runs import Clock
 from network.cases import classes, four_nodes
 
@@ -131,7 +131,7 @@ def test_no_time_is_said() -> None:
     found = fitted.identify()
     assert len(found.unknown) == 6
     assert found.certain == found.impossible == []
-    assert "not settled in time" in repr(found)
+    assert "not decided in time" in repr(found)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.network.solve import FlowSearch
+from feaslearn.network.flow import FlowSearch
 from feaslearn.solvers.mip import MixedIntegerProgram
 from feaslearn.trainers import automatic, convex, gradient_descent, known_refit
 from feaslearn.trainers.global_search import BilinearProgram

@@ -34,22 +34,7 @@ def check_common(
     signal_noise: object,
     random_state: RandomState,
 ) -> Streams:
-    """Check the arguments that all data sets share, and return the generators.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where to say what is wrong.
-    n_samples, noise, signal_noise : object
-        The arguments.
-    random_state : int, Generator, RandomState or None
-        Where the randomness comes from.
-
-    Returns
-    -------
-    Streams
-        One generator for each purpose.
-    """
+    """Check the arguments that all data sets share, and return the generators."""
     check_value("n_samples", n_samples, Integer(1), problems)
     check_value("noise", noise, NOT_NEGATIVE, problems)
     check_value("signal_noise", signal_noise, NOT_NEGATIVE, problems)
@@ -57,19 +42,7 @@ def check_common(
 
 
 def check_room(owner: str, n_samples: int, columns: int, beside: int = 0) -> None:
-    """Refuse data that would not fit into memory.
-
-    Parameters
-    ----------
-    owner : str
-        The function that makes them.
-    n_samples : int
-        How many rows there are to be.
-    columns : int
-        Signals and decisions together.
-    beside : int, default 0
-        Numbers that are held beside the rows.
-    """
+    """Refuse data that would not fit into memory."""
     # Steps on the way hold copies, names of columns are texts, and beyond 1e30 all is too much.
     numbers = int(columns) * (COPIES * int(n_samples) + OF_A_NAME) + int(beside)
     check_memory(
@@ -102,59 +75,18 @@ def _streams(problems: Problems, random_state: RandomState) -> Streams:
 def uniform(
     generator: np.random.Generator, n_samples: int, ranges: FloatArray | list[tuple[float, float]]
 ) -> FloatArray:
-    """Draw columns that are uniform, each on its own range.
-
-    Parameters
-    ----------
-    generator : Generator
-        Where the randomness comes from.
-    n_samples : int
-        How many rows to draw.
-    ranges : sequence of (low, high)
-        One range for each column.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, len(ranges))
-        The draws.
-    """
+    """Draw columns that are uniform, each on its own range."""
     low, high = np.asarray(ranges, dtype=np.float64).T
     return generator.uniform(low, high, size=(n_samples, len(low)))
 
 
 def noisy(values: FloatArray, deviation: float, generator: np.random.Generator) -> FloatArray:
-    """Return the values with Gaussian noise of the given standard deviation added.
-
-    Parameters
-    ----------
-    values : ndarray
-        The values.
-    deviation : float
-        The standard deviation; zero leaves the values as they are.
-    generator : Generator
-        Where the randomness comes from.
-
-    Returns
-    -------
-    ndarray
-        The noisy values.
-    """
+    """Return the values with Gaussian noise of the given standard deviation added."""
     if not deviation:
         return values
     return values + deviation * generator.standard_normal(values.shape)
 
 
 def constant_feature(signals: FloatArray) -> FloatArray:
-    """Return the features of a region that does not depend on the signal: one, always.
-
-    Parameters
-    ----------
-    signals : ndarray of shape (N, K)
-        The signals.
-
-    Returns
-    -------
-    ndarray of shape (N, 1)
-        Ones.
-    """
+    """Return the features of a region that does not depend on the signal: one, always."""
     return np.ones((len(signals), 1))

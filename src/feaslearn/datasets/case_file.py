@@ -40,21 +40,7 @@ class CaseFile(NamedTuple):
 
 
 def read_case(case: str | os.PathLike[str], variant: str | None) -> CaseFile:
-    """Read a case of PGLib-OPF or a file of one's own.
-
-    Parameters
-    ----------
-    case : str or path
-        ``"case39_epri"``, ``"pglib_opf_case39_epri__api"``, ``"case39"`` where there is one of
-        that size only; or the path of a file that ends with ``.m``.
-    variant : {"api", "sad"} or None
-        The variant of a PGLib case.
-
-    Returns
-    -------
-    CaseFile
-        Its tables.
-    """
+    """Read a case of PGLib-OPF or a file of one's own."""
     path = find_case(case, variant)
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
@@ -83,20 +69,7 @@ def read_case(case: str | os.PathLike[str], variant: str | None) -> CaseFile:
 
 
 def find_case(case: str | os.PathLike[str], variant: str | None) -> Path:
-    """Return the file of a case.
-
-    Parameters
-    ----------
-    case : str or path
-        The name or the path.
-    variant : {"api", "sad"} or None
-        The variant of a PGLib case.
-
-    Returns
-    -------
-    Path
-        The file.
-    """
+    """Return the file of a case."""
     if variant is not None and variant not in VARIANTS:
         raise DataError(f"variant is {variant!r}, expected one of {', '.join(map(repr, VARIANTS))}")
     if not isinstance(case, str | os.PathLike):

@@ -270,16 +270,7 @@ def _say(problems: Problems, table: str, what: str, where: NDArray[np.bool_]) ->
 
 
 class GeneratorCosts(NamedTuple):
-    """``cost(p) = constant + slope p``, in money for an hour, power in MW.
-
-    Parameters
-    ----------
-    constant, slope : ndarray of shape (G,)
-        Both numbers of each generator. Where the true cost is no line, the line that touches it
-        in the middle of the generator's range (for pieces: that joins the ends).
-    curved : ndarray of bool, shape (G,)
-        Whether the true cost is no line.
-    """
+    """``cost(p) = constant + slope p``, in money for an hour, power in MW."""
 
     constant: FloatArray
     slope: FloatArray
@@ -287,25 +278,7 @@ class GeneratorCosts(NamedTuple):
 
 
 def read_costs(gencost: FloatArray, lower: FloatArray, upper: FloatArray) -> GeneratorCosts:
-    """Read the costs of generators from the rows of ``mpc.gencost``.
-
-    Parameters
-    ----------
-    gencost : ndarray of shape (G, columns)
-        One row for each generator; what follows the numbers of a row does not count.
-    lower, upper : ndarray of shape (G,)
-        The limits of each generator.
-
-    Returns
-    -------
-    GeneratorCosts
-        The lines.
-
-    Raises
-    ------
-    DataError
-        If a cost overflows.
-    """
+    """Read the costs of generators from the rows of ``mpc.gencost``."""
     constant, slope = np.zeros(len(gencost)), np.zeros(len(gencost))
     curved = np.zeros(len(gencost), dtype=bool)
     middles = 0.5 * (lower + upper)
@@ -335,18 +308,7 @@ def read_costs(gencost: FloatArray, lower: FloatArray, upper: FloatArray) -> Gen
 
 
 def describe_wrong_costs(gencost: FloatArray) -> list[str]:
-    """Say which rows of ``mpc.gencost`` cannot be read.
-
-    Parameters
-    ----------
-    gencost : ndarray of shape (G, columns)
-        One row for each generator.
-
-    Returns
-    -------
-    list of str
-        One text for each of them.
-    """
+    """Say which rows of ``mpc.gencost`` cannot be read."""
     wrong = []
     for i, row in enumerate(gencost):
         # A number far beyond the columns is none that can be counted with.

@@ -278,19 +278,7 @@ def _nominal_costs(problems: Problems, grid: DcGrid, quadratic: str) -> FloatArr
 
 
 class LoadZones(NamedTuple):
-    """``d = fixed + shares z``, the loads of buses from those of zones.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The names of the zones.
-    nominal : ndarray of shape (K,)
-        Their loads in the file.
-    shares : ndarray of shape (B, K)
-        The share of each bus in the load of its zone.
-    fixed : ndarray of shape (B,)
-        Loads that no zone moves: of zones whose loads in the file sum to zero.
-    """
+    """``d = fixed + shares z``, the loads of buses from those of zones."""
 
     names: tuple[str, ...]
     nominal: FloatArray
@@ -299,23 +287,7 @@ class LoadZones(NamedTuple):
 
 
 def resolve_zones(problems: Problems, grid: DcGrid, zones: object) -> LoadZones | None:
-    """Divide the loads into zones.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where to say what is wrong.
-    grid : DcGrid
-        The grid.
-    zones : None, int, "area", "zone" or array_like of shape (B,)
-        Every bus by itself; that many zones, the bus numbers dealt out in turn; what the file says;
-        or the zone of each bus.
-
-    Returns
-    -------
-    LoadZones or None
-        The zones; None if something is wrong.
-    """
+    """Divide the loads into zones."""
     labels = _labels(problems, grid, zones)
     if labels is None:
         return None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from feaslearn.data import Decisions
 from feaslearn.datasets._arguments import RandomState, check_common, check_room
-from feaslearn.datasets._power import make_power
-from feaslearn.datasets.transport import TransportNetwork
+from feaslearn.datasets.transport import TransportNetwork, make_power
 from feaslearn.exceptions import DataError, Problems
 
 PLANTS = (2, 8, 13)

@@ -8,10 +8,8 @@ from numpy.typing import ArrayLike
 
 from feaslearn.data import Decisions
 from feaslearn.datasets._arguments import RandomState, check_common, check_room
-from feaslearn.datasets._power import make_power
-from feaslearn.datasets.transport import TransportNetwork
+from feaslearn.datasets.transport import TransportNetwork, check_network, make_power
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.problem.network_parts import check_network
 
 PLANTS = (1, 3, 5)
 RING = ((1, 2), (2, 3), (3, 4), (4, 5), (5, 1))

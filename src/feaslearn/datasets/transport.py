@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
+from operator import index
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.datasets._arguments import FloatArray
+from feaslearn.data import Decisions, Names
+from feaslearn.datasets._arguments import FloatArray, Streams, noisy, uniform
 from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
+from feaslearn.parameters import Integer, check_capacity, check_value
 from feaslearn.problem import AffineRows, LinearProgram
 from feaslearn.problem.forward_problem import check_same_length, check_table
-from feaslearn.problem.network_parts import check_network
 from feaslearn.solvers.highs import name_rows
 from feaslearn.tolerances import CAPACITY_TOL
 
 ENUMERATED_NODES = 16
 ENUMERATED_PLANTS = 8
 ENTRIES_AT_ONCE = 2**22
+
+Ranges = list[tuple[float, float]]
 
 
 class TransportNetwork:
@@ -265,3 +270,88 @@ def _check_not_negative(problems: Problems, demand: FloatArray) -> None:
             f"{len(negative)} demands are negative, the first at sample {row}, node {node + 1}"
             f" ({demand[row, node]:.4g}); a demand must be at least 0"
         )
+
+
+class NetworkParts(NamedTuple):
+    """Lines and plants by the numbers of their nodes, and the capacity of each of them."""
+
+    lines: tuple[tuple[int, int], ...]
+    plants: tuple[int, ...]
+    line_capacity: FloatArray
+    generator_capacity: FloatArray
+
+
+def check_network(
+    problems: Problems,
+    n_nodes: int,
+    lines: Sequence[tuple[int, int]],
+    line_capacity: ArrayLike,
+    plants: Sequence[int],
+    generator_capacity: ArrayLike,
+) -> NetworkParts:
+    """Return the parts of a network; they are invalid where a problem was added."""
+    if not check_value("n_nodes", n_nodes, Integer(1), problems):
+        return NetworkParts((), (), np.empty(0), np.empty(0))
+    pairs = _check_lines(problems, lines, n_nodes)
+    nodes = _check_plants(problems, plants, n_nodes)
+    return NetworkParts(
+        pairs,
+        nodes,
+        check_capacity("line_capacity", line_capacity, len(pairs), "line", problems),
+        check_capacity("generator_capacity", generator_capacity, len(nodes), "plant", problems),
+    )
+
+
+def _check_lines(
+    problems: Problems, lines: Sequence[tuple[int, int]], n_nodes: int
+) -> tuple[tuple[int, int], ...]:
+    checked = []
+    if not isinstance(lines, Iterable):
+        problems.add(f"lines is {lines!r}, expected pairs of node numbers")
+        return ()
+    for line in lines:
+        try:
+            first, second = (index(node) for node in line)
+        except (TypeError, ValueError):
+            problems.add(f"line {line!r} is not a pair of node numbers")
+            continue
+        outside = [node for node in (first, second) if not 1 <= node <= n_nodes]
+        if outside:
+            problems.add(f"line {first}-{second} names node {outside[0]}; nodes are 1 to {n_nodes}")
+        elif first == second:
+            problems.add(f"line {first}-{second} joins a node to itself")
+        checked.append((first, second))
+    return tuple(checked)
+
+
+def _check_plants(problems: Problems, plants: Sequence[int], n_nodes: int) -> tuple[int, ...]:
+    if not len(plants):
+        problems.add("plants is empty; name the node of at least one plant")
+    for node in plants:
+        if not 1 <= node <= n_nodes:
+            problems.add(f"a plant is at node {node}; nodes are 1 to {n_nodes}")
+    return tuple(int(node) for node in plants)
+
+
+def make_power(
+    network: TransportNetwork,
+    price_ranges: Ranges,
+    demand_ranges: Ranges,
+    n_samples: int,
+    noise: float,
+    signal_noise: float,
+    streams: Streams,
+) -> Decisions:
+    """Draw prices and demands, dispatch the plants and name everything by its node."""
+    n_plants, n_signals = len(price_ranges), len(price_ranges) + len(demand_ranges)
+    signals = uniform(streams.signals, n_samples, [*price_ranges, *demand_ranges])
+    decisions = network.dispatch(signals[:, n_plants:], signals[:, :n_plants])
+    costs = [f"cost_{node}" for node in network.plants]
+    demands = [f"demand_{node}" for node in range(1, network.n_nodes + 1)]
+    return Decisions.from_arrays(
+        noisy(signals, signal_noise, streams.signal_noise),
+        noisy(decisions, noise, streams.decision_noise),
+        costs,
+        names=Names((*costs, *demands), tuple(f"plant_{node}" for node in network.plants)),
+        forward=network.linear_program(n_signals, np.arange(n_plants, n_signals).tolist()),
+    )

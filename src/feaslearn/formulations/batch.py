@@ -168,25 +168,7 @@ class SuboptimalityProgram:
         return LeastNorm(residual, self.norm, constraints, "suboptimality", self._form.polyhedral)
 
     def solve(self, A: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike) -> PairSolution:
-        """Solve the program of one pair.
-
-        Parameters
-        ----------
-        A : array-like of shape (n, p)
-            The map at this signal.
-        b : array-like of shape (n,)
-            The offset at this signal.
-        c : array-like of shape (n,)
-            The cost.
-        x : array-like of shape (n,)
-            The decision; entries that are NaN were not observed and take the values that make
-            the loss least.
-
-        Returns
-        -------
-        PairSolution
-            The optimum.
-        """
+        """Solve the program of one pair."""
         pair = checked_pair(A, b, c, x, self._shape)
         hidden = 1.0 - pair.observed
         self._A.value, self._b.value, self._x.value = pair.A, pair.b, pair.x
@@ -307,24 +289,7 @@ class PredictabilityProgram:
         return self._programs[kinds]
 
     def solve(self, A: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike) -> PairSolution:
-        """Solve the program of one pair.
-
-        Parameters
-        ----------
-        A : array-like of shape (n, p)
-            The map at this signal.
-        b : array-like of shape (n,)
-            The offset at this signal.
-        c : array-like of shape (n,)
-            The cost.
-        x : array-like of shape (n,)
-            The decision; entries that are NaN were not observed and do not count in the norm.
-
-        Returns
-        -------
-        PairSolution
-            The optimum.
-        """
+        """Solve the program of one pair."""
         pair = checked_pair(A, b, c, x, self._shape)
         # The minimisers do not depend on the unit of money, but the tolerances of solvers do.
         unit = np.abs(pair.c).max() or 1.0

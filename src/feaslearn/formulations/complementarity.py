@@ -51,13 +51,7 @@ class Slackness(NamedTuple):
 
 
 class OptimalMultipliers:
-    r"""The region's dual :math:`\max\{\lambda'h : H'\lambda = q, \lambda \in K^*\}`.
-
-    Parameters
-    ----------
-    form : ConicForm
-        The set Z.
-    """
+    r"""The region's dual :math:`\max\{\lambda'h : H'\lambda = q, \lambda \in K^*\}`."""
 
     def __init__(self, form: ConicForm) -> None:
         cp = load_cvxpy()

@@ -259,28 +259,7 @@ def _value(variable: Any) -> Array:
 
 
 class ScaledFaces:
-    r"""The rows :math:`H\nu - \alpha_t(s_i) h \in K` for pairs of a sample i and a term t.
-
-    Parameters
-    ----------
-    terms : sequence of Term
-        The terms.
-    costs : ndarray of shape (N, n)
-        Costs of the samples.
-    pairs : ndarray of bool of shape (N, T)
-        The pairs that have such rows.
-    whole : bool
-        Whether F is the whole term, or its minimisers.
-
-    Attributes
-    ----------
-    H : sparse array, and h, rows, terms : ndarray
-        The rows, with the sample and the term whose scale multiplies h.
-    image : sparse array of shape (N n, size)
-        What the latent points add to the decisions.
-    anchors : ndarray of shape (N, T, n)
-        What each pair adds to the decisions for every unit of its scale.
-    """
+    r"""The rows :math:`H\nu - \alpha_t(s_i) h \in K` for pairs of a sample i and a term t."""
 
     def __init__(
         self, terms: Sequence[Term], costs: Array, pairs: NDArray[np.bool_], whole: bool

@@ -171,19 +171,6 @@ class LeastNorm:
 
     For l2 the square is minimised, which has the same minimisers. Where it turns out small, it is
     magnified and minimised again: a gap of 1e-12 in a square is one of 1e-6 in the norm.
-
-    Parameters
-    ----------
-    residual : cvxpy.Expression
-        What to make small.
-    norm : {"l2", "l1", "linf"}
-        Norm of the residual.
-    constraints : list of cvxpy.Constraint
-        The other rows of the program.
-    name : str
-        What error messages call the program.
-    polyhedral : bool
-        Whether all rows are linear.
     """
 
     def __init__(
@@ -234,13 +221,6 @@ def solve(
 
     With a clock that has a limit, solvers end with it. Where it is ``relative``, rows over large
     numbers, which come in the units of a user, may be violated by as large a share of these.
-
-    Raises
-    ------
-    SolverError
-        If none finds an optimum that satisfies the rows; the message says what each of them said.
-    OutOfTime
-        If the time is up before one does.
     """
     cp = load_cvxpy()
     said: list[str] = []

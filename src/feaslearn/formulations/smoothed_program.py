@@ -49,19 +49,7 @@ class SmoothedSolution(NamedTuple):
 
 
 class SmoothedProgram(ABC):
-    """A smoothed program for N samples and fixed maps, compiled once.
-
-    Parameters
-    ----------
-    primitive : PrimitiveSet
-        The set Z.
-    n : int
-        Number of decisions.
-    n_samples : int
-        Number of samples.
-    attempts : tuple, optional
-        Solvers with their options, tried in this order.
-    """
+    """A smoothed program for N samples and fixed maps, compiled once."""
 
     def __init__(
         self, primitive: PrimitiveSet, n: int, n_samples: int, attempts: Attempts = CONIC
@@ -220,28 +208,7 @@ class SmoothedPredictability(SmoothedProgram):
         epsilon_1: float,
         epsilon_2: float,
     ) -> SmoothedSolution:
-        """Solve the program at new maps.
-
-        Parameters
-        ----------
-        A : ndarray of shape (N, n, p)
-            The map of each sample.
-        b : ndarray of shape (N, n)
-            Its offset.
-        c : ndarray of shape (N, n)
-            Costs.
-        x : ndarray of shape (N, n)
-            Decisions; NaN where not observed, which then does not count.
-        weights : ndarray of shape (N,)
-            Weights of the samples, 1/N each in the paper.
-        epsilon_1, epsilon_2 : float
-            Weights of the primal and of the dual slack.
-
-        Returns
-        -------
-        SmoothedSolution
-            The optimum, and its derivatives.
-        """
+        """Solve the program at new maps."""
         seen = ~np.isnan(x)
         offset_free = np.where(seen, x - b, 0.0)
         length, price = units(A, offset_free, c)
@@ -337,28 +304,7 @@ class SmoothedSuboptimality(SmoothedProgram):
     def solve(
         self, A: Array, b: Array, c: Array, x: Array, weights: Array, epsilon: float
     ) -> SmoothedSolution:
-        """Solve the program at new maps.
-
-        Parameters
-        ----------
-        A : ndarray of shape (N, n, p)
-            The map of each sample.
-        b : ndarray of shape (N, n)
-            Its offset.
-        c : ndarray of shape (N, n)
-            Costs.
-        x : ndarray of shape (N, n)
-            Decisions; NaN where not observed, which are completed so that the loss is least.
-        weights : ndarray of shape (N,)
-            Weights of the samples, 1/N each in the paper.
-        epsilon : float
-            Weight of the dual slack.
-
-        Returns
-        -------
-        SmoothedSolution
-            The optimum, and its derivatives.
-        """
+        """Solve the program at new maps."""
         hidden = np.isnan(x)
         offset_free = np.where(hidden, 0.0, x - b)
         length, price = units(A, offset_free, c)

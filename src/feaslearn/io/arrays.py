@@ -45,20 +45,7 @@ def encode_array(array: NDArray[Any]) -> dict[str, Any] | None:
 
 
 def decode_array(node: dict[str, Any], where: str) -> NDArray[Any]:
-    """Return the array that a node of a file stands for; refuse one that does not add up.
-
-    Parameters
-    ----------
-    node : dict
-        What `encode_array` made.
-    where : str
-        Where in the file it stands, for the messages.
-
-    Returns
-    -------
-    ndarray
-        A new array that can be written to.
-    """
+    """Return the array that a node of a file stands for; refuse one that does not add up."""
     dtype, shape, data, order = (node.get(key) for key in ("dtype", "shape", "data", "order"))
     if dtype not in DTYPES:
         raise ModelFileError(f"{where}: arrays of type {dtype!r} are not held by model files")

@@ -84,22 +84,7 @@ class Table:
     def frame(
         self, chosen: Sequence[int], problems: Problems, *, allow_missing: bool = False
     ) -> Frame:
-        """Return columns as numbers; add to problems every cell that is none, by its place.
-
-        Parameters
-        ----------
-        chosen : sequence of int
-            The columns.
-        problems : Problems
-            Where wrong cells are added.
-        allow_missing : bool, default=False
-            Whether a cell may be empty; it becomes NaN.
-
-        Returns
-        -------
-        Frame
-            The numbers, with NaN in the place of those that are wrong.
-        """
+        """Return columns as numbers; add to problems every cell that is none, by its place."""
         values = np.empty((len(self), len(chosen)))
         wrong: list[tuple[int, str, str]] = []
         for place, j in enumerate(chosen):

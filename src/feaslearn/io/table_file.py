@@ -84,17 +84,7 @@ def read_table(
 def write_table(
     path: str | os.PathLike[str], names: Sequence[str], columns: Sequence[Sequence[Any]]
 ) -> None:
-    """Write a table as CSV or Parquet, which the name of the file says, whole or not at all.
-
-    Parameters
-    ----------
-    path : path-like
-        The file; its name ends in ``.csv`` or ``.parquet``.
-    names : sequence of str
-        Heads of the columns.
-    columns : sequence of sequences
-        Their values.
-    """
+    """Write a table as CSV or Parquet, which the name of the file says, whole or not at all."""
     check_suffix(path)
     if PurePath(path).suffix.lower() == ".parquet":
         write_bytes(path, parquet_bytes(names, columns))
@@ -112,22 +102,7 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
 
 
 def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
-    """Read a table; values that are not there become NaN.
-
-    Parameters
-    ----------
-    contents : bytes
-        What the file holds.
-    source : str
-        The file, for the messages.
-    max_values : int
-        More values than this are refused: a small file can stand for very many.
-
-    Returns
-    -------
-    Table
-        Columns of numbers, and of texts where the file holds something else.
-    """
+    """Read a table; values that are not there become NaN."""
     pa, pq = _pyarrow()
     try:
         file = pq.ParquetFile(pa.BufferReader(contents))

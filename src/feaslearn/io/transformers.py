@@ -44,17 +44,7 @@ def fitted_state(transformer: Any) -> dict[str, Any] | None:
 
 
 def restore_state(transformer: Any, state: Any, where: str) -> None:
-    """Give a transformer what it had learned, after checks.
-
-    Parameters
-    ----------
-    transformer : transformer
-        A new one, with its parameters.
-    state : dict
-        What `fitted_state` returned.
-    where : str
-        Where in the file it stands, for the messages.
-    """
+    """Give a transformer what it had learned, after checks."""
     try:
         count = _checked_count(state["n_signals"])
         if isinstance(transformer, PolynomialFeatures):

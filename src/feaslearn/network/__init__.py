@@ -1,8 +1,8 @@
-"""Which lines a network has, learned from dispatches."""
+"""Lines of a network, learned from dispatches."""
 
 from __future__ import annotations
 
-from feaslearn.network.identification import Identification, LineCurve, NextSignal
-from feaslearn.network.network_learner import NetworkLearner
+from feaslearn.network.identify import Identification, LineCurve, NextSignal
+from feaslearn.network.learner import NetworkLearner
 
 __all__ = ["Identification", "LineCurve", "NetworkLearner", "NextSignal"]

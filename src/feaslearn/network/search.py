@@ -1,4 +1,4 @@
-"""Searches for networks: their program, limits and results, and full enumeration."""
+"""Searches for networks: their program, limits and results."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.baselines.enumerated_network import all_networks, equality_tolerance
-from feaslearn.losses.network_losses import NetworkLosses
-from feaslearn.problem.candidate_lines import CandidateLines, Networks
+from feaslearn.network.candidates import CandidateLines, Networks
+from feaslearn.network.losses import NetworkLosses
 from feaslearn.runs import Clock
 from feaslearn.solvers.mip import Incumbent, MixedIntegerProgram, Outcome, Rows
 from feaslearn.tolerances import CAPACITY_TOL, HIGHS_TOL
@@ -17,12 +16,9 @@ from feaslearn.tolerances import CAPACITY_TOL, HIGHS_TOL
 FloatArray = NDArray[np.float64]
 Network = NDArray[np.bool_]
 
-#: Losses between two looks at the clock.
-LOSSES_AT_ONCE = 2**17
-
 
 class NetworkProgram(MixedIntegerProgram):
-    """A program whose first variables are binary: the lines, and what else is chosen."""
+    """A program whose first variables are binary: the lines, then other choices."""
 
     def __init__(self, n_binary: int) -> None:
         super().__init__("network")
@@ -59,17 +55,13 @@ def dense_row(factors: FloatArray, lower: float = -np.inf, upper: float = np.inf
     return rows
 
 
-def all_but(chosen: Network) -> Rows:
+def excluding(chosen: Network) -> Rows:
     """Return the row that excludes one choice of the first binaries."""
     return dense_row(np.where(chosen, -1.0, 1.0), lower=1.0 - float(chosen.sum()))
 
 
 class Limits(NamedTuple):
-    """What a network must keep.
-
-    Lines may be fixed (1 in, 0 out, -1 free), their number limited, and a weighted number as well:
-    ``weighted = (weights, most)`` asks for ``weights @ y <= most``.
-    """
+    """Lines fixed (1 in, 0 out, -1 free), at most so many, and ``weights @ y <= most``."""
 
     fixed: NDArray[np.int8]
     most_lines: int | None = None
@@ -86,7 +78,7 @@ class Limits(NamedTuple):
         return rows
 
     def keep(self, networks: Networks) -> NDArray[np.bool_]:
-        """Say which networks are within the limits."""
+        """Return which networks are within the limits."""
         fixed = self.fixed >= 0
         kept = (networks[:, fixed] == (self.fixed[fixed] == 1)).all(axis=1)
         if self.most_lines is not None:
@@ -97,8 +89,8 @@ class Limits(NamedTuple):
         return np.asarray(kept)
 
 
-class Found(NamedTuple):
-    """The best network found for a question; ``bound`` is one on the optimal value."""
+class SearchResult(NamedTuple):
+    """The incumbent of a search, its value and a bound on the optimal one."""
 
     outcome: Outcome
     network: Network | None
@@ -107,22 +99,22 @@ class Found(NamedTuple):
 
 
 class LineSearch(Protocol):
-    """Finds networks; each answer was measured exactly on all samples before it is given."""
+    """A search for networks; the loss of each incumbent is measured exactly on all samples."""
 
     losses: NetworkLosses
     n_solves: int
 
     def cheapest(
         self, weights: FloatArray, most_loss: float, limits: Limits, clock: Clock
-    ) -> Found:
+    ) -> SearchResult:
         """Return the network of least ``weights @ y`` whose mean loss is at most ``most_loss``."""
         ...
 
 
 class Search(LineSearch, Protocol):
-    """Finds networks of any loss."""
+    """A search for networks of any loss."""
 
-    def least_loss(self, limits: Limits, clock: Clock) -> Found:
+    def least_loss(self, limits: Limits, clock: Clock) -> SearchResult:
         """Return the network of least mean loss within the limits."""
         ...
 
@@ -130,49 +122,3 @@ class Search(LineSearch, Protocol):
 def no_limits(candidates: CandidateLines) -> Limits:
     """Return the limits that the known lines set."""
     return Limits(np.where(candidates.known, 1, -1).astype(np.int8))
-
-
-# Search by looking at every network.
-
-
-class EnumerationSearch:
-    """All networks with the loss of every sample; each question is a look at the table."""
-
-    def __init__(self, losses: NetworkLosses, clock: Clock | None = None) -> None:
-        self.losses = losses
-        self.n_solves = 1
-        clock = Clock() if clock is None else clock
-        networks = all_networks(losses.candidates)
-        tables: list[FloatArray] = []
-        step = max(1, LOSSES_AT_ONCE // losses.n_samples)
-        for start in range(0, len(networks), step):
-            if clock.out():
-                break
-            tables.append(losses.of(networks[start : start + step]))
-        self.table = np.vstack(tables) if tables else np.empty((0, losses.n_samples))
-        self.networks = networks[: len(self.table)]
-        self.complete = len(self.networks) == len(networks)
-        self.means = self.table.mean(axis=1)
-        self.tolerance = equality_tolerance(losses)
-
-    def least_loss(self, limits: Limits, clock: Clock) -> Found:
-        """Return the network of least mean loss within the limits."""
-        values = np.where(limits.keep(self.networks), self.means, np.inf)
-        return self._best(values)
-
-    def cheapest(
-        self, weights: FloatArray, most_loss: float, limits: Limits, clock: Clock
-    ) -> Found:
-        """Return the network of least ``weights @ y`` whose mean loss is at most ``most_loss``."""
-        allowed = limits.keep(self.networks) & (self.means <= most_loss + self.tolerance)
-        return self._best(np.where(allowed, self.networks @ weights, np.inf))
-
-    def _best(self, values: FloatArray) -> Found:
-        """Return the network of least value; of networks that were left out, nothing is known."""
-        outcome: Outcome = "optimal" if self.complete else "time limit"
-        least = float(np.min(values, initial=np.inf))
-        if least == np.inf:
-            bound = np.inf if self.complete else -np.inf
-            return Found("infeasible" if self.complete else outcome, None, np.inf, bound)
-        best = self.networks[int(np.argmin(values))]
-        return Found(outcome, best, least, least if self.complete else -np.inf)

@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from feaslearn.baselines.enumerated_network import equality_tolerance
-from feaslearn.losses.network_losses import NetworkLosses
-from feaslearn.losses.suboptimality import Suboptimality
-from feaslearn.network.cut_search import CutSearch
-from feaslearn.network.flow_program import FlowProgram, price_levels
-from feaslearn.network.search import (
-    EnumerationSearch,
-    FloatArray,
-    Found,
-    Limits,
-    LineSearch,
-    Network,
-    Search,
-    all_but,
-    no_limits,
-)
-from feaslearn.network.tight_cuts import find_tight_cuts
-from feaslearn.problem.network_samples import dispatch_of
+from feaslearn.exceptions import FeaslearnWarning, TimeLimitError
+from feaslearn.network.cuts import CutSearch, find_tight_cuts
+from feaslearn.network.enumeration import EnumerationSearch
+from feaslearn.network.flow import FlowSearch, price_levels
+from feaslearn.network.losses import NetworkLosses
+from feaslearn.network.samples import dispatch_of
+from feaslearn.network.search import FloatArray, LineSearch, Network, Search, no_limits
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import Clock
-from feaslearn.solvers.mip import Incumbent, Outcome, Rows
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.solvers.mip import Outcome
 from feaslearn.tolerances import ACCEPT_TOL
 
 Solver = Literal["auto", "milp", "enumeration"]
 
-#: Enumeration is taken if it reads no more entries of cuts than this.
-ENUMERATED_ENTRIES = 2**33
-ENUMERATED_LOSSES = 2**25
-#: Networks that tell how long one takes, and the share of a time limit that all of them may take.
-LOOKED_AT, ENUMERATION_SHARE = 16, 0.5
-
-#: Samples that are added at once, at the least and as a share of those already there.
-FEWEST_ADDED, SHARE_ADDED = 4, 0.5
+#: Networks are enumerated if that reads no more entries of cuts, and takes no more losses.
+MAX_ENTRIES, MAX_LOSSES = 2**33, 2**25
+#: Networks whose evaluation is timed, and the share of a time limit that all of them may take.
+TIMED_NETWORKS, ENUMERATION_SHARE = 16, 0.5
 
 
 class Solved(NamedTuple):
@@ -88,21 +76,22 @@ def general_search(losses: NetworkLosses, solver: Solver, lazy: bool, clock: Clo
     candidates = losses.candidates
     n_networks = 2.0 ** np.count_nonzero(~candidates.known)
     n_losses = n_networks * losses.n_samples
-    entries = n_losses * candidates.beyond.size
-    small = n_losses <= ENUMERATED_LOSSES and entries <= ENUMERATED_ENTRIES
+    entries = n_losses * candidates.outside_capacity.size
+    small = n_losses <= MAX_LOSSES and entries <= MAX_ENTRIES
     if solver == "enumeration" or (solver == "auto" and small and _in_time(losses, clock)):
         return EnumerationSearch(losses, clock)
     return FlowSearch(losses, lazy)
 
 
 def _in_time(losses: NetworkLosses, clock: Clock) -> bool:
-    """Say whether all networks can be looked at in a part of the time, by looking at some."""
+    """Say whether all networks can be enumerated in a share of the time, by timing some."""
     networks = 2.0 ** np.count_nonzero(~losses.candidates.known)
-    if not clock.limited or networks <= LOOKED_AT:
+    if not clock.limited or networks <= TIMED_NETWORKS:
         return True
     before = clock.seconds
-    losses.of(np.ones((LOOKED_AT, len(losses.candidates.lines)), dtype=np.bool_))
-    return bool((clock.seconds - before) * networks / LOOKED_AT <= ENUMERATION_SHARE * clock.left)
+    losses.of(np.ones((TIMED_NETWORKS, len(losses.candidates.lines)), dtype=np.bool_))
+    seconds = (clock.seconds - before) * networks / TIMED_NETWORKS
+    return bool(seconds <= ENUMERATION_SHARE * clock.left)
 
 
 def _solve_by_cuts(losses: NetworkLosses, sparsest: bool, clock: Clock) -> Solved | None:
@@ -119,7 +108,7 @@ def _solve_by_cuts(losses: NetworkLosses, sparsest: bool, clock: Clock) -> Solve
     loss = float(losses.nearest(found.network)[0].mean())
     lines_bound = found.bound if sparsest else float(losses.candidates.known.sum())
     # No loss is negative, so a loss that cannot be told from zero is its own bound.
-    bound = max(0.0, loss - equality_tolerance(losses))
+    bound = max(0.0, loss - losses.tolerance)
     return Solved(found.network, loss, bound, lines_bound, found.outcome, search)
 
 
@@ -156,151 +145,47 @@ def training_result(
     )
 
 
-# Search by an integer program over flows, to which samples are added as they are needed.
+def line_frequencies(
+    search: Search,
+    n_draws: int,
+    generator: np.random.Generator,
+    solver: Solver,
+    lazy: bool,
+    clock: Clock,
+) -> FloatArray:
+    """Return the share of draws in which each line is learned."""
+    losses = search.losses
+    total = np.zeros(len(losses.candidates.lines))
+    with ProgressBar("bootstrap", n_draws) as bar:
+        for draw in range(n_draws):
+            rows = generator.integers(losses.n_samples, size=losses.n_samples)
+            if isinstance(search, EnumerationSearch):
+                total += _from_table(search, rows)
+            else:
+                drawn = NetworkLosses(losses.candidates, losses.samples.rows(rows), losses.loss)
+                found = solve(drawn, solver, lazy, True, clock)
+                if clock.out():
+                    return _shares(total, draw, n_draws)
+                total += found.network
+            bar.update(draw + 1)
+    return _shares(total, n_draws, n_draws)
 
 
-class FlowSearch:
-    """Asks the program with few samples, measures the answer on all, adds those that disagree.
-
-    A sample that is not in the program counts with what it costs in every network, so the program
-    bounds the loss from below; the answer itself bounds it from above. A network that the program
-    misjudges though all samples are there (rounding in the solver) is excluded by name, its exact
-    loss remembered.
-    """
-
-    def __init__(self, losses: NetworkLosses, lazy: bool = True) -> None:
-        self.losses = losses
-        self.tolerance = equality_tolerance(losses)
-        self.flows = FlowProgram(losses)
-        self.n_solves = 0
-        self._unavoidable = unavoidable_losses(losses)
-        first = informative_samples(losses) if lazy else range(losses.n_samples)
-        for sample in first:
-            self.flows.add(int(sample))
-
-    def least_loss(self, limits: Limits, clock: Clock) -> Found:
-        """Return the network of least mean loss within the limits."""
-        n = self.losses.n_samples
-        best, value, bound = None, np.inf, float(self._unavoidable.mean())
-        excluded: list[Rows] = []
-        while True:
-            extra = [*limits.rows(), *excluded]
-            cost = np.zeros(self.flows.program.n_columns)
-            cost[self.flows.loss_columns()] = 1.0 / n
-            answer = self._solve(cost, limits, extra, clock, best)
-            if answer.outcome == "infeasible":
-                return Found("infeasible" if best is None else "optimal", best, value, value)
-            # Networks that were excluded are no better than the best that was kept.
-            bound = max(bound, min(value, answer.bound + self._left_out()))
-            network = self._network(answer)
-            if network is not None:
-                losses, points = self.losses.nearest(network)
-                if losses.mean() < value:
-                    best, value = network, float(losses.mean())
-            if value - bound <= self.tolerance:
-                return Found("optimal", best, value, bound)
-            if answer.outcome != "optimal" or network is None:
-                ended: Outcome = "time limit" if answer.outcome == "optimal" else answer.outcome
-                return Found(ended, best, value, bound)
-            if not self._learn(answer, losses, points):
-                excluded.append(all_but(network))
-
-    def cheapest(
-        self, weights: FloatArray, most_loss: float, limits: Limits, clock: Clock
-    ) -> Found:
-        """Return the network of least ``weights @ y`` whose mean loss is at most ``most_loss``."""
-        n, bound = self.losses.n_samples, -np.inf
-        excluded: list[Rows] = []
-        while True:
-            columns = self.flows.loss_columns()
-            allowed = n * (most_loss + self.tolerance - self._left_out())
-            total = Rows()
-            total.row([(columns, 1.0)], upper=allowed)
-            cost = np.zeros(self.flows.program.n_columns)
-            cost[: len(weights)] = weights
-            answer = self._solve(cost, limits, [*limits.rows(), *excluded, total], clock, None)
-            bound = max(bound, answer.bound)
-            network = self._network(answer)
-            if network is not None:
-                losses, points = self.losses.nearest(network)
-                if losses.mean() <= most_loss + self.tolerance:
-                    return Found(answer.outcome, network, float(weights @ network), bound)
-            if answer.outcome != "optimal" or network is None:
-                return Found(answer.outcome, None, np.inf, bound)
-            if not self._learn(answer, losses, points):
-                excluded.append(all_but(network))
-
-    def _solve(
-        self,
-        cost: FloatArray,
-        limits: Limits,
-        extra: list[Rows],
-        clock: Clock,
-        start: Network | None,
-    ) -> Incumbent:
-        self.n_solves += 1
-        return self.flows.program.best(cost, limits.fixed, extra, clock.left, start)
-
-    def _network(self, answer: Incumbent) -> Network | None:
-        if answer.values is None:
-            return None
-        return np.asarray(answer.values[: len(self.losses.candidates.lines)] > 0.5)
-
-    def _left_out(self) -> float:
-        """Return what the samples that are not in the program add to the mean loss at least."""
-        inside = list(self.flows.samples)
-        return float(
-            (self._unavoidable.sum() - self._unavoidable[inside].sum()) / len(self._unavoidable)
-        )
-
-    def _learn(self, answer: Incumbent, losses: FloatArray, points: FloatArray) -> bool:
-        """Add the samples that disagree most, and tangents; say whether there was anything."""
-        disagree = losses - self._unavoidable
-        disagree[list(self.flows.samples)] = 0.0
-        wrong = np.flatnonzero(disagree > self.tolerance)
-        most = max(FEWEST_ADDED, int(SHARE_ADDED * len(self.flows.samples)))
-        added = wrong[np.argsort(-disagree[wrong], kind="stable")][:most]
-        inside = list(self.flows.samples)
-        for sample in added:
-            self.flows.add(int(sample))
-        learned = len(added) > 0
-        if self.losses.is_squared and answer.values is not None:
-            learned |= self._add_tangents(inside, answer.values, losses, points)
-        return learned
-
-    def _add_tangents(
-        self, samples: list[int], values: FloatArray, losses: FloatArray, points: FloatArray
-    ) -> bool:
-        """Bound the squares that the program took for too small, by tangents at the true ones."""
-        short = [
-            sample
-            for sample in samples
-            if values[self.flows.samples[sample].loss].sum() < losses[sample] - self.tolerance
-        ]
-        for sample in short:
-            residual = points[sample] - self.losses.samples.decisions[sample]
-            excess = float(np.sqrt(max(0.0, losses[sample] - residual @ residual)))
-            self.flows.add_tangents(sample, residual, excess)
-        return len(short) > 0
+def _shares(total: FloatArray, done: int, asked: int) -> FloatArray:
+    """Return the shares of the finished draws, with a warning where some are missing."""
+    if not done:
+        raise TimeLimitError("bootstrap: max_seconds was over before the first draw was solved")
+    if done < asked:
+        text = f"bootstrap: there was time for {done} of {asked} draws"
+        warnings.warn(text, FeaslearnWarning, stacklevel=4)
+    return total / done
 
 
-def unavoidable_losses(losses: NetworkLosses) -> FloatArray:
-    """Return what each sample costs in every network: all lines together allow the most."""
-    free = losses.samples._replace(costs=np.zeros_like(losses.samples.costs))
-    distance = Suboptimality("l2" if losses.is_squared else "l1")
-    everything = np.ones(len(losses.candidates.lines), dtype=bool)
-    return NetworkLosses(losses.candidates, free, distance).nearest(everything)[0]
-
-
-def informative_samples(losses: NetworkLosses) -> list[int]:
-    """Return the samples with far flows, and those that all lines cannot explain."""
-    candidates = losses.candidates
-    _, demands, decisions = losses.samples
-    surplus = -demands
-    for plant, node in enumerate(candidates.plants):
-        surplus[:, node] += decisions[:, plant]
-    far = np.abs(surplus).argmax(axis=0)
-    everything = np.ones((1, len(candidates.lines)), dtype=bool)
-    unexplained = losses.of(everything)[0]
-    worst = np.argsort(-unexplained, kind="stable")[:FEWEST_ADDED]
-    return sorted({*far.tolist(), *worst.tolist()})
+def _from_table(search: EnumerationSearch, rows: NDArray[np.int64]) -> FloatArray:
+    """Return the mean of the sparsest best networks of a draw."""
+    counts = np.bincount(rows, minlength=search.table.shape[1]) / len(rows)
+    drawn = counts > 0
+    means = search.table[:, drawn] @ counts[drawn]
+    best = search.networks[means <= means.min() + search.losses.tolerance]
+    sizes = best.sum(axis=1)
+    return np.asarray(best[sizes == sizes.min()].mean(axis=0))

@@ -8,8 +8,8 @@ from typing import Any
 
 from feaslearn.exceptions import DataError, MissingExtraError
 from feaslearn.network import Identification, NetworkLearner
+from feaslearn.network.candidates import Line, Node
 from feaslearn.plots.canvas import BLUE, GREY, ORANGE, pyplot
-from feaslearn.problem.candidate_lines import Line, Node
 
 Positions = Mapping[Node, tuple[float, float]]
 

@@ -221,20 +221,6 @@ def slopes(region: Region, cost: Array) -> tuple[Array, Array | None]:
 
     Where decisions must balance, a region is flat, and only what the cost is within the flat
     counts: its part across is the same for every decision.
-
-    Parameters
-    ----------
-    region : Region
-        The region.
-    cost : ndarray of shape (n,)
-        What is minimised.
-
-    Returns
-    -------
-    down : ndarray of shape (n,)
-        Zero where cost is the same everywhere in the region.
-    level : ndarray of shape (n,) or None
-        None where the flat has more than two dimensions, so that there are many.
     """
     rng = np.random.default_rng(0)
     directions = np.vstack([np.eye(region.n), rng.standard_normal((region.n, region.n))])

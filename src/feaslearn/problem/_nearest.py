@@ -1,4 +1,4 @@
-"""The distance of a point to a polyhedron that has hidden coordinates besides the point's."""
+"""Distances of points to polyhedra with hidden coordinates."""
 
 from __future__ import annotations
 
@@ -73,14 +73,17 @@ def _nearest_linf(points: FloatArray, matrix: sparse.csc_array, bounds: Bounds) 
 
 
 def _blocks(rows: Any) -> sparse.csc_array:
+    """Return a block matrix."""
     return sparse.csc_array(sparse.bmat(rows))
 
 
 def _unless_nan(points: FloatArray, bound: float) -> FloatArray:
+    """Return the points with a bound in place of NaN."""
     return np.where(np.isnan(points), bound, points)
 
 
 def _repeat(row: FloatArray, times: int) -> FloatArray:
+    """Return a row repeated, without a copy."""
     return np.broadcast_to(row, (times, len(row)))
 
 
@@ -89,7 +92,7 @@ def _nearest_l2(points: FloatArray, matrix: sparse.csc_array, bounds: Bounds) ->
 
     As a cone program, not as a least-squares program: a solver that is right to 1e-10 in the
     squared distance is right to 1e-5 only in the distance itself. Equal bounds become equations,
-    because an interior-point method needs room between inequalities.
+    because an interior-point method needs slack between inequalities.
     """
     n_samples, n = points.shape
     v = matrix.shape[1]
@@ -149,7 +152,7 @@ class _ConeProgram:
     def solve(
         self, point: FloatArray, lower: FloatArray, upper: FloatArray
     ) -> tuple[str, FloatArray, float]:
-        """Return what the solver said, the nearest y and how far it may be from the best."""
+        """Return the status, the nearest y and its duality gap."""
         right = np.concatenate(
             [
                 upper[self._equal],

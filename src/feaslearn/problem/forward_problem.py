@@ -1,7 +1,8 @@
-"""What a forward problem answers, and the checks that every one of them makes."""
+"""Forward problems: their protocol and the checks of their arguments."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -45,6 +46,110 @@ class ForwardProblem(Protocol):
         ...
 
 
+class CheckedProblem(ABC):
+    """A forward problem whose arguments are checked before it is solved."""
+
+    def solve(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
+        """Return one optimal decision for each sample.
+
+        Parameters
+        ----------
+        signals : array_like of shape (N, K)
+            The signals.
+        costs : array_like of shape (N, n)
+            The cost of each decision.
+
+        Returns
+        -------
+        ndarray of shape (N, n)
+            The decisions.
+        """
+        return self._minimizers(*self._tables("solve", signals, costs=costs))
+
+    def optimal_value(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
+        """Return the least cost of each sample.
+
+        Parameters
+        ----------
+        signals : array_like of shape (N, K)
+            The signals.
+        costs : array_like of shape (N, n)
+            The cost of each decision.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+            The costs ``c'x`` of optimal decisions.
+        """
+        table, weights = self._tables("optimal_value", signals, costs=costs)
+        values: FloatArray = np.einsum("ij,ij->i", self._minimizers(table, weights), weights)
+        return values
+
+    def distance_to_feasible(
+        self, decisions: ArrayLike, signals: ArrayLike, norm: Norm = "l2"
+    ) -> FloatArray:
+        """Return how far each decision is from the feasible region, for the best hidden variables.
+
+        Parameters
+        ----------
+        decisions : array_like of shape (N, n)
+            The decisions; NaN entries were not observed and do not count.
+        signals : array_like of shape (N, K)
+            The signals.
+        norm : {"l1", "l2", "linf"}
+            The norm.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+            The distances, not squared.
+        """
+        table, points = self._tables("distance_to_feasible", signals, norm, decisions=decisions)
+        return self._distances(table, points, None, norm)
+
+    def distance_to_optimal(
+        self, decisions: ArrayLike, signals: ArrayLike, costs: ArrayLike, norm: Norm = "l2"
+    ) -> FloatArray:
+        """Return how far each decision is from the nearest optimal one.
+
+        Parameters
+        ----------
+        decisions : array_like of shape (N, n)
+            The decisions; NaN entries were not observed and do not count.
+        signals : array_like of shape (N, K)
+            The signals.
+        costs : array_like of shape (N, n)
+            The cost of each decision.
+        norm : {"l1", "l2", "linf"}
+            The norm.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+            The distances, not squared.
+        """
+        table, points, weights = self._tables(
+            "distance_to_optimal", signals, norm, decisions=decisions, costs=costs
+        )
+        return self._distances(table, points, weights, norm)
+
+    @abstractmethod
+    def _tables(
+        self, caller: str, signals: ArrayLike, norm: str = "l2", **others: ArrayLike
+    ) -> list[FloatArray]:
+        """Check all arguments; return the table of the signals, then the others in their order."""
+
+    @abstractmethod
+    def _minimizers(self, table: FloatArray, costs: FloatArray) -> FloatArray:
+        """Return one optimal decision for each sample."""
+
+    @abstractmethod
+    def _distances(
+        self, table: FloatArray, points: FloatArray, costs: FloatArray | None, norm: Norm
+    ) -> FloatArray:
+        """Return the distances to the optimal decisions, without costs to the feasible ones."""
+
+
 def check_table(
     problems: Problems,
     name: str,
@@ -53,54 +158,27 @@ def check_table(
     *,
     allow_nan: bool = False,
 ) -> FloatArray:
-    """Return a finite float table of ``n_columns`` columns, or add what is wrong with it.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where to say what is wrong.
-    name : str
-        What the table is, for the message.
-    table : array_like
-        The table, one row for each sample.
-    n_columns : int or None
-        How many columns it must have; None for any number.
-    allow_nan : bool
-        Whether NaN stands for an entry that was not observed.
-
-    Returns
-    -------
-    ndarray of shape (N, n_columns)
-        The table; empty when it cannot be used.
-    """
-    nothing = np.empty((0, n_columns or 0))
+    """Return a finite float table of ``n_columns`` columns, or add what is wrong with it."""
+    empty = np.empty((0, n_columns or 0))
     try:
         values = np.ascontiguousarray(table, dtype=np.float64)
     except (TypeError, ValueError) as error:
         problems.add(f"{name} is not a table of numbers ({error})")
-        return nothing
+        return empty
     if values.ndim != 2 or n_columns not in (None, values.shape[1]):
         expected = "columns" if n_columns is None else n_columns
         problems.add(f"{name} has shape {values.shape}, expected (samples, {expected})")
-        return nothing
+        return empty
     wrong = describe_non_finite(values, allow_nan=allow_nan)
     if wrong is not None:
         problems.add(f"{name}: {wrong}")
-        return nothing
+        return empty
     return values
 
 
 def check_same_length(problems: Problems, **tables: FloatArray) -> None:
-    """Add a problem if the tables do not have the same number of rows.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where to say what is wrong; tables are not compared if something already is.
-    **tables : ndarray
-        The tables by name.
-    """
+    """Add a problem if the tables do not have the same number of rows."""
     lengths = {name: len(table) for name, table in tables.items()}
     if not problems and len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        problems.add(f"the number of rows differs: {told}; give one row for each sample")
+        given = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        problems.add(f"the number of rows differs: {given}; give one row for each sample")

@@ -12,6 +12,7 @@ from feaslearn.exceptions import DataError, Problems
 from feaslearn.parameters import check_value
 from feaslearn.problem.forward_problem import (
     NORM,
+    CheckedProblem,
     FloatArray,
     Norm,
     check_same_length,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from feaslearn.sets import AffineImage
 
 
-class LearnedProblem:
+class LearnedProblem(CheckedProblem):
     """The problem of a decision maker who faces a region of a hypothesis.
 
     ``min { c'x : x = A(s) z + b(s), z in Z }``
@@ -88,103 +89,24 @@ class LearnedProblem:
         n = self._n_decisions(features.shape[1])
         return self.hypothesis.image(self.theta, features[0], n)
 
-    def solve(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
-        """Return one optimal decision for each sample.
-
-        Parameters
-        ----------
-        signals : array_like of shape (N, K)
-            The signals.
-        costs : array_like of shape (N, n)
-            The cost of each decision.
-
-        Returns
-        -------
-        ndarray of shape (N, n)
-            The decisions.
-        """
-        features, weights = self._tables("solve", signals, costs=costs)
-        return self.hypothesis.predict(self.theta, features, weights)
-
-    def optimal_value(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
-        """Return the least cost of each sample.
-
-        Parameters
-        ----------
-        signals : array_like of shape (N, K)
-            The signals.
-        costs : array_like of shape (N, n)
-            The cost of each decision.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-            The costs ``c'x`` of optimal decisions.
-        """
-        features, weights = self._tables("optimal_value", signals, costs=costs)
-        best = self.hypothesis.predict(self.theta, features, weights)
-        values: FloatArray = np.einsum("ij,ij->i", best, weights)
-        return values
-
-    def distance_to_feasible(
-        self, decisions: ArrayLike, signals: ArrayLike, norm: Norm = "l2"
-    ) -> FloatArray:
-        """Return how far each decision is from the region.
-
-        Parameters
-        ----------
-        decisions : array_like of shape (N, n)
-            The decisions; NaN entries were not observed and do not count.
-        signals : array_like of shape (N, K)
-            The signals.
-        norm : {"l1", "l2", "linf"}
-            The norm.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-            The distances, not squared.
-        """
-        features, points = self._tables("distance_to_feasible", signals, norm, decisions=decisions)
-        images = self._images(features)
-        return np.array([image.distance(x, norm) for image, x in zip(images, points, strict=True)])
-
-    def distance_to_optimal(
-        self, decisions: ArrayLike, signals: ArrayLike, costs: ArrayLike, norm: Norm = "l2"
-    ) -> FloatArray:
-        """Return how far each decision is from the nearest optimal one.
-
-        Parameters
-        ----------
-        decisions : array_like of shape (N, n)
-            The decisions; NaN entries were not observed and do not count.
-        signals : array_like of shape (N, K)
-            The signals.
-        costs : array_like of shape (N, n)
-            The cost of each decision.
-        norm : {"l1", "l2", "linf"}
-            The norm.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-            The distances, not squared.
-        """
-        features, points, weights = self._tables(
-            "distance_to_optimal", signals, norm, decisions=decisions, costs=costs
-        )
-        images = self._images(features)
-        return np.array(
-            [
-                image.optimal_face(c).distance(x, norm)
-                for image, x, c in zip(images, points, weights, strict=True)
-            ]
-        )
-
     def __repr__(self) -> str:
         return f"LearnedProblem({self.hypothesis!r}, {len(self.theta)} parameters)"
 
+    def _minimizers(self, table: FloatArray, costs: FloatArray) -> FloatArray:
+        return self.hypothesis.predict(self.theta, table, costs)
+
+    def _distances(
+        self, table: FloatArray, points: FloatArray, costs: FloatArray | None, norm: Norm
+    ) -> FloatArray:
+        regions = self._images(table)
+        if costs is None:
+            pairs = zip(regions, points, strict=True)
+            return np.array([region.distance(x, norm) for region, x in pairs])
+        triples = zip(regions, points, costs, strict=True)
+        return np.array([region.optimal_face(c).distance(x, norm) for region, x, c in triples])
+
     def _features(self, signals: ArrayLike) -> FloatArray:
+        """Return the features of checked signals."""
         problems = Problems()
         table = check_table(problems, "signals", signals, None)
         problems.raise_if_any(DataError, "LearnedProblem")
@@ -196,7 +118,6 @@ class LearnedProblem:
     def _tables(
         self, caller: str, signals: ArrayLike, norm: str = "l2", **others: ArrayLike
     ) -> list[FloatArray]:
-        """Check the tables, and return the features and then the others in their order."""
         features = self._features(signals)
         problems = Problems()
         check_value("norm", norm, NORM, problems)

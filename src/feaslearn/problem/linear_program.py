@@ -1,4 +1,4 @@
-"""A true linear program with hidden variables and right-hand sides that follow the signal."""
+"""Linear programs with hidden variables and right-hand sides affine in the signal."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from feaslearn.parameters import check_value
 from feaslearn.problem._nearest import distances
 from feaslearn.problem.forward_problem import (
     NORM,
+    CheckedProblem,
     FloatArray,
     Norm,
     check_same_length,
@@ -21,10 +22,8 @@ from feaslearn.problem.forward_problem import (
 from feaslearn.solvers.highs import Answers, Bounds, WarmProgram, name_rows, raise_failures
 from feaslearn.tolerances import EXACT_TOL, SOLVED_ZERO
 
-"""A multiplier below this, relative to the largest cost, does not decide anything (a tie)."""
 
-
-class LinearProgram:
+class LinearProgram(CheckedProblem):
     """A linear program in the decisions x and hidden variables w (such as flows).
 
     ``min { c(s)'x : row_lower(s) <= M (x, w) <= row_upper(s), lower <= (x, w) <= upper }``
@@ -82,11 +81,12 @@ class LinearProgram:
         self.upper = np.ascontiguousarray(upper, dtype=np.float64)
         self.n_decisions = n_decisions
         self._check()
-        # The unit of a row is its own business: what a multiplier weighs must not depend on it.
+        # Multipliers are compared in units of the costs, whatever the unit of a row.
         self._row_sizes = np.zeros(self.matrix.shape[0])
         np.maximum.at(self._row_sizes, self.matrix.indices, np.abs(self.matrix.data))
 
     def _check(self) -> None:
+        """Raise all problems of the arguments in one error."""
         problems = Problems()
         m, v = self.matrix.shape
         if not np.isfinite(self.matrix.data).all():
@@ -116,24 +116,6 @@ class LinearProgram:
         """How many signals the rows read."""
         return self.row_lower.n_signals
 
-    def solve(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
-        """Return one optimal decision for each sample.
-
-        Parameters
-        ----------
-        signals : array_like of shape (N, K)
-            The signals.
-        costs : array_like of shape (N, n)
-            The cost of each decision.
-
-        Returns
-        -------
-        ndarray of shape (N, n)
-            The decisions.
-        """
-        answers, _ = self._solve(*self._tables("solve", signals, costs=costs))
-        return np.ascontiguousarray(answers.points[:, : self.n_decisions])
-
     def solve_where_feasible(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
         """Return one optimal decision for each sample, NaN for samples without a feasible one.
 
@@ -155,75 +137,6 @@ class LinearProgram:
         raise_failures(np.where(statuses == "Infeasible", "Optimal", statuses))
         return np.ascontiguousarray(answers.points[:, : self.n_decisions])
 
-    def optimal_value(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
-        """Return the least cost of each sample.
-
-        Parameters
-        ----------
-        signals : array_like of shape (N, K)
-            The signals.
-        costs : array_like of shape (N, n)
-            The cost of each decision.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-            The costs ``c'x`` of optimal decisions.
-        """
-        tables = self._tables("optimal_value", signals, costs=costs)
-        answers, _ = self._solve(*tables)
-        values: FloatArray = np.einsum("ij,ij->i", answers.points[:, : self.n_decisions], tables[1])
-        return values
-
-    def distance_to_feasible(
-        self, decisions: ArrayLike, signals: ArrayLike, norm: Norm = "l2"
-    ) -> FloatArray:
-        """Return how far each decision is from being feasible for some hidden variables.
-
-        Parameters
-        ----------
-        decisions : array_like of shape (N, n)
-            The decisions; NaN entries were not observed and do not count.
-        signals : array_like of shape (N, K)
-            The signals.
-        norm : {"l1", "l2", "linf"}
-            The norm.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-            The distances, not squared.
-        """
-        table, points = self._tables("distance_to_feasible", signals, norm, decisions=decisions)
-        return distances(points, self.matrix, self._bounds(table), norm)
-
-    def distance_to_optimal(
-        self, decisions: ArrayLike, signals: ArrayLike, costs: ArrayLike, norm: Norm = "l2"
-    ) -> FloatArray:
-        """Return how far each decision is from the nearest optimal one.
-
-        Parameters
-        ----------
-        decisions : array_like of shape (N, n)
-            The decisions; NaN entries were not observed and do not count.
-        signals : array_like of shape (N, K)
-            The signals.
-        costs : array_like of shape (N, n)
-            The cost of each decision.
-        norm : {"l1", "l2", "linf"}
-            The norm.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-            The distances, not squared.
-        """
-        table, points, weights = self._tables(
-            "distance_to_optimal", signals, norm, decisions=decisions, costs=costs
-        )
-        answers, bounds = self._solve(table, weights)
-        return distances(points, self.matrix, self._optimal_face(answers, bounds), norm)
-
     def _tables(
         self, caller: str, signals: ArrayLike, norm: str = "l2", **others: ArrayLike
     ) -> list[FloatArray]:
@@ -240,6 +153,7 @@ class LinearProgram:
         return list(tables.values())
 
     def _bounds(self, signals: FloatArray) -> Bounds:
+        """Return the bounds of rows and variables at each signal."""
         row_lower, row_upper = self.row_lower.evaluate(signals), self.row_upper.evaluate(signals)
         # Two sides of one equation, evaluated apart, may differ in the last digit.
         close = np.isfinite(row_lower) & np.isclose(row_lower, row_upper, rtol=EXACT_TOL, atol=0.0)
@@ -248,25 +162,37 @@ class LinearProgram:
         lower, upper = np.broadcast_to(self.lower, shape), np.broadcast_to(self.upper, shape)
         return Bounds(row_lower, row_upper, lower, upper)
 
+    def _minimizers(self, table: FloatArray, costs: FloatArray) -> FloatArray:
+        answers, _ = self._solve(table, costs)
+        return np.ascontiguousarray(answers.points[:, : self.n_decisions])
+
+    def _distances(
+        self, table: FloatArray, points: FloatArray, costs: FloatArray | None, norm: Norm
+    ) -> FloatArray:
+        if costs is None:
+            return distances(points, self.matrix, self._bounds(table), norm)
+        return distances(points, self.matrix, self._optimal_face(*self._solve(table, costs)), norm)
+
     def _solve(self, signals: FloatArray, costs: FloatArray) -> tuple[Answers, Bounds]:
+        """Return the solutions of all samples, and their bounds."""
         program, scaled, bounds = self._program(signals, costs)
         return program.solve(scaled, bounds), bounds
 
     def _program(
         self, signals: FloatArray, costs: FloatArray
     ) -> tuple[WarmProgram, FloatArray, Bounds]:
-        """Scale the costs to about one, so that tolerances mean the same in any money."""
+        """Scale the costs to about one, so that tolerances mean the same in any unit."""
         _, exponents = np.frexp(np.abs(costs).max(axis=1, keepdims=True))
         scaled = np.zeros((len(costs), self.matrix.shape[1]))
         scaled[:, : self.n_decisions] = np.ldexp(costs, -exponents)
         return WarmProgram(self.matrix), scaled, self._bounds(signals)
 
     def _optimal_face(self, answers: Answers, bounds: Bounds) -> Bounds:
-        """Hold every row and variable with a non-zero multiplier at the bound it presses on."""
-        row_lower, row_upper = _pressed(
+        """Hold every row and variable with a non-zero dual at its binding bound."""
+        row_lower, row_upper = _binding(
             answers.row_duals * self._row_sizes, bounds.row_lower, bounds.row_upper
         )
-        lower, upper = _pressed(answers.column_duals, bounds.lower, bounds.upper)
+        lower, upper = _binding(answers.column_duals, bounds.lower, bounds.upper)
         return Bounds(row_lower, row_upper, lower, upper)
 
     def __repr__(self) -> str:
@@ -278,6 +204,7 @@ class LinearProgram:
 
 
 def _sparse(matrix: Any) -> sparse.csc_array:
+    """Return a copy as a sparse array of floats."""
     try:
         table = sparse.csc_array(matrix, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
@@ -286,21 +213,19 @@ def _sparse(matrix: Any) -> sparse.csc_array:
     return table
 
 
-def _pressed(
+def _binding(
     duals: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
+    """Return bounds that are equal where a dual is not zero."""
     on_lower, on_upper = duals > SOLVED_ZERO, duals < -SOLVED_ZERO
-    nothing = (on_lower & np.isinf(lower)) | (on_upper & np.isinf(upper))
-    if nothing.any():
-        bad = np.flatnonzero(nothing.any(axis=1))
+    missing = (on_lower & np.isinf(lower)) | (on_upper & np.isinf(upper))
+    if missing.any():
+        bad = np.flatnonzero(missing.any(axis=1))
         raise SolverError(
-            f"the solver's multipliers press on a bound that does not exist at {name_rows(bad)}: "
+            f"the solver's dual of an infinite bound is not zero at {name_rows(bad)}: "
             "check the scale of the data"
         )
     return np.where(on_upper, upper, lower), np.where(on_lower, lower, upper)
-
-
-# Right-hand sides that move with the signal.
 
 
 class AffineRows:
@@ -337,6 +262,7 @@ class AffineRows:
         problems.raise_if_any(DataError, "AffineRows")
 
     def _check_values(self, problems: Problems) -> None:
+        """Add the rows whose numbers are invalid."""
         if np.isnan(self.constant).any():
             rows = np.flatnonzero(np.isnan(self.constant)).tolist()
             problems.add(f"constant is NaN in rows {rows}")

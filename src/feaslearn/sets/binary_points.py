@@ -21,13 +21,6 @@ def binary_points_of_form(form: ConicForm, limit: int, name: object) -> Array:
     """Return the points of zeros and ones of a polyhedral form, ones first.
 
     ``name`` is what errors call the set: a string, or the set itself.
-
-    Raises
-    ------
-    EmptySetError
-        If there is none.
-    TooManyVerticesError
-        If there are more than ``limit``, or too many beginnings of points to follow.
     """
     found = _listed(form.H.tobytes(), form.h.tobytes(), form.H.shape, form.cones)
     if found is None or len(found) > limit:

@@ -38,13 +38,6 @@ def vertices_of_form(form: ConicForm, limit: int, name: object) -> Array:
     """Return the vertices of a polyhedral form, sorted from the first entry down.
 
     ``name`` is what errors call the set: a string, or the set itself.
-
-    Raises
-    ------
-    TooManyVerticesError
-        If there are more than ``limit``, or too many candidates to look at.
-    EmptySetError, UnboundedSetError
-        If the form has no point, or points without limit.
     """
     key = (form.H.tobytes(), form.h.tobytes(), form.H.shape, form.cones)
     try:

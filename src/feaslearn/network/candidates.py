@@ -1,4 +1,4 @@
-"""A network whose nodes, plants and capacities are known, and whose lines are not."""
+"""Candidate lines of a network whose nodes, plants and capacities are known."""
 
 from __future__ import annotations
 
@@ -13,38 +13,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import Problems
 from feaslearn.messages import list_first
-from feaslearn.parameters import Integer, check_value
-from feaslearn.problem.forward_problem import FloatArray
-from feaslearn.problem.network_parts import check_capacity
+from feaslearn.parameters import Integer, check_capacity, check_value
 
 Node = Hashable
 Line = tuple[Node, Node]
 Networks = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+Pairs = dict[frozenset[int], Line]
 
-MOST_NODES = 16
-MOST_PLANTS = 8
+MAX_NODES = 16
+MAX_PLANTS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateLines:
     """The lines a network may have; a network is a row of booleans, one for each of them.
 
-    Parameters
-    ----------
-    nodes : tuple
-        The labels of the nodes.
-    lines : tuple of pairs of labels
-        The candidate lines.
-    ends : ndarray of shape (L, 2)
-        The positions of the two nodes of each line.
-    known : ndarray of bool, shape (L,)
-        The lines that every network has.
-    line_capacity : ndarray of shape (L,)
-        The most each line carries.
-    plants : ndarray of shape (K,)
-        The position of the node of each plant.
-    generator_capacity : ndarray of shape (K,)
-        The most each plant delivers.
+    ``ends`` and ``plants`` are indices of nodes; every network has the ``known`` lines.
     """
 
     nodes: tuple[Node, ...]
@@ -68,7 +53,7 @@ class CandidateLines:
         return np.asarray(first != second)
 
     @cached_property
-    def beyond(self) -> FloatArray:
+    def outside_capacity(self) -> FloatArray:
         """The capacity of each set of plants outside each set of nodes, shape (2^K, 2^n)."""
         chosen = (np.arange(1 << len(self.plants))[:, None] >> np.arange(len(self.plants))) & 1
         outside = ~self.members[:, self.plants]
@@ -77,6 +62,13 @@ class CandidateLines:
     def cuts(self, networks: Networks) -> FloatArray:
         """Return the capacity of the lines that leave each set of nodes, for each network."""
         return np.ascontiguousarray((networks * self.line_capacity) @ self.crossing.T)
+
+    def surplus(self, demands: FloatArray, decisions: FloatArray) -> FloatArray:
+        """Return what the plants of each node deliver above its demand, shape (N, n)."""
+        surplus = -demands
+        for plant, node in enumerate(self.plants):
+            surplus[:, node] += decisions[:, plant]
+        return surplus
 
     def named(self, network: NDArray[np.bool_]) -> list[Line]:
         """Return the lines of a network."""
@@ -93,35 +85,21 @@ def read_candidates(
     known_lines: Sequence[Line],
     forbidden_lines: Sequence[Line],
 ) -> CandidateLines | None:
-    """Check the description of a network with unknown lines.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where everything that is wrong is added.
-    nodes, generators, generator_capacity, line_capacity, candidate_lines, known_lines, \
-forbidden_lines
-        The arguments of ``NetworkLearner``.
-
-    Returns
-    -------
-    CandidateLines or None
-        None if anything is wrong.
-    """
+    """Read the arguments of a learner; None if a problem was added."""
     before = len(problems)
     labels = _labels(problems, nodes)
     if labels is None:
         return None
-    place = {label: position for position, label in enumerate(labels)}
-    plants = _plants(problems, generators, place)
-    listed = list(combinations(labels, 2)) if candidate_lines is None else candidate_lines
-    pairs = _pairs(problems, "candidate_lines", listed, place)
-    known = _pairs(problems, "known_lines", known_lines, place)
-    forbidden = _pairs(problems, "forbidden_lines", forbidden_lines, place)
+    index = {label: position for position, label in enumerate(labels)}
+    plants = _plants(problems, generators, index)
+    offered = list(combinations(labels, 2)) if candidate_lines is None else candidate_lines
+    pairs = _pairs(problems, "candidate_lines", offered, index)
+    known = _pairs(problems, "known_lines", known_lines, index)
+    forbidden = _pairs(problems, "forbidden_lines", forbidden_lines, index)
     _check_consistent(problems, pairs, known, forbidden)
-    lines = check_capacity(problems, "line_capacity", line_capacity, len(pairs), "candidate line")
+    lines = check_capacity("line_capacity", line_capacity, len(pairs), "candidate line", problems)
     output = check_capacity(
-        problems, "generator_capacity", generator_capacity, len(plants), "plant"
+        "generator_capacity", generator_capacity, len(plants), "plant", problems
     )
     allowed = [pair not in forbidden for pair in pairs]
     _check_plants_reached(problems, plants, pairs, allowed, labels)
@@ -139,10 +117,8 @@ forbidden_lines
     )
 
 
-Pairs = dict[frozenset[int], Line]
-
-
 def _labels(problems: Problems, nodes: int | Sequence[Node]) -> tuple[Node, ...] | None:
+    """Return the labels of the nodes; None if a problem was added."""
     if isinstance(nodes, Integral) or not isinstance(nodes, Iterable):
         if not check_value("nodes", nodes, Integer(1), problems):
             return None
@@ -153,27 +129,28 @@ def _labels(problems: Problems, nodes: int | Sequence[Node]) -> tuple[Node, ...]
         problems.add(f"nodes names {', '.join(repeated)} more than once; give each node one label")
     if not labels:
         problems.add("nodes is empty; give the labels of the nodes, or how many there are")
-    if len(labels) > MOST_NODES:
+    if len(labels) > MAX_NODES:
         problems.add(
-            f"there are {len(labels)} nodes; cuts are enumerated, which serves up to {MOST_NODES}: "
+            f"there are {len(labels)} nodes; cuts are enumerated, which serves up to {MAX_NODES}: "
             "merge nodes that are joined by lines without a limit"
         )
-    return None if repeated or not labels or len(labels) > MOST_NODES else labels
+    return None if repeated or not labels or len(labels) > MAX_NODES else labels
 
 
-def _plants(problems: Problems, generators: Sequence[Node], place: dict[Node, int]) -> list[int]:
+def _plants(problems: Problems, generators: Sequence[Node], index: dict[Node, int]) -> list[int]:
+    """Return the index of the node of each plant."""
     if not isinstance(generators, Iterable) or not list(generators):
         problems.add(f"generators is {generators!r}; name the node of at least one plant")
         return []
-    if len(list(generators)) > MOST_PLANTS:
-        problems.add(f"there are {len(list(generators))} generators, at most {MOST_PLANTS} serve")
-    unknown = [node for node in generators if node not in place]
+    if len(list(generators)) > MAX_PLANTS:
+        problems.add(f"there are {len(list(generators))} generators, at most {MAX_PLANTS} serve")
+    unknown = [node for node in generators if node not in index]
     for node in unknown:
         problems.add(f"a generator is at node {node!r}, which is not one of nodes")
-    return [place[node] for node in generators if node in place]
+    return [index[node] for node in generators if node in index]
 
 
-def _pairs(problems: Problems, name: str, lines: Sequence[Line], place: dict[Node, int]) -> Pairs:
+def _pairs(problems: Problems, name: str, lines: Sequence[Line], index: dict[Node, int]) -> Pairs:
     """Return the lines by the set of the positions of their ends."""
     pairs: Pairs = {}
     if isinstance(lines, str) or not isinstance(lines, Iterable):
@@ -182,29 +159,34 @@ def _pairs(problems: Problems, name: str, lines: Sequence[Line], place: dict[Nod
     for line in lines:
         try:
             first, second = line
-            ends = frozenset((place[first], place[second]))
+            ends = frozenset((index[first], index[second]))
         except (TypeError, ValueError):
             problems.add(f"{name}: {line!r} is not a pair of nodes")
             continue
         except KeyError as error:
-            problems.add(f"{name}: line {_told(line)} names {error.args[0]!r}, which is no node")
+            problems.add(
+                f"{name}: line {line_name(line)} names {error.args[0]!r}, which is not a node"
+            )
             continue
         if len(ends) == 1:
-            problems.add(f"{name}: line {_told(line)} joins a node to itself")
+            problems.add(f"{name}: line {line_name(line)} joins a node to itself")
         elif ends in pairs:
-            problems.add(f"{name}: line {_told(line)} is listed twice; add up parallel capacities")
+            problems.add(
+                f"{name}: line {line_name(line)} is listed twice; add up parallel capacities"
+            )
         else:
             pairs[ends] = (first, second)
     return pairs
 
 
 def _check_consistent(problems: Problems, pairs: Pairs, known: Pairs, forbidden: Pairs) -> None:
-    both = [_told(line) for ends, line in known.items() if ends in forbidden]
+    """Add a problem for known lines that are forbidden or no candidates."""
+    both = [line_name(line) for ends, line in known.items() if ends in forbidden]
     if both:
         problems.add(
             f"lines both in known_lines and in forbidden_lines: {list_first(both[:5], len(both))}"
         )
-    missing = [_told(line) for ends, line in known.items() if ends not in pairs]
+    missing = [line_name(line) for ends, line in known.items() if ends not in pairs]
     if missing:
         problems.add(
             f"known_lines that are not among candidate_lines: "
@@ -219,7 +201,7 @@ def _check_plants_reached(
     allowed: list[bool],
     labels: tuple[Node, ...],
 ) -> None:
-    """A plant that forbidden lines alone cut off is a mistake, not a wish."""
+    """Add a problem for each plant that forbidden lines alone cut off."""
     left = [ends for ends, is_allowed in zip(pairs, allowed, strict=True) if is_allowed]
     for plant in sorted(set(plants)):
         if any(plant in ends for ends in pairs) and not any(plant in ends for ends in left):
@@ -229,5 +211,6 @@ def _check_plants_reached(
             )
 
 
-def _told(line: Iterable[Node]) -> str:
+def line_name(line: Iterable[Node]) -> str:
+    """Return a line as its nodes joined by a hyphen."""
     return "-".join(str(node) for node in line)

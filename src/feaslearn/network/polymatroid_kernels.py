@@ -1,4 +1,4 @@
-"""What plants can deliver through a network: a polymatroid, by the cuts of the network.
+"""Polymatroids of what plants can deliver through a network, by its cuts.
 
 ``F(S) = min_T [ d(T) + f(δT) + C(S without T) ]`` is the most that the plants ``S`` deliver. Sets
 of nodes and of plants are numbers: bit ``j`` says whether ``j`` belongs to the set.
@@ -26,18 +26,18 @@ def sums_of_sets(values: Array, sums: Array) -> None:
 
 
 @kernel
-def most_delivered(demand_of: Array, cut: Array, beyond: Array) -> float:
-    """Return F(S), with ``beyond`` the capacity of the plants of S outside each set of nodes."""
+def most_delivered(demand_of: Array, cut: Array, outside: Array) -> float:
+    """Return F(S), with ``outside`` the capacity of the plants of S outside each set of nodes."""
     least = np.inf
     for T in range(demand_of.size):
-        value = demand_of[T] + cut[T] + beyond[T]
+        value = demand_of[T] + cut[T] + outside[T]
         least = min(least, value)
     return least
 
 
 @kernel
 def cheapest_dispatch(
-    demands: Array, costs: Array, cut: Array, beyond: Array, dispatch: Array
+    demands: Array, costs: Array, cut: Array, outside: Array, dispatch: Array
 ) -> None:
     """Dispatch plants cheapest first, each up to the increment of F; NaN where demand is unserved.
 
@@ -49,7 +49,7 @@ def cheapest_dispatch(
         group, before = 0, 0.0
         for plant in np.argsort(costs[i], kind="mergesort"):
             group |= 1 << plant
-            after = most_delivered(demand_of, cut, beyond[group])
+            after = most_delivered(demand_of, cut, outside[group])
             dispatch[i, plant] = after - before
             before = after
         total = demand_of[-1]
@@ -125,13 +125,13 @@ def nearest_base_l2(F: Array, x: Array, base: Array) -> float:
 
 @kernel
 def _excess(
-    demand_of: Array, cut: Array, beyond: Array, costs: Array, order: NDArray[np.int64], x: Array
+    demand_of: Array, cut: Array, outside: Array, costs: Array, order: NDArray[np.int64], x: Array
 ) -> float:
     """Return the cost of x over that of the cheapest dispatch."""
     group, before, excess = 0, 0.0, 0.0
     for plant in order:
         group |= 1 << plant
-        after = most_delivered(demand_of, cut, beyond[group])
+        after = most_delivered(demand_of, cut, outside[group])
         excess += costs[plant] * (x[plant] - (after - before))
         before = after
     return excess
@@ -149,7 +149,7 @@ def _to_bases(F: Array, x: Array, norm: int, base: Array) -> float:
 def _to_optimal(
     demand_of: Array,
     cut: Array,
-    beyond: Array,
+    outside: Array,
     costs: Array,
     order: NDArray[np.int64],
     x: Array,
@@ -171,7 +171,7 @@ def _to_optimal(
             for j in range(size):
                 if A >> j & 1:
                     added |= 1 << order[start + j]
-            F[A] = most_delivered(demand_of, cut, beyond[added]) - before
+            F[A] = most_delivered(demand_of, cut, outside[added]) - before
         base = np.empty(size)
         total += _to_bases(F, x[order[start:end]], norm, base)
         for j in range(size):
@@ -188,7 +188,7 @@ def network_losses(
     costs: Array,
     decisions: Array,
     cuts: Array,
-    beyond: Array,
+    outside: Array,
     predictability: bool,
     norm: int,
     tie: float,
@@ -211,17 +211,17 @@ def network_losses(
         x = decisions[i]
         for r in range(len(cuts)):
             cut = cuts[r]
-            F[-1] = most_delivered(demand_of, cut, beyond[-1])
+            F[-1] = most_delivered(demand_of, cut, outside[-1])
             if F[-1] < total - 1e-9 * (1.0 + total):
                 losses[r, i] = np.inf
                 continue
             if predictability:
                 losses[r, i] = _to_optimal(
-                    demand_of, cut, beyond, costs[i], order, x, near, norm, points[i]
+                    demand_of, cut, outside, costs[i], order, x, near, norm, points[i]
                 )
                 continue
             for S in range(1, F.size - 1):
-                F[S] = most_delivered(demand_of, cut, beyond[S])
+                F[S] = most_delivered(demand_of, cut, outside[S])
             far = _to_bases(F, x, norm, points[i])
-            excess = max(0.0, _excess(demand_of, cut, beyond, costs[i], order, x))
+            excess = max(0.0, _excess(demand_of, cut, outside, costs[i], order, x))
             losses[r, i] = far + (excess * excess if norm == SQUARED_L2 else excess)

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.baselines.enumerated_network import (
-    NetworkEstimator,
-    check_enumerable,
-    equality_tolerance,
-    mean_losses,
-)
-from feaslearn.costs import CostSpecification
 from feaslearn.data import as_matrix
-from feaslearn.exceptions import DataError, FeaslearnWarning, Problems, TimeLimitError
-from feaslearn.losses.loss import Loss
-from feaslearn.losses.network_losses import NetworkLosses
+from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import did_you_mean
-from feaslearn.network.cut_search import CutSearch
-from feaslearn.network.identification import (
+from feaslearn.network.candidates import CandidateLines, Line, Networks
+from feaslearn.network.cuts import CutSearch
+from feaslearn.network.enumeration import check_enumerable
+from feaslearn.network.estimator import NetworkEstimator
+from feaslearn.network.identify import (
     Identification,
     LineCurve,
     NextSignal,
@@ -31,17 +24,17 @@ from feaslearn.network.identification import (
     identify,
     line_curve,
 )
-from feaslearn.network.search import EnumerationSearch, FloatArray, LineSearch, Search, no_limits
-from feaslearn.network.solve import Solver, general_search, solve, training_result
+from feaslearn.network.losses import NetworkLosses
+from feaslearn.network.search import LineSearch, Search, no_limits
+from feaslearn.network.solve import Solver, general_search, line_frequencies, solve, training_result
 from feaslearn.parameters import Integer, check_value
-from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks, Node
 from feaslearn.runs import Clock
-from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.running import MAX_SECONDS
 
 Prefer = Literal["sparsest", "any"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NetworkLearner(NetworkEstimator):
     r"""Learns which lines a network has, and which of them the data can tell.
 
@@ -115,40 +108,13 @@ class NetworkLearner(NetworkEstimator):
     (644, 644)
     """
 
-    def __init__(
-        self,
-        nodes: int | Sequence[Node],
-        generators: Sequence[Node],
-        *,
-        generator_capacity: ArrayLike,
-        line_capacity: ArrayLike,
-        cost: CostSpecification,
-        demand: Sequence[int | str],
-        candidate_lines: Sequence[Line] | None = None,
-        known_lines: Sequence[Line] = (),
-        forbidden_lines: Sequence[Line] = (),
-        loss: str | Loss = "predictability",
-        prefer: Prefer = "sparsest",
-        solver: Solver = "auto",
-        lazy: bool = True,
-        max_seconds: float | None = None,
-    ) -> None:
-        super().__init__(
-            nodes,
-            generators,
-            generator_capacity=generator_capacity,
-            line_capacity=line_capacity,
-            cost=cost,
-            demand=demand,
-            candidate_lines=candidate_lines,
-            known_lines=known_lines,
-            forbidden_lines=forbidden_lines,
-            loss=loss,
-        )
-        self.prefer = prefer
-        self.solver = solver
-        self.lazy = lazy
-        self.max_seconds = max_seconds
+    prefer: Prefer = "sparsest"
+    solver: Solver = "auto"
+    lazy: bool = True
+    max_seconds: float | None = None
+
+    _search: LineSearch = field(init=False)
+    _losses: NetworkLosses = field(init=False)
 
     def identify(self, among: Literal["best", "sparsest"] = "best") -> Identification:
         """Say which lines are certain, impossible or undetermined.
@@ -259,9 +225,6 @@ class NetworkLearner(NetworkEstimator):
         shares = line_frequencies(search, n, generator, self.solver, self.lazy, clock)
         return dict(zip(self._candidates.lines, shares.tolist(), strict=True))
 
-    _search: LineSearch
-    _losses: NetworkLosses
-
     def _check_parameters(self, problems: Problems) -> None:
         for name, value, choices in (
             ("prefer", self.prefer, get_args(Prefer)),
@@ -291,82 +254,13 @@ class NetworkLearner(NetworkEstimator):
         return cast(Search, self._search)
 
     def _explains(self, networks: Networks) -> NDArray[np.bool_]:
+        """Return which networks have no more than the least loss."""
         if isinstance(self._search, CutSearch):
             return self._search.explains(networks)
-        means = mean_losses(self._losses, networks)
-        return np.asarray(means <= self.loss_ + equality_tolerance(self._losses))
+        return np.asarray(self._losses.means(networks) <= self.loss_ + self._losses.tolerance)
 
     def _most_counted(self) -> float:
-        """Return how many networks can be tried one by one in about a minute, or two."""
+        """Return how many networks can be tried one by one in about two minutes."""
         if isinstance(self._search, CutSearch):
             return min(2.0**20, 2.0**33 / len(self._candidates.members))
-        return 2.0**34 / (self._candidates.beyond.size * self._losses.n_samples)
-
-
-# How often a line is learned when the samples are drawn again.
-
-
-def line_frequencies(
-    search: Search,
-    n_draws: int,
-    generator: np.random.Generator,
-    solver: Solver,
-    lazy: bool,
-    clock: Clock,
-) -> FloatArray:
-    """Return the share of draws in which each line is learned.
-
-    Parameters
-    ----------
-    search : Search
-        The search over all samples; one that enumerates has measured all that is needed.
-    n_draws : int
-        How many times to draw.
-    generator : Generator
-        Where the randomness comes from.
-    solver : {"auto", "milp", "enumeration"}
-        How the network of a draw is found otherwise.
-    lazy : bool
-        Whether samples are added to the integer program as they are needed.
-    clock : Clock
-        The time for all draws: those that it does not suffice for do not count, with a warning.
-
-    Returns
-    -------
-    ndarray of shape (L,)
-        The shares.
-    """
-    losses = search.losses
-    total = np.zeros(len(losses.candidates.lines))
-    with ProgressBar("bootstrap", n_draws) as bar:
-        for draw in range(n_draws):
-            rows = generator.integers(losses.n_samples, size=losses.n_samples)
-            if isinstance(search, EnumerationSearch):
-                total += _from_table(search, rows)
-            else:
-                drawn = NetworkLosses(losses.candidates, losses.samples.rows(rows), losses.loss)
-                found = solve(drawn, solver, lazy, True, clock)
-                if clock.out():
-                    return _shares(total, draw, n_draws)
-                total += found.network
-            bar.update(draw + 1)
-    return _shares(total, n_draws, n_draws)
-
-
-def _shares(total: FloatArray, done: int, asked: int) -> FloatArray:
-    """Return the shares of the draws there was time for."""
-    if not done:
-        raise TimeLimitError("bootstrap: max_seconds was over before the first draw was solved")
-    if done < asked:
-        text = f"bootstrap: there was time for {done} of {asked} draws"
-        warnings.warn(text, FeaslearnWarning, stacklevel=4)
-    return total / done
-
-
-def _from_table(search: EnumerationSearch, rows: NDArray[np.int64]) -> FloatArray:
-    counts = np.bincount(rows, minlength=search.table.shape[1]) / len(rows)
-    drawn = counts > 0
-    means = search.table[:, drawn] @ counts[drawn]
-    best = search.networks[means <= means.min() + search.tolerance]
-    sizes = best.sum(axis=1)
-    return np.asarray(best[sizes == sizes.min()].mean(axis=0))
+        return 2.0**34 / (self._candidates.outside_capacity.size * self._losses.n_samples)

@@ -1,4 +1,4 @@
-"""The losses of whole networks, exact and without a solver."""
+"""Losses of whole networks, exact and without a solver."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import Problems, UnsupportedError
-from feaslearn.kernels.polymatroid import network_losses
 from feaslearn.kernels.predictability import L1, SQUARED_L2
-from feaslearn.losses.loss import Array, Loss
+from feaslearn.losses.loss import Loss
 from feaslearn.losses.predictability import Predictability
 from feaslearn.losses.suboptimality import Suboptimality
 from feaslearn.messages import did_you_mean
-from feaslearn.problem.candidate_lines import CandidateLines, Networks
-from feaslearn.problem.network_samples import NetworkSamples
-from feaslearn.tolerances import TIE_TOL
+from feaslearn.network.candidates import CandidateLines, Networks
+from feaslearn.network.polymatroid_kernels import network_losses
+from feaslearn.network.samples import NetworkSamples
+from feaslearn.tolerances import GAIN_TOL, TIE_TOL
 
-#: Entries of the tables of cuts that are held at once.
-ENTRIES_AT_ONCE = 2**22
+#: Entries of the tables of cuts, and losses of single samples, that are held at once.
+MAX_ENTRIES, MAX_LOSSES = 2**22, 2**24
+
+FloatArray = NDArray[np.float64]
 
 
 class NetworkLosses:
@@ -27,15 +29,6 @@ class NetworkLosses:
 
     The dispatches that a network y allows are the bases of a polymatroid, so the distance to all
     of them (suboptimality) and to the cheapest (predictability) needs the values ``F_y(S)`` alone.
-
-    Parameters
-    ----------
-    candidates : CandidateLines
-        The lines there may be.
-    samples : NetworkSamples
-        What was observed.
-    loss : Predictability or Suboptimality
-        In the l1 or the squared l2 norm.
     """
 
     def __init__(self, candidates: CandidateLines, samples: NetworkSamples, loss: Loss) -> None:
@@ -49,31 +42,47 @@ class NetworkLosses:
 
     @property
     def n_samples(self) -> int:
-        """How many samples there are."""
+        """Number of samples."""
         return len(self.samples.costs)
 
-    def of(self, networks: Networks) -> Array:
+    @property
+    def tolerance(self) -> float:
+        """The difference below which two mean losses count as equal."""
+        size = float(np.abs(self.samples.decisions).max())
+        return GAIN_TOL * (size**2 if self.is_squared else size)
+
+    def of(self, networks: Networks) -> FloatArray:
         """Return the loss of each sample under each network, shape (R, N); infinite if unserved."""
         losses = np.empty((len(networks), self.n_samples))
-        step = max(1, ENTRIES_AT_ONCE >> len(self.candidates.nodes))
+        step = max(1, MAX_ENTRIES >> len(self.candidates.nodes))
         for start in range(0, len(networks), step):
             some = slice(start, start + step)
             self._measure(networks[some], losses[some])
         return losses
 
-    def nearest(self, network: NDArray[np.bool_]) -> tuple[Array, Array]:
+    def means(self, networks: Networks) -> FloatArray:
+        """Return the mean loss of each network."""
+        step = max(1, MAX_LOSSES // self.n_samples)
+        means = np.empty(len(networks))
+        for start in range(0, len(networks), step):
+            some = slice(start, start + step)
+            means[some] = self.of(networks[some]).mean(axis=1)
+        return means
+
+    def nearest(self, network: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
         """Return the loss of each sample and, for squared losses, the nearest dispatch."""
         losses = np.empty((1, self.n_samples))
         points = self._measure(network[None], losses)
         return losses[0], points
 
     def compile(self) -> None:
-        """Measure one sample, so that time limits do not count what is compiled on first use."""
+        """Measure one sample, so that no time limit counts compilation."""
         first = self.samples.rows(np.zeros(1, dtype=np.intp))
         everything = np.ones(len(self.candidates.lines), dtype=np.bool_)
         NetworkLosses(self.candidates, first, self.loss).nearest(everything)
 
-    def _measure(self, networks: Networks, losses: Array) -> Array:
+    def _measure(self, networks: Networks, losses: FloatArray) -> FloatArray:
+        """Write the losses of all samples; return the nearest dispatches of the last network."""
         costs, demands, decisions = self.samples
         points = np.empty(decisions.shape)
         network_losses(
@@ -81,7 +90,7 @@ class NetworkLosses:
             costs,
             decisions,
             self.candidates.cuts(networks),
-            self.candidates.beyond,
+            self.candidates.outside_capacity,
             self.is_predictability,
             self.loss.norm_code(),
             TIE_TOL,
@@ -92,21 +101,7 @@ class NetworkLosses:
 
 
 def resolve_network_loss(problems: Problems, loss: object) -> Loss | None:
-    """Return the loss that a network is learned by, or add what is wrong with it.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where to say what is wrong.
-    loss : str or Loss
-        "predictability" or "suboptimality", which stand for the l1 norm here (a linear program
-        with integers), or a loss in the l1 or the squared l2 norm.
-
-    Returns
-    -------
-    Loss or None
-        The loss.
-    """
+    """Return the loss that a network is learned by, or add what is wrong with it."""
     names = {"predictability": Predictability, "suboptimality": Suboptimality}
     if isinstance(loss, str):
         if loss in names:

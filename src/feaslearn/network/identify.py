@@ -1,4 +1,4 @@
-"""What the data say about each line, over all networks that fit equally well."""
+"""Identification of lines over all networks that fit equally well."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.baselines.enumerated_network import all_networks
 from feaslearn.exceptions import DataError, Problems
+from feaslearn.network.candidates import CandidateLines, Line, Networks, line_name
+from feaslearn.network.enumeration import all_networks
+from feaslearn.network.samples import dispatch_of
 from feaslearn.network.search import FloatArray, Limits, LineSearch, Network, Search
 from feaslearn.parameters import POSITIVE, Integer, check_value
-from feaslearn.problem.candidate_lines import CandidateLines, Line, Networks
-from feaslearn.problem.network_samples import dispatch_of
 from feaslearn.runs import Clock
 from feaslearn.tolerances import ROUNDING, SAME_TOL, TINY, VISIBLE_TOL
 
-#: Seconds to look for a network that differs as much as possible from those that were seen.
-PATIENCE = 10.0
-#: Seconds in which the most networks that are counted can be tried; they get half of a time limit.
-COUNTED_IN = 120.0
+#: Seconds to search for a network that differs as much as possible from those found.
+SEARCH_SECONDS = 10.0
+#: Seconds in which the largest number of networks can be tried one by one.
+COUNTING_SECONDS = 120.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,13 +70,13 @@ class Identification:
     def __repr__(self) -> str:
         low, high = self.n_networks
         shown = [
-            ("certain", _told(self.certain)),
-            ("undetermined", _told(self.undetermined)),
-            ("impossible", _told(self.impossible)),
+            ("certain", _names(self.certain)),
+            ("undetermined", _names(self.undetermined)),
+            ("impossible", _names(self.impossible)),
             ("equivalent networks", str(low) if low == high else f"between {low} and {high:.6g}"),
         ]
         if self.unknown:
-            shown.insert(3, ("not settled in time", _told(self.unknown)))
+            shown.insert(3, ("not decided in time", _names(self.unknown)))
         return "\n".join(f"{label:<20} {text}" for label, text in shown)
 
 
@@ -94,37 +94,13 @@ def identify(
 
     Each question asks for the best network that differs most from what all networks seen so far
     have in common. When none differs, what they have in common is certain or impossible.
-
-    Parameters
-    ----------
-    search : LineSearch
-        Finds networks.
-    candidates : CandidateLines
-        The lines there may be.
-    network : ndarray of bool
-        One best network.
-    loss : float
-        Its loss.
-    limits : Limits
-        What a network must keep to count.
-    explains : callable
-        Says which networks have no more than that loss.
-    most_counted : float
-        How many networks may be tried one by one, to count them; in less time, fewer.
-    clock : Clock
-        The time there is.
-
-    Returns
-    -------
-    Identification
-        The classes of the lines and the number of networks.
     """
     seen = network[None]
     while True:
         weights = np.where(seen.all(axis=0), 1.0, np.where(seen.any(axis=0), 0.0, -1.0))
         weights[limits.fixed >= 0] = 0.0
         other = limits._replace(weighted=(weights, float(weights @ network) - 1.0))
-        found = search.cheapest(weights, loss, other, clock.part(PATIENCE))
+        found = search.cheapest(weights, loss, other, clock.part(SEARCH_SECONDS))
         if found.outcome == "time limit" and found.network is None:
             # To differ most is more than is needed: any difference will do.
             found = search.cheapest(0.0 * weights, loss, other, clock)
@@ -133,11 +109,11 @@ def identify(
         seen = np.vstack([seen, found.network])
     always, never = np.asarray(seen.all(axis=0)), np.asarray(~seen.any(axis=0))
     varies = ~always & ~never
-    settled = found.outcome == "infeasible"
-    open_lines = (always | never) & (limits.fixed < 0) & (not settled)
+    decided = found.outcome == "infeasible"
+    open_lines = (always | never) & (limits.fixed < 0) & (not decided)
     free = varies | open_lines
     networks, most = np.unique(seen, axis=0), 2 ** int(free.sum())
-    if most <= most_counted * min(1.0, clock.left / COUNTED_IN):
+    if most <= most_counted * min(1.0, clock.left / COUNTING_SECONDS):
         tried = all_networks(candidates, free) | (seen[0] & ~free)
         tried = tried[limits.keep(tried)]
         networks = tried[explains(tried)]
@@ -152,8 +128,9 @@ def identify(
     )
 
 
-def _told(lines: list[Line]) -> str:
-    return ", ".join("-".join(map(str, line)) for line in lines) or "none"
+def _names(lines: list[Line]) -> str:
+    """Return lines as one string."""
+    return ", ".join(line_name(line) for line in lines) or "none"
 
 
 # The least loss with a given number of lines.
@@ -190,22 +167,7 @@ class LineCurve(NamedTuple):
 
 
 def line_curve(search: Search, limits: Limits, clock: Clock) -> LineCurve:
-    """Find the least loss with at most k lines, from the most lines to the fewest.
-
-    Parameters
-    ----------
-    search : Search
-        Finds networks.
-    limits : Limits
-        What a network must keep.
-    clock : Clock
-        The time there is.
-
-    Returns
-    -------
-    LineCurve
-        One point for each number of lines from that of the known ones to that of the candidates.
-    """
+    """Find the least loss with at most k lines, from the most lines to the fewest."""
     fewest, most = int((limits.fixed == 1).sum()), len(limits.fixed)
     counts = np.arange(fewest, most + 1)
     losses, bounds = np.full(len(counts), np.inf), np.zeros(len(counts))
@@ -250,24 +212,7 @@ def best_signal(
     costs: FloatArray,
     demands: FloatArray,
 ) -> NextSignal:
-    """Return the signal whose answer leaves the fewest networks.
-
-    Parameters
-    ----------
-    candidates : CandidateLines
-        The lines there may be.
-    networks : ndarray of bool, shape (R, L)
-        The networks that remain.
-    signals : ndarray of shape (M, n_signals)
-        The signals to choose from.
-    costs, demands : ndarray
-        The prices and demands in them.
-
-    Returns
-    -------
-    NextSignal
-        The best of them; of several, the first.
-    """
+    """Return the signal whose answer leaves the fewest networks."""
     answers = np.stack([dispatch_of(candidates, row, demands, costs) for row in networks])
     best: NextSignal | None = None
     for index in range(len(signals)):
@@ -300,24 +245,7 @@ def _class_sizes(answers: FloatArray) -> FloatArray:
 def draw_signals(
     signals: FloatArray, n_signals: int, widen: float, random_state: int
 ) -> FloatArray:
-    """Draw signals like those observed: columns on their own, half of them at their extremes.
-
-    Parameters
-    ----------
-    signals : ndarray of shape (N, n_signals)
-        The observed signals.
-    n_signals : int
-        How many to draw.
-    widen : float
-        The range of each column, from its least value on, in units of the range seen.
-    random_state : int
-        The seed of the draws.
-
-    Returns
-    -------
-    ndarray of shape (n_signals, n_columns)
-        The draws.
-    """
+    """Draw signals like those observed: columns on their own, half of them at their extremes."""
     problems = Problems()
     check_value("n_draws", n_signals, Integer(1), problems)
     check_value("widen", widen, POSITIVE, problems)

@@ -1,4 +1,4 @@
-"""What was observed of a network: prices, demands and dispatches."""
+"""Samples of a network: prices, demands and dispatches."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from feaslearn.costs import CostSpecification, ResolvedCost, resolve_cost
 from feaslearn.data import as_matrix, column_names
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.kernels.polymatroid import cheapest_dispatch
 from feaslearn.messages import find_columns, list_first
-from feaslearn.problem.candidate_lines import CandidateLines
-from feaslearn.problem.forward_problem import FloatArray
+from feaslearn.network.candidates import CandidateLines, FloatArray
+from feaslearn.network.polymatroid_kernels import cheapest_dispatch
 from feaslearn.solvers.highs import name_rows
 
 
@@ -26,7 +25,7 @@ class NetworkSignals(NamedTuple):
     nodes: tuple[object, ...]
 
     def read(self, problems: Problems, signals: object) -> tuple[FloatArray, FloatArray] | None:
-        """Return prices (N, K) and demands (N, n); None if the signals are no table."""
+        """Return prices (N, K) and demands (N, n); None if the signals are invalid."""
         table = as_matrix(signals, name="signals", problems=problems)
         if table is None or problems.messages:
             return None
@@ -38,11 +37,11 @@ class NetworkSignals(NamedTuple):
         demands = np.ascontiguousarray(table[:, list(self.demand_columns)])
         negative = np.argwhere(demands < 0)
         if len(negative):
-            places = [
+            cells = [
                 f"sample {i}, node {self.nodes[j]} ({demands[i, j]:.4g})" for i, j in negative[:5]
             ]
             problems.add(
-                f"negative demand at {list_first(places, len(negative))}; a demand must be at "
+                f"negative demand at {list_first(cells, len(negative))}; a demand must be at "
                 "least 0 (model a fixed injection as a plant)"
             )
         return self.cost.evaluate(table), demands
@@ -67,26 +66,7 @@ def resolve_signals(
     cost: CostSpecification,
     demand: Sequence[int | str],
 ) -> NetworkSignals | None:
-    """Find the columns of prices and demands; None if something is wrong.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where everything that is wrong is added.
-    candidates : CandidateLines or None
-        The network; None if that is wrong already.
-    signals : array_like or frame
-        The signals.
-    cost : cost specification
-        The price of each plant.
-    demand : sequence of int or str
-        The signal that holds the demand of each node.
-
-    Returns
-    -------
-    NetworkSignals or None
-        How to read signals.
-    """
+    """Find the columns of prices and demands; None if a problem was added."""
     names = column_names(signals)
     table = as_matrix(signals, name="signals", problems=Problems())
     n_signals = None if table is None else table.shape[1]
@@ -120,24 +100,7 @@ def read_samples(
     signals: object,
     decisions: object,
 ) -> NetworkSamples | None:
-    """Read and check what was observed; None if something is wrong.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where everything that is wrong is added.
-    candidates : CandidateLines or None
-        The network; None if that is wrong already.
-    reader : NetworkSignals or None
-        How the signals are read; None if that is wrong already.
-    signals, decisions : array_like or frame
-        One row for each sample.
-
-    Returns
-    -------
-    NetworkSamples or None
-        The samples.
-    """
+    """Read and check what was observed; None if a problem was added."""
     n_known = len(problems)
     table = as_matrix(decisions, name="decisions", problems=problems, allow_1d=True)
     if candidates is not None and table is not None and table.shape[1] != len(candidates.plants):
@@ -145,13 +108,13 @@ def read_samples(
             f"decisions has {table.shape[1]} columns for {len(candidates.plants)} generators; "
             "give one column for each"
         )
-    own = Problems()
+    in_signals = Problems()
     if reader is None:
-        as_matrix(signals, name="signals", problems=own)
+        as_matrix(signals, name="signals", problems=in_signals)
         read = None
     else:
-        read = reader.read(own, signals)
-    for message in own.messages:
+        read = reader.read(in_signals, signals)
+    for message in in_signals.messages:
         problems.add(message)
     if read is None or table is None or candidates is None:
         return None
@@ -169,7 +132,7 @@ def read_samples(
 def _check_servable(
     problems: Problems, candidates: CandidateLines, samples: NetworkSamples
 ) -> None:
-    """The network with all candidate lines delivers the most; what it cannot, none can."""
+    """Add a problem for demands that all candidate lines together cannot serve."""
     everything = np.ones((1, len(candidates.lines)), dtype=bool)
     dispatch = dispatch_of(candidates, everything[0], samples.demands, samples.costs)
     unserved = np.flatnonzero(np.isnan(dispatch[:, 0]))
@@ -187,40 +150,15 @@ def dispatch_of(
     demands: FloatArray,
     costs: FloatArray,
 ) -> FloatArray:
-    """Return the cheapest dispatch of each sample under a network; NaN where it cannot serve.
-
-    Parameters
-    ----------
-    candidates : CandidateLines
-        The lines there may be.
-    network : ndarray of bool, shape (L,)
-        The lines there are.
-    demands : ndarray of shape (N, n)
-        The demand of each node.
-    costs : ndarray of shape (N, K)
-        The price of each plant.
-
-    Returns
-    -------
-    ndarray of shape (N, K)
-        The dispatch; of equal prices the first plant goes first.
-    """
+    """Return the cheapest dispatch of each sample under a network; NaN where it cannot serve."""
     dispatch = np.empty(costs.shape)
     (cut,) = candidates.cuts(network[None])
-    cheapest_dispatch(demands, costs, cut, candidates.beyond, dispatch)
+    cheapest_dispatch(demands, costs, cut, candidates.outside_capacity, dispatch)
     return dispatch
 
 
 def raise_unserved(dispatch: FloatArray, heading: str) -> None:
-    """Raise an error that names the samples whose demand the learned network cannot serve.
-
-    Parameters
-    ----------
-    dispatch : ndarray of shape (N, K)
-        The dispatch, NaN where there is none.
-    heading : str
-        Who says so.
-    """
+    """Raise an error that names the samples whose demand the learned network cannot serve."""
     unserved = np.flatnonzero(np.isnan(dispatch[:, 0]))
     if len(unserved):
         raise DataError(

@@ -11,9 +11,9 @@ from feaslearn import Predictability, Suboptimality
 from feaslearn.datasets import TransportNetwork
 from feaslearn.exceptions import Problems
 from feaslearn.losses.loss import Loss
-from feaslearn.losses.network_losses import NetworkLosses, resolve_network_loss
-from feaslearn.problem.candidate_lines import CandidateLines, read_candidates
-from feaslearn.problem.network_samples import NetworkSamples
+from feaslearn.network.candidates import CandidateLines, read_candidates
+from feaslearn.network.losses import NetworkLosses, resolve_network_loss
+from feaslearn.network.samples import NetworkSamples
 
 
 def random_case(seed: int, n_nodes: int, n_plants: int) -> tuple[CandidateLines, NetworkSamples]:
@@ -118,5 +118,5 @@ def test_many_networks_are_measured_in_pieces(loss: Loss, monkeypatch: pytest.Mo
     networks = np.random.default_rng(0).random((9, len(candidates.lines))) < 0.5
     losses = NetworkLosses(candidates, samples, loss)
     expected = losses.of(networks)
-    monkeypatch.setattr("feaslearn.losses.network_losses.ENTRIES_AT_ONCE", 32)
+    monkeypatch.setattr("feaslearn.network.losses.MAX_ENTRIES", 32)
     np.testing.assert_array_equal(losses.of(networks), expected)
