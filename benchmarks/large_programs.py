@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.data import Shard
-from feaslearn.trainers.minkowski_fit.shard_moments import ShardMoments
+from feaslearn.data import Block
+from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
 from feaslearn.trainers.minkowski_fit.units import Units
 
 Array = NDArray[np.float64]
@@ -31,14 +31,14 @@ def moments(n: int) -> tuple[float, float]:
     random = np.random.default_rng(0)
     features = np.column_stack([np.ones(SAMPLES), random.normal(size=(SAMPLES, 2))])
     costs, decisions = random.normal(size=(2, SAMPLES, n))
-    shard = Shard(features, costs, decisions, np.full(SAMPLES, 1.0 / SAMPLES))
-    made = ShardMoments(fl.Minkowski.pairs(n), n, 3, Units.of(shard, True, True), None)
+    block = Block(features, costs, decisions, np.full(SAMPLES, 1.0 / SAMPLES))
+    made = BlockMoments(fl.Minkowski.pairs(n), n, 3, Units.of(block, True, True), None)
     made.patterns = None
     seconds, sums = {}, {}
     for made.by_decision in (True, False):
-        made.of(shard.rows(np.arange(SAMPLES) < 50))
+        made.of(block.rows(np.arange(SAMPLES) < 50))
         began = process_time()
-        sums[made.by_decision] = made.of(shard)
+        sums[made.by_decision] = made.of(block)
         seconds[made.by_decision] = process_time() - began
     ratio = seconds[False] / seconds[True]
     off = float(np.abs(sums[True].aa - sums[False].aa).max() / np.abs(sums[False].aa).max())

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.formulations import SmoothedPredictability, SmoothedSuboptimality
 from feaslearn.formulations.program import CONIC, Attempts
 from feaslearn.losses import Loss, Objective
@@ -37,8 +37,8 @@ def make(seed: int, loss: Loss) -> tuple[Objective, list[Array]]:
     features = np.column_stack([np.ones(SAMPLES), random.normal(size=(SAMPLES, FEATURES - 1))])
     costs = random.uniform(0.2, 2.0, (SAMPLES, DECISIONS))
     decisions = random.normal(size=(SAMPLES, DECISIONS))
-    shard = Shard(features, costs, decisions, np.full(SAMPLES, 1.0 / SAMPLES))
-    objective = Objective(loss, fl.Affine(fl.Simplex(VERTICES)), [shard])
+    block = Block(features, costs, decisions, np.full(SAMPLES, 1.0 / SAMPLES))
+    objective = Objective(loss, fl.Affine(fl.Simplex(VERTICES)), [block])
     theta = random.normal(size=objective.size)
     steps = 0.02 * random.normal(size=(REPEATS, objective.size))
     return objective, list(theta + np.cumsum(steps, axis=0))
@@ -48,7 +48,7 @@ def by_program(
     objective: Objective, thetas: list[Array], epsilon: float, attempts: Attempts
 ) -> tuple[float, Array]:
     """Return the median of the seconds a solve takes, and the values."""
-    (shard,) = objective.shards
+    (block,) = objective.samples
     predictability = isinstance(objective.loss, fl.Predictability)
     kind = SmoothedPredictability if predictability else SmoothedSuboptimality
     program = kind(fl.Simplex(VERTICES), DECISIONS, SAMPLES, attempts)
@@ -56,9 +56,9 @@ def by_program(
     values, seconds = [], []
     for theta in [thetas[0], *thetas]:
         began = time.process_time()
-        maps = objective.maps().maps(theta, DECISIONS, FEATURES).at(shard.features)
-        solution = program.solve(*maps, shard.costs, shard.decisions, shard.weights, *weights)
-        solution.gradient(shard.features, shard.costs, shard.weights)
+        maps = objective.maps().maps(theta, DECISIONS, FEATURES).at(block.features)
+        solution = program.solve(*maps, block.costs, block.decisions, block.weights, *weights)
+        solution.gradient(block.features, block.costs, block.weights)
         seconds.append(time.process_time() - began)
         values.append(solution.value)
     return float(np.median(seconds[1:])), np.array(values[1:])

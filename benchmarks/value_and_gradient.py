@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from feaslearn import Affine, Predictability, Simplex
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.losses import Objective
 
 N, DECISIONS, FEATURES, COLUMNS = 1_000_000, 3, 6, 9
@@ -25,7 +25,7 @@ REPEATS = 5
 MAX_RATIO = 3.0
 
 
-def make_samples(n_samples: int = N) -> tuple[NDArray[np.float64], Shard]:
+def make_samples(n_samples: int = N) -> tuple[NDArray[np.float64], Block]:
     """Return random parameters and samples."""
     rng = np.random.default_rng(0)
     theta = rng.normal(size=FEATURES * DECISIONS * COLUMNS)
@@ -33,7 +33,7 @@ def make_samples(n_samples: int = N) -> tuple[NDArray[np.float64], Shard]:
     features[:, 0] = 1.0
     costs = rng.uniform(0.2, 1.0, (n_samples, DECISIONS))
     decisions = rng.normal(size=(n_samples, DECISIONS))
-    return theta, Shard(features, costs, decisions, np.ones(n_samples))
+    return theta, Block(features, costs, decisions, np.ones(n_samples))
 
 
 def median_seconds(works: dict[str, Callable[[], object]]) -> dict[str, float]:
@@ -55,7 +55,7 @@ def main() -> int:
     """Print the times and the ratios; the exit code says whether the claim holds."""
     theta, samples = make_samples()
     matrix = theta.reshape(FEATURES, DECISIONS * COLUMNS)
-    loss, hypothesis, parts = Predictability(), Affine(Simplex(COLUMNS)), list(shards(samples))
+    loss, hypothesis, parts = Predictability(), Affine(Simplex(COLUMNS)), list(blocks_of(samples))
     one, two = (Objective(loss, hypothesis, parts, n_jobs=jobs) for jobs in (1, 2))
     seconds = median_seconds(
         {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import feaslearn as fl
 from experiments.frame.experiment import Claim, Experiment, Row, Settings
 from experiments.frame.found import Found
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.formulations import losses_by_program
 
 Array = NDArray[np.float64]
@@ -28,23 +28,23 @@ def rows(settings: Settings) -> list[Row]:
     return [Row(name, {"identity": name}) for name in (FULL, PROGRAMS, GRADIENT, SMOOTHED, SPO)]
 
 
-def random_region(seed: int, n: int = 3, p: int = 6, rows: int = 30) -> tuple[Any, Array, Shard]:
+def random_region(seed: int, n: int = 3, p: int = 6, rows: int = 30) -> tuple[Any, Array, Block]:
     """Return a random image of a simplex, its parameters, and costs with optimal decisions."""
     random = np.random.default_rng(seed)
     hypothesis, theta = fl.Affine(fl.Simplex(p)), random.standard_normal(n * p)
     features, costs = np.ones((rows, 1)), random.standard_normal((rows, n))
     decisions = hypothesis.predict(theta, features, costs)
-    return hypothesis, theta, Shard(features, costs, decisions, np.ones(rows))
+    return hypothesis, theta, Block(features, costs, decisions, np.ones(rows))
 
 
 def full_characterization(seed: int) -> dict[str, float]:
     """Return the largest loss of an optimal decision, and the least of another vertex or point."""
-    hypothesis, theta, shard = random_region(seed)
+    hypothesis, theta, block = random_region(seed)
     random = np.random.default_rng(seed + 1)
-    moved = shard._replace(decisions=shard.decisions + 0.1 * random.standard_normal((30, 3)))
-    dearer = shard._replace(decisions=hypothesis.predict(theta, shard.features, -shard.costs))
+    moved = block._replace(decisions=block.decisions + 0.1 * random.standard_normal((30, 3)))
+    dearer = block._replace(decisions=hypothesis.predict(theta, block.features, -block.costs))
     losses = (fl.Predictability(), fl.Suboptimality())
-    at = max(float(loss.samples(hypothesis, theta, shard).max()) for loss in losses)
+    at = max(float(loss.samples(hypothesis, theta, block).max()) for loss in losses)
     other = min(
         float(loss.samples(hypothesis, theta, wrong).min())
         for loss in losses
@@ -55,13 +55,13 @@ def full_characterization(seed: int) -> dict[str, float]:
 
 def exact_reformulation(seed: int) -> dict[str, float]:
     """Return the largest difference between the paper's programs and the closed forms."""
-    hypothesis, theta, shard = random_region(seed, rows=10)
+    hypothesis, theta, block = random_region(seed, rows=10)
     random = np.random.default_rng(seed + 1)
-    shard = shard._replace(decisions=shard.decisions + random.standard_normal((10, 3)))
+    block = block._replace(decisions=block.decisions + random.standard_normal((10, 3)))
     apart = [
         np.abs(
-            losses_by_program(loss, hypothesis, theta, shard)
-            - loss.samples(hypothesis, theta, shard)
+            losses_by_program(loss, hypothesis, theta, block)
+            - loss.samples(hypothesis, theta, block)
         ).max()
         for loss in (fl.Predictability(), fl.Suboptimality())
     ]
@@ -86,9 +86,9 @@ def gradient_from_multipliers(seed: int) -> dict[str, float]:
         cp.Problem(cp.Minimize(cp.sum_squares(move)), rules).solve(solver="CLARABEL")
         printed = np.outer(c, dual.dual_value) - np.outer(primal.dual_value, z.value)
         hypothesis, theta = fl.Affine(fl.L2Ball(2)), np.append(A.ravel(), np.zeros(2))
-        shard = Shard(np.ones((1, 1)), c[None], x[None], np.ones(1))
+        block = Block(np.ones((1, 1)), c[None], x[None], np.ones(1))
         exact = (
-            fl.Predictability().value_and_gradient(hypothesis, theta, shard)[1][:4].reshape(2, 2)
+            fl.Predictability().value_and_gradient(hypothesis, theta, block)[1][:4].reshape(2, 2)
         )
         errors.append(np.linalg.norm(printed - exact) / np.linalg.norm(exact))
     return {"deviation": float(np.median(errors))}
@@ -103,9 +103,9 @@ def smoothed_predictability(seed: int) -> dict[str, float]:
     """
     import cvxpy as cp
 
-    hypothesis, theta, shard = random_region(seed, rows=10)
+    hypothesis, theta, block = random_region(seed, rows=10)
     random = np.random.default_rng(seed + 1)
-    decisions = shard.decisions + random.standard_normal((10, 3))
+    decisions = block.decisions + random.standard_normal((10, 3))
     count, A = len(decisions), theta.reshape(3, 6)
     epsilon = count / 2
     value = 0.0
@@ -122,7 +122,7 @@ def smoothed_predictability(seed: int) -> dict[str, float]:
     signals = np.zeros((count, 1))
     infeasible = problem.distance_to_feasible(decisions, signals) ** 2
     loss = fl.Suboptimality(normalize_cost=False)
-    whole = loss.samples(hypothesis, theta, shard._replace(decisions=decisions)).mean()
+    whole = loss.samples(hypothesis, theta, block._replace(decisions=decisions)).mean()
     return {
         "deviation": float(abs(value - infeasible.mean())),
         "elsewhere": float(whole - infeasible.mean()),

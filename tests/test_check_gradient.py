@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from feaslearn import Affine, Predictability, Scaled, Suboptimality
 from feaslearn.checks import check_gradient
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import CheckError
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Loss
@@ -47,10 +47,10 @@ class WrongGradient(Predictability):
     """Forgets the factor two in the offset."""
 
     def value_and_gradient(
-        self, hypothesis: MapHypothesis, theta: Array, shard: Shard
+        self, hypothesis: MapHypothesis, theta: Array, block: Block
     ) -> tuple[float, Array]:
-        value, gradient = super().value_and_gradient(hypothesis, theta, shard)
-        n, k = shard.decisions.shape[1], shard.features.shape[1]
+        value, gradient = super().value_and_gradient(hypothesis, theta, block)
+        n, k = block.decisions.shape[1], block.features.shape[1]
         hypothesis.layout(n, k).unpack(gradient)["b"][...] /= 2.0
         return value, gradient
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-# Large enough that a threaded product of matrices cuts its sums elsewhere, and for several shards.
+# Large enough that a threaded product of matrices cuts its sums elsewhere, and for several blocks.
 SCRIPT = """
 import hashlib, sys, warnings
 import numpy as np
@@ -20,7 +20,7 @@ t, S = fl.trainers, fl.Simplex
 CASES = {
     "annealing": (small, fl.Affine(S(3)), t.Annealing(max_iter=15, n_starts=2, ridge=0.1),
                   "predictability"),
-    "shards": (large, fl.Affine(S(3)), t.Annealing(max_iter=5, n_starts=2, ridge=0.1,
+    "blocks": (large, fl.Affine(S(3)), t.Annealing(max_iter=5, n_starts=2, ridge=0.1,
                ridge_floor=1.0), "predictability"),
     "smoothing": (small, fl.Affine(S(3)), t.AdaptiveSmoothing(max_iter=5), "predictability"),
     "descent": (large, fl.Affine(S(3)), t.GradientDescent(max_iter=5), "suboptimality"),

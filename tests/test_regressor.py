@@ -192,7 +192,7 @@ def test_generators_are_seeds(kind: type) -> None:
 
 
 def test_the_number_of_threads_changes_no_bit() -> None:
-    data = fl.datasets.make_power5(17_000, noise=0.1, random_state=0)  # three shards
+    data = fl.datasets.make_power5(17_000, noise=0.1, random_state=0)  # three blocks
     few = fl.trainers.GradientDescent(max_iter=4, n_starts=1)
     found = [
         quick(n_jobs=n_jobs, trainer=few).fit(data.signals, data.decisions)

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.data.diagnostics import outlying_decisions
 
 Array = NDArray[np.float64]
@@ -58,9 +58,9 @@ CLEAN: dict[str, Draw] = {
 }
 
 
-def as_shard(features: Array, costs: Array, decisions: Array) -> Shard:
+def as_block(features: Array, costs: Array, decisions: Array) -> Block:
     n = len(features)
-    return Shard(
+    return Block(
         np.column_stack([np.ones(n), features]), costs, decisions.copy(), np.full(n, 1 / n)
     )
 
@@ -70,14 +70,14 @@ def as_shard(features: Array, costs: Array, decisions: Array) -> Shard:
 def test_nothing_is_said_of_data_without_errors(name: str, noise: float) -> None:
     for seed in range(10):
         for n in (30, 100):
-            assert outlying_decisions(as_shard(*CLEAN[name](n, noise, seed))) is None
+            assert outlying_decisions(as_block(*CLEAN[name](n, noise, seed))) is None
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 @pytest.mark.parametrize("name", ["power5", "ieee14", "l1 ball", "ellipsoid", "lognormal demand"])
 def test_errors_are_found(name: str, noise: float) -> None:
     for seed in range(10):
-        rows = as_shard(*CLEAN[name](100, noise, seed))
+        rows = as_block(*CLEAN[name](100, noise, seed))
         wrong = np.sort(np.random.default_rng(seed).choice(100, 10, replace=False))
         wrong = wrong[np.abs(rows.features[wrong, 1:]).max(axis=1, initial=0.0) < 10.0]
         rows.decisions[wrong] *= -1e5
@@ -89,7 +89,7 @@ def test_errors_are_found(name: str, noise: float) -> None:
 
 
 def test_units_offsets_and_gaps_do_not_matter() -> None:
-    rows = as_shard(*CLEAN["power5"](80, 0.0, 0))
+    rows = as_block(*CLEAN["power5"](80, 0.0, 0))
     rows.decisions[[3, 17]] += 1e6
     gaps = rows.decisions.copy()
     gaps[::4, 1] = np.nan
@@ -100,7 +100,7 @@ def test_units_offsets_and_gaps_do_not_matter() -> None:
 
 
 def test_decisions_that_were_never_observed() -> None:
-    rows = as_shard(*CLEAN["power5"](80, 0.0, 0))
+    rows = as_block(*CLEAN["power5"](80, 0.0, 0))
     rows.decisions[[3, 17]] += 1e6
     rows.decisions[:, 2] = np.nan
     found = outlying_decisions(rows)
@@ -109,12 +109,12 @@ def test_decisions_that_were_never_observed() -> None:
 
 
 def test_half_of_the_rows_are_no_outliers() -> None:
-    rows = as_shard(*CLEAN["power5"](80, 0.0, 0))
+    rows = as_block(*CLEAN["power5"](80, 0.0, 0))
     rows.decisions[::2] += 1e6
     assert outlying_decisions(rows) is None
 
 
 def test_few_rows_say_nothing() -> None:
-    rows = as_shard(*CLEAN["power5"](6, 0.0, 0))
+    rows = as_block(*CLEAN["power5"](6, 0.0, 0))
     rows.decisions[0] += 1e6
     assert outlying_decisions(rows) is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.formulations import least_binary_loss
 from feaslearn.losses import Objective
@@ -18,9 +18,9 @@ SETS = {
 }
 
 
-def samples(rows: int = 5) -> Shard:
+def samples(rows: int = 5) -> Block:
     data = fl.datasets.make_l1_ball(rows, n=2, low=-1.0, noise=0.2, random_state=4)
-    return Shard(np.ones((rows, 1)), data.cost_matrix, data.decisions, np.full(rows, 1 / rows))
+    return Block(np.ones((rows, 1)), data.cost_matrix, data.decisions, np.full(rows, 1 / rows))
 
 
 @pytest.mark.parametrize("norm", ["l1", "linf"])

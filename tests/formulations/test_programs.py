@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from feaslearn import Affine, Box, L2Ball, Polytope, Predictability, Simplex, Suboptimality
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.formulations import (
     PredictabilityProgram,
@@ -197,9 +197,9 @@ class TestBadInput:
             empty.solve([[1.0]], [0.0], [1.0], [0.0])
 
     def test_a_loss_without_a_program(self) -> None:
-        shard = Shard(np.ones((1, 1)), np.ones((1, 2)), np.ones((1, 2)), np.ones(1))
+        block = Block(np.ones((1, 1)), np.ones((1, 2)), np.ones((1, 2)), np.ones(1))
         with pytest.raises(UnsupportedError, match="object has no program here"):
-            losses_by_program(object(), Affine(Simplex(2)), np.zeros(4), shard)
+            losses_by_program(object(), Affine(Simplex(2)), np.zeros(4), block)
 
 
 def test_another_solver_is_tried_where_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,11 +214,11 @@ def test_another_solver_is_tried_where_one_fails(monkeypatch: pytest.MonkeyPatch
 
 
 def test_losses_by_program_follow_the_loss() -> None:
-    shard = Shard(np.ones((1, 1)), np.array([[0.0, 2.0]]), np.array([[0.0, 2.0]]), np.ones(1))
+    block = Block(np.ones((1, 1)), np.array([[0.0, 2.0]]), np.array([[0.0, 2.0]]), np.ones(1))
     hypothesis, theta = Affine(Simplex(2)), np.eye(2).ravel()
 
     def value(loss: Loss) -> float:
-        return float(losses_by_program(loss, hypothesis, theta, shard)[0])
+        return float(losses_by_program(loss, hypothesis, theta, block)[0])
 
     assert value(Predictability()) == pytest.approx(5.0)
     assert value(Predictability("l2", squared=False)) == pytest.approx(5.0**0.5)

@@ -267,9 +267,9 @@ def test_losses_against_scipy() -> None:
 
 def test_tied_predictability_is_the_distance_to_the_face() -> None:
     hypothesis, rows = empty_case()
-    shard = fl.data.Shard(np.ones((1, 2)), np.ones((1, 2)), np.array([[0.2, 0.9]]), np.ones(1))
+    block = fl.data.Block(np.ones((1, 2)), np.ones((1, 2)), np.array([[0.2, 0.9]]), np.ones(1))
     theta = hypothesis.theta_of_rows(rows)
-    assert fl.Predictability().samples(hypothesis, theta, shard)[0] == pytest.approx(
+    assert fl.Predictability().samples(hypothesis, theta, block)[0] == pytest.approx(
         0.005, abs=1e-7
     )
 

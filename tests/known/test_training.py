@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.known import KnownShape
@@ -47,13 +47,13 @@ def test_what_is_known_makes_minkowski_sums_much_better() -> None:
     assert measured.mean() == pytest.approx(model.result_.objective, abs=1e-9)
 
 
-def refit_problem(hypothesis: Any, rng: np.random.Generator) -> tuple[known_refit._Refit, Shard]:
+def refit_problem(hypothesis: Any, rng: np.random.Generator) -> tuple[known_refit._Refit, Block]:
     shape = KnownShape(np.array([[1.0, 0.0, 0.5]]), np.ones((1, 3)))
     count, k = 8, 3
     phi = np.column_stack([np.ones(count), rng.uniform(0.5, 1.5, (count, k - 1))])
     total = rng.uniform(2.0, 4.0, (count, 1))
     sides = [np.full((count, 1), 0.4), np.zeros((count, 3)), np.full((count, 3), 2.0), total]
-    samples = Shard(
+    samples = Block(
         np.hstack([phi, *sides]),
         rng.normal(size=(count, 3)),
         rng.uniform(0.0, 1.5, (count, 3)),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn import Affine, Predictability, Suboptimality
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.hypotheses import Hypothesis
 from feaslearn.losses import Loss
 from registry import NAMES, example
@@ -69,7 +69,7 @@ class Sample(NamedTuple):
 
     hypothesis: Hypothesis
     theta: Array
-    shard: Shard
+    block: Block
 
 
 def make_loss(loss: str, norm: str, **parameters: object) -> Loss:
@@ -106,4 +106,4 @@ def sample(
     if knots is not None:
         knots[:] = [[-1.0], [1.0]]
     decisions[rng.random((rows, n)) < hidden] = np.nan
-    return Sample(hypothesis, theta, Shard(features, costs, decisions, np.ones(rows)))
+    return Sample(hypothesis, theta, Block(features, costs, decisions, np.ones(rows)))

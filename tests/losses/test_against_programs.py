@@ -63,7 +63,7 @@ def test_a_few_rows_of_other_hypotheses(name: str, loss: str, norm: str) -> None
 @pytest.mark.parametrize("name", KINDS)
 def test_raw_costs(name: str) -> None:
     case = sample(name, rows=10, seed=5)
-    case = case._replace(shard=case.shard._replace(costs=3.0 * case.shard.costs))
+    case = case._replace(block=case.block._replace(costs=3.0 * case.block.costs))
     assert_equal_to_program(make_loss("suboptimality", "squared-l2", normalize_cost=False), case)
 
 
@@ -72,9 +72,9 @@ def test_the_tied_rows_tie(name: str) -> None:
     """Rows made to tie do tie, and not only those with a zero cost."""
     case = sample(name, rows=24, seed=2, tied=True)
     tied = make_loss("predictability", "squared-l2").rows(*case).tied
-    assert tied[~case.shard.costs.any(axis=1)].all()
+    assert tied[~case.block.costs.any(axis=1)].all()
     if name != "conic-half-disc":
-        assert tied[case.shard.costs.any(axis=1)].any()
+        assert tied[case.block.costs.any(axis=1)].any()
 
 
 @pytest.mark.parametrize("norm", NORMS)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from loss_registry import KINDS, LOSSES, NORMS, VARIATIONS, Array, make_loss
 
 from feaslearn import Affine
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.hypotheses import Maps
 from feaslearn.losses import Loss
 from feaslearn.sets import AffineImage
@@ -43,8 +43,8 @@ class Learned(NamedTuple):
         """Return the loss of a decision."""
         hypothesis = Affine(self.image.primitive)
         theta = hypothesis.theta_of(Maps(self.image.matrix[None], self.image.offset[None]))
-        shard = Shard(np.ones((1, 1)), self.cost[None], x[None], np.ones(1))
-        return float(loss.samples(hypothesis, theta, shard)[0])
+        block = Block(np.ones((1, 1)), self.cost[None], x[None], np.ones(1))
+        return float(loss.samples(hypothesis, theta, block)[0])
 
 
 @st.composite

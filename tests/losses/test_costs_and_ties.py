@@ -7,7 +7,7 @@ import pytest
 from loss_registry import CASES, KINDS, LOSSES, NORMS, make_loss, sample
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.formulations import losses_by_program
 from registry import example, mixtures
 
@@ -15,15 +15,15 @@ from registry import example, mixtures
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("name", KINDS)
 def test_without_a_cost_every_point_of_the_region_is_optimal(name: str, norm: str) -> None:
-    hypothesis, theta, shard = sample(name, rows=4, seed=30)
-    shard.costs[:] = 0.0
+    hypothesis, theta, block = sample(name, rows=4, seed=30)
+    block.costs[:] = 0.0
     distances = [
         hypothesis.image(theta, phi, 3).distance(x, "l2" if "l2" in norm else norm)
-        for phi, x in zip(shard.features, shard.decisions, strict=True)
+        for phi, x in zip(block.features, block.decisions, strict=True)
     ]
     expected = np.square(distances) if norm == "squared-l2" else distances
     for loss in LOSSES:
-        found = make_loss(loss, norm).samples(hypothesis, theta, shard)
+        found = make_loss(loss, norm).samples(hypothesis, theta, block)
         assert found == pytest.approx(np.array(expected), rel=1e-6, abs=1e-6), loss
 
 
@@ -31,57 +31,57 @@ def test_without_a_cost_every_point_of_the_region_is_optimal(name: str, norm: st
 @pytest.mark.parametrize("name", KINDS)
 def test_a_cost_at_right_angles_to_the_region(name: str, norm: str) -> None:
     """Equal prices in a region whose sum is constant: all of it is optimal, up to rounding."""
-    hypothesis, theta, shard = sample(name, rows=12, seed=35)
+    hypothesis, theta, block = sample(name, rows=12, seed=35)
     A = hypothesis.layout(3, 2).unpack(theta)["A"]
     A -= A.mean(axis=1, keepdims=True)
-    shard.costs[:] = 0.3
+    block.costs[:] = 0.3
     rng = np.random.default_rng(0)
-    for i, phi in enumerate(shard.features):
+    for i, phi in enumerate(block.features):
         image = hypothesis.image(theta, phi, 3)
-        shard.decisions[i] = image.at(mixtures(image.primitive, rng, 1)[0])
+        block.decisions[i] = image.at(mixtures(image.primitive, rng, 1)[0])
     loss = make_loss("predictability", norm)
     nothing = pytest.approx(np.zeros(12), abs=1e-6)
-    assert loss.rows(hypothesis, theta, shard).tied.all()
-    assert loss.samples(hypothesis, theta, shard) == nothing
-    assert losses_by_program(loss, hypothesis, theta, shard) == nothing
+    assert loss.rows(hypothesis, theta, block).tied.all()
+    assert loss.samples(hypothesis, theta, block) == nothing
+    assert losses_by_program(loss, hypothesis, theta, block) == nothing
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", KINDS)
 def test_costs_of_both_signs(name: str, loss: str) -> None:
     """Minimising c is maximising -c: a reflected region gives the same losses."""
-    hypothesis, theta, shard = sample(name, rows=6, seed=31)
+    hypothesis, theta, block = sample(name, rows=6, seed=31)
     measured = make_loss(loss, "l1")
-    reflected = shard._replace(costs=-shard.costs, decisions=-shard.decisions)
+    reflected = block._replace(costs=-block.costs, decisions=-block.decisions)
     assert measured.samples(hypothesis, -theta, reflected) == pytest.approx(
-        measured.samples(hypothesis, theta, shard), rel=1e-8, abs=1e-8
+        measured.samples(hypothesis, theta, block), rel=1e-8, abs=1e-8
     )
 
 
 @pytest.mark.parametrize(("name", "loss", "norm"), CASES)
 def test_one_row_is_like_many(name: str, loss: str, norm: str) -> None:
-    hypothesis, theta, shard = sample(name, rows=3, seed=32, tied=True)
+    hypothesis, theta, block = sample(name, rows=3, seed=32, tied=True)
     measured = make_loss(loss, norm)
-    many = measured.samples(hypothesis, theta, shard)
+    many = measured.samples(hypothesis, theta, block)
     for i in range(3):
-        one = Shard(*(array[i : i + 1] for array in shard))
+        one = Block(*(array[i : i + 1] for array in block))
         assert measured.samples(hypothesis, theta, one) == pytest.approx(many[i : i + 1], rel=1e-9)
 
 
 @pytest.mark.parametrize("unit", [1e-2, 1e2, 1e6])
 @pytest.mark.parametrize("name", KINDS)
 def test_the_unit_of_money(name: str, unit: float) -> None:
-    hypothesis, theta, shard = sample(name, rows=6, seed=33)
+    hypothesis, theta, block = sample(name, rows=6, seed=33)
     tied = sample(name, rows=6, seed=33, tied=True)
-    other, tied_other = (s._replace(costs=unit * s.costs) for s in (shard, tied.shard))
+    other, tied_other = (s._replace(costs=unit * s.costs) for s in (block, tied.block))
     for loss in LOSSES:
         measured = make_loss(loss, "squared-l2")
-        for params, here, there in ((theta, shard, other), (tied.theta, tied.shard, tied_other)):
+        for params, here, there in ((theta, block, other), (tied.theta, tied.block, tied_other)):
             assert measured.samples(hypothesis, params, there) == pytest.approx(
                 measured.samples(hypothesis, params, here), rel=1e-6, abs=1e-6
             ), loss
     raw = make_loss("suboptimality", "squared-l2", normalize_cost=False)
-    changed = raw.samples(hypothesis, theta, other) - raw.samples(hypothesis, theta, shard)
+    changed = raw.samples(hypothesis, theta, other) - raw.samples(hypothesis, theta, block)
     assert np.abs(changed).max() > 0.01
 
 
@@ -89,12 +89,12 @@ def test_the_unit_of_money(name: str, unit: float) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_the_loss_never_exceeds_that_of_the_returned_decision(name: str, norm: str) -> None:
     """The loss takes the best of several minimisers, a prediction is one of them."""
-    hypothesis, theta, shard = sample(name, rows=24, seed=34, tied=True)
+    hypothesis, theta, block = sample(name, rows=24, seed=34, tied=True)
     measured = make_loss("predictability", norm)
-    optimistic, tied, _ = measured.rows(hypothesis, theta, shard)
-    returned = hypothesis.predict(theta, shard.features, shard.costs)
+    optimistic, tied, _ = measured.rows(hypothesis, theta, block)
+    returned = hypothesis.predict(theta, block.features, block.costs)
     order = {"squared-l2": 2, "l2": 2, "l1": 1, "linf": np.inf}[norm]
-    losses = np.linalg.norm(returned - shard.decisions, order, axis=1)
+    losses = np.linalg.norm(returned - block.decisions, order, axis=1)
     if norm == "squared-l2":
         losses = losses**2
     assert (optimistic <= losses * (1.0 + 1e-6) + 1e-6).all()
@@ -106,9 +106,9 @@ def test_the_loss_never_exceeds_that_of_the_returned_decision(name: str, norm: s
 def test_a_decision_cheaper_than_the_region_has_no_excess(norm: str) -> None:
     """The region is the square around 0; (-3, 0) is off it by 2 and costs less than all of it."""
     primitive, theta = fl.Box(2), np.append(np.eye(2).ravel(), np.zeros(2))
-    shard = Shard(np.ones((1, 1)), np.array([[1.0, 0.0]]), np.array([[-3.0, 0.25]]), np.ones(1))
+    block = Block(np.ones((1, 1)), np.array([[1.0, 0.0]]), np.array([[-3.0, 0.25]]), np.ones(1))
     loss = make_loss("suboptimality", norm)
-    value, gradient = loss.value_and_gradient(fl.Affine(primitive), theta, shard)
+    value, gradient = loss.value_and_gradient(fl.Affine(primitive), theta, block)
     assert value == pytest.approx(4.0 if norm == "squared-l2" else 2.0, abs=1e-6)
     # The region moved by (t, u) is off by 2 + t: what it costs does not count.
     moved = fl.Affine(primitive).layout(2, 1).unpack(gradient)["b"][0]
@@ -123,8 +123,8 @@ def test_prices_that_only_rounding_makes_tie_beside_a_column_of_zeros() -> None:
     assert (A.T @ cost[0])[0] != 0.0
     theta = np.zeros(hypothesis.layout(3, 1).size)
     hypothesis.layout(3, 1).unpack(theta)["A"][0] = A
-    shard = Shard(np.ones((1, 1)), cost, (A @ inside)[None], np.ones(1))
-    found = make_loss("predictability", "squared-l2").rows(hypothesis, theta, shard)
+    block = Block(np.ones((1, 1)), cost, (A @ inside)[None], np.ones(1))
+    found = make_loss("predictability", "squared-l2").rows(hypothesis, theta, block)
     assert found.tied.all()
     assert found.values == pytest.approx([0.0], abs=1e-9)
 
@@ -136,5 +136,5 @@ def test_nearly_tied_faces_are_whole_where_a_solver_measures_them() -> None:
     middle = np.array([[0.5, 0.5]])
     for apart, expected in ((0.0, 0.0), (1e-11, 0.0), (1e-6, 0.5)):
         costs = np.array([[1.0, 1.0 + apart]])
-        shard = Shard(np.ones((1, 1)), costs, middle, np.ones(1))
-        assert loss.samples(hypothesis, theta, shard)[0] == pytest.approx(expected, abs=1e-7)
+        block = Block(np.ones((1, 1)), costs, middle, np.ones(1))
+        assert loss.samples(hypothesis, theta, block)[0] == pytest.approx(expected, abs=1e-7)

@@ -20,11 +20,11 @@ KINK = 5e-6
 
 def row_gradients(loss: Loss, case: Sample) -> Array:
     """Return the gradient of each row, one after the other."""
-    one_hot = np.eye(len(case.shard.weights))
+    one_hot = np.eye(len(case.block.weights))
     return np.array(
         [
             loss.value_and_gradient(
-                case.hypothesis, case.theta, case.shard._replace(weights=weights)
+                case.hypothesis, case.theta, case.block._replace(weights=weights)
             )[1]
             for weights in one_hot
         ]
@@ -92,8 +92,8 @@ def test_moving_a_region_with_its_ties(name: str, norm: str) -> None:
     """A move breaks no tie: the distance to a face is differentiable in b, ties or not."""
     case = sample(name, rows=8, seed=12, tied=True)
     # Decisions off the grid: on it, distances in l1 and linf have kinks.
-    shift = np.random.default_rng(3).normal(size=case.shard.decisions.shape)
-    case = case._replace(shard=case.shard._replace(decisions=case.shard.decisions + shift))
+    shift = np.random.default_rng(3).normal(size=case.block.decisions.shape)
+    case = case._replace(block=case.block._replace(decisions=case.block.decisions + shift))
     layout = case.hypothesis.layout(3, 2)
     move = np.zeros(layout.size)
     blocks = layout.unpack(move)

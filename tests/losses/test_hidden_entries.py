@@ -10,14 +10,14 @@ from loss_registry import NORMS, make_loss
 from scipy.optimize import minimize_scalar
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.losses import Objective
 
 LENGTHS = {"l1": 1, "l2": 2, "squared-l2": 2, "linf": np.inf}
 
 
-def drawn() -> tuple[fl.Affine, np.ndarray, Shard]:
+def drawn() -> tuple[fl.Affine, np.ndarray, Block]:
     """Draw rows of two decisions, the second of which is hidden in all but the last."""
     hypothesis = fl.Affine(fl.Simplex(3, binary=True))
     rng = np.random.default_rng(5)
@@ -25,17 +25,17 @@ def drawn() -> tuple[fl.Affine, np.ndarray, Shard]:
     decisions = rng.normal(size=(5, 2))
     decisions[:-1, 1] = np.nan
     features = np.column_stack([np.ones(5), rng.normal(size=5)])
-    return hypothesis, theta, Shard(features, rng.normal(size=(5, 2)), decisions, np.ones(5))
+    return hypothesis, theta, Block(features, rng.normal(size=(5, 2)), decisions, np.ones(5))
 
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_the_hidden_entry_and_the_point_are_chosen_together(norm: str) -> None:
     """Against a search over each point of the set and the one number that was not seen."""
-    hypothesis, theta, shard = drawn()
+    hypothesis, theta, block = drawn()
     loss = make_loss("suboptimality", norm)
-    found = loss.rows(hypothesis, theta, shard)
-    costs = loss.unit_costs(shard.costs)
-    for i, (phi, c, x) in enumerate(zip(shard.features, costs, shard.decisions, strict=True)):
+    found = loss.rows(hypothesis, theta, block)
+    costs = loss.unit_costs(block.costs)
+    for i, (phi, c, x) in enumerate(zip(block.features, costs, block.decisions, strict=True)):
         points = hypothesis.image(theta, phi, 2).vertices()
         least = min(points @ c)
 
@@ -54,8 +54,8 @@ def test_the_hidden_entry_and_the_point_are_chosen_together(norm: str) -> None:
 
 
 def test_only_images_of_a_set_have_a_gradient() -> None:
-    _, _, shard = drawn()
-    objective = Objective(fl.Predictability(), fl.Facets(2), [shard])
+    _, _, block = drawn()
+    objective = Objective(fl.Predictability(), fl.Facets(2), [block])
     with pytest.raises(UnsupportedError, match=r"Facets.* has no gradient"):
         objective.value_and_gradient(np.zeros(3))
 

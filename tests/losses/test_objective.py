@@ -1,4 +1,4 @@
-"""Sums over samples: weights, shards, threads."""
+"""Sums over samples: weights, blocks, threads."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import pytest
 from loss_registry import KINDS, LOSSES, NORMS, make_loss, sample
 
 import feaslearn as fl
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.losses import Objective
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", KINDS)
 def test_weighted_sums_are_linear_in_the_weights(name: str, loss: str) -> None:
-    hypothesis, theta, shard = sample(name, rows=12, seed=20, tied=True, hidden=0.2)
+    hypothesis, theta, block = sample(name, rows=12, seed=20, tied=True, hidden=0.2)
     measured = make_loss(loss, "squared-l2")
-    values = measured.samples(hypothesis, theta, shard)
+    values = measured.samples(hypothesis, theta, block)
     rng = np.random.default_rng(0)
     first, second = rng.uniform(0.0, 2.0, (2, 12))
     first[3] = 0.0
 
     def total(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        return measured.value_and_gradient(hypothesis, theta, shard._replace(weights=weights))
+        return measured.value_and_gradient(hypothesis, theta, block._replace(weights=weights))
 
     (value1, slope1), (value2, slope2) = total(first), total(second)
     both, slope = total(2.0 * first + 0.5 * second)
@@ -34,12 +34,12 @@ def test_weighted_sums_are_linear_in_the_weights(name: str, loss: str) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", KINDS)
-def test_shards_add_up_to_the_whole(name: str, loss: str) -> None:
-    hypothesis, theta, shard = sample(name, rows=23, seed=21, hidden=0.1)
+def test_blocks_add_up_to_the_whole(name: str, loss: str) -> None:
+    hypothesis, theta, block = sample(name, rows=23, seed=21, hidden=0.1)
     measured = make_loss(loss, "l2")
-    whole, slope = measured.value_and_gradient(hypothesis, theta, shard)
+    whole, slope = measured.value_and_gradient(hypothesis, theta, block)
     for size in (1, 5, 23, 100):
-        objective = Objective(measured, hypothesis, list(shards(shard, size)))
+        objective = Objective(measured, hypothesis, list(blocks_of(block, size)))
         value, gradient = objective.value_and_gradient(theta)
         assert value == pytest.approx(whole, rel=1e-12)
         assert gradient == pytest.approx(slope, rel=1e-9, abs=1e-9 * np.abs(slope).max())
@@ -48,8 +48,8 @@ def test_shards_add_up_to_the_whole(name: str, loss: str) -> None:
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("name", ["simplex-5", "product-with-ball"])
 def test_the_number_of_threads_changes_no_bit(name: str, norm: str) -> None:
-    hypothesis, theta, shard = sample(name, rows=1000, seed=22)
-    parts = list(shards(shard, 64))
+    hypothesis, theta, block = sample(name, rows=1000, seed=22)
+    parts = list(blocks_of(block, 64))
     measured = make_loss("predictability", norm)
     results = [
         Objective(measured, hypothesis, parts, n_jobs=jobs).value_and_gradient(theta)
@@ -63,21 +63,21 @@ def test_the_number_of_threads_changes_no_bit(name: str, norm: str) -> None:
 @pytest.mark.parametrize("rows", [1, 127, 128, 129, 300])
 def test_the_blocks_of_the_hot_path_lose_no_row(rows: int) -> None:
     """Rows of a simplex are handled in blocks; each is as if it were alone."""
-    hypothesis, theta, shard = sample("simplex-5", rows=rows, seed=23, hidden=0.1)
-    shard.costs[::7] = 0.0
+    hypothesis, theta, block = sample("simplex-5", rows=rows, seed=23, hidden=0.1)
+    block.costs[::7] = 0.0
     measured = make_loss("predictability", "squared-l2")
-    values, tied, gradient = measured.rows(hypothesis, theta, shard)
+    values, tied, gradient = measured.rows(hypothesis, theta, block)
     alone = [
-        measured.rows(hypothesis, theta, Shard(*(array[i : i + 1] for array in shard)))
+        measured.rows(hypothesis, theta, Block(*(array[i : i + 1] for array in block)))
         for i in range(rows)
     ]
     assert values.tolist() == [float(row.values[0]) for row in alone]
     assert tied.tolist() == [bool(row.tied[0]) for row in alone]
     total = sum(row.gradient.A for row in alone)
     assert pytest.approx(total, rel=1e-12, abs=1e-12) == gradient.A
-    predicted = hypothesis.predict(theta, shard.features, shard.costs)
+    predicted = hypothesis.predict(theta, block.features, block.costs)
     one_by_one = [
-        hypothesis.predict(theta, shard.features[i : i + 1], shard.costs[i : i + 1])[0]
+        hypothesis.predict(theta, block.features[i : i + 1], block.costs[i : i + 1])[0]
         for i in range(rows)
     ]
     assert predicted.tolist() == np.array(one_by_one).tolist()
@@ -94,22 +94,22 @@ def test_norms_that_no_kernel_serves_are_computed(norm: str) -> None:
     """A single point: what is missed, and for suboptimality what it costs too."""
     point, theta = fl.Affine(fl.Simplex(1)), np.zeros(2)
     decisions = np.array([[3.0, -4.0], [0.5, 0.25]])
-    shard = Shard(np.ones((2, 1)), np.array([[1.0, 0.0], [0.0, 1.0]]), decisions, np.ones(2))
+    block = Block(np.ones((2, 1)), np.array([[1.0, 0.0], [0.0, 1.0]]), decisions, np.ones(2))
     missed = {"l1": [7.0, 0.75], "linf": [4.0, 0.5]}[norm]
     with_cost = {"l1": [10.0, 1.0], "linf": [4.0, 0.5]}[norm]
     for loss, expected in (
         (fl.Predictability(norm, squared=False), missed),
         (fl.Suboptimality(norm, squared=False), with_cost),
     ):
-        found = loss.samples(point, theta, shard)
+        found = loss.samples(point, theta, block)
         np.testing.assert_allclose(found, expected, atol=1e-7)
-        np.testing.assert_allclose(loss.rows(point, theta, shard).values, expected, atol=1e-7)
+        np.testing.assert_allclose(loss.rows(point, theta, block).values, expected, atol=1e-7)
 
 
-def test_observed_values_are_counted_over_all_shards() -> None:
+def test_observed_values_are_counted_over_all_blocks() -> None:
     decisions = np.ones((2500, 2))
     decisions[[3, 2400], 1] = np.nan
-    table = Shard(np.ones((2500, 1)), decisions, decisions, np.full(2500, 1 / 2500))
-    parts = list(shards(table, 1000))
+    table = Block(np.ones((2500, 1)), decisions, decisions, np.full(2500, 1 / 2500))
+    parts = list(blocks_of(table, 1000))
     assert len(parts) == 3
     assert Objective(fl.Predictability(), fl.Scaled(fl.Box(2)), parts).n_observed == 4998

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
 
 SETS = (fl.Simplex(3), fl.Box(2), fl.L1Ball(2), fl.L2Ball(2), fl.Hypersimplex(4, 2))
 LOSSES = (fl.Predictability(), fl.Predictability("l1", squared=False), fl.Suboptimality())
@@ -22,14 +22,14 @@ def test_losses(seed: int, primitive: fl.Simplex, loss: fl.Predictability) -> No
     costs = random.normal(size=(count, n))
     decisions = random.normal(size=(count, n))
     weights = np.full(count, 1.0 / count)
-    values = loss.samples(hypothesis, theta, Shard(features, costs, decisions, weights))
+    values = loss.samples(hypothesis, theta, Block(features, costs, decisions, weights))
     assert (values >= 0.0).all()
     optimal = hypothesis.predict(theta, features, costs)
-    zero = loss.samples(hypothesis, theta, Shard(features, costs, optimal, weights))
+    zero = loss.samples(hypothesis, theta, Block(features, costs, optimal, weights))
     size = np.abs(theta).sum() + 1.0
     assert (zero <= 1e-7 * size).all()
     # Dearer than the optimum by much, or outside: the loss says so.
     worst = hypothesis.predict(theta, features, -costs)
     dearer = np.einsum("ij,ij->i", costs, worst - optimal) > 1e-3
-    lost = loss.samples(hypothesis, theta, Shard(features, costs, worst, weights))
+    lost = loss.samples(hypothesis, theta, Block(features, costs, worst, weights))
     assert (lost[dearer] > 0.0).all()

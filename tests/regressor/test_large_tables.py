@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import TableShards
+from feaslearn.data import TableBlocks
 from feaslearn.regressor.checks import check_fit
 from feaslearn.trainers import Annealing, GradientDescent
 
@@ -101,6 +101,6 @@ def test_small_tables_are_made_at_once(arrays: Any) -> None:
         None,
         None,
     ).rows
-    assert isinstance(rows, TableShards)
+    assert isinstance(rows, TableBlocks)
     assert rows.read is None
     assert rows.table.features.dtype == np.float64

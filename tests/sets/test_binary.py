@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import feaslearn as fl
 from feaslearn.checks import check_primitive_set
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import (
     CheckError,
     EmptySetError,
@@ -93,12 +93,12 @@ def test_bad_parameters() -> None:
 
 
 def listed_losses(
-    primitive: PrimitiveSet, maps: tuple[np.ndarray, np.ndarray], shard: Shard, norm: str
+    primitive: PrimitiveSet, maps: tuple[np.ndarray, np.ndarray], block: Block, norm: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return predictability and suboptimality (raw cost) by going through the list."""
     (A, b), points = maps, primitive.vertices()
     near, cheap = [], []
-    for c, x in zip(shard.costs, shard.decisions, strict=True):
+    for c, x in zip(block.costs, block.decisions, strict=True):
         images = points @ A.T + b
         prices = points @ (A.T @ c)
         lengths = np.linalg.norm(images - x, NORMS[norm], axis=1)
@@ -119,13 +119,13 @@ def test_losses_are_those_of_the_list(name: str, norm: str, random: np.random.Ge
     theta = random.integers(-2, 3, hypothesis.layout(n, 1).size).astype(float)
     costs = random.integers(-1, 2, (rows, n)).astype(float)
     decisions = random.normal(size=(rows, n))
-    shard = Shard(np.ones((rows, 1)), costs, decisions, np.ones(rows))
+    block = Block(np.ones((rows, 1)), costs, decisions, np.ones(rows))
     maps = hypothesis.maps(theta, n, 1)
-    near, cheap = listed_losses(primitive, (maps.A[0], maps.b[0]), shard, norm)
-    found = fl.Predictability(norm, squared=False).samples(hypothesis, theta, shard)
+    near, cheap = listed_losses(primitive, (maps.A[0], maps.b[0]), block, norm)
+    found = fl.Predictability(norm, squared=False).samples(hypothesis, theta, block)
     np.testing.assert_allclose(found, near, atol=1e-9)
     loss = fl.Suboptimality(norm, squared=False, normalize_cost=False)
-    np.testing.assert_allclose(loss.samples(hypothesis, theta, shard), cheap, atol=1e-9)
+    np.testing.assert_allclose(loss.samples(hypothesis, theta, block), cheap, atol=1e-9)
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -135,13 +135,13 @@ def test_unobserved_decisions_are_completed_for_each_point(norm: str) -> None:
     decisions = 2.0 * random.normal(size=(20, 2))
     hidden = decisions.copy()
     hidden[:, 1] = np.nan
-    shard = Shard(np.ones((20, 1)), costs, hidden, np.ones(20))
+    block = Block(np.ones((20, 1)), costs, hidden, np.ones(20))
     loss = fl.Suboptimality(norm, squared=False)
-    found = loss.samples(hypothesis, theta, shard)
+    found = loss.samples(hypothesis, theta, block)
     tried = []
     for guess in np.linspace(-6.0, 6.0, 201):
         decisions[:, 1] = guess
-        tried.append(loss.samples(hypothesis, theta, shard._replace(decisions=decisions)))
+        tried.append(loss.samples(hypothesis, theta, block._replace(decisions=decisions)))
     least = np.min(tried, axis=0)
     assert (found <= least + 1e-9).all()
     assert (found >= least - 0.1).all()

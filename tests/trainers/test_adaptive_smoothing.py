@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import AdaptiveSmoothing, Iterate
@@ -33,17 +33,17 @@ HYPOTHESES = [
 ]
 
 
-def samples(seed: int, n_rows: int = 30, hidden: float = 0.0) -> Shard:
+def samples(seed: int, n_rows: int = 30, hidden: float = 0.0) -> Block:
     random = np.random.default_rng(seed)
     features = np.column_stack([np.ones(n_rows), random.normal(size=(n_rows, 2))])
     costs = random.normal(size=(n_rows, 2))
     decisions = features @ random.normal(size=(3, 2)) - np.sign(costs)
     decisions += 0.2 * random.normal(size=decisions.shape)
     decisions[random.random(decisions.shape) < hidden] = np.nan
-    return Shard(features, costs, decisions, np.full(n_rows, 1 / n_rows))
+    return Block(features, costs, decisions, np.full(n_rows, 1 / n_rows))
 
 
-def train(trainer: AdaptiveSmoothing, hypothesis: object, loss: Loss, rows: Shard) -> object:
+def train(trainer: AdaptiveSmoothing, hypothesis: object, loss: Loss, rows: Block) -> object:
     return trainer.train(Objective(loss, hypothesis, [rows]), np.random.default_rng(0))
 
 
@@ -277,7 +277,7 @@ def test_columns_that_depend_on_the_cost_can_make_predictability_vacuous() -> No
     problem = Objective(
         fl.Predictability(),
         fl.Affine(fl.Simplex(8)),
-        [Shard(features, costs, decisions, np.full(300, 1 / 300))],
+        [Block(features, costs, decisions, np.full(300, 1 / 300))],
     )
     policy = fl.baselines.LinearPolicy().fit(data.signals, data.decisions)
     linear = ((policy.predict(data.signals) - data.decisions) ** 2).sum(axis=1).mean()

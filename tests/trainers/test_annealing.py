@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.exceptions import DataError, SetError, UnsupportedError
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Annealing
@@ -37,14 +37,14 @@ SETS = [
 EACH_SET = pytest.mark.parametrize("primitive", SETS, ids=repr)
 
 
-def samples(seed: int = 0, n_rows: int = 30, hidden: float = 0.1) -> Shard:
+def samples(seed: int = 0, n_rows: int = 30, hidden: float = 0.1) -> Block:
     random = np.random.default_rng(seed)
     features = np.column_stack([np.ones(n_rows), random.normal(size=(n_rows, 2))])
     costs = random.normal(size=(n_rows, 2))
     decisions = features @ random.normal(size=(3, 2)) - np.sign(costs)
     decisions[random.random(decisions.shape) < hidden] = np.nan
     weights = random.uniform(0.5, 1.5, n_rows)
-    return Shard(features, costs, decisions, weights / weights.sum())
+    return Block(features, costs, decisions, weights / weights.sum())
 
 
 def annealed(primitive: fl.PrimitiveSet, loss: Loss, ridge: float) -> AnnealedObjective:
@@ -119,7 +119,7 @@ def test_an_exact_policy_is_returned_as_it_is() -> None:
 
 @pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)
 def test_any_number_of_threads_gives_the_same_result(loss: Loss) -> None:
-    rows = list(shards(samples(n_rows=40, hidden=0.0), size=16))
+    rows = list(blocks_of(samples(n_rows=40, hidden=0.0), size=16))
     objective = Objective(loss, fl.Affine(fl.Simplex(3)), rows)
     one, two = (
         Annealing(n_starts=2).train(replace(objective, n_jobs=jobs), np.random.default_rng(0))
@@ -221,14 +221,14 @@ def test_every_set_is_fitted_with_both_losses(primitive: fl.PrimitiveSet, loss: 
     """The linear policy is in every class; these decisions answer to costs, so that more fits."""
     objective = Objective(loss, fl.Affine(primitive), [samples(hidden=0.0)])
     found = Annealing(n_starts=2, ridge=0.01).train(objective, np.random.default_rng(0)).result
-    policy = Objective(loss, fl.Affine(fl.Simplex(1)), objective.shards)
+    policy = Objective(loss, fl.Affine(fl.Simplex(1)), objective.samples)
     linear = Annealing(n_starts=1, ridge=0.0).train(policy, np.random.default_rng(0)).result
     assert found.objective < 0.8 * linear.objective
 
 
 def test_a_dead_column_is_found_and_goes_through_the_worst_sample() -> None:
     problem = annealed(fl.Simplex(3), fl.Predictability(), ridge=0.0)
-    rows = problem.objective.shards[0]
+    rows = problem.objective.samples[0]
     A = np.zeros((3, 2, 3))
     A[0] = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]])  # the third lies between the others
     dead = dead_columns(problem, A.ravel())
@@ -272,7 +272,7 @@ def test_an_exact_fit_ends_the_search() -> None:
 
 def test_the_ridge_does_not_lead_away_from_an_exact_fit() -> None:
     data = fl.datasets.make_l1_ball(100, random_state=3)
-    rows = Shard(np.ones((100, 1)), data.cost_matrix, data.decisions, np.full(100, 0.01))
+    rows = Block(np.ones((100, 1)), data.cost_matrix, data.decisions, np.full(100, 0.01))
     objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(5)), [rows])
     problem = AnnealedObjective(objective, linear_policy_of(objective), Ridge(0.2))
     columns = 1.0 - np.eye(5) + 1e-9 * np.random.default_rng(0).normal(size=(5, 5))

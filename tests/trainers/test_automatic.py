@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers import Annealing, Convex, GradientDescent
@@ -14,13 +14,15 @@ from feaslearn.trainers.automatic import candidates, choose_hypothesis, choose_t
 
 
 def objective(data: fl.Decisions, loss: object = None) -> Objective:
-    whole = Shard(
+    whole = Block(
         np.ones((len(data), 1)),
         np.array(data.cost_matrix),
         np.array(data.decisions),
         np.full(len(data), 1 / len(data)),
     )
-    return Objective(loss or fl.Predictability(), candidates(1, 1)[0], list(shards(whole, size=20)))
+    return Objective(
+        loss or fl.Predictability(), candidates(1, 1)[0], list(blocks_of(whole, size=20))
+    )
 
 
 def choose(data: fl.Decisions, trainer: object = "auto") -> object:
@@ -77,7 +79,7 @@ def test_trainers_by_hypothesis_and_loss() -> None:
         (fl.Minkowski.box(2), fl.Predictability(), Convex),
         (fl.Affine(fl.Simplex(2)), fl.Suboptimality(), Annealing),
     ):
-        problem = Objective(loss, hypothesis, objective(data).shards)
+        problem = Objective(loss, hypothesis, objective(data).samples)
         assert isinstance(choose_trainer("auto", problem), expected)
     mine = GradientDescent(max_iter=3)
     assert choose_trainer(mine, problem) is mine

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import DataError, TimeLimitError, UnsupportedError
 from feaslearn.runs import OutOfTime
 from feaslearn.trainers import Blending, Convex, FacetLearning
@@ -18,11 +18,11 @@ def test_weights_are_the_best_of_all_mixtures() -> None:
     random = np.random.default_rng(0)
     guesses = random.normal(size=(3, 40, 2))
     truth = 0.3 * guesses[0] + 0.7 * guesses[2]
-    shard = Shard(np.ones((40, 1)), np.ones((40, 2)), truth, np.full(40, 1 / 40))
-    np.testing.assert_allclose(best_weights(guesses, shard), [0.3, 0.0, 0.7], atol=1e-6)
+    block = Block(np.ones((40, 1)), np.ones((40, 2)), truth, np.full(40, 1 / 40))
+    np.testing.assert_allclose(best_weights(guesses, block), [0.3, 0.0, 0.7], atol=1e-6)
     # Signed mixtures are no regions.
-    shard = shard._replace(decisions=2.0 * guesses[0] - guesses[1])
-    weights = best_weights(guesses, shard)
+    block = block._replace(decisions=2.0 * guesses[0] - guesses[1])
+    weights = best_weights(guesses, block)
     assert weights[0] > 0.99
     assert weights.sum() == pytest.approx(1.0)
 
@@ -34,8 +34,8 @@ def test_weights_leave_out_what_was_not_observed_and_heed_sample_weights() -> No
     truth[:10] = guesses[1, :10]
     truth[20:, 0] = np.nan
     weights = np.r_[np.zeros(10), np.full(20, 0.05)]
-    shard = Shard(np.ones((30, 1)), np.ones((30, 2)), truth, weights)
-    np.testing.assert_allclose(best_weights(guesses, shard), [1.0, 0.0], atol=1e-6)
+    block = Block(np.ones((30, 1)), np.ones((30, 2)), truth, weights)
+    np.testing.assert_allclose(best_weights(guesses, block), [1.0, 0.0], atol=1e-6)
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
@@ -43,7 +43,7 @@ def test_weights_do_not_depend_on_units(unit: float) -> None:
     random = np.random.default_rng(2)
     guesses = random.normal(size=(3, 40, 2))
     truth = guesses.mean(axis=0) + 0.3 * random.normal(size=(40, 2))
-    whole = Shard(np.ones((40, 1)), np.ones((40, 2)), truth, np.full(40, 1 / 40))
+    whole = Block(np.ones((40, 1)), np.ones((40, 2)), truth, np.full(40, 1 / 40))
     scaled = whole._replace(decisions=unit * truth)
     np.testing.assert_allclose(
         best_weights(unit * guesses, scaled), best_weights(guesses, whole), atol=1e-5
@@ -51,7 +51,7 @@ def test_weights_do_not_depend_on_units(unit: float) -> None:
 
 
 def test_predictions_that_are_all_zero_share_the_weight() -> None:
-    whole = Shard(np.ones((5, 1)), np.ones((5, 1)), np.zeros((5, 1)), np.full(5, 0.2))
+    whole = Block(np.ones((5, 1)), np.ones((5, 1)), np.zeros((5, 1)), np.full(5, 0.2))
     weights = best_weights(np.zeros((2, 5, 1)), whole)
     assert weights.sum() == pytest.approx(1.0)
     assert (weights >= 0.0).all()

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 import feaslearn as fl
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers import Convex
@@ -23,7 +23,7 @@ SETS = {
 }
 
 
-def samples(seed: int, sign: float = 1.0, n_rows: int = 40, gaps: bool = False) -> Shard:
+def samples(seed: int, sign: float = 1.0, n_rows: int = 40, gaps: bool = False) -> Block:
     """Return noisy decisions of a set with scale ``sign``: a negative one asks for alpha < 0."""
     random = np.random.default_rng(seed)
     features = np.column_stack([np.ones(n_rows), random.normal(size=(n_rows, 2))])
@@ -32,14 +32,14 @@ def samples(seed: int, sign: float = 1.0, n_rows: int = 40, gaps: bool = False) 
     decisions = offset - sign * np.sign(costs) + 0.3 * random.normal(size=(n_rows, 3))
     if gaps:
         decisions[random.uniform(size=decisions.shape) < 0.3] = np.nan
-    return Shard(features, costs, decisions, random.uniform(size=n_rows))
+    return Block(features, costs, decisions, random.uniform(size=n_rows))
 
 
-def objective(whole: Shard, hypothesis: object) -> Objective:
-    return Objective(fl.Predictability(), hypothesis, list(shards(whole, size=16)))
+def objective(whole: Block, hypothesis: object) -> Objective:
+    return Objective(fl.Predictability(), hypothesis, list(blocks_of(whole, size=16)))
 
 
-def design(whole: Shard, primitive: object) -> tuple[np.ndarray, np.ndarray]:
+def design(whole: Block, primitive: object) -> tuple[np.ndarray, np.ndarray]:
     """Write the fit as one least-squares problem in (alpha, b)."""
     minimizers = primitive.argmin(whole.costs)
     rows, right = [], []
@@ -123,7 +123,7 @@ def test_ties_go_to_the_nearest_minimiser() -> None:
     decisions = np.eye(2)[costs.argmin(axis=1)]
     share = np.linspace(0.7, 1.0, 6)
     decisions[20:] = np.column_stack([share, 1.0 - share])
-    whole = Shard(np.ones((26, 1)), costs, decisions, np.full(26, 1 / 26))
+    whole = Block(np.ones((26, 1)), costs, decisions, np.full(26, 1 / 26))
     theta, result, _ = Convex().train(
         objective(whole, fl.Scaled(fl.Simplex(2))), np.random.default_rng(0)
     )
@@ -136,12 +136,12 @@ def test_ties_go_to_the_nearest_minimiser() -> None:
     assert "6 samples tie" in result.warnings[0]
 
 
-def tied_samples(seed: int) -> Shard:
+def tied_samples(seed: int) -> Block:
     """Return samples of a box, a third of whose costs are zero."""
     random = np.random.default_rng(seed)
     costs = np.where(random.uniform(size=(40, 2)) < 0.3, 0.0, random.normal(size=(40, 2)))
     decisions = 0.5 - 1.5 * np.sign(costs) + 0.4 * random.normal(size=costs.shape)
-    return Shard(np.ones((40, 1)), costs, decisions, np.full(40, 1 / 40))
+    return Block(np.ones((40, 1)), costs, decisions, np.full(40, 1 / 40))
 
 
 @pytest.mark.parametrize("seed", range(3))

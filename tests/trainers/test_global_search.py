@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import DataError, MissingExtraError, SolverError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.solvers.bilinear import make_solver
@@ -20,9 +20,9 @@ COSTS = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 0.05]])
 DECISIONS = np.array([[0.0, -1.0], [0.0, 1.0], [0.0, 0.0]])
 
 
-def objective(hypothesis: object, loss: object = None, rows: Shard | None = None) -> Objective:
+def objective(hypothesis: object, loss: object = None, rows: Block | None = None) -> Objective:
     if rows is None:
-        rows = Shard(np.ones((3, 1)), COSTS, DECISIONS, np.full(3, 1 / 3))
+        rows = Block(np.ones((3, 1)), COSTS, DECISIONS, np.full(3, 1 / 3))
     return Objective(loss or fl.Predictability(), hypothesis, [rows])
 
 
@@ -60,7 +60,7 @@ def test_binary_and_continuous_simplices_can_differ() -> None:
 @pytest.mark.soak
 def test_they_agree_where_the_continuous_optimum_is_unique() -> None:
     data = fl.datasets.make_l1_ball(6, n=2, low=-1.0, noise=0.1, random_state=3)
-    rows = Shard(np.ones((6, 1)), data.cost_matrix, data.decisions, np.full(6, 1 / 6))
+    rows = Block(np.ones((6, 1)), data.cost_matrix, data.decisions, np.full(6, 1 / 6))
     result = train(objective(fl.Affine(fl.Simplex(2)), rows=rows)).result
     assert result.status == "optimal"
     assert result.tied_share == 0.0
@@ -73,7 +73,7 @@ def test_they_agree_where_the_continuous_optimum_is_unique() -> None:
 
 @pytest.mark.parametrize("loss", [fl.Suboptimality(), fl.Predictability("l1")], ids=repr)
 def test_a_point_is_the_linear_policy(loss: object) -> None:
-    rows = Shard(np.ones((3, 1)), COSTS, DECISIONS + np.array([5.0, 9.0]), np.full(3, 1 / 3))
+    rows = Block(np.ones((3, 1)), COSTS, DECISIONS + np.array([5.0, 9.0]), np.full(3, 1 / 3))
     problem = objective(fl.Affine(fl.Simplex(1)), loss, rows)
     theta, result, _ = train(problem)
     assert result.status == "optimal"
@@ -86,7 +86,7 @@ def test_a_point_is_the_linear_policy(loss: object) -> None:
 def test_zero_is_a_proof_for_a_curved_set() -> None:
     costs = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.5]])
     decisions = -costs / np.linalg.norm(costs, axis=1, keepdims=True)
-    rows = Shard(np.ones((3, 1)), costs, decisions, np.full(3, 1 / 3))
+    rows = Block(np.ones((3, 1)), costs, decisions, np.full(3, 1 / 3))
     result = train(objective(fl.Affine(fl.L2Ball(2)), rows=rows), tol=0.5).result
     assert result.objective < 1e-3
     assert 0.0 <= result.lower_bound <= result.objective
@@ -94,7 +94,7 @@ def test_zero_is_a_proof_for_a_curved_set() -> None:
 
 def test_a_time_limit_returns_the_best_so_far() -> None:
     data = fl.datasets.make_l1_ball(40, noise=0.3, random_state=0)
-    rows = Shard(np.ones((40, 1)), data.cost_matrix, data.decisions, np.full(40, 1 / 40))
+    rows = Block(np.ones((40, 1)), data.cost_matrix, data.decisions, np.full(40, 1 / 40))
     result = (
         Global(max_seconds=1.0, n_starts=1)
         .train(objective(fl.Affine(fl.Simplex(3)), rows=rows), np.random.default_rng(0))

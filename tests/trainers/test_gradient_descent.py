@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.losses import Objective
 from feaslearn.trainers import GradientDescent
 
@@ -21,13 +21,13 @@ HYPOTHESES = [
 LOSSES = [fl.Predictability(), fl.Predictability("l1"), fl.Suboptimality()]
 
 
-def samples(seed: int = 0, n_rows: int = 30) -> Shard:
+def samples(seed: int = 0, n_rows: int = 30) -> Block:
     random = np.random.default_rng(seed)
     features = np.column_stack([np.ones(n_rows), random.normal(size=(n_rows, 2))])
     costs = random.normal(size=(n_rows, 2))
     decisions = features @ random.normal(size=(3, 2)) - np.sign(costs)
     decisions += 0.2 * random.normal(size=decisions.shape)
-    return Shard(features, costs, decisions, np.full(n_rows, 1 / n_rows))
+    return Block(features, costs, decisions, np.full(n_rows, 1 / n_rows))
 
 
 def train(trainer: GradientDescent, hypothesis: object, loss: object, seed: int = 0) -> object:
@@ -85,7 +85,7 @@ def test_finds_the_optimum_of_a_convex_suboptimality(primitive: object) -> None:
 def test_l1_beats_the_least_squares_policy_in_l1() -> None:
     problem = Objective(fl.Predictability("l1"), fl.Affine(fl.Simplex(1)), [samples()])
     start = fl.trainers.Convex().train(
-        Objective(fl.Predictability(), fl.Affine(fl.Simplex(1)), problem.shards), None
+        Objective(fl.Predictability(), fl.Affine(fl.Simplex(1)), problem.samples), None
     )
     result = (
         GradientDescent(max_iter=50, n_starts=1).train(problem, np.random.default_rng(0)).result

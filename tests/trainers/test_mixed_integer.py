@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers import MixedInteger
@@ -29,7 +29,7 @@ SETS = {
 }
 
 
-def noisy(rows: int, seed: int, k: int = 1, hidden: bool = False) -> Shard:
+def noisy(rows: int, seed: int, k: int = 1, hidden: bool = False) -> Block:
     random = np.random.default_rng(seed)
     features = np.column_stack([np.ones(rows), random.normal(size=(rows, k - 1))])
     decisions = random.normal(size=(rows, 2)) + 5.0
@@ -38,11 +38,11 @@ def noisy(rows: int, seed: int, k: int = 1, hidden: bool = False) -> Shard:
     if hidden:
         decisions[2, 0] = np.nan
     weights = random.uniform(0.5, 1.5, rows)
-    return Shard(features, random.normal(size=(rows, 2)), decisions, weights / weights.sum())
+    return Block(features, random.normal(size=(rows, 2)), decisions, weights / weights.sum())
 
 
-def objective(whole: Shard, primitive: object, loss: object) -> Objective:
-    return Objective(loss, fl.Affine(primitive), list(shards(whole, size=4)))
+def objective(whole: Block, primitive: object, loss: object) -> Objective:
+    return Objective(loss, fl.Affine(primitive), list(blocks_of(whole, size=4)))
 
 
 def size(loss: object, residual: object) -> object:
@@ -51,7 +51,7 @@ def size(loss: object, residual: object) -> object:
     return cp.norm(residual, 1 if loss.norm == "l1" else "inf")
 
 
-def least_by_enumeration(whole: Shard, primitive: object, loss: object) -> float:
+def least_by_enumeration(whole: Block, primitive: object, loss: object) -> float:
     """Solve one convex program for every way to give each sample a point."""
     points, (rows, n), k = primitive.vertices(), whole.decisions.shape, whole.features.shape[1]
     costs = whole.costs
@@ -195,7 +195,7 @@ def test_what_is_not_served_is_refused_before_any_work() -> None:
     whole = noisy(4, seed=0)
     served = objective(whole, fl.Simplex(2, binary=True), fl.Predictability())
     assert isinstance(choose_trainer("auto", served), MixedInteger)
-    wrong = Objective(fl.Suboptimality(squared=False), fl.Affine(fl.Simplex(2)), served.shards)
+    wrong = Objective(fl.Suboptimality(squared=False), fl.Affine(fl.Simplex(2)), served.samples)
     with pytest.raises(UnsupportedError) as told:
         MixedInteger().train(wrong, np.random.default_rng(0))
     assert "binary=True" in str(told.value)
@@ -265,7 +265,7 @@ def test_an_interrupt_keeps_the_best_so_far() -> None:
 
 def test_ties_that_the_optimum_needs_are_mentioned() -> None:
     # One cost, two decisions: they are both optimal only where their columns tie.
-    whole = Shard(np.ones((2, 1)), np.ones((2, 2)), np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2))
+    whole = Block(np.ones((2, 1)), np.ones((2, 2)), np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2))
     result = (
         MixedInteger()
         .train(

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.formulations import SmoothedPredictability, SmoothedSuboptimality
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Loss, Objective
@@ -44,26 +44,26 @@ def problem(
     name: str, loss: Loss, rows: int = 12, hidden: float = 0.0, seed: int = 0
 ) -> tuple[Objective, Array]:
     """Return samples of uneven weights, some costs zero, with random parameters."""
-    hypothesis, theta, shard = sample(name, rows=rows, seed=seed, hidden=hidden)
-    shard.costs[1] = 0.0
+    hypothesis, theta, block = sample(name, rows=rows, seed=seed, hidden=hidden)
+    block.costs[1] = 0.0
     weights = np.random.default_rng(seed).uniform(0.2, 1.0, rows)
-    shard = shard._replace(weights=weights / weights.sum())
-    return Objective(loss, hypothesis, [shard]), theta
+    block = block._replace(weights=weights / weights.sum())
+    return Objective(loss, hypothesis, [block]), theta
 
 
 def by_program(objective: Objective, theta: Array, epsilon: float) -> Smoothed:
     """Evaluate through the program, with nothing in common but the formulation."""
-    (shard,) = objective.shards
+    (block,) = objective.samples
     primitive, n = objective.maps().latent(objective.n_decisions), objective.n_decisions
     maps = objective.maps().maps(theta, n, objective.n_features)
-    known = (*maps.at(shard.features), shard.costs, shard.decisions, shard.weights)
+    known = (*maps.at(block.features), block.costs, block.decisions, block.weights)
     if isinstance(objective.loss, fl.Predictability):
-        program = SmoothedPredictability(primitive, n, len(shard.weights))
+        program = SmoothedPredictability(primitive, n, len(block.weights))
         solution = program.solve(*known, epsilon, epsilon)
     else:
-        solution = SmoothedSuboptimality(primitive, n, len(shard.weights)).solve(*known, epsilon)
-    gradient = Maps(*solution.gradient(shard.features, shard.costs, shard.weights))
-    squares = [shard.weights @ (s**2).sum(axis=1) for s in (solution[3], solution[4])]
+        solution = SmoothedSuboptimality(primitive, n, len(block.weights)).solve(*known, epsilon)
+    gradient = Maps(*solution.gradient(block.features, block.costs, block.weights))
+    squares = [block.weights @ (s**2).sum(axis=1) for s in (solution[3], solution[4])]
     return Smoothed(solution.value, objective.maps().pull_back(gradient), *squares)
 
 
@@ -105,9 +105,9 @@ def test_where_a_search_begins_does_not_matter(name: str, loss: Loss) -> None:
 def test_units_do_not_matter(length: float, price: float, loss: Loss) -> None:
     for name in ("simplex-5", "box-3", "l2-ball-3"):
         objective, theta = problem(name, loss, seed=2)
-        (shard,) = objective.shards
-        rows = shard._replace(decisions=length * shard.decisions, costs=price * shard.costs)
-        scaled = replace(objective, shards=[rows])
+        (block,) = objective.samples
+        rows = block._replace(decisions=length * block.decisions, costs=price * block.costs)
+        scaled = replace(objective, samples=[rows])
         expected = by_program(scaled, length * theta, 8.0)
         found = SmoothedObjective(scaled).evaluate(length * theta, 8.0)
         assert found.value == pytest.approx(expected.value, rel=1e-6)
@@ -116,8 +116,8 @@ def test_units_do_not_matter(length: float, price: float, loss: Loss) -> None:
 @EACH_LOSS
 @pytest.mark.parametrize("name", SERVED)
 def test_ties_and_equal_columns(name: str, loss: Loss) -> None:
-    hypothesis, theta, shard = sample(name, rows=12, seed=4, tied=True)
-    objective = Objective(loss, hypothesis, [shard._replace(weights=np.full(12, 1 / 12))])
+    hypothesis, theta, block = sample(name, rows=12, seed=4, tied=True)
+    objective = Objective(loss, hypothesis, [block._replace(weights=np.full(12, 1 / 12))])
     for epsilon in (1.0, 64.0):
         expected = by_program(objective, theta, epsilon)
         found = SmoothedObjective(objective).evaluate(theta, epsilon)
@@ -168,9 +168,9 @@ def test_a_loss_of_zero_is_zero_at_every_smoothing() -> None:
     data = fl.datasets.make_l1_ball(30, random_state=0)
     corners = np.ones((5, 5)) - np.eye(5)
     costs, decisions = data.cost_matrix.copy(), data.decisions.copy()
-    shard = Shard(np.ones((30, 1)), costs, decisions, np.full(30, 1 / 30))
+    block = Block(np.ones((30, 1)), costs, decisions, np.full(30, 1 / 30))
     for loss in LOSSES:
-        smoothed = SmoothedObjective(Objective(loss, fl.Affine(fl.Simplex(5)), [shard]))
+        smoothed = SmoothedObjective(Objective(loss, fl.Affine(fl.Simplex(5)), [block]))
         for epsilon in (1.0, 1e6):
             found = smoothed.evaluate(corners.ravel(), epsilon)
             assert found.value == pytest.approx(0.0, abs=1e-20)
@@ -179,21 +179,21 @@ def test_a_loss_of_zero_is_zero_at_every_smoothing() -> None:
 
 def test_costs_have_length_one_where_the_loss_says_so() -> None:
     objective, theta = problem("simplex-5", fl.Suboptimality())
-    (shard,) = objective.shards
-    lengths = np.linalg.norm(shard.costs, axis=1, keepdims=True)
-    unit = shard._replace(costs=shard.costs / np.where(lengths > 0.0, lengths, 1.0))
+    (block,) = objective.samples
+    lengths = np.linalg.norm(block.costs, axis=1, keepdims=True)
+    unit = block._replace(costs=block.costs / np.where(lengths > 0.0, lengths, 1.0))
     plain = Objective(fl.Suboptimality(normalize_cost=False), objective.hypothesis, [unit])
     one, other = (SmoothedObjective(each).evaluate(theta, 2.0) for each in (objective, plain))
     assert one.value == pytest.approx(other.value, rel=1e-12)
 
 
 @EACH_LOSS
-def test_threads_and_shards_do_not_matter(loss: Loss) -> None:
+def test_threads_and_blocks_do_not_matter(loss: Loss) -> None:
     objective, theta = problem("box-3", loss, rows=50)
-    parts = list(shards(objective.shards[0], 7))
+    parts = list(blocks_of(objective.samples[0], 7))
     whole = SmoothedObjective(objective).evaluate(theta, 2.0)
-    some = SmoothedObjective(replace(objective, shards=parts)).evaluate(theta, 2.0)
-    threads = SmoothedObjective(replace(objective, shards=parts, n_jobs=3)).evaluate(theta, 2.0)
+    some = SmoothedObjective(replace(objective, samples=parts)).evaluate(theta, 2.0)
+    threads = SmoothedObjective(replace(objective, samples=parts, n_jobs=3)).evaluate(theta, 2.0)
     assert whole.value == pytest.approx(some.value, rel=1e-12)
     assert some.value == threads.value
     np.testing.assert_array_equal(some.gradient, threads.gradient)
@@ -230,12 +230,12 @@ def test_rows_that_no_kernel_solves_go_through_the_program(
 def test_the_offset_belongs_to_the_parameters() -> None:
     """A move of all decisions and of b together changes nothing."""
     objective, theta = problem("l1-ball-4", fl.Predictability())
-    (shard,) = objective.shards
+    (block,) = objective.samples
     layout = objective.hypothesis.layout(3, 2)
     blocks = {name: block.copy() for name, block in layout.unpack(theta).items()}
     move = np.array([1.0, -2.0, 3.0])
     blocks["b"][0] += move
-    moved = replace(objective, shards=[shard._replace(decisions=shard.decisions + move)])
+    moved = replace(objective, samples=[block._replace(decisions=block.decisions + move)])
     one = SmoothedObjective(objective).evaluate(theta, 2.0)
     other = SmoothedObjective(moved).evaluate(layout.pack(blocks), 2.0)
     assert one.value == pytest.approx(other.value, rel=1e-10)

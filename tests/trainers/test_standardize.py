@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.losses import Objective
 from feaslearn.trainers.standardize import Standardization
 
@@ -25,13 +25,13 @@ def objective(hypothesis: object, loss: object = None, constant: bool = False) -
     if constant:
         signals[:, 1] = 7.0
     features = np.column_stack([np.ones(40), signals])
-    whole = Shard(
+    whole = Block(
         features,
         random.normal(size=(40, 2)),
         random.normal(size=(40, 2)),
         random.uniform(size=40),
     )
-    return Objective(loss or fl.Predictability(), hypothesis, list(shards(whole, size=16)))
+    return Objective(loss or fl.Predictability(), hypothesis, list(blocks_of(whole, size=16)))
 
 
 @pytest.mark.parametrize("hypothesis", HYPOTHESES, ids=repr)
@@ -46,7 +46,7 @@ def test_both_parametrisations_have_the_same_objective(hypothesis: object, loss:
         there = scaled.value_and_gradient(theta)[0]
         back = raw.value_and_gradient(standardization.revert(raw, theta))[0]
         assert back == pytest.approx(there, rel=1e-9)
-        for one, other in zip(raw.shards, scaled.shards, strict=True):
+        for one, other in zip(raw.samples, scaled.samples, strict=True):
             np.testing.assert_allclose(
                 hypothesis.predict(standardization.revert(raw, theta), one.features, one.costs),
                 hypothesis.predict(theta, other.features, other.costs),
@@ -57,8 +57,8 @@ def test_both_parametrisations_have_the_same_objective(hypothesis: object, loss:
 def test_features_have_mean_zero_and_deviation_one() -> None:
     raw = objective(fl.Affine(fl.Simplex(2)))
     scaled = Standardization.of(raw).apply(raw)
-    features = np.vstack([shard.features for shard in scaled.shards])
-    weights = np.concatenate([shard.weights for shard in scaled.shards])
+    features = np.vstack([block.features for block in scaled.samples])
+    weights = np.concatenate([block.weights for block in scaled.samples])
     np.testing.assert_array_equal(features[:, 0], 1.0)
     np.testing.assert_allclose(np.average(features[:, 1:], axis=0, weights=weights), 0.0, atol=1e-9)
     squares = np.average(features[:, 1:] ** 2, axis=0, weights=weights)
@@ -69,7 +69,7 @@ def test_a_constant_feature_is_left_out() -> None:
     raw = objective(fl.Affine(fl.Box(2)), constant=True)
     standardization = Standardization.of(raw)
     scaled = standardization.apply(raw)
-    assert all((shard.features[:, 2] == 0.0).all() for shard in scaled.shards)
+    assert all((block.features[:, 2] == 0.0).all() for block in scaled.samples)
     theta = standardization.revert(raw, np.ones(raw.size))
     maps = raw.hypothesis.maps(theta, 2, 4)
     assert (maps.A[2] == 0.0).all()
@@ -81,7 +81,7 @@ def test_a_constant_feature_is_left_out() -> None:
 
 def test_samples_are_left_as_they_were() -> None:
     raw = objective(fl.Affine(fl.Simplex(2)))
-    before = [shard.features.copy() for shard in raw.shards]
+    before = [block.features.copy() for block in raw.samples]
     Standardization.of(raw).apply(raw)
-    for shard, copy in zip(raw.shards, before, strict=True):
-        np.testing.assert_array_equal(shard.features, copy)
+    for block, copy in zip(raw.samples, before, strict=True):
+        np.testing.assert_array_equal(block.features, copy)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.exceptions import (
     InfeasibleProblemError,
     SolverError,
@@ -33,21 +33,21 @@ LOSSES = {
 }
 
 
-def samples(primitive: object, seed: int, noise: float, rows: int = 5) -> Shard:
+def samples(primitive: object, seed: int, noise: float, rows: int = 5) -> Block:
     random = np.random.default_rng(seed)
     A = np.array([[1.0, -1.0], [0.0, 1.0]])
     costs, features = random.normal(size=(rows, 2)), np.ones((rows, 2))
     features[:, 1] = random.normal(size=rows)
     decisions = primitive.argmin(costs @ A) @ A.T + features @ [[1.0, 2.0], [0.5, -0.5]]
     decisions = decisions + noise * random.normal(size=(rows, 2))
-    return Shard(features, costs, decisions, np.full(rows, 1.0 / rows))
+    return Block(features, costs, decisions, np.full(rows, 1.0 / rows))
 
 
-def objective(whole: Shard, primitive: object, loss: object) -> Objective:
-    return Objective(loss, fl.Ternary(primitive), list(shards(whole, size=5)))
+def objective(whole: Block, primitive: object, loss: object) -> Objective:
+    return Objective(loss, fl.Ternary(primitive), list(blocks_of(whole, size=5)))
 
 
-def least_of_all_maps(whole: Shard, primitive: object, loss: object) -> float:
+def least_of_all_maps(whole: Block, primitive: object, loss: object) -> float:
     """Go through all maps; for each, the best offset is a convex program over listed vertices."""
     rows, n = whole.decisions.shape
     costs = loss.unit_costs(whole.costs) if isinstance(loss, fl.Suboptimality) else whole.costs

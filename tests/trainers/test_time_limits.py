@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Chunk, ChunkSource, Names, Shard, shards
+from feaslearn.data import Block, Chunk, ChunkSource, Names, blocks_of
 from feaslearn.exceptions import TimeLimitError
 from feaslearn.losses import Objective
 from feaslearn.runs import Clock, OutOfTime, Run
@@ -19,7 +19,7 @@ from feaslearn.solvers.lbfgs import quasi_newton
 from feaslearn.solvers.mip import MixedIntegerProgram
 from feaslearn.trainers import annealing, automatic
 from feaslearn.trainers.minkowski_fit import programs
-from feaslearn.trainers.minkowski_fit.shard_moments import ShardMoments
+from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
 from feaslearn.trainers.minkowski_fit.units import Units
 
 POWER = fl.datasets.make_power5(300, noise=0.1, random_state=0)
@@ -28,9 +28,11 @@ POWER = fl.datasets.make_power5(300, noise=0.1, random_state=0)
 def objective(seconds: float | None, hypothesis: Any = None) -> Objective:
     features = np.hstack([np.ones((300, 1)), POWER.signals])
     costs = POWER.cost_matrix
-    rows = Shard(features, costs, POWER.decisions, np.full(300, 1.0 / 300))
+    rows = Block(features, costs, POWER.decisions, np.full(300, 1.0 / 300))
     chosen = fl.Affine(fl.Simplex(3)) if hypothesis is None else hypothesis
-    return Objective(fl.Predictability(), chosen, list(shards(rows)), run=Run(clock=Clock(seconds)))
+    return Objective(
+        fl.Predictability(), chosen, list(blocks_of(rows)), run=Run(clock=Clock(seconds))
+    )
 
 
 def test_no_model_in_time_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,12 +222,12 @@ def test_a_cut_choice_of_the_ridge_starts_from_its_best_fold(
     assert loss() < 0.8 * start
 
 
-def test_moments_of_a_shard_end_with_the_time() -> None:
+def test_moments_of_a_block_end_with_the_time() -> None:
     def late() -> None:
         raise OutOfTime
 
     first = objective(None).first
-    of = ShardMoments(fl.Minkowski.pairs(3), 3, 9, Units.of(first, True, True), None)
+    of = BlockMoments(fl.Minkowski.pairs(3), 3, 9, Units.of(first, True, True), None)
     of.patterns = None
     with pytest.raises(OutOfTime):
         of.of(first, late)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from feaslearn.baselines.samples import check_samples, signals_to_predict
-from feaslearn.data import SHARD_ROWS, Chunk, ChunkSource
+from feaslearn.data import BLOCK_ROWS, Chunk, ChunkSource
 from feaslearn.exceptions import DataError
 from feaslearn.parameters import Number, require
 from feaslearn.runs import one_blas_thread
@@ -196,7 +196,7 @@ def _fitted(
     only half of the digits.
     """
     signals, decisions, _ = samples
-    step = -(-len(signals) // SHARD_ROWS)
+    step = -(-len(signals) // BLOCK_ROWS)
     some = np.asarray(signals[::step], dtype=np.float64)
     moments = RegressionMoments.begun(some, decisions.shape[1])
     for _, X, y, weights in _blocks(samples):
@@ -216,9 +216,9 @@ def _fitted(
 def _blocks(samples: Samples) -> Iterator[tuple[int, FloatArray, FloatArray, FloatArray]]:
     """Yield how many rows come later, and some rows in double precision."""
     count = len(samples[0])
-    for start in range(0, count, SHARD_ROWS):
-        X, y, weights = (table[start : start + SHARD_ROWS].astype(np.float64) for table in samples)
-        yield max(0, count - start - SHARD_ROWS), X, y, weights
+    for start in range(0, count, BLOCK_ROWS):
+        X, y, weights = (table[start : start + BLOCK_ROWS].astype(np.float64) for table in samples)
+        yield max(0, count - start - BLOCK_ROWS), X, y, weights
 
 
 # Least squares from sums over samples, which add up.

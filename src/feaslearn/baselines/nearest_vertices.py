@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from feaslearn.baselines.samples import check_samples, signals_to_predict
 from feaslearn.costs import CostSpecification, resolve_cost
-from feaslearn.data import Shard, as_matrix, column_names
+from feaslearn.data import Block, as_matrix, column_names
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses import Affine
 from feaslearn.losses import Loss
@@ -191,9 +191,9 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         prices = self._prices(X, costs)
         _, decisions, weights = check_samples(X, y, None, "NearestVertices")
-        shard = Shard(np.ones((len(prices), 1)), prices, decisions, weights)
+        block = Block(np.ones((len(prices), 1)), prices, decisions, weights)
         hull = Affine(Simplex(len(self.vertices_)))
-        return loss.samples(hull, np.ascontiguousarray(self.vertices_.T).ravel(), shard)
+        return loss.samples(hull, np.ascontiguousarray(self.vertices_.T).ravel(), block)
 
     def _prices(self, X: ArrayLike, costs: ArrayLike | None) -> FloatArray:
         """Return what is minimised: the costs, turned round where they are maximised."""

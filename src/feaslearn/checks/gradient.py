@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import CheckError, UnsupportedError
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.losses.loss import Loss
@@ -86,8 +86,8 @@ def check_gradient(
     n = _fitting_n(hypothesis)
     found: list[_Difference] = []
     for case in range(n_cases):
-        shard = _random_shard(rng, n, hidden=case % 2 == 1)
-        found += _differences(loss, hypothesis, shard, rng)
+        block = _random_block(rng, n, hidden=case % 2 == 1)
+        found += _differences(loss, hypothesis, block, rng)
     name = f"{loss!r} of {hypothesis!r}"
     if not found:
         raise CheckError(f"{name}: no entry could be compared; every case ties")
@@ -112,31 +112,31 @@ def _fitting_n(hypothesis: MapHypothesis) -> int:
     raise CheckError(f"{hypothesis!r} accepts no number of decisions from 1 to 32")
 
 
-def _random_shard(rng: np.random.Generator, n: int, hidden: bool) -> Shard:
+def _random_block(rng: np.random.Generator, n: int, hidden: bool) -> Block:
     features = np.column_stack([np.ones(N_ROWS), rng.uniform(size=(N_ROWS, N_FEATURES - 1))])
     decisions = rng.normal(scale=2.0, size=(N_ROWS, n))
     if hidden:
         decisions[rng.uniform(size=decisions.shape) < 0.25] = np.nan
     costs = rng.normal(size=(N_ROWS, n))
-    return Shard(features, costs, decisions, rng.uniform(0.5, 2.0, size=N_ROWS))
+    return Block(features, costs, decisions, rng.uniform(0.5, 2.0, size=N_ROWS))
 
 
 def _differences(
-    loss: Loss, hypothesis: MapHypothesis, shard: Shard, rng: np.random.Generator
+    loss: Loss, hypothesis: MapHypothesis, block: Block, rng: np.random.Generator
 ) -> list[_Difference]:
-    layout = hypothesis.layout(shard.costs.shape[1], N_FEATURES)
+    layout = hypothesis.layout(block.costs.shape[1], N_FEATURES)
     theta = rng.normal(size=layout.size)
-    for name, block in layout.unpack(theta).items():
+    for name, part in layout.unpack(theta).items():
         if name == "alpha":
-            block[...] = np.abs(block)
-    value, gradient = loss.value_and_gradient(hypothesis, theta, shard)
+            part[...] = np.abs(part)
+    value, gradient = loss.value_and_gradient(hypothesis, theta, block)
     largest = max(1.0, float(np.abs(gradient).max()))
     labels = [
         f"{name}{list(at)}" for name, shape in layout.shapes.items() for at in np.ndindex(shape)
     ]
     found = []
     for j in rng.permutation(layout.size)[:N_PARAMETERS]:
-        slopes = [_central(loss, hypothesis, theta, shard, value, int(j), step) for step in STEPS]
+        slopes = [_central(loss, hypothesis, theta, block, value, int(j), step) for step in STEPS]
         smooth = [slope for slope in slopes if slope is not None]
         if len(smooth) == len(slopes):
             best = min(smooth, key=lambda slope: abs(slope - gradient[j]))
@@ -149,7 +149,7 @@ def _central(
     loss: Loss,
     hypothesis: MapHypothesis,
     theta: Array,
-    shard: Shard,
+    block: Block,
     value: float,
     j: int,
     step: float,
@@ -157,8 +157,8 @@ def _central(
     """Return the central difference in one parameter, or None at a kink or a jump."""
     moved = np.zeros_like(theta)
     moved[j] = step
-    after, _ = loss.value_and_gradient(hypothesis, theta + moved, shard)
-    before, _ = loss.value_and_gradient(hypothesis, theta - moved, shard)
+    after, _ = loss.value_and_gradient(hypothesis, theta + moved, block)
+    before, _ = loss.value_and_gradient(hypothesis, theta - moved, block)
     right, left = (after - value) / step, (value - before) / step
     if abs(right - left) > KINK * max(1.0, abs(right), abs(left)):
         return None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from feaslearn.checks.cases import first_of, lost_in_a_clone
 from feaslearn.checks.gradient import check_gradient
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import CheckError, Problems
 from feaslearn.hypotheses import Affine, Hypothesis, MapHypothesis, Minkowski, Scaled
 from feaslearn.losses import Loss
@@ -33,18 +33,18 @@ class LossCases:
     n_cases: int
 
     @cached_property
-    def cases(self) -> list[tuple[Hypothesis, Array, Shard]]:
+    def cases(self) -> list[tuple[Hypothesis, Array, Block]]:
         """Hypotheses, parameters and samples; the last region is no image of a single set."""
         hypotheses: list[Hypothesis] = [*self.hypotheses, Minkowski.box(N_DECISIONS)]
         return [(each, *self._draw(each)) for each in hypotheses]
 
-    def _draw(self, hypothesis: Hypothesis) -> tuple[Array, Shard]:
+    def _draw(self, hypothesis: Hypothesis) -> tuple[Array, Block]:
         layout = hypothesis.layout(N_DECISIONS, N_FEATURES)
         theta = np.abs(self.rng.normal(size=layout.size))
         n, rng = self.n_cases, self.rng
         features = np.column_stack([np.ones(n), rng.uniform(size=(n, N_FEATURES - 1))])
         costs, decisions = rng.normal(size=(2, n, N_DECISIONS))
-        return theta, Shard(features, costs, decisions, rng.uniform(0.5, 2.0, size=n))
+        return theta, Block(features, costs, decisions, rng.uniform(0.5, 2.0, size=n))
 
 
 def check_loss(
@@ -91,9 +91,9 @@ def check_loss(
     A loss that forgets the weights of the samples:
 
     >>> class Careless(Predictability):
-    ...     def value_and_gradient(self, hypothesis, theta, shard):
-    ...         value, gradient = super().value_and_gradient(hypothesis, theta, shard)
-    ...         return value / shard.weights.mean(), gradient
+    ...     def value_and_gradient(self, hypothesis, theta, block):
+    ...         value, gradient = super().value_and_gradient(hypothesis, theta, block)
+    ...         return value / block.weights.mean(), gradient
     >>> check_loss(Careless())
     Traceback (most recent call last):
     ...
@@ -117,35 +117,35 @@ def parameters(cases: LossCases) -> Iterator[str]:
 
 def numbers(cases: LossCases) -> Iterator[str]:
     """Yield losses that are no numbers of at least zero, or not one for each sample."""
-    for hypothesis, theta, shard in cases.cases:
-        values = np.asarray(cases.loss.samples(hypothesis, theta, shard))
-        if values.shape != shard.weights.shape:
-            yield f"{len(shard.weights)} samples of {hypothesis!r} give shape {values.shape}"
+    for hypothesis, theta, block in cases.cases:
+        values = np.asarray(cases.loss.samples(hypothesis, theta, block))
+        if values.shape != block.weights.shape:
+            yield f"{len(block.weights)} samples of {hypothesis!r} give shape {values.shape}"
         elif not (values >= 0.0).all() or not np.isfinite(values).all():
             yield f"{hypothesis!r}: a sample has {values[~(values >= 0.0)][:1]}"
 
 
 def zero_at_the_optimum(cases: LossCases) -> Iterator[str]:
     """Yield losses of decisions that are the very ones of least cost."""
-    for hypothesis, theta, shard in cases.cases:
-        best = hypothesis.predict(theta, shard.features, shard.costs)
-        values = cases.loss.samples(hypothesis, theta, shard._replace(decisions=best))
+    for hypothesis, theta, block in cases.cases:
+        best = hypothesis.predict(theta, block.features, block.costs)
+        values = cases.loss.samples(hypothesis, theta, block._replace(decisions=best))
         if values.max() > ACCEPT_TOL:
             yield f"{hypothesis!r}: the decision of least cost loses {values.max():.3g}"
 
 
 def weighted_sum(cases: LossCases) -> Iterator[str]:
     """Yield values that are not the sum of those of the samples."""
-    for hypothesis, theta, shard in cases.cases:
+    for hypothesis, theta, block in cases.cases:
         if not isinstance(hypothesis, MapHypothesis):
             continue
-        total = float(shard.weights @ cases.loss.samples(hypothesis, theta, shard))
-        value, gradient = cases.loss.value_and_gradient(hypothesis, theta, shard)
+        total = float(block.weights @ cases.loss.samples(hypothesis, theta, block))
+        value, gradient = cases.loss.value_and_gradient(hypothesis, theta, block)
         if abs(value - total) > ACCEPT_TOL * max(1.0, abs(total)):
             yield f"{hypothesis!r}: {value:.6g}, but samples add up to {total:.6g}"
         halves = [
-            cases.loss.value_and_gradient(hypothesis, theta, shard.rows(half))[1]
-            for half in (shard.weights < 1.0, shard.weights >= 1.0)
+            cases.loss.value_and_gradient(hypothesis, theta, block.rows(half))[1]
+            for half in (block.weights < 1.0, block.weights >= 1.0)
         ]
         largest = max(1.0, float(np.abs(gradient).max()))
         if np.abs(halves[0] + halves[1] - gradient).max() > ACCEPT_TOL * largest:
@@ -154,8 +154,8 @@ def weighted_sum(cases: LossCases) -> Iterator[str]:
 
 def blind(cases: LossCases) -> Iterator[str]:
     """Yield samples whose loss says something about decisions that nobody observed."""
-    for hypothesis, theta, shard in cases.cases:
-        unseen = shard._replace(decisions=np.full_like(shard.decisions, np.nan))
+    for hypothesis, theta, block in cases.cases:
+        unseen = block._replace(decisions=np.full_like(block.decisions, np.nan))
         values = cases.loss.samples(hypothesis, theta, unseen)
         if not np.abs(values).max() <= ACCEPT_TOL:
             yield f"{hypothesis!r}: a sample without any decision has {np.nanmax(values):.3g}"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from feaslearn.checks.cases import changed_parameters, first_of, lost_in_a_clone
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import CheckError, Problems
 from feaslearn.hypotheses import Affine, Hypothesis, MapHypothesis
 from feaslearn.hypotheses.map_hypothesis import Maps
@@ -89,8 +89,8 @@ def check_trainer(
     >>> check_trainer(Convex(), Minkowski.box(2))
     """
     hypothesis = Affine(Simplex(3)) if hypothesis is None else hypothesis
-    shard = _samples(n_decisions, np.random.default_rng(random_state))
-    objective = Objective(Predictability() if loss is None else loss, hypothesis, [shard])
+    block = _samples(n_decisions, np.random.default_rng(random_state))
+    objective = Objective(Predictability() if loss is None else loss, hypothesis, [block])
     cases = TrainerCases(trainer, objective, random_state)
     problems = Problems()
     for message in first_of("it serves what it is checked on", served(cases)):
@@ -103,21 +103,21 @@ def check_trainer(
     problems.raise_if_any(CheckError, repr(trainer))
 
 
-def _samples(n: int, rng: np.random.Generator) -> Shard:
+def _samples(n: int, rng: np.random.Generator) -> Block:
     """Return decisions of a simplex that moves with one feature, with a little noise."""
     count, truth = 40, Affine(Simplex(n + 1))
     features = np.column_stack([np.ones(count), rng.uniform(size=count)])
     costs = rng.normal(size=(count, n))
     theta = rng.normal(size=truth.layout(n, 2).size)
     decisions = truth.predict(theta, features, costs) + 0.01 * rng.normal(size=(count, n))
-    return Shard(features, costs, decisions, np.full(count, 1.0 / count))
+    return Block(features, costs, decisions, np.full(count, 1.0 / count))
 
 
 def served(cases: TrainerCases) -> Iterator[str]:
     """Yield why the trainer refuses, which it must be able to say without samples."""
-    shard = cases.objective.first
+    block = cases.objective.first
     bare = Objective(
-        cases.objective.loss, cases.objective.hypothesis, [shard.rows(shard.weights < 0)]
+        cases.objective.loss, cases.objective.hypothesis, [block.rows(block.weights < 0)]
     )
     yield from cases.trainer.mismatches(bare)
     problems = Problems()
@@ -169,23 +169,23 @@ def repeatable(cases: TrainerCases) -> Iterator[str]:
 
 def gentle(cases: TrainerCases) -> Iterator[str]:
     """Yield samples that are no longer as they were."""
-    shard = cases.objective.first
-    kept = Shard(*(array.copy() for array in shard))
+    block = cases.objective.first
+    kept = Block(*(array.copy() for array in block))
     cases.train()
-    for name, before, after in zip(Shard._fields, kept, shard, strict=True):
+    for name, before, after in zip(Block._fields, kept, block, strict=True):
         if not np.array_equal(before, after):
             yield f"training changed the {name} of the samples"
 
 
 def learning(cases: TrainerCases) -> Iterator[str]:
     """Yield a loss above that of the mean decision, which every affine image can be."""
-    hypothesis, shard = cases.objective.hypothesis, cases.objective.first
+    hypothesis, block = cases.objective.hypothesis, cases.objective.first
     if not isinstance(hypothesis, MapHypothesis):
         return
-    n, k = shard.decisions.shape[1], shard.features.shape[1]
+    n, k = block.decisions.shape[1], block.features.shape[1]
     p = hypothesis.latent(n).dimension
     offset = np.zeros((k, n))
-    offset[0] = shard.decisions.mean(axis=0)
+    offset[0] = block.decisions.mean(axis=0)
     point = cases.objective.value(hypothesis.theta_of(Maps(np.zeros((k, n, p)), offset)))
     found = cases.objective.value(cases.trained.theta)
     if found > point:

@@ -14,22 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.costs import FloatArray
+from feaslearn.data.block import BLOCK_ROWS
 from feaslearn.data.checks import Names
 from feaslearn.data.chunk_source import Chunk, ChunkSource, in_order
 from feaslearn.data.matrix import as_matrix
-from feaslearn.data.shard import SHARD_ROWS
 from feaslearn.data.sources.open_source import open_source
-from feaslearn.data.sources.parquet_source import Block, TableSource, Task
+from feaslearn.data.sources.parquet_source import Piece, TableSource, Task
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import all_usual, beyond, find_columns, row_number
 
 Answer = TypeVar("Answer")
 
 #: How many times the numbers of a chunk are there while it is worked on: as the source has them, as
-#: matrices, as shards, and what is made of those.
+#: matrices, as blocks, and what is made of those.
 COPIES = 4
-#: No chunk has more rows than this, or fewer than a shard: larger ones are not faster.
-MOST_ROWS = 16 * SHARD_ROWS
+#: No chunk has more rows than this, or fewer than a block: larger ones are not faster.
+MOST_ROWS = 16 * BLOCK_ROWS
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
@@ -129,7 +129,7 @@ class Chunks(ChunkSource):
         """Return how many rows a chunk has at most, so that the memory is kept."""
         width = 8 * (len(self._signals) + len(self._decisions) + 1)
         rows = self.memory // (COPIES * width * 2 * n_jobs)
-        return max(SHARD_ROWS, min(MOST_ROWS, rows // SHARD_ROWS * SHARD_ROWS))
+        return max(BLOCK_ROWS, min(MOST_ROWS, rows // BLOCK_ROWS * BLOCK_ROWS))
 
     def map(
         self,
@@ -160,7 +160,7 @@ class Chunks(ChunkSource):
             columns += [*self._decisions, *self._weights]
 
         def work(task: Task) -> list[Answer]:
-            return [function(self._chunk(block, wanted, signals is None)) for block in task()]
+            return [function(self._chunk(piece, wanted, signals is None)) for piece in task()]
 
         tasks = self._table.tasks(columns, self.chunk_rows(n_jobs))
         for answers in in_order(work, tasks, n_jobs):
@@ -181,39 +181,39 @@ class Chunks(ChunkSource):
     def read(self, task: Task) -> list[Chunk]:
         """Return the chunks that one task of a source makes."""
         wanted = tuple(range(len(self._signals)))
-        return [self._chunk(block, wanted, True) for block in task()]
+        return [self._chunk(piece, wanted, True) for piece in task()]
 
-    def _chunk(self, block: Block, wanted: tuple[int, ...], whole: bool) -> Chunk:
-        """Return a block as matrices, checked."""
+    def _chunk(self, piece: Piece, wanted: tuple[int, ...], whole: bool) -> Chunk:
+        """Return a piece as matrices, checked."""
         problems, ends = Problems(), (len(wanted), len(wanted) + len(self._decisions))
         names = (tuple(self.names.signals[j] for j in wanted), self.names.decisions)
-        _refuse_nested(block, [*names[0], *names[1], "weights"])
-        S = self._matrix(block, slice(0, ends[0]), "signals", names[0], problems)
+        _refuse_nested(piece, [*names[0], *names[1], "weights"])
+        S = self._matrix(piece, slice(0, ends[0]), "signals", names[0], problems)
         if len(wanted) < len(self._signals):
-            read, S = S, np.zeros((block.n_rows, len(self._signals)), self._dtype, order="F")
+            read, S = S, np.zeros((piece.n_rows, len(self._signals)), self._dtype, order="F")
             S[:, list(wanted)] = read
-        X = np.broadcast_to(np.zeros(1, self._dtype), (block.n_rows, len(self._decisions)))
-        weights = np.ones(block.n_rows)
+        X = np.broadcast_to(np.zeros(1, self._dtype), (piece.n_rows, len(self._decisions)))
+        weights = np.ones(piece.n_rows)
         if whole:
-            X = self._matrix(block, slice(*ends), "decisions", names[1], problems)
+            X = self._matrix(piece, slice(*ends), "decisions", names[1], problems)
         if whole and self._weights:
             label = self._table.labels[self._weights[0]]
-            table = self._matrix(block, slice(ends[1], None), "weights", (label,), problems)
+            table = self._matrix(piece, slice(ends[1], None), "weights", (label,), problems)
             weights = table[:, 0].astype(np.float64)
             if len(wrong := np.flatnonzero(weights < 0.0)):
-                row = row_number(block.row + wrong[0])
+                row = row_number(piece.row + wrong[0])
                 problems.add(f"weights: {weights[wrong[0]]} in row {row}; they are not negative")
-        problems.raise_if_any(DataError, block.place)
-        return Chunk(S, X, weights, block.first, block.place)
+        problems.raise_if_any(DataError, piece.place)
+        return Chunk(S, X, weights, piece.first, piece.place)
 
     def _matrix(
-        self, block: Block, part: slice, name: str, names: Sequence[str], problems: Problems
+        self, piece: Piece, part: slice, name: str, names: Sequence[str], problems: Problems
     ) -> NDArray[Any]:
         """Put columns side by side; add to ``problems`` the values that are wrong, by row."""
-        columns = block.columns[part]
+        columns = piece.columns[part]
         allow_nan = name == "decisions"
         if all(column.dtype.kind in "biuf" for column in columns):
-            table = np.empty((block.n_rows, len(columns)), self._dtype, order="F")
+            table = np.empty((piece.n_rows, len(columns)), self._dtype, order="F")
             with np.errstate(over="ignore"):  # of numbers beyond single precision
                 for j, column in enumerate(columns):
                     table[:, j] = column
@@ -228,7 +228,7 @@ class Chunks(ChunkSource):
             problems=problems,
             allow_nan=allow_nan,
             columns=names,
-            first_row=block.row,
+            first_row=piece.row,
         )
         return table if found is None else found.astype(self._dtype)
 
@@ -240,11 +240,11 @@ class Chunks(ChunkSource):
         return f"Chunks({', '.join(parts)})"
 
 
-def _refuse_nested(block: Block, names: Sequence[str]) -> None:
+def _refuse_nested(piece: Piece, names: Sequence[str]) -> None:
     """Refuse columns whose rows hold several values each, whatever the source is."""
-    for name, column in zip(names, block.columns, strict=False):
+    for name, column in zip(names, piece.columns, strict=False):
         if column.ndim != 1:
-            raise DataError(f"{block.place}: column {name!r} holds several values in a row")
+            raise DataError(f"{piece.place}: column {name!r} holds several values in a row")
 
 
 class _Named(TableSource):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc
 
-from feaslearn.data.shard import Shard
+from feaslearn.data.block import Block
 from feaslearn.tolerances import LSTSQ_TOL, SAME_TOL
 
 Array = NDArray[np.float64]
@@ -80,7 +80,7 @@ def outliers(
     return Outliers(np.flatnonzero(beyond), float(times[beyond].min()))
 
 
-def outlying_decisions(rows: Shard) -> Outliers | None:
+def outlying_decisions(rows: Block) -> Outliers | None:
     """Return the samples whose decisions are outliers, None where there are none.
 
     Samples whose features are as far from those of others are not judged: their decisions may well
@@ -118,7 +118,7 @@ def _leverage(features: Array) -> Array:
     return np.asarray(np.maximum(1.0, times.max(axis=1)))
 
 
-def _explained(rows: Shard) -> bool:
+def _explained(rows: Block) -> bool:
     """Say whether features and costs explain some of the decisions, by an F-test of all of them."""
     lengths = np.linalg.norm(rows.costs, axis=1, keepdims=True)
     inputs = np.hstack([rows.features[:, 1:], rows.costs / np.where(lengths > 0.0, lengths, 1.0)])

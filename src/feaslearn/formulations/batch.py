@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.formulations.complementarity import Kind, OptimalMultipliers, complementary
 from feaslearn.formulations.program import (
@@ -29,8 +29,8 @@ from feaslearn.tolerances import SUM_ROUNDING
 Array = NDArray[np.float64]
 
 
-def losses_by_program(loss: Loss, hypothesis: MapHypothesis, theta: Array, shard: Shard) -> Array:
-    """Return the loss of every row of a shard, each by its own convex program.
+def losses_by_program(loss: Loss, hypothesis: MapHypothesis, theta: Array, block: Block) -> Array:
+    """Return the loss of every row of a block, each by its own convex program.
 
     Slow (milliseconds a row) and obviously right: what the fast losses are held against.
 
@@ -42,7 +42,7 @@ def losses_by_program(loss: Loss, hypothesis: MapHypothesis, theta: Array, shard
         Class of regions.
     theta : ndarray
         Parameters.
-    shard : Shard
+    block : Block
         The samples; weights are not used.
 
     Returns
@@ -54,22 +54,22 @@ def losses_by_program(loss: Loss, hypothesis: MapHypothesis, theta: Array, shard
     --------
     >>> import numpy as np
     >>> from feaslearn import Affine, Predictability, Simplex
-    >>> from feaslearn.data import Shard
+    >>> from feaslearn.data import Block
     >>> from feaslearn.formulations import losses_by_program
-    >>> shard = Shard(np.ones((1, 1)), np.array([[0.2, 0.8]]), np.array([[0.0, 1.0]]), np.ones(1))
-    >>> losses_by_program(Predictability(), Affine(Simplex(2)), np.eye(2).ravel(), shard).round(6)
+    >>> block = Block(np.ones((1, 1)), np.array([[0.2, 0.8]]), np.array([[0.0, 1.0]]), np.ones(1))
+    >>> losses_by_program(Predictability(), Affine(Simplex(2)), np.eye(2).ravel(), block).round(6)
     array([2.])
     """
-    n, costs = shard.decisions.shape[1], shard.costs
+    n, costs = block.decisions.shape[1], block.costs
     if isinstance(loss, Suboptimality) and loss.normalize_cost:
         lengths = np.linalg.norm(costs, axis=1, keepdims=True)
         costs = np.divide(costs, lengths, out=np.zeros_like(costs), where=lengths > 0.0)
     values, program, compiled = np.empty(len(costs)), None, None
-    for i, phi in enumerate(shard.features):
+    for i, phi in enumerate(block.features):
         image = hypothesis.image(theta, phi, n)
         if program is None or image.primitive is not compiled:
             program, compiled = _program(loss, image.primitive, n), image.primitive
-        values[i] = program.solve(image.matrix, image.offset, costs[i], shard.decisions[i]).value
+        values[i] = program.solve(image.matrix, image.offset, costs[i], block.decisions[i]).value
     return values
 
 

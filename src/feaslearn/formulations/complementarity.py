@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.formulations.program import (
     CONIC,
@@ -198,7 +198,7 @@ def complementary(
 
 
 def least_binary_loss(
-    primitive: PrimitiveSet, shard: Shard, norm: str = "l1", margin: float = 1.0
+    primitive: PrimitiveSet, block: Block, norm: str = "l1", margin: float = 1.0
 ) -> float:
     r"""Return the least training loss of predictability for binary latent points.
 
@@ -216,7 +216,7 @@ def least_binary_loss(
     ----------
     primitive : PrimitiveSet
         The set; its vertices are the points, whether it is binary or not.
-    shard : Shard
+    block : Block
         The samples; every decision observed.
     norm : {"l1", "linf"}, default="l1"
         Norm of the distances.
@@ -233,26 +233,26 @@ def least_binary_loss(
     --------
     >>> import numpy as np
     >>> from feaslearn import Simplex
-    >>> from feaslearn.data import Shard
+    >>> from feaslearn.data import Block
     >>> from feaslearn.formulations import least_binary_loss
     >>> costs, decisions = np.array([[1.0], [-1.0], [-1.0]]), np.array([[0.0], [2.0], [3.0]])
-    >>> shard = Shard(np.ones((3, 1)), costs, decisions, np.full(3, 1 / 3))
-    >>> round(least_binary_loss(Simplex(2, binary=True), shard), 6)
+    >>> block = Block(np.ones((3, 1)), costs, decisions, np.full(3, 1 / 3))
+    >>> round(least_binary_loss(Simplex(2, binary=True), block), 6)
     0.333333
     """
     if norm not in ("l1", "linf"):
         raise UnsupportedError(f"norm={norm!r} is not linear; use 'l1' or 'linf'")
-    if np.isnan(shard.decisions).any():
+    if np.isnan(block.decisions).any():
         raise DataError("least_binary_loss needs every decision observed")
     cp = load_cvxpy()
-    points, (N, n), k = primitive.vertices(), shard.decisions.shape, shard.features.shape[1]
-    low, high = shard.decisions.min(axis=0), shard.decisions.max(axis=0)
+    points, (N, n), k = primitive.vertices(), block.decisions.shape, block.features.shape[1]
+    low, high = block.decisions.min(axis=0), block.decisions.max(axis=0)
     low, high = low - margin * (high - low), high + margin * (high - low)
     maps = [cp.Variable((n, points.shape[1])) for _ in range(k)]
     offset = cp.Variable((n, k))
     taken, errors = cp.Variable((N, len(points)), boolean=True), cp.Variable((N, n), nonneg=True)
     rows = [cp.sum(taken, axis=1) == 1]
-    for i, (phi, c, x, _) in enumerate(zip(*shard, strict=True)):
+    for i, (phi, c, x, _) in enumerate(zip(*block, strict=True)):
         A = sum(phi[j] * maps[j] for j in range(k))
         images = [A @ w + offset @ phi for w in points]
         for m, image in enumerate(images):
@@ -265,7 +265,7 @@ def least_binary_loss(
                 if j != m
             ]
     sizes = cp.sum(errors, axis=1) if norm == "l1" else cp.max(errors, axis=1)
-    problem = cp.Problem(cp.Minimize(shard.weights @ sizes), rows)
+    problem = cp.Problem(cp.Minimize(block.weights @ sizes), rows)
     with np.errstate(invalid="ignore"):
         # CVXPY multiplies the bounds of unknowns without any by zero on its way.
         solve(problem, "binary latent", HIGHS)

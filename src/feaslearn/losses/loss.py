@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
@@ -45,29 +45,29 @@ class Loss(BaseEstimator, ABC):
     squared: bool = True
 
     @abstractmethod
-    def rows(self, hypothesis: MapHypothesis, theta: Array, shard: Shard) -> RowLosses:
-        """Return the loss of every row of a shard with the gradient of their weighted sum."""
+    def rows(self, hypothesis: MapHypothesis, theta: Array, block: Block) -> RowLosses:
+        """Return the loss of every row of a block with the gradient of their weighted sum."""
 
-    def samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
-        """Return the loss of every row of a shard."""
+    def samples(self, hypothesis: Hypothesis, theta: Array, block: Block) -> Array:
+        """Return the loss of every row of a block."""
         if isinstance(hypothesis, MapHypothesis):
-            return self.rows(hypothesis, theta, shard).values
-        return self.general_samples(hypothesis, theta, shard)
+            return self.rows(hypothesis, theta, block).values
+        return self.general_samples(hypothesis, theta, block)
 
     @abstractmethod
-    def general_samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
+    def general_samples(self, hypothesis: Hypothesis, theta: Array, block: Block) -> Array:
         """Return the loss of every row for a hypothesis that is not one affine map."""
 
     def value_and_gradient(
-        self, hypothesis: MapHypothesis, theta: Array, shard: Shard
+        self, hypothesis: MapHypothesis, theta: Array, block: Block
     ) -> tuple[float, Array]:
-        """Return the weighted sum over a shard and its gradient in theta.
+        """Return the weighted sum over a block and its gradient in theta.
 
         Losses of unbounded or tied rows are treated as in `rows`; rows add up, so sums over
-        shards of any split agree.
+        blocks of any split agree.
         """
-        values, _, gradient = self.rows(hypothesis, theta, shard)
-        return float(shard.weights @ values), hypothesis.pull_back(gradient)
+        values, _, gradient = self.rows(hypothesis, theta, block)
+        return float(block.weights @ values), hypothesis.pull_back(gradient)
 
     def norm_code(self) -> int:
         """Return the number the kernels know this norm by; refuse an unknown one."""
@@ -126,9 +126,9 @@ class ResidualLoss(Loss):
     def slopes(self, residuals: Array) -> Array:
         """Return the derivative of f in each row of residuals, (N, n)."""
 
-    def rows(self, hypothesis: MapHypothesis, theta: Array, shard: Shard) -> RowLosses:
+    def rows(self, hypothesis: MapHypothesis, theta: Array, block: Block) -> RowLosses:
         """Return the loss of every row with the gradient of the weighted sum."""
-        features, costs, decisions, weights = shard
+        features, costs, decisions, weights = block
         n, k = decisions.shape[1], features.shape[1]
         primitive, maps = hypothesis.latent(n), hypothesis.maps(theta, n, k)
         A, b = maps.at(features)
@@ -145,11 +145,11 @@ class ResidualLoss(Loss):
         gradient = Maps(in_A, features.T @ steps)
         return RowLosses(self.lengths(residuals), primitive.tied(latent_costs), gradient)
 
-    def samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
+    def samples(self, hypothesis: Hypothesis, theta: Array, block: Block) -> Array:
         """Return the loss of every row."""
-        return self.general_samples(hypothesis, theta, shard)
+        return self.general_samples(hypothesis, theta, block)
 
-    def general_samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
+    def general_samples(self, hypothesis: Hypothesis, theta: Array, block: Block) -> Array:
         """Return the loss of every row, for any hypothesis."""
-        found = hypothesis.predict(theta, shard.features, shard.costs)
-        return self.lengths(np.nan_to_num(found - shard.decisions))
+        found = hypothesis.predict(theta, block.features, block.costs)
+        return self.lengths(np.nan_to_num(found - block.decisions))

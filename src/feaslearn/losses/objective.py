@@ -1,4 +1,4 @@
-"""The training objective: a weighted sum over shards of samples."""
+"""The training objective: a weighted sum over blocks of samples."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, ShardSource, TableShards, shards_of
+from feaslearn.data import Block, BlockSource, TableBlocks, as_blocks
+from feaslearn.data.block_source import plus
 from feaslearn.data.chunk_source import in_order
-from feaslearn.data.shard_source import plus
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, known_shape, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -28,9 +28,9 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Objective:
-    r"""The objective :math:`\sum_i w_i \ell_\theta(x_i, s_i)` over shards of samples.
+    r"""The objective :math:`\sum_i w_i \ell_\theta(x_i, s_i)` over blocks of samples.
 
-    Shards have a fixed size and are added in their order, so the value is the same for any
+    Blocks have a fixed size and are added in their order, so the value is the same for any
     number of threads.
 
     Parameters
@@ -39,7 +39,7 @@ class Objective:
         Loss of a sample.
     hypothesis : Hypothesis
         Class of regions.
-    shards : sequence of Shard or ShardSource
+    samples : sequence of Block or BlockSource
         The samples, in memory or read again for each sum.
     n_jobs : int, default=1
         Threads; kernels release the GIL.
@@ -51,15 +51,15 @@ class Objective:
 
     loss: Loss
     hypothesis: Hypothesis
-    shards: Sequence[Shard] | ShardSource
+    samples: Sequence[Block] | BlockSource
     n_jobs: int = 1
     run: Run = field(default_factory=Run, repr=False, compare=False)
     drawn: bool = field(default=False, repr=False, compare=False)
 
     @property
-    def first(self) -> Shard:
+    def first(self) -> Block:
         """Some of the samples."""
-        return self.shards.first if isinstance(self.shards, ShardSource) else self.shards[0]
+        return self.samples.first if isinstance(self.samples, BlockSource) else self.samples[0]
 
     @property
     def n_decisions(self) -> int:
@@ -74,18 +74,18 @@ class Objective:
     @property
     def n_samples(self) -> int:
         """Number of samples."""
-        if isinstance(self.shards, ShardSource):
-            return self.shards.survey().n_samples
-        return shards_of(self.shards).n_rows or 0
+        if isinstance(self.samples, BlockSource):
+            return self.samples.survey().n_samples
+        return as_blocks(self.samples).n_rows or 0
 
     @property
     def n_observed(self) -> int:
         """Number of decisions that were observed."""
-        if isinstance(self.shards, ShardSource):
-            return int(self.shards.survey().observed.sum())
-        if isinstance(self.shards, TableShards):
-            return self.shards.n_observed
-        return sum(int((~np.isnan(shard.decisions)).sum()) for shard in self.shards)
+        if isinstance(self.samples, BlockSource):
+            return int(self.samples.survey().observed.sum())
+        if isinstance(self.samples, TableBlocks):
+            return self.samples.n_observed
+        return sum(int((~np.isnan(block.decisions)).sum()) for block in self.samples)
 
     @property
     def size(self) -> int:
@@ -120,32 +120,32 @@ class Objective:
         shape = self.known
         if shape is None:
             return self
-        rows = self.changed(partial(_learned_rows, shape)).shards
-        return replace(self, hypothesis=without_known(self.hypothesis), shards=rows)
+        rows = self.changed(partial(_learned_rows, shape)).samples
+        return replace(self, hypothesis=without_known(self.hypothesis), samples=rows)
 
-    def changed(self, function: Callable[[Shard], Shard]) -> Objective:
-        """Return the objective of shards that ``function`` makes of these.
+    def changed(self, function: Callable[[Block], Block]) -> Objective:
+        """Return the objective of blocks that ``function`` makes of these.
 
         In memory they are made once, for the many passes of a search; but not of numbers of single
         precision, which would take twice the memory.
         """
-        if isinstance(self.shards, ShardSource) or (
-            isinstance(self.shards, TableShards) and self.shards.single
+        if isinstance(self.samples, BlockSource) or (
+            isinstance(self.samples, TableBlocks) and self.samples.single
         ):
-            return replace(self, shards=self.shards.apply(function))
-        return replace(self, shards=[function(shard) for shard in self.shards])
+            return replace(self, samples=self.samples.apply(function))
+        return replace(self, samples=[function(block) for block in self.samples])
 
     def normalized(self) -> Objective:
         """Return the objective with weights that add up to one; in memory, they already do."""
-        if isinstance(self.shards, ShardSource):
-            return replace(self, shards=self.shards.normalized())
+        if isinstance(self.samples, BlockSource):
+            return replace(self, samples=self.samples.normalized())
         return self
 
-    def whole(self) -> Shard:
-        """Return all samples as one shard."""
-        if isinstance(self.shards, TableShards):
-            return self.shards.whole()
-        return Shard(*(np.concatenate(parts) for parts in zip(*self.shards, strict=True)))
+    def whole(self) -> Block:
+        """Return all samples as one block."""
+        if isinstance(self.samples, TableBlocks):
+            return self.samples.whole()
+        return Block(*(np.concatenate(parts) for parts in zip(*self.samples, strict=True)))
 
     def maps(self) -> MapHypothesis:
         """Return the hypothesis, which must be an affine image of one primitive set."""
@@ -157,8 +157,8 @@ class Objective:
         """Return the objective alone, for any hypothesis."""
         loss, hypothesis = self.loss, self.hypothesis
 
-        def one(shard: Shard) -> float:
-            return float(shard.weights @ loss.samples(hypothesis, theta, shard))
+        def one(block: Block) -> float:
+            return float(block.weights @ loss.samples(hypothesis, theta, block))
 
         return self.total(one)
 
@@ -166,46 +166,46 @@ class Objective:
         """Return what ``function`` makes of each item, in order, on as many threads as allowed."""
         return list(in_order(function, items, min(self.n_jobs, len(items))))
 
-    def each_shard(self, function: Callable[[Shard], Answer]) -> list[Answer]:
-        """Return what ``function`` makes of each shard, in order: one pass over the samples."""
+    def each_block(self, function: Callable[[Block], Answer]) -> list[Answer]:
+        """Return what ``function`` makes of each block, in order: one pass over the samples."""
         return list(self._answers(function, added=False))
 
-    def total(self, function: Callable[[Shard], Answer]) -> Answer:
-        """Return the sum of what ``function`` makes of each shard, in order: one pass.
+    def total(self, function: Callable[[Block], Answer]) -> Answer:
+        """Return the sum of what ``function`` makes of each block, in order: one pass.
 
         Numbers, arrays, or tuples of them are added up as they come.
         """
         total: Answer = reduce(plus, self._answers(function, added=True))
         return total
 
-    def _answers(self, function: Callable[[Shard], Answer], added: bool) -> Iterator[Answer]:
+    def _answers(self, function: Callable[[Block], Answer], added: bool) -> Iterator[Answer]:
         n_jobs = self.n_jobs
-        if isinstance(self.shards, ShardSource):
-            return self.shards.map(_OfShard(function), n_jobs, added=added)
-        if isinstance(self.shards, TableShards):
-            return self.shards.map(_OfShard(function), n_jobs)
-        return in_order(function, self.shards, min(n_jobs, len(self.shards)))
+        if isinstance(self.samples, BlockSource):
+            return self.samples.map(_OfBlock(function), n_jobs, added=added)
+        if isinstance(self.samples, TableBlocks):
+            return self.samples.map(_OfBlock(function), n_jobs)
+        return in_order(function, self.samples, min(n_jobs, len(self.samples)))
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """Return the objective and its gradient."""
         loss, hypothesis = self.loss, self.maps()
 
-        def one(shard: Shard) -> tuple[float, Array]:
-            return loss.value_and_gradient(hypothesis, theta, shard)
+        def one(block: Block) -> tuple[float, Array]:
+            return loss.value_and_gradient(hypothesis, theta, block)
 
         return self.total(one)
 
 
-class _OfShard:
+class _OfBlock:
     """Leaves out the numbers of the rows; an object, so that it can be sent."""
 
-    def __init__(self, function: Callable[[Shard], Any]) -> None:
+    def __init__(self, function: Callable[[Block], Any]) -> None:
         self._function = function
 
-    def __call__(self, shard: Shard, _: NDArray[np.intp]) -> Any:
-        return self._function(shard)
+    def __call__(self, block: Block, _: NDArray[np.intp]) -> Any:
+        return self._function(block)
 
 
-def _learned_rows(shape: KnownShape, shard: Shard) -> Shard:
-    features, known = shape.split(shard.features)
-    return shard._replace(features=features, costs=known.inner_costs(shard.costs))
+def _learned_rows(shape: KnownShape, block: Block) -> Block:
+    features, known = shape.split(block.features)
+    return block._replace(features=features, costs=known.inner_costs(block.costs))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.kernels.predictability import (
@@ -48,9 +48,9 @@ class Predictability(Loss):
     --------
     >>> import numpy as np
     >>> from feaslearn import Affine, Predictability, Simplex
-    >>> from feaslearn.data import Shard
-    >>> shard = Shard(np.ones((1, 1)), np.array([[0.2, 0.8]]), np.array([[0.0, 1.0]]), np.ones(1))
-    >>> Predictability().samples(Affine(Simplex(2)), np.eye(2).ravel(), shard)
+    >>> from feaslearn.data import Block
+    >>> block = Block(np.ones((1, 1)), np.array([[0.2, 0.8]]), np.array([[0.0, 1.0]]), np.ones(1))
+    >>> Predictability().samples(Affine(Simplex(2)), np.eye(2).ravel(), block)
     array([2.])
     """
 
@@ -58,43 +58,43 @@ class Predictability(Loss):
         self.norm = norm
         self.squared = squared
 
-    def rows(self, hypothesis: MapHypothesis, theta: Array, shard: Shard) -> RowLosses:
-        """Return the loss of every row of a shard with the gradient of their weighted sum."""
-        n, k = shard.decisions.shape[1], shard.features.shape[1]
+    def rows(self, hypothesis: MapHypothesis, theta: Array, block: Block) -> RowLosses:
+        """Return the loss of every row of a block with the gradient of their weighted sum."""
+        n, k = block.decisions.shape[1], block.features.shape[1]
         primitive, maps = hypothesis.latent(n), hypothesis.maps(theta, n, k)
-        values = np.empty(len(shard.features))
+        values = np.empty(len(block.features))
         states = np.full(len(values), UNSERVED, dtype=np.int8)
         gradient = no_gradient(maps)
         code = primitive.code()
         if code is not None:
-            self._by_kernel(code, maps, shard, values, states, gradient)
+            self._by_kernel(code, maps, block, values, states, gradient)
         for i in np.flatnonzero(states == UNSERVED):
-            values[i], tied = self._solve_row(primitive, maps, shard, i, gradient)
+            values[i], tied = self._solve_row(primitive, maps, block, i, gradient)
             states[i] = UNSERVED if tied else UNIQUE
         return RowLosses(values, states != UNIQUE, gradient)
 
-    def samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
-        """Return the loss of every row of a shard.
+    def samples(self, hypothesis: Hypothesis, theta: Array, block: Block) -> Array:
+        """Return the loss of every row of a block.
 
         That of a decision is enough where it is the only one of least cost.
         """
         found = None
         if isinstance(hypothesis, MapHypothesis):
-            found = hypothesis.solve_coded(theta, shard.features, shard.costs)
+            found = hypothesis.solve_coded(theta, block.features, block.costs)
         if found is None:
-            return super().samples(hypothesis, theta, shard)
+            return super().samples(hypothesis, theta, block)
         decisions, tied = found
-        seen = ~np.isnan(shard.decisions)
-        values = self.lengths(np.where(seen, decisions - shard.decisions, 0.0))
+        seen = ~np.isnan(block.decisions)
+        values = self.lengths(np.where(seen, decisions - block.decisions, 0.0))
         if tied.any():
-            values[tied] = super().samples(hypothesis, theta, shard.rows(tied))
+            values[tied] = super().samples(hypothesis, theta, block.rows(tied))
         return values
 
     def _by_kernel(
         self,
         code: SetCode,
         maps: Maps,
-        shard: Shard,
+        block: Block,
         values: Array,
         states: NDArray[np.int8],
         gradient: Maps,
@@ -104,18 +104,18 @@ class Predictability(Loss):
         rest = np.ones(len(values), dtype=bool)
         if is_simplex(code):
             unique = np.empty(len(values), dtype=bool)
-            column_losses(*maps, *shard, TIE_TOL, norm, values, unique, *gradient)
+            column_losses(*maps, *block, TIE_TOL, norm, values, unique, *gradient)
             states[unique], rest = UNIQUE, ~unique
         if rest.any():
-            part = shard if rest.all() else shard.rows(rest)
+            part = block if rest.all() else block.rows(rest)
             found, met = np.empty(len(part.weights)), np.empty(len(part.weights), dtype=np.int8)
             faces = norm < L1 and AffineImage.kernel_serves(code)
             predictability_rows(code, *maps, *part, TIE_TOL, norm, faces, found, met, *gradient)
             values[rest], states[rest] = found, met
 
-    def general_samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
+    def general_samples(self, hypothesis: Hypothesis, theta: Array, block: Block) -> Array:
         """Return the distance to the decision, and to the whole optimal face where there is one."""
-        features, costs, decisions, _ = shard
+        features, costs, decisions, _ = block
         (best, _), tied = hypothesis.solve_tied(theta, features, costs)
         values = self.lengths(np.nan_to_num(best - decisions))
         for i in np.flatnonzero(tied):
@@ -124,10 +124,10 @@ class Predictability(Loss):
         return values
 
     def _solve_row(
-        self, primitive: PrimitiveSet, maps: Maps, shard: Shard, i: np.intp, gradient: Maps
+        self, primitive: PrimitiveSet, maps: Maps, block: Block, i: np.intp, gradient: Maps
     ) -> tuple[float, bool]:
         """Measure the distance to one optimal face with a solver; add to the gradient."""
-        phi, c, x = shard.features[i], shard.costs[i], shard.decisions[i]
+        phi, c, x = block.features[i], block.costs[i], block.decisions[i]
         (A,), (b,) = maps.at(phi[None, :])
         q = A.T @ c
         rounding = SUM_ROUNDING * float(np.abs(phi) @ np.abs(maps.A).max(axis=2) @ np.abs(c))
@@ -136,7 +136,7 @@ class Predictability(Loss):
         optimal = AffineImage(face.primitive, A @ face.matrix, A @ face.offset + b)
         w, slope = optimal.nearest(x, self.norm)
         value, slope = self.measure(np.nan_to_num(optimal.at(w) - x), slope)
-        step = shard.weights[i] * slope
+        step = block.weights[i] * slope
         z = face.matrix @ w + face.offset
         gradient.A[...] += phi[:, None, None] * np.outer(step, z)
         gradient.b[...] += np.outer(phi, step)

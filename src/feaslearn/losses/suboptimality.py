@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.kernels.predictability import L1, suboptimality_rows
@@ -48,9 +48,9 @@ class Suboptimality(Loss):
     --------
     >>> import numpy as np
     >>> from feaslearn import Affine, Simplex, Suboptimality
-    >>> from feaslearn.data import Shard
-    >>> shard = Shard(np.ones((1, 1)), np.array([[0.0, 2.0]]), np.array([[0.0, 1.0]]), np.ones(1))
-    >>> Suboptimality().samples(Affine(Simplex(2)), np.eye(2).ravel(), shard)
+    >>> from feaslearn.data import Block
+    >>> block = Block(np.ones((1, 1)), np.array([[0.0, 2.0]]), np.array([[0.0, 1.0]]), np.ones(1))
+    >>> Suboptimality().samples(Affine(Simplex(2)), np.eye(2).ravel(), block)
     array([1.])
     """
 
@@ -61,23 +61,23 @@ class Suboptimality(Loss):
         self.squared = squared
         self.normalize_cost = normalize_cost
 
-    def rows(self, hypothesis: MapHypothesis, theta: Array, shard: Shard) -> RowLosses:
-        """Return the loss of every row of a shard with the gradient of their weighted sum."""
-        n, k = shard.decisions.shape[1], shard.features.shape[1]
+    def rows(self, hypothesis: MapHypothesis, theta: Array, block: Block) -> RowLosses:
+        """Return the loss of every row of a block with the gradient of their weighted sum."""
+        n, k = block.decisions.shape[1], block.features.shape[1]
         primitive, maps = hypothesis.latent(n), hypothesis.maps(theta, n, k)
-        shard = shard._replace(costs=self.unit_costs(shard.costs))
-        values = np.empty(len(shard.features))
+        block = block._replace(costs=self.unit_costs(block.costs))
+        values = np.empty(len(block.features))
         gradient = no_gradient(maps)
         code = primitive.code()
         served: NDArray[np.bool_] = np.zeros(len(values), dtype=bool)
         if code is not None and AffineImage.kernel_serves(code) and self.norm_code() < L1:
-            served = np.asarray(~np.isnan(shard.decisions).any(axis=1))
-            part = shard if served.all() else shard.rows(served)
+            served = np.asarray(~np.isnan(block.decisions).any(axis=1))
+            part = block if served.all() else block.rows(served)
             found = np.empty(len(part.features))
             suboptimality_rows(code, *maps, *part, self.norm_code(), found, *gradient)
             values[served] = found
         for i in np.flatnonzero(~served):
-            values[i] = self._solve_row(primitive, maps, shard, i, gradient)
+            values[i] = self._solve_row(primitive, maps, block, i, gradient)
         return RowLosses(values, np.zeros(len(values), dtype=bool), gradient)
 
     def unit_costs(self, costs: Array) -> Array:
@@ -87,24 +87,24 @@ class Suboptimality(Loss):
         lengths = np.linalg.norm(costs, axis=1, keepdims=True)
         return np.ascontiguousarray(costs / np.where(lengths > 0.0, lengths, 1.0))
 
-    def general_samples(self, hypothesis: Hypothesis, theta: Array, shard: Shard) -> Array:
+    def general_samples(self, hypothesis: Hypothesis, theta: Array, block: Block) -> Array:
         """Return the loss of every row by a conic program over its region."""
-        n = shard.decisions.shape[1]
-        costs = self.unit_costs(shard.costs)
+        n = block.decisions.shape[1]
+        costs = self.unit_costs(block.costs)
         values = np.empty(len(costs))
-        alone = Shard(np.ones((1, 1)), costs, shard.decisions, np.ones(1))
-        for i, phi in enumerate(shard.features):
+        alone = Block(np.ones((1, 1)), costs, block.decisions, np.ones(1))
+        for i, phi in enumerate(block.features):
             image = hypothesis.image(theta, phi, n)
             maps = Maps(image.matrix[None], image.offset[None])
-            row = alone._replace(costs=costs[i : i + 1], decisions=shard.decisions[i : i + 1])
+            row = alone._replace(costs=costs[i : i + 1], decisions=block.decisions[i : i + 1])
             values[i] = self._solve_row(image.primitive, maps, row, np.intp(0), no_gradient(maps))
         return values
 
     def _solve_row(
-        self, primitive: PrimitiveSet, maps: Maps, shard: Shard, i: np.intp, gradient: Maps
+        self, primitive: PrimitiveSet, maps: Maps, block: Block, i: np.intp, gradient: Maps
     ) -> float:
         """Find g and J of one row, with the help of a solver; add to the gradient."""
-        phi, c, x = shard.features[i], shard.costs[i], shard.decisions[i]
+        phi, c, x = block.features[i], block.costs[i], block.decisions[i]
         (A,), (b,) = maps.at(phi[None, :])
         target = x - b
         best = primitive.argmin(A.T @ c)
@@ -118,7 +118,7 @@ class Suboptimality(Loss):
             slope = self._joined(A @ z - target, slope, max(c @ target - least, 0.0))
         excess = max(c @ target - least, 0.0)
         value, slope = self.measure(np.append(A @ z - target, excess), slope)
-        step, price = shard.weights[i] * slope[:-1], shard.weights[i] * slope[-1]
+        step, price = block.weights[i] * slope[:-1], block.weights[i] * slope[-1]
         in_A = np.outer(step, z) - price * np.outer(c, best)
         gradient.A[...] += phi[:, None, None] * in_A
         gradient.b[...] += np.outer(phi, step - price * c)

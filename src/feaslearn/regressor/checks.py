@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.costs import AffineCost, FunctionCost, ResolvedCost, resolve_cost
-from feaslearn.data import Shard, TableShards, as_matrix, column_names
+from feaslearn.data import Block, TableBlocks, as_matrix, column_names
 from feaslearn.data.checks import column_ends, counting
 from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
 from feaslearn.features import FeatureMap, fit_features
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-#: Tables with more samples are read in shards; chunks with as few are read into memory.
+#: Tables with more samples are read in blocks; chunks with as few are read into memory.
 FEW_ROWS = 20_000
 #: Samples that a message names.
 NAMED = 5
@@ -45,7 +45,7 @@ class FitData(NamedTuple):
     stood in the data as given; None where these are all.
     """
 
-    rows: TableShards
+    rows: TableBlocks
     features: FeatureMap
     cost: ResolvedCost | None
     loss: Loss
@@ -55,9 +55,9 @@ class FitData(NamedTuple):
     warnings: tuple[str, ...] = ()
     numbers: NDArray[np.intp] | None = None
 
-    def minimized(self, maximises: bool) -> TableShards:
+    def minimized(self, maximises: bool) -> TableBlocks:
         """Return the rows with costs to be minimised."""
-        return self.rows.apply(Shard.negated) if maximises else self.rows
+        return self.rows.apply(Block.negated) if maximises else self.rows
 
 
 def check_fit(
@@ -67,7 +67,7 @@ def check_fit(
     problems = FitProblems()
     loss, random = check_parameters(model, problems)
     before = len(problems)
-    # Shards are made of the data as they are, but what is known and transformers want all at once.
+    # Blocks are made of the data as they are, but what is known and transformers want all at once.
     as_it_is = model.known is None and isinstance(model.features, str)
     signals = as_matrix(X, name="X", problems=problems, as_it_is=as_it_is)
     usable = signals if len(problems) == before else None
@@ -99,7 +99,7 @@ def check_fit(
         decisions, sample_weights, told = reconcile(known, limits, decisions, sample_weights, names)
     read = SampleReader(features, None if cost_matrix is not None else cost)
     table, numbers = _kept(signals, cost_matrix, decisions, sample_weights)
-    rows = _shards(table, read, None if known is None else known.at(table.features).columns())
+    rows = _blocks(table, read, None if known is None else known.at(table.features).columns())
     ends = column_ends(table.features)
     return FitData(rows, features, cost, loss, random, ends, known, told, numbers)
 
@@ -226,33 +226,33 @@ def _check_features(
 
 def _kept(
     signals: Array, costs: Array | None, decisions: Array, weights: Array
-) -> tuple[Shard, NDArray[np.intp] | None]:
+) -> tuple[Block, NDArray[np.intp] | None]:
     """Keep the rows that count: with a positive weight, and something observed; say which.
 
     Signals stand in the place of features; costs without columns are made when they are read.
     """
     if costs is None:
         costs = np.empty((len(signals), 0))
-    table, count = Shard(signals, costs, decisions, weights), counting(decisions, weights)
+    table, count = Block(signals, costs, decisions, weights), counting(decisions, weights)
     if count.all():
         return table, None
-    return Shard(*(array[count] for array in table)), np.flatnonzero(count)
+    return Block(*(array[count] for array in table)), np.flatnonzero(count)
 
 
-def _shards(table: Shard, read: SampleReader, known: Array | None) -> TableShards:
+def _blocks(table: Block, read: SampleReader, known: Array | None) -> TableBlocks:
     """Return the samples: of large tables, made when they are read."""
     weights = table.weights
     if weights.strides == (0,):
         table = table._replace(weights=np.broadcast_to(1.0 / len(weights), len(weights)))
     else:
         table = table._replace(weights=weights / weights.sum())
-    rows = TableShards(table, read)
+    rows = TableBlocks(table, read)
     if rows.n_rows > FEW_ROWS and known is None and read.features.transformer is None:
         return rows
     whole = rows.whole()
     if known is not None:
         whole = whole._replace(features=np.hstack([whole.features, known]))
-    return TableShards(whole)
+    return TableBlocks(whole)
 
 
 def _count(signals: Array | None, decisions: Array | None) -> int | None:

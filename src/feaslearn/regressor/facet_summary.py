@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import SolverError
 from feaslearn.hypotheses import Blend, Facets
 from feaslearn.hypotheses.facet_rows import FacetRows
@@ -56,7 +56,7 @@ def summarize(
 def facet_table(
     hypothesis: Hypothesis,
     theta: Array,
-    data: Shard,
+    data: Block,
     names: Sequence[str],
     terms: Sequence[str],
     others: Sequence[Array] = (),
@@ -71,7 +71,7 @@ def facet_table(
         What was fitted; of a blend, the facets of all its members are listed.
     theta : ndarray
         Its parameters.
-    data : Shard
+    data : Block
         The training data.
     names, terms : sequence of str
         Names of the decisions and of the features.
@@ -99,7 +99,7 @@ def facet_table(
     writer = _Writer(data, names, terms)
     step = -(-len(data.weights) // LOOKED_AT)
     if step > 1:
-        data = Shard(*(np.ascontiguousarray(part[::step]) for part in data))
+        data = Block(*(np.ascontiguousarray(part[::step]) for part in data))
         known = None if known is None else known.rows(slice(None, None, step))
     found = _merged(
         [facet for rows in regions for facet in _facets(rows, data, writer, known, error)]
@@ -117,7 +117,7 @@ def facet_table(
 
 def _facets(
     rows: FacetRows,
-    data: Shard,
+    data: Block,
     writer: _Writer,
     known: KnownLimits | None,
     error: float = 0.0,
@@ -202,7 +202,7 @@ def _same(facet: LearnedFacet, other: LearnedFacet) -> bool:
 class _Writer:
     """Writes rows in the user's names."""
 
-    def __init__(self, data: Shard, names: Sequence[str], terms: Sequence[str]) -> None:
+    def __init__(self, data: Block, names: Sequence[str], terms: Sequence[str]) -> None:
         self.names = names
         self.terms = ("", *terms[1:])
         spread = np.nanstd(data.decisions, axis=0)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses.constrained import Constrained, constrained, half_spaces_of
 from feaslearn.losses import Loss
@@ -122,8 +122,8 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         features, prices = read(self, X, costs)
         decisions = self._reader.decisions(y, len(features))
-        shard = Shard(features, prices, decisions, np.ones(len(features)))
-        return loss.samples(regions_of(self), self.theta_, shard)
+        block = Block(features, prices, decisions, np.ones(len(features)))
+        return loss.samples(regions_of(self), self.theta_, block)
 
     def score(
         self,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import DataError, FeaslearnError, Problems, SetError, UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
@@ -79,7 +79,7 @@ def check_combination(model: RegionRegressor, loss: Loss, n: int, problems: FitP
     with problems.taking():
         hypothesis.check(n)
     if isinstance(model.trainer, Trainer) and len(problems) == before:
-        empty = Shard(np.empty((0, 1)), np.empty((0, n)), np.empty((0, n)), np.empty(0))
+        empty = Block(np.empty((0, 1)), np.empty((0, n)), np.empty((0, n)), np.empty(0))
         with problems.taking():
             model.trainer.refuse(Objective(loss, with_size(hypothesis, 1), [empty]))
 

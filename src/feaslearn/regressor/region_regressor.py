@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from feaslearn.costs import CostSpecification
-from feaslearn.data import ChunkSource, Shard
+from feaslearn.data import Block, ChunkSource
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems, UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.known import Known
@@ -353,22 +353,22 @@ def follow(
     stream, seen = model.stream_, vars(model)["_seen"]
     if loss is None or stream is None:
         raise AssertionError("no loss or no stream although no problem was found")
-    shard, signals = _chunk(model, X, y, costs, sample_weight)
-    objective = Objective(loss, model.hypothesis_, [shard])
+    block, signals = _chunk(model, X, y, costs, sample_weight)
+    objective = Objective(loss, model.hypothesis_, [block])
     trainer.refuse(objective)
-    if not len(shard.weights):
+    if not len(block.weights):
         return Trained(model.theta_, model.result_, stream), seen
     with one_blas_thread():
-        trained = trainer.follow(objective, model.theta_, stream, shard)
+        trained = trainer.follow(objective, model.theta_, stream, block)
     drift = trained.stream.drift
     if drift is not None and drift.alarms != (stream.drift and stream.drift.alarms):
         warnings.warn(told_of_drift(drift), FeaslearnWarning, stacklevel=4)
-    return trained, look_on(seen, model.hypothesis_, trained.theta, shard, signals)
+    return trained, look_on(seen, model.hypothesis_, trained.theta, block, signals)
 
 
 def _chunk(
     model: RegionRegressor, X: Any, y: Any, costs: Any, sample_weight: Any
-) -> tuple[Shard, Array]:
+) -> tuple[Block, Array]:
     """Return the rows that count, and the signals of these rows."""
     features, prices = read(model, X, costs)
     signals = check_signals(model, X)
@@ -382,4 +382,4 @@ def _chunk(
     if sample_weight is not None:
         weights = np.asarray(sample_weight, dtype=np.float64)
     kept = (weights > 0.0) & ~np.isnan(decisions).all(axis=1)
-    return Shard(features, prices, decisions, weights).rows(kept), signals[kept]
+    return Block(features, prices, decisions, weights).rows(kept), signals[kept]

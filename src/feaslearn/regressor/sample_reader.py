@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.costs import ResolvedCost
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.features import FeatureMap
 
 Array = NDArray[np.float64]
@@ -29,7 +29,7 @@ class SampleReader:
     features: FeatureMap
     cost: ResolvedCost | None
 
-    def __call__(self, rows: Shard) -> Shard:
+    def __call__(self, rows: Block) -> Block:
         """Return samples whose signals stand in the place of features, in double precision."""
         signals, costs, decisions, weights = (
             # Kernels compile once more for arrays that cannot be written to.
@@ -39,8 +39,8 @@ class SampleReader:
         made = self.made(signals, decisions, weights)
         return made._replace(costs=costs) if costs.shape[1] else made
 
-    def made(self, signals: Array, decisions: Array, weights: Array) -> Shard:
+    def made(self, signals: Array, decisions: Array, weights: Array) -> Block:
         """Return samples with features and costs made of their signals."""
         columns = self.features.transform(signals)
         costs = np.zeros(decisions.shape) if self.cost is None else self.cost.evaluate(signals)
-        return Shard(columns, costs, decisions, weights)
+        return Block(columns, costs, decisions, weights)

@@ -12,10 +12,18 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from feaslearn.costs import ResolvedCost, resolve_cost
-from feaslearn.data import SHARD_ROWS, Chunk, ChunkSource, Shard, ShardSource, TableShards, shards
+from feaslearn.data import (
+    BLOCK_ROWS,
+    Block,
+    BlockSource,
+    Chunk,
+    ChunkSource,
+    TableBlocks,
+    blocks_of,
+)
+from feaslearn.data.block_source import Survey
 from feaslearn.data.checks import counting
 from feaslearn.data.diagnostics import outlying_decisions
-from feaslearn.data.shard_source import Survey
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.features import FeatureMap, fit_features
 from feaslearn.hypotheses.constrained import constrained, without_known
@@ -115,7 +123,7 @@ class _Fit:
 
 def _outliers(objective: Objective, data: FitData, fit: _Fit) -> list[str]:
     """Return the warning that names outliers, if there is one; of many rows, some are looked at."""
-    step = -(-data.rows.n_rows // SHARD_ROWS)
+    step = -(-data.rows.n_rows // BLOCK_ROWS)
     rows = data.rows.every(step)
     if objective.known is not None:
         rows = rows._replace(features=objective.known.split(rows.features)[0])
@@ -128,7 +136,7 @@ def _outliers(objective: Objective, data: FitData, fit: _Fit) -> list[str]:
 
 
 def outlier_warning(
-    loss: Loss, trainer: Trainer | str, choose: bool, rows: Shard, named: Callable[[Indices], str]
+    loss: Loss, trainer: Trainer | str, choose: bool, rows: Block, named: Callable[[Indices], str]
 ) -> list[str]:
     """Return the warning about outliers that bias a fit, if there is one.
 
@@ -180,7 +188,7 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
     hypothesis = linear_policy() if model.hypothesis is None else clone(model.hypothesis)
     threads = int(effective_n_jobs(model.n_jobs))
     source = _source(chunks, checked, sign, threads)
-    some = TableShards(source.first)
+    some = TableBlocks(source.first)
     data = FitData(some, checked.features, checked.cost, *checked[:2], np.zeros((2, 0)))
     objective = Objective(checked.loss, hypothesis, source, threads)
     fit = _ChunkedFitFit(model.trainer, choose=model.hypothesis is None and model.cost is not None)
@@ -205,7 +213,7 @@ def fit_chunks(model: RegionRegressor, chunks: ChunkSource, *others: Any) -> Chu
 
     told = outlier_warning(checked.loss, fit.trainer, fit.choose, rows, counted)
     trained.result.warnings.extend(told)
-    data = data._replace(rows=TableShards(rows), signals=survey.signals)
+    data = data._replace(rows=TableBlocks(rows), signals=survey.signals)
     return ChunkedFit(fit.hypothesis, trained, data, survey)
 
 
@@ -250,7 +258,7 @@ class _ChunkedFitFit:
             objective = objective.normalized()
             if objective.n_samples <= FEW_ROWS:
                 # So few are read once and stay in memory.
-                objective = replace(objective, shards=list(shards(objective.whole())))
+                objective = replace(objective, samples=list(blocks_of(objective.whole())))
         return trainer.train(objective.within("training"), random)
 
 
@@ -298,10 +306,10 @@ def _some_signals(chunks: ChunkSource) -> Any:
     return np.ascontiguousarray(rows.features[:, 1:])
 
 
-def _source(chunks: ChunkSource, checked: _Checked, sign: float, threads: int) -> ShardSource:
+def _source(chunks: ChunkSource, checked: _Checked, sign: float, threads: int) -> BlockSource:
     read = ChunkReader(checked.features, checked.cost, sign)
     head = chunks.head()
-    first, kept = read(head.rows(0, SHARD_ROWS))
+    first, kept = read(head.rows(0, BLOCK_ROWS))
     if not len(kept):
         first, kept = read(head)
     if not len(kept):
@@ -310,7 +318,7 @@ def _source(chunks: ChunkSource, checked: _Checked, sign: float, threads: int) -
             "observed decision"
         )
     columns = None if checked.features.transformer is not None else checked.features.columns
-    return ShardSource(chunks, read, first, columns, threads)
+    return BlockSource(chunks, read, first, columns, threads)
 
 
 def _check_observed(survey: Survey, chunks: ChunkSource) -> None:
@@ -342,8 +350,8 @@ class ChunkReader:
     cost: ResolvedCost | None
     sign: float
 
-    def __call__(self, chunk: Chunk) -> tuple[Shard, NDArray[np.intp]]:
-        """Return the shard, and which rows of the chunk it holds."""
+    def __call__(self, chunk: Chunk) -> tuple[Block, NDArray[np.intp]]:
+        """Return the block, and which rows of the chunk it holds."""
         signals, decisions, weights = (np.asarray(a, dtype=float) for a in chunk[:3])
         kept = np.arange(len(weights))
         count = counting(decisions, weights)
@@ -351,9 +359,9 @@ class ChunkReader:
             kept = np.flatnonzero(count)
             signals, decisions, weights = signals[kept], decisions[kept], weights[kept]
         try:
-            shard = SampleReader(self.features, self.cost).made(signals, decisions, weights)
+            block = SampleReader(self.features, self.cost).made(signals, decisions, weights)
         except DataError as error:
             raise DataError(
                 f"{chunk.place}: {error} (rows are counted from row {chunk.first} of the data)"
             ) from error
-        return shard.negated() if self.sign < 0.0 else shard, kept
+        return block.negated() if self.sign < 0.0 else block, kept

@@ -40,7 +40,7 @@ def one_blas_thread() -> Iterator[None]:
     """Let BLAS and LAPACK use one thread; also a decorator.
 
     The limit holds for the whole process until nobody needs it any more. Work on samples is divided
-    among threads over shards, where the number of threads does not change a sum.
+    among threads over blocks, where the number of threads does not change a sum.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.kernels.annealed import annealed_rows
 from feaslearn.kernels.annealed_columns import annealed_columns
@@ -68,12 +68,12 @@ class AnnealedObjective:
         tau, norm, code, shape = temperature * self.scale, self._norm, self._code, self._shape
         A, b = _blocks(theta, shape)
 
-        def one(shard: Shard) -> tuple[float, Array]:
+        def one(block: Block) -> tuple[float, Array]:
             slope = np.zeros(len(theta))
             dA, db = _blocks(slope, shape)
             if is_simplex(code):  # whose columns hold the offset
-                return annealed_columns(A, *shard, tau, norm, dA), slope
-            return annealed_rows(code, A, b, *shard, tau, norm, dA, db), slope
+                return annealed_columns(A, *block, tau, norm, dA), slope
+            return annealed_rows(code, A, b, *block, tau, norm, dA, db), slope
 
         return self._with_ridge(theta, *self.objective.total(one))
 
@@ -162,6 +162,6 @@ def _blocks(theta: Array, shape: tuple[int, int, int]) -> tuple[Array, Array]:
     return A, theta[k * n * p :].reshape(k, n) if len(theta) > k * n * p else np.zeros((k, n))
 
 
-def _square(shard: Shard) -> float:
+def _square(block: Block) -> float:
     """Return the weighted sum of squared decisions."""
-    return float(shard.weights @ np.nansum(shard.decisions**2, axis=1))
+    return float(block.weights @ np.nansum(block.decisions**2, axis=1))

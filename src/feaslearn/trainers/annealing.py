@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Predictability, Suboptimality
@@ -300,11 +300,11 @@ def dead_columns(problem: AnnealedObjective, theta: Array) -> NDArray[np.bool_]:
     n, k = objective.n_decisions, objective.n_features
     maps, primitive = objective.maps().maps(theta, n, k), objective.maps().latent(n)
 
-    def one(shard: Shard) -> Array:
-        q = np.einsum("inp,in->ip", maps.at(shard.features)[0], shard.costs)
+    def one(block: Block) -> Array:
+        q = np.einsum("inp,in->ip", maps.at(block.features)[0], block.costs)
         return np.asarray(np.abs(primitive.argmin(q)).max(axis=0, initial=0.0))
 
-    used = np.max(objective.each_shard(one), axis=0)
+    used = np.max(objective.each_block(one), axis=0)
     return np.asarray(used == 0.0)
 
 

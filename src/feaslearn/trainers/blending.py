@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.facets import Facets
@@ -223,7 +223,7 @@ def _worst(statuses: Sequence[Status]) -> Status:
     return next((each for each in statuses if each not in OF_THEIR_OWN), "converged")
 
 
-def best_weights(guesses: Array, whole: Shard) -> Array:
+def best_weights(guesses: Array, whole: Block) -> Array:
     """Return non-negative weights with sum one for guesses (members, N, n), by least squares."""
     seen = ~np.isnan(whole.decisions)
     roots = np.sqrt(np.broadcast_to(whole.weights[:, None], seen.shape)[seen])

@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, ShardList, ShardSource, TableShards, shards
-from feaslearn.data.shard_source import rows_taken
+from feaslearn.data import Block, BlockList, BlockSource, TableBlocks, blocks_of
+from feaslearn.data.block_source import rows_taken
 from feaslearn.hypotheses import Facets, Minkowski
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -137,16 +137,16 @@ def some_samples(objective: Objective, random: np.random.Generator) -> Objective
 
     Of samples that are not in memory the part is, and few of them are taken whole.
     """
-    if isinstance(objective.shards, ShardSource):
-        rows = objective.shards.sample(MOST_SAMPLES, random)
+    if isinstance(objective.samples, BlockSource):
+        rows = objective.samples.sample(MOST_SAMPLES, random)
     elif objective.n_samples <= MOST_SAMPLES:
         return objective
     else:
         drawn = np.sort(random.choice(objective.n_samples, MOST_SAMPLES, replace=False))
-        if isinstance(objective.shards, TableShards):
-            rows = objective.shards.rows(drawn)
+        if isinstance(objective.samples, TableBlocks):
+            rows = objective.samples.rows(drawn)
         else:
-            parts = list(ShardList(objective.shards).map(partial(rows_taken, drawn)))
-            rows = Shard(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+            parts = list(BlockList(objective.samples).map(partial(rows_taken, drawn)))
+            rows = Block(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
     rows = rows._replace(weights=rows.weights / rows.weights.sum())
-    return replace(objective, shards=list(shards(rows)))
+    return replace(objective, samples=list(blocks_of(rows)))

@@ -147,10 +147,10 @@ class Convex(Trainer):
         folds = int(self.n_folds) if "auto" in (ridge, sparsity) else 1
         if isinstance(model, GrownMinkowski):
             grown = grow(
-                model, objective.shards, (ridge, sparsity), folds, random, objective.run.clock
+                model, objective.samples, (ridge, sparsity), folds, random, objective.run.clock
             )
             return self._grown(objective, grown, began)
-        fit = MinkowskiFit(model, objective.shards, folds, random, objective.n_jobs, objective.run)
+        fit = MinkowskiFit(model, objective.samples, folds, random, objective.n_jobs, objective.run)
         warnings = remarks(model, objective, fit.moments.observed)
         objective, tied = objective.normalized(), 0
         if _squared(objective):

@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.hypotheses import MapHypothesis, Ternary
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
@@ -156,10 +156,10 @@ def first_size(objective: Objective, theta: Array, gradient: Array) -> float:
     return FIRST_STEP * (float(np.linalg.norm(away)) or 1.0) / float(np.linalg.norm(gradient))
 
 
-def _observed(shard: Shard) -> tuple[Array, Array]:
+def _observed(block: Block) -> tuple[Array, Array]:
     """Return the weight of all observations of each decision, and their weighted sum."""
-    seen = ~np.isnan(shard.decisions)
-    return shard.weights @ seen, shard.weights @ np.where(seen, shard.decisions, 0.0)
+    seen = ~np.isnan(block.decisions)
+    return block.weights @ seen, block.weights @ np.where(seen, block.decisions, 0.0)
 
 
 def backtrack(

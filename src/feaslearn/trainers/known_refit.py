@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.lifted_region import (
@@ -92,8 +92,8 @@ def _is_served(hypothesis: Hypothesis) -> bool:
     return not isinstance(hypothesis, Ternary)
 
 
-def _chosen(whole: Shard, rows: NDArray[np.intp]) -> Shard:
-    part = Shard(*(np.ascontiguousarray(array[rows]) for array in whole))
+def _chosen(whole: Block, rows: NDArray[np.intp]) -> Block:
+    part = Block(*(np.ascontiguousarray(array[rows]) for array in whole))
     return part._replace(weights=part.weights / part.weights.sum())
 
 
@@ -109,7 +109,7 @@ class _Refit:
     #: Whether terms of a sum that do not count yet may grow: what is known can make room for them.
     every_term: bool = True
 
-    def work(self, theta: Array, whole: Shard) -> float:
+    def work(self, theta: Array, whole: Block) -> float:
         """Return about how many numbers a step touches for each sample; infinite if curved."""
         n = whole.decisions.shape[1]
         features = self.known.shape.split(whole.features)[0]
@@ -122,7 +122,7 @@ class _Refit:
     def path(
         self,
         theta: Array,
-        samples: Shard,
+        samples: Block,
         steps: int,
         run: Run,
         tell: Callable[[int], object],
@@ -142,7 +142,7 @@ class _Refit:
             quasi_newton(relative, np.zeros(len(theta)), run, after, maxiter=steps)
         return path
 
-    def _sizes(self, samples: Shard) -> Array:
+    def _sizes(self, samples: Block) -> Array:
         """Return the size of each parameter that moves decisions by one unit."""
         features = self.known.shape.split(samples.features)[0]
         n, k = samples.decisions.shape[1], features.shape[1]
@@ -159,7 +159,7 @@ class _Refit:
             blocks[name] = np.broadcast_to(sizes, shape)
         return self.hypothesis.layout(n, k).pack(blocks)
 
-    def value_and_gradient(self, theta: Array, samples: Shard) -> tuple[float, Array]:
+    def value_and_gradient(self, theta: Array, samples: Block) -> tuple[float, Array]:
         """Return the weighted loss and its gradient in theta."""
         features, known = self.known.shape.split(samples.features)
         n = samples.decisions.shape[1]

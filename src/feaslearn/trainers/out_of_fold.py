@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.losses import Objective
 from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers.standardize import moments
@@ -31,7 +31,7 @@ SHAPES = ((1.0, 0.3141, 0.0271), (0.7173, 0.2236, 0.0141), (0.5772, 0.1618, 0.01
 UNOBSERVED = 3.3
 
 
-def folds_of(parts: Sequence[Shard], n_folds: int, random: np.random.Generator) -> Indices:
+def folds_of(parts: Sequence[Block], n_folds: int, random: np.random.Generator) -> Indices:
     """Return the fold of each sample; equal samples are in one fold, folds are about as large.
 
     Where there are fewer different samples than folds, there are fewer folds.
@@ -48,7 +48,7 @@ def folds_of(parts: Sequence[Shard], n_folds: int, random: np.random.Generator) 
     return fold
 
 
-def sample_keys(parts: Sequence[Shard]) -> Array:
+def sample_keys(parts: Sequence[Block]) -> Array:
     """Return one number for each sample, the same for equal samples."""
     weights = [part.weights for part in parts]
     keys = np.zeros(sum(len(each) for each in weights))
@@ -103,7 +103,7 @@ def out_of_fold(
     guesses = np.empty(whole.decisions.shape)
     for left_out in range(int(fold.max()) + 1):
         outside = fold == left_out
-        inner = replace(objective, shards=list(shards(whole.rows(~outside))))
+        inner = replace(objective, samples=list(blocks_of(whole.rows(~outside))))
         inner = inner.within(f"fold {left_out}")
         outer = whole.rows(outside)
         guesses[outside] = objective.hypothesis.predict(fit(inner), outer.features, outer.costs)

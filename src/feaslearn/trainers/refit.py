@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.kernels.predictability import L2, LINF, SQUARED_L2
 from feaslearn.losses import Predictability
@@ -75,8 +75,8 @@ def _solved(problem: AnnealedObjective, theta: Array) -> Array:
     primitive = hypothesis.latent(n)
     norm, shortest = objective.loss.norm_code(), NUDGE * problem.scale
 
-    def one(shard: Shard) -> tuple[Array, Array]:
-        return _moments(primitive, maps, shard, offset, lambda r: _as_squares(norm, r, shortest))
+    def one(block: Block) -> tuple[Array, Array]:
+        return _moments(primitive, maps, block, offset, lambda r: _as_squares(norm, r, shortest))
 
     matrix, right = objective.total(one)
     ridge = np.kron(problem.metric, np.eye(width // k))
@@ -109,20 +109,20 @@ def _as_squares(norm: int, residuals: Array, shortest: float) -> Array | float:
 def _moments(
     primitive: PrimitiveSet,
     maps: Maps,
-    shard: Shard,
+    block: Block,
     offset: bool,
     as_squares: Callable[[Array], Array | float],
 ) -> tuple[Array, Array]:
-    """Return the normal equations of one shard, for each decision."""
-    n = shard.decisions.shape[1]
-    A, b = maps.at(shard.features)
-    z = primitive.argmin(np.einsum("inp,in->ip", A, shard.costs))
-    residuals = shard.decisions - np.einsum("inp,ip->in", A, z) - b
+    """Return the normal equations of one block, for each decision."""
+    n = block.decisions.shape[1]
+    A, b = maps.at(block.features)
+    z = primitive.argmin(np.einsum("inp,in->ip", A, block.costs))
+    residuals = block.decisions - np.einsum("inp,ip->in", A, z) - b
     if offset:
         z = np.column_stack([z, np.ones(len(z))])
-    inputs = (shard.features[:, :, None] * z[:, None, :]).reshape(len(z), -1)
+    inputs = (block.features[:, :, None] * z[:, None, :]).reshape(len(z), -1)
     seen = ~np.isnan(residuals)
-    weights = shard.weights[:, None] * as_squares(residuals)
+    weights = block.weights[:, None] * as_squares(residuals)
     right = np.nan_to_num(residuals * weights).T @ inputs
     if seen.all() and weights.shape[1] == 1:
         return np.tile(inputs.T @ (weights * inputs), (n, 1, 1)), right

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.hypotheses import Hypothesis, MapHypothesis
 from feaslearn.losses import Loss, Objective, Predictability
 from feaslearn.tolerances import SAME_TOL
 
 Array = NDArray[np.float64]
 
-#: Tied samples of a shard whose faces are computed.
+#: Tied samples of a block whose faces are computed.
 TIES_LOOKED_AT = 200
 
 
@@ -25,37 +25,37 @@ def returned_loss(objective: Objective, theta: Array) -> float:
 
     hypothesis, loss = objective.hypothesis, objective.loss
 
-    def one(shard: Shard) -> float:
-        predicted = hypothesis.predict(theta, shard.features, shard.costs)
-        return loss_of_decisions(loss, predicted, shard)
+    def one(block: Block) -> float:
+        predicted = hypothesis.predict(theta, block.features, block.costs)
+        return loss_of_decisions(loss, predicted, block)
 
     return objective.total(one)
 
 
-def loss_of_decisions(loss: Loss, decisions: Array, shard: Shard) -> float:
-    """Return how far decisions are from those of a shard, as the training loss measures it."""
-    return float(shard.weights @ loss.lengths(np.nan_to_num(decisions - shard.decisions)))
+def loss_of_decisions(loss: Loss, decisions: Array, block: Block) -> float:
+    """Return how far decisions are from those of a block, as the training loss measures it."""
+    return float(block.weights @ loss.lengths(np.nan_to_num(decisions - block.decisions)))
 
 
 def tied_share(objective: Objective, theta: Array) -> float:
     """Return the weighted share of samples with several minimisers in the learned region.
 
     Minimisers of Z that the map sends to one decision are one minimiser. To find those takes a
-    face for each sample, so in a shard with many ties some are looked at for all.
+    face for each sample, so in a block with many ties some are looked at for all.
     """
     hypothesis = objective.hypothesis
 
-    def one(shard: Shard) -> tuple[float, float]:
-        rows = np.flatnonzero(_tied(hypothesis, theta, shard))
+    def one(block: Block) -> tuple[float, float]:
+        rows = np.flatnonzero(_tied(hypothesis, theta, block))
         some = rows[:: 1 + len(rows) // TIES_LOOKED_AT]
-        features, costs = (np.ascontiguousarray(a[some]) for a in (shard.features, shard.costs))
+        features, costs = (np.ascontiguousarray(a[some]) for a in (block.features, block.costs))
         first = hypothesis.predict(theta, features, costs, ties="first")
         center = hypothesis.predict(theta, features, costs, ties="center")
         apart = np.abs(first - center) > SAME_TOL * np.maximum(np.abs(first), np.abs(center))
         if not len(some):
-            return 0.0, float(shard.weights.sum())
-        share = np.average(apart.any(axis=1), weights=shard.weights[some])
-        return float(share * shard.weights[rows].sum()), float(shard.weights.sum())
+            return 0.0, float(block.weights.sum())
+        share = np.average(apart.any(axis=1), weights=block.weights[some])
+        return float(share * block.weights[rows].sum()), float(block.weights.sum())
 
     tied, weight = objective.total(one)
     return tied / weight
@@ -65,17 +65,17 @@ def ties_met(objective: Objective, theta: Array) -> int:
     """Return the number of samples at whose cost minimisers tie."""
     hypothesis = objective.hypothesis
 
-    def one(shard: Shard) -> int:
-        return int(_tied(hypothesis, theta, shard).sum())
+    def one(block: Block) -> int:
+        return int(_tied(hypothesis, theta, block).sum())
 
     return objective.total(one)
 
 
-def _tied(hypothesis: Hypothesis, theta: Array, shard: Shard) -> NDArray[np.bool_]:
+def _tied(hypothesis: Hypothesis, theta: Array, block: Block) -> NDArray[np.bool_]:
     """Say where minimisers may tie; kernels find it on their way."""
     if isinstance(hypothesis, MapHypothesis):
-        found = hypothesis.solve_coded(theta, shard.features, shard.costs)
+        found = hypothesis.solve_coded(theta, block.features, block.costs)
         if found is not None:
             return found[1]
-        return Predictability().rows(hypothesis, theta, shard).tied
-    return hypothesis.tied(theta, shard.features, shard.costs)
+        return Predictability().rows(hypothesis, theta, block).tied
+    return hypothesis.tied(theta, block.features, block.costs)

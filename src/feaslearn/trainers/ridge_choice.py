@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Predictability
@@ -147,7 +147,7 @@ def _folds(objective: Objective, start: Start, random: np.random.Generator) -> l
     found = []
     for index, seed in enumerate(seeds):
         inner, outer = (
-            replace(objective, shards=_rows(rows, chosen), n_jobs=1)
+            replace(objective, samples=_rows(rows, chosen), n_jobs=1)
             for chosen in (fold != index, fold == index)
         )
         theta = start.parameters(inner, np.random.default_rng(seed), 1)
@@ -155,11 +155,11 @@ def _folds(objective: Objective, start: Start, random: np.random.Generator) -> l
     return found
 
 
-def _rows(rows: Shard, chosen: NDArray[np.bool_]) -> list[Shard]:
+def _rows(rows: Block, chosen: NDArray[np.bool_]) -> list[Block]:
     """Return some of the rows, with weights that add up to one."""
-    part = Shard(*(np.ascontiguousarray(array[chosen]) for array in rows))
+    part = Block(*(np.ascontiguousarray(array[chosen]) for array in rows))
     total = float(part.weights.sum()) or 1.0
-    return list(shards(part._replace(weights=part.weights / total)))
+    return list(blocks_of(part._replace(weights=part.weights / total)))
 
 
 class _NextFit:

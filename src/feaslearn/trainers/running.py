@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from feaslearn.data import ShardSource
+from feaslearn.data import BlockSource
 from feaslearn.exceptions import CheckpointError, FeaslearnError, TimeLimitError
 from feaslearn.losses import Objective
 from feaslearn.parameters import Either, Number
@@ -143,8 +143,8 @@ def train_once(
 
 def survey_chunks(objective: Objective) -> None:
     """Let a source of chunks be gone through, unless that was done before."""
-    if isinstance(objective.shards, ShardSource):
-        objective.shards.survey(objective.run.check_time)
+    if isinstance(objective.samples, BlockSource):
+        objective.samples.survey(objective.run.check_time)
 
 
 def _identity(objective: Objective) -> object:
@@ -152,11 +152,11 @@ def _identity(objective: Objective) -> object:
 
     Of data in chunks, that is the number of rows, their ranges and some thousand of them.
     """
-    if not isinstance(objective.shards, ShardSource):
-        return list(objective.shards)
+    if not isinstance(objective.samples, BlockSource):
+        return list(objective.samples)
     survey_chunks(objective)
-    seen = objective.shards.survey()
-    return [objective.shards.chunks.names, seen.n_rows, seen.signals, seen.decisions, seen.rows]
+    seen = objective.samples.survey()
+    return [objective.samples.chunks.names, seen.n_rows, seen.signals, seen.decisions, seen.rows]
 
 
 def _parts(

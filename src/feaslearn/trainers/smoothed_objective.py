@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, ShardSource
+from feaslearn.data import Block, BlockSource
 from feaslearn.formulations import SmoothedPredictability, SmoothedSolution, SmoothedSuboptimality
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.kernels.smoothed_row import SmoothedMemory, Smoothing, smoothed_rows
@@ -38,7 +38,7 @@ class Smoothed(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """The sums of one shard."""
+    """The sums of one block."""
 
     value: float
     gradient: Maps
@@ -84,8 +84,8 @@ class SmoothedObjective:
         self._objective = objective.changed(partial(_in_unit_costs, loss))
         self._scales, self._weight = _scales(self._objective)
         self._memories: list[SmoothedMemory] = []
-        if not isinstance(objective.shards, ShardSource):
-            self._memories = [self._new_memory(len(shard.weights)) for shard in objective.shards]
+        if not isinstance(objective.samples, BlockSource):
+            self._memories = [self._new_memory(len(block.weights)) for block in objective.samples]
         self._programs: dict[int, SmoothedPredictability | SmoothedSuboptimality] = {}
 
     @property
@@ -104,21 +104,21 @@ class SmoothedObjective:
         objective = self._objective
         hypothesis = objective.maps()
         maps = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
-        shards = objective.shards
+        blocks = objective.samples
         if self.compiled:
             objective.run.check_time()
         if not self.compiled:
-            parts = [self._by_program(maps, shard, epsilon) for shard in shards]
-        elif isinstance(shards, ShardSource):
+            parts = [self._by_program(maps, block, epsilon) for block in blocks]
+        elif isinstance(blocks, BlockSource):
             # What is not in memory has none of where searches ended either.
-            parts = objective.each_shard(
-                lambda shard: self._by_kernel(maps, shard, self._forgotten(shard), epsilon)
+            parts = objective.each_block(
+                lambda block: self._by_kernel(maps, block, self._forgotten(block), epsilon)
             )
         else:
             objective.run.check_time()
             parts = objective.each(
-                lambda i: self._by_kernel(maps, shards[i], self._memories[i], epsilon),
-                range(len(shards)),
+                lambda i: self._by_kernel(maps, blocks[i], self._memories[i], epsilon),
+                range(len(blocks)),
             )
         total, gradient, slacks = 0.0, no_gradient(maps), np.zeros(2)
         for part in parts:
@@ -139,13 +139,13 @@ class SmoothedObjective:
         return moved + abs(after.slack_dual - before.slack_dual) / dual
 
     def _new_memory(self, count: int) -> SmoothedMemory:
-        """Return where the searches of a shard begin; for large data, only the multipliers."""
+        """Return where the searches of a block begin; for large data, only the multipliers."""
         n, p = self._objective.n_decisions, self._primitive.dimension
         kept = count if self._objective.n_samples * (n + 2) * p <= MOST_REMEMBERED else 0
         return self._memory(count, kept)
 
-    def _forgotten(self, shard: Shard) -> SmoothedMemory:
-        return self._memory(len(shard.weights), 0)
+    def _forgotten(self, block: Block) -> SmoothedMemory:
+        return self._memory(len(block.weights), 0)
 
     def _memory(self, count: int, kept: int) -> SmoothedMemory:
         n, p = self._objective.n_decisions, self._primitive.dimension
@@ -156,32 +156,32 @@ class SmoothedObjective:
             np.zeros(kept, dtype=np.int64),
         )
 
-    def _by_kernel(self, maps: Maps, shard: Shard, memory: SmoothedMemory, epsilon: float) -> _Part:
+    def _by_kernel(self, maps: Maps, block: Block, memory: SmoothedMemory, epsilon: float) -> _Part:
         """Solve each row by a kernel; leave to CVXPY what that does not solve."""
         exact = not isinstance(self._objective.loss, Predictability)
         smoothing = Smoothing(1.0, epsilon, epsilon / 2.0, exact=True)
         if not exact:
             smoothing = Smoothing(epsilon, epsilon, 0.0, exact=False)
-        values, slacks = np.empty(len(shard.weights)), np.zeros((len(shard.weights), 2))
+        values, slacks = np.empty(len(block.weights)), np.zeros((len(block.weights), 2))
         gradient = no_gradient(maps)
         answers = (values, slacks, *gradient)
         if self._code is None:
             raise AssertionError("no kernel serves this set")
-        failed = smoothed_rows(self._code, *maps, *shard, smoothing, memory, *answers)
-        value = float(shard.weights @ np.nan_to_num(values))
-        part = _Part(value, gradient, shard.weights @ slacks)
+        failed = smoothed_rows(self._code, *maps, *block, smoothing, memory, *answers)
+        value = float(block.weights @ np.nan_to_num(values))
+        part = _Part(value, gradient, block.weights @ slacks)
         if not failed:
             return part
         left = np.isnan(values)
-        rest = self._by_program(maps, shard.rows(left), epsilon)
+        rest = self._by_program(maps, block.rows(left), epsilon)
         return _added(part, rest)
 
-    def _by_program(self, maps: Maps, shard: Shard, epsilon: float) -> _Part:
+    def _by_program(self, maps: Maps, block: Block, epsilon: float) -> _Part:
         """Solve the rows through CVXPY, some at a time."""
         total = _Part(0.0, no_gradient(maps), np.zeros(2))
-        for start in range(0, len(shard.weights), PROGRAM_ROWS):
+        for start in range(0, len(block.weights), PROGRAM_ROWS):
             self._objective.run.check_time()
-            rows = Shard(*(array[start : start + PROGRAM_ROWS] for array in shard))
+            rows = Block(*(array[start : start + PROGRAM_ROWS] for array in block))
             solution = self._solve(maps, rows, epsilon)
             gradient = Maps(*solution.gradient(rows.features, rows.costs, rows.weights))
             squares = [(s**2).sum(axis=1) for s in (solution.slack_primal, solution.slack_dual)]
@@ -189,7 +189,7 @@ class SmoothedObjective:
             total = _added(total, _Part(solution.value, gradient, slacks))
         return total
 
-    def _solve(self, maps: Maps, rows: Shard, epsilon: float) -> SmoothedSolution:
+    def _solve(self, maps: Maps, rows: Block, epsilon: float) -> SmoothedSolution:
         count, n = rows.decisions.shape
         if count not in self._programs:
             kind = SmoothedSuboptimality
@@ -212,16 +212,16 @@ def _scales(objective: Objective) -> tuple[tuple[float, float], float]:
     first = objective.first.decisions
     level = np.nan_to_num(first).sum(axis=0) / np.maximum((~np.isnan(first)).sum(axis=0), 1)
 
-    def sums(shard: Shard) -> tuple[Array, Array]:
-        away = shard.decisions - level
+    def sums(block: Block) -> tuple[Array, Array]:
+        away = block.decisions - level
         seen = ~np.isnan(away)
         away = np.where(seen, away, 0.0)
-        w = shard.weights
+        w = block.weights
         return np.array([w @ seen, w @ away, w @ away**2]), np.array(
-            [w.sum(), w @ (shard.costs**2).sum(axis=1)]
+            [w.sum(), w @ (block.costs**2).sum(axis=1)]
         )
 
-    parts = objective.each_shard(sums)
+    parts = objective.each_block(sums)
     seen, total, squares = np.sum([part for part, _ in parts], axis=0)
     weight, cost = (float(value) for value in np.sum([part for _, part in parts], axis=0))
     about = squares - total**2 / np.maximum(seen, TINY)
@@ -229,8 +229,8 @@ def _scales(objective: Objective) -> tuple[tuple[float, float], float]:
     return (primal, primal * (cost / weight or 1.0)), weight
 
 
-def _in_unit_costs(loss: Suboptimality, shard: Shard) -> Shard:
-    return shard._replace(costs=loss.unit_costs(shard.costs))
+def _in_unit_costs(loss: Suboptimality, block: Block) -> Block:
+    return block._replace(costs=loss.unit_costs(block.costs))
 
 
 def _added(one: _Part, other: _Part) -> _Part:

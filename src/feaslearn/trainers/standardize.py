@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
 from feaslearn.tolerances import LSTSQ_TOL, ROUNDING
@@ -50,7 +50,7 @@ def observed_mean(table: Array, weights: Array) -> Array:
     return weighted_sum(np.nan_to_num(table), weights) / np.where(total > 0.0, total, 1.0)
 
 
-def place_and_unit(whole: Shard) -> tuple[Array, float]:
+def place_and_unit(whole: Block) -> tuple[Array, float]:
     """Return the mean of the decisions, and the root mean square deviation from it.
 
     Where they are all the same but for rounding, their own size is the unit.
@@ -76,26 +76,26 @@ class Standardization:
     def of(cls, objective: Objective) -> Standardization:
         """Measure the features of an objective with its weights."""
 
-        def sums(shard: Shard) -> tuple[Array, float]:
-            return weighted_sum(shard.features, shard.weights), float(shard.weights.sum())
+        def sums(block: Block) -> tuple[Array, float]:
+            return weighted_sum(block.features, block.weights), float(block.weights.sum())
 
-        parts = objective.each_shard(sums)
+        parts = objective.each_block(sums)
         total = sum(weight for _, weight in parts)
         mean = np.sum([part for part, _ in parts], axis=0) / total
 
-        def squares(shard: Shard) -> Array:
-            return weighted_sum((shard.features - mean) ** 2, shard.weights)
+        def squares(block: Block) -> Array:
+            return weighted_sum((block.features - mean) ** 2, block.weights)
 
-        return cls(*_units(mean, np.sqrt(np.sum(objective.each_shard(squares), axis=0) / total)))
+        return cls(*_units(mean, np.sqrt(np.sum(objective.each_block(squares), axis=0) / total)))
 
     def apply(self, objective: Objective) -> Objective:
         """Return the same objective in standardised features."""
         return objective.changed(self._rows)
 
-    def _rows(self, shard: Shard) -> Shard:
-        features = np.ascontiguousarray(shard.features - self.mean)
+    def _rows(self, block: Block) -> Block:
+        features = np.ascontiguousarray(block.features - self.mean)
         features /= self.scale
-        return shard._replace(features=features)
+        return block._replace(features=features)
 
     def convert(self, objective: Objective, theta: Array) -> Array:
         """Return the parameters for standardised features, given those for the features."""

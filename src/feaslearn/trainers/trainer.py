@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import DataError, Problems, SolverError, UnsupportedError
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective, Predictability
@@ -299,8 +299,8 @@ def tell_of_empty_regions(objective: Objective, theta: Array, result: TrainingRe
     """Warn of training samples at which the region has no decision that is known to be allowed."""
     hypothesis = objective.hypothesis
 
-    def one(shard: Shard) -> tuple[int, int]:
-        found = hypothesis.solve(theta, shard.features, shard.costs).empty
+    def one(block: Block) -> tuple[int, int]:
+        found = hypothesis.solve(theta, block.features, block.costs).empty
         return int(found.sum()), len(found)
 
     empty, count = objective.total(one)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.runs import Clock
@@ -16,18 +16,18 @@ from feaslearn.trainers import Convex
 from feaslearn.trainers.minkowski_fit.column_generation import best_segment, best_simplex
 
 
-def samples(seed: int, n: int = 4, noise: float = 0.3, n_rows: int = 60) -> Shard:
+def samples(seed: int, n: int = 4, noise: float = 0.3, n_rows: int = 60) -> Block:
     random = np.random.default_rng(seed)
     costs = random.normal(size=(n_rows, n))
     truth = fl.Minkowski.simplices(n, [2, 3], scale="constant", offset=False)
     alpha = np.where(random.uniform(size=len(truth.terms)) < 0.3, 1.0, 0.0)
     features = np.column_stack([np.ones(n_rows), random.uniform(size=n_rows)])
     decisions = truth.predict(alpha, features, costs) + noise * random.normal(size=(n_rows, n))
-    return Shard(features, costs, decisions, np.full(n_rows, 1 / n_rows))
+    return Block(features, costs, decisions, np.full(n_rows, 1 / n_rows))
 
 
-def train(whole: Shard, model: fl.Minkowski, **parameters: object) -> object:
-    objective = Objective(fl.Predictability(), model, list(shards(whole, size=25)))
+def train(whole: Block, model: fl.Minkowski, **parameters: object) -> object:
+    objective = Objective(fl.Predictability(), model, list(blocks_of(whole, size=25)))
     return Convex(**parameters).train(objective, np.random.default_rng(0))
 
 
@@ -58,7 +58,7 @@ def test_segments_without_an_offset_grow_from_nothing() -> None:
     random = np.random.default_rng(0)
     costs = random.uniform(1.0, 2.0, size=(60, 3))
     decisions = 0.1 + np.eye(3)[costs.argmin(axis=1)]
-    whole = Shard(np.ones((60, 1)), costs, decisions, np.full(60, 1 / 60))
+    whole = Block(np.ones((60, 1)), costs, decisions, np.full(60, 1 / 60))
     grown = train(whole, fl.GrownMinkowski("segments", offset=False))
     assert grown.result.objective < 0.9 * np.mean((decisions**2).sum(axis=1))
 
@@ -83,7 +83,7 @@ def test_many_decisions_are_searched_without_a_certificate() -> None:
     costs = random.normal(size=(60, 14))
     features, weights = np.ones((60, 1)), np.full(60, 1 / 60)
     truth = fl.Minkowski([fl.Term(fl.Simplex(3), [1, 5, 9])], scale="constant", offset=False)
-    whole = Shard(features, costs, truth.predict(np.array([2.0]), features, costs), weights)
+    whole = Block(features, costs, truth.predict(np.array([2.0]), features, costs), weights)
     theta, result, _ = train(whole, fl.GrownMinkowski(max_terms=3))
     assert result.objective < 1e-10
     assert result.status == "converged"
@@ -100,7 +100,7 @@ def test_segments_are_found() -> None:
     G = [[1.0, -1.0, 0.0], [0.5, 0.5, 2.0]]
     truth = fl.Minkowski.segments(G, scale="constant", offset=False)
     decisions = truth.predict(np.array([2.0, 1.0]), features, costs)
-    whole = Shard(features, costs, decisions, weights)
+    whole = Block(features, costs, decisions, weights)
     theta, result, _ = train(whole, fl.GrownMinkowski("segments", max_terms=12))
     policy = train(whole, fl.Minkowski([])).result.objective
     assert result.objective < 0.02 * policy

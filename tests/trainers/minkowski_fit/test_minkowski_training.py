@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import feaslearn as fl
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Convex, Trained
 from feaslearn.trainers.minkowski_fit import MinkowskiFit, Strengths
@@ -42,7 +42,7 @@ MODELS = {
 
 def samples(
     seed: int, n_rows: int = 30, ties: bool = False, gaps: bool = False, noise: float = 0.4
-) -> Shard:
+) -> Block:
     """Return decisions of a hypersimplex with a moving scale, noisy."""
     random = np.random.default_rng(seed)
     features = np.column_stack([np.ones(n_rows), random.normal(size=(n_rows, 2))])
@@ -55,11 +55,11 @@ def samples(
     if gaps:
         decisions[random.uniform(size=decisions.shape) < 0.2] = np.nan
     weights = random.uniform(0.5, 1.5, size=n_rows)
-    return Shard(features, costs, decisions, weights / weights.sum())
+    return Block(features, costs, decisions, weights / weights.sum())
 
 
-def problem(whole: Shard, model: object, loss: Loss | None = None) -> Objective:
-    return Objective(loss or fl.Predictability(), model, list(shards(whole, size=11)))
+def problem(whole: Block, model: object, loss: Loss | None = None) -> Objective:
+    return Objective(loss or fl.Predictability(), model, list(blocks_of(whole, size=11)))
 
 
 def train(objective: Objective, **parameters: object) -> Trained:
@@ -90,7 +90,7 @@ def test_fast_path_and_program_agree(name: str) -> None:
         theta, result, _ = train(objective, ridge=0.0, sparsity=0.0)
         if isinstance(MODELS[name], fl.Minkowski):
             random = np.random.default_rng(0)
-            fit = MinkowskiFit(MODELS[name], objective.shards, 5, random)
+            fit = MinkowskiFit(MODELS[name], objective.samples, 5, random)
             slow = fit_by_program(fit, objective, Strengths(0.0, 0.0), 0)
             assert result.objective == pytest.approx(slow.loss, rel=1e-6)
             scales = MODELS[name].unclipped_scales(theta, samples(seed).features, 3)
@@ -102,7 +102,7 @@ def test_fast_path_and_program_agree(name: str) -> None:
 def test_penalties_are_the_same_in_both(strengths: tuple[float, float]) -> None:
     model = fl.Minkowski.hypersimplices(3)
     objective = problem(samples(2), model)
-    fit = MinkowskiFit(model, objective.shards, 5, np.random.default_rng(0))
+    fit = MinkowskiFit(model, objective.samples, 5, np.random.default_rng(0))
     fast = fit.solve(*strengths)
     slow = fit_by_program(fit, objective, Strengths(*strengths), 0)
     np.testing.assert_allclose(fast.theta, slow.theta, atol=1e-5)
@@ -141,7 +141,7 @@ def test_no_parameters_near_the_optimum_are_better(seed: int, gaps: bool) -> Non
     random = np.random.default_rng(seed)
     for size in (1e-1, 1e-3):
         other = theta + size * random.normal(size=len(theta))
-        rows = np.concatenate([shard.features for shard in objective.shards])
+        rows = np.concatenate([block.features for block in objective.samples])
         if model.unclipped_scales(other, rows, 3).min() >= 0.0:
             assert objective.value(other) >= result.objective - 1e-9
         # Towards any member of the class with scales that are not negative, the loss rises.
@@ -158,7 +158,7 @@ def test_recovers_the_truth_without_noise() -> None:
     blocks = {"alpha": random.uniform(size=(5, 3)), "b": random.normal(size=(3, 3))}
     theta = truth.layout(3, 3).pack(blocks)
     decisions = truth.predict(theta, features, costs)
-    whole = Shard(features, costs, decisions, np.full(200, 1 / 200))
+    whole = Block(features, costs, decisions, np.full(200, 1 / 200))
     found, result, _ = train(problem(whole, truth))
     np.testing.assert_allclose(found, theta, atol=1e-6)
     assert result.objective < 1e-15
@@ -172,7 +172,7 @@ def test_cross_validation_holds_back_a_dictionary_that_is_too_rich() -> None:
     truth = 2.0 * fl.Hypersimplex(6, 2).argmin(costs)
     decisions = truth + 0.5 * random.normal(size=truth.shape)
     features, weights = np.ones((500, 1)), np.full(40, 1 / 40)
-    whole = Shard(features[:40], costs[:40], decisions[:40], weights)
+    whole = Block(features[:40], costs[:40], decisions[:40], weights)
     errors = {}
     for name, strengths in {"chosen": {}, "none": {"ridge": 0.0, "sparsity": 0.0}}.items():
         theta = train(problem(whole, model), **strengths).theta
@@ -207,7 +207,7 @@ def test_weights_count_like_repeated_rows() -> None:
     whole = samples(6, n_rows=20)
     twice = np.r_[np.arange(20), np.arange(5)]
     weights = np.where(np.arange(20) < 5, 2.0, 1.0) / 25
-    many = Shard(*(array[twice] for array in whole))._replace(weights=np.full(25, 1 / 25))
+    many = Block(*(array[twice] for array in whole))._replace(weights=np.full(25, 1 / 25))
     other = train(problem(many, MODELS["hypersimplices"]), ridge=0.01, sparsity=0.0)
     one = train(
         problem(whole._replace(weights=weights), MODELS["hypersimplices"]), ridge=0.01, sparsity=0.0
@@ -248,7 +248,7 @@ def test_fewer_samples_than_parameters() -> None:
     theta, result, _ = train(problem(whole, fl.Minkowski("auto")))
     assert np.isfinite(theta).all()
     assert "cannot determine them" in result.warnings[-1]
-    one = Shard(*(array[:1] for array in whole))._replace(weights=np.ones(1))
+    one = Block(*(array[:1] for array in whole))._replace(weights=np.ones(1))
     theta, result, _ = train(problem(one, fl.Minkowski("auto")))
     assert result.objective < 1e-9
 
@@ -270,7 +270,7 @@ def test_too_many_ties_fall_back_and_say_so(monkeypatch: pytest.MonkeyPatch) -> 
 def test_large_data_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     objective = problem(samples(0, n_rows=60, gaps=True), fl.Minkowski("auto"))
     theta = train(objective, ridge=1e-3, sparsity=0.0).theta
-    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.shard_moments.AT_ONCE", 300)
+    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.block_moments.AT_ONCE", 300)
     monkeypatch.setattr("feaslearn.trainers.minkowski_fit.folds.MOST_DRAWN", 3)
     np.testing.assert_allclose(train(objective, ridge=1e-3, sparsity=0.0).theta, theta, atol=1e-9)
 

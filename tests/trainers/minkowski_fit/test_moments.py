@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
+from feaslearn.trainers.minkowski_fit.block_moments import moments_by_decision, worth_it
 from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split
-from feaslearn.trainers.minkowski_fit.shard_moments import moments_by_decision, worth_it
 
 
 def random_rows(random: np.random.Generator, same: bool, gaps: bool) -> Rows:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers import Annealing, Convex
@@ -22,24 +22,24 @@ def fitted(
     return model.fit(data.signals, data.decisions)
 
 
-def rows(seed: int, count: int = 80) -> list[Shard]:
+def rows(seed: int, count: int = 80) -> list[Block]:
     """Return samples of power5; two orders of price occur there, so two vertices are visited."""
     data = fl.datasets.make_power5(count, random_state=seed)
     features = np.column_stack([np.ones(count), data.signals[:, 3:]])
-    return [Shard(features, data.cost_matrix, data.decisions, np.full(count, 1.0 / count))]
+    return [Block(features, data.cost_matrix, data.decisions, np.full(count, 1.0 / count))]
 
 
-def started(p: int, given: bool) -> tuple[np.ndarray, np.ndarray, Shard]:
+def started(p: int, given: bool) -> tuple[np.ndarray, np.ndarray, Block]:
     """Return what a first start predicts, what its sum predicts, and the samples."""
-    shards = rows(0)
+    blocks = rows(0)
     random = np.random.default_rng(7)
-    theta = Convex().train(Objective(fl.Predictability(), SUM, shards), random).theta
+    theta = Convex().train(Objective(fl.Predictability(), SUM, blocks), random).theta
     start = MinkowskiStart(SUM, theta if given else None)
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(p)), shards)
+    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(p)), blocks)
     found = start.parameters(objective, np.random.default_rng(7), 0)
-    known = shards[0].features, shards[0].costs
+    known = blocks[0].features, blocks[0].costs
     predicted = objective.hypothesis.predict(found, *known)
-    return predicted, SUM.predict(theta, *known), shards[0]
+    return predicted, SUM.predict(theta, *known), blocks[0]
 
 
 @pytest.mark.parametrize("p", [2, 5])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.losses import Objective
 from feaslearn.trainers.standardize import least_squares
 from feaslearn.trainers.starts import DataStart, KMeansStart, LinearStart, RandomStart, Start
@@ -16,8 +16,8 @@ def objective(hypothesis: object, unit: float = 1.0) -> Objective:
     random = np.random.default_rng(0)
     features = np.column_stack([np.ones(30), random.normal(size=(30, 2))])
     decisions = unit * random.normal(size=(30, 3))
-    shard = Shard(features, random.normal(size=(30, 3)), decisions, np.full(30, 1 / 30))
-    return Objective(fl.Predictability(), hypothesis, [shard])
+    block = Block(features, random.normal(size=(30, 3)), decisions, np.full(30, 1 / 30))
+    return Objective(fl.Predictability(), hypothesis, [block])
 
 
 HYPOTHESES = [
@@ -34,11 +34,11 @@ EACH = pytest.mark.parametrize("hypothesis", HYPOTHESES, ids=repr)
 @EACH
 def test_the_centre_is_the_policy(hypothesis: object) -> None:
     problem = objective(hypothesis)
-    (shard,) = problem.shards
-    policy = shard.features @ least_squares(shard.features, shard.decisions, shard.weights)
+    (block,) = problem.samples
+    policy = block.features @ least_squares(block.features, block.decisions, block.weights)
     for seed in range(4):
         theta = LinearStart().parameters(problem, np.random.default_rng(seed), 1)
-        for phi, expected in zip(shard.features[:5], policy[:5], strict=True):
+        for phi, expected in zip(block.features[:5], policy[:5], strict=True):
             image = hypothesis.image(theta, phi, 3)
             np.testing.assert_allclose(image.center(), expected, atol=1e-9)
 
@@ -53,7 +53,7 @@ def test_there_is_something_to_move(hypothesis: object, start: Start) -> None:
     problem = objective(hypothesis)
     for seed in range(4):
         theta = start.parameters(problem, np.random.default_rng(seed), 1)
-        lower, upper = hypothesis.image(theta, problem.shards[0].features[0], 3).bounding_box()
+        lower, upper = hypothesis.image(theta, problem.samples[0].features[0], 3).bounding_box()
         assert (upper - lower).max() > 1e-3
 
 
@@ -70,10 +70,10 @@ def test_the_unit_of_the_decisions_does_not_matter(hypothesis: object, start: St
 @EACH
 def test_no_noise_is_the_policy_itself(hypothesis: object) -> None:
     problem = objective(hypothesis)
-    (shard,) = problem.shards
+    (block,) = problem.samples
     theta = LinearStart(0.0).parameters(problem, np.random.default_rng(0), 1)
-    policy = shard.features @ least_squares(shard.features, shard.decisions, shard.weights)
-    predicted = hypothesis.predict(theta, shard.features, shard.costs)
+    policy = block.features @ least_squares(block.features, block.decisions, block.weights)
+    predicted = hypothesis.predict(theta, block.features, block.costs)
     np.testing.assert_allclose(predicted, policy, atol=1e-9)
 
 
@@ -89,11 +89,11 @@ def test_a_seed_says_where_a_search_begins(start: Start) -> None:
 
 def test_columns_go_through_samples() -> None:
     problem = objective(fl.Affine(fl.Simplex(4)))
-    (shard,) = problem.shards
+    (block,) = problem.samples
     theta = DataStart(noise=0.0).parameters(problem, np.random.default_rng(0), 0)
     for k in range(4):
         column = theta.reshape(3, 3, 4)[:, :, k]
-        apart = np.linalg.norm(shard.features @ column - shard.decisions, axis=1)
+        apart = np.linalg.norm(block.features @ column - block.decisions, axis=1)
         assert apart.min() < 1e-9
 
 
@@ -109,8 +109,8 @@ def test_groups_of_decisions_are_found() -> None:
     random = np.random.default_rng(0)
     centers = np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]])
     decisions = centers[np.arange(60) % 3] + 0.01 * random.normal(size=(60, 2))
-    shard = Shard(np.ones((60, 1)), random.normal(size=(60, 2)), decisions, np.full(60, 1 / 60))
-    problem = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), [shard])
+    block = Block(np.ones((60, 1)), random.normal(size=(60, 2)), decisions, np.full(60, 1 / 60))
+    problem = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), [block])
     found = [
         KMeansStart(noise=0.0).parameters(problem, np.random.default_rng(seed), seed)
         for seed in range(8)
@@ -125,18 +125,18 @@ def test_groups_of_decisions_are_found() -> None:
 @EACH_START
 def test_unobserved_decisions_do_not_matter(start: Start) -> None:
     problem = objective(fl.Affine(fl.L1Ball(3)))
-    (shard,) = problem.shards
-    shard.decisions[::3, 1] = np.nan
+    (block,) = problem.samples
+    block.decisions[::3, 1] = np.nan
     assert np.isfinite(start.parameters(problem, np.random.default_rng(0), 0)).all()
 
 
 @EACH_START
 def test_decisions_that_never_change(start: Start) -> None:
     problem = objective(fl.Affine(fl.Simplex(3)))
-    problem.shards[0].decisions[:] = [1.0, 2.0, 3.0]
+    problem.samples[0].decisions[:] = [1.0, 2.0, 3.0]
     theta = start.parameters(problem, np.random.default_rng(0), 0)
-    predicted = problem.hypothesis.predict(theta, *problem.shards[0][:2])
-    np.testing.assert_allclose(predicted, problem.shards[0].decisions, atol=1e-9)
+    predicted = problem.hypothesis.predict(theta, *problem.samples[0][:2])
+    np.testing.assert_allclose(predicted, problem.samples[0].decisions, atol=1e-9)
 
 
 def test_a_start_that_was_given_survives_standardised_features() -> None:
@@ -144,7 +144,7 @@ def test_a_start_that_was_given_survives_standardised_features() -> None:
 
     for hypothesis in HYPOTHESES:
         problem = objective(hypothesis)
-        problem.shards[0].features[:, 1] = 3.0 + 5.0 * problem.shards[0].features[:, 1]
+        problem.samples[0].features[:, 1] = 3.0 + 5.0 * problem.samples[0].features[:, 1]
         scaled = Standardization.of(problem)
         theta = LinearStart().parameters(problem, np.random.default_rng(0), 1)
         there = scaled.convert(problem, theta)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from feaslearn.data.matrix import column_names, nested_columns
 from feaslearn.data.sources.parquet_source import (
-    Block,
     ParquetSource,
+    Piece,
     TableSource,
     Task,
     arrow_column,
@@ -121,10 +121,10 @@ class DatasetSource(TableSource):
         """Yield one task for each fragment."""
         names = [self.labels[j] for j in columns]
         for fragment, first, place in self._fragments:
-            yield partial(_blocks, fragment, first, place, names, rows)
+            yield partial(_pieces, fragment, first, place, names, rows)
 
 
-def _blocks(fragment: Any, first: int, place: str, names: list[str], rows: int) -> Iterator[Block]:
+def _pieces(fragment: Any, first: int, place: str, names: list[str], rows: int) -> Iterator[Piece]:
     row = 0
     with reading(place):
         for batch in fragment.to_batches(
@@ -132,7 +132,7 @@ def _blocks(fragment: Any, first: int, place: str, names: list[str], rows: int) 
         ):
             if batch.num_rows:
                 arrays = [arrow_column(batch.column(name)) for name in names]
-                yield Block(arrays, first + row, place, row)
+                yield Piece(arrays, first + row, place, row)
             row += batch.num_rows
 
 
@@ -163,10 +163,10 @@ class LazyFrameSource(TableSource):
             for batch in query.collect_batches(chunk_size=rows, maintain_order=True):
                 refuse_structures(batch, "the lazy frame")
                 arrays = [batch[name].to_numpy() for name in names]
-                block = Block(arrays, first, "the lazy frame", first)
+                piece = Piece(arrays, first, "the lazy frame", first)
                 first += batch.height
                 if batch.height:
-                    yield partial(cut, block, rows)
+                    yield partial(cut, piece, rows)
 
 
 def _refuse_old_polars() -> None:
@@ -253,24 +253,24 @@ class DaskArraySource(TableSource):
         for i, size in enumerate(self._X.chunks[0]):
             if size:
                 pair = (self._X.blocks[i], self._y.blocks[i])
-                yield partial(_block, pair, first, i, tuple(columns), rows)
+                yield partial(_piece, pair, first, i, tuple(columns), rows)
             first += int(size)
 
 
-def _partition(partition: Any, first: int, number: int, rows: int) -> Iterator[Block]:
+def _partition(partition: Any, first: int, number: int, rows: int) -> Iterator[Piece]:
     frame = partition.compute(scheduler="synchronous")
     if len(frame):
         place = f"partition {number}"
-        yield from cut(Block(columns_of(frame, place), first, place, 0), rows)
+        yield from cut(Piece(columns_of(frame, place), first, place, 0), rows)
 
 
-def _block(
+def _piece(
     pair: tuple[Any, Any], first: int, number: int, columns: tuple[int, ...], rows: int
-) -> Iterator[Block]:
+) -> Iterator[Piece]:
     place = f"block {number}"
     tables = [each.compute(scheduler="synchronous") for each in pair]
     found = [column for table in tables for column in columns_of(table, place)]
-    yield from cut(Block([found[j] for j in columns], first, place, 0), rows)
+    yield from cut(Piece([found[j] for j in columns], first, place, 0), rows)
 
 
 # Chunks that a function of the user makes.
@@ -315,25 +315,25 @@ class IteratedSource(TableSource):
         """Yield one task for each item; they are made here, one after the other."""
         first = 0
         for number, item in enumerate(self._items()):
-            block = self._block(item, number, first, columns)
-            first += block.n_rows
-            yield partial(cut, block, rows)
+            piece = self._piece(item, number, first, columns)
+            first += piece.n_rows
+            yield partial(cut, piece, rows)
 
-    def _block(self, item: Any, number: int, first: int, columns: Sequence[int]) -> Block:
+    def _piece(self, item: Any, number: int, first: int, columns: Sequence[int]) -> Piece:
         if self.n_signals is not None:
             pair = _pair(item, number, first)
-            labels, block = pair.labels, pair.block
+            labels, piece = pair.labels, pair.piece
         else:
             labels, place = _frame_names(item, number), f"chunk {number}"
             tables = columns_of(item, place)
             if labels == self.labels:
-                return Block([tables[j] for j in columns], first, place, 0)
+                return Piece([tables[j] for j in columns], first, place, 0)
         if labels != self.labels:
             raise DataError(
                 f"Chunks: chunk {number} has the columns {', '.join(labels)}; the first has "
                 f"{', '.join(self.labels)}, in this order"
             )
-        return block(columns)
+        return piece(columns)
 
 
 def _pair(item: Any, number: int, first: int) -> ArraySource:
@@ -384,14 +384,14 @@ class ArraySource(TableSource):
         self.named = column_names(X) is not None
         self.n_signals, self.n_rows = len(signals), len(signals[0])
 
-    def block(self, columns: Sequence[int]) -> Block:
+    def piece(self, columns: Sequence[int]) -> Piece:
         """Return all rows of some columns."""
-        return Block([self._columns[j] for j in columns], self._first, self._place, 0)
+        return Piece([self._columns[j] for j in columns], self._first, self._place, 0)
 
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
-        """Yield one task for each block."""
-        for block in cut(self.block(columns), rows):
-            yield partial(_only, block)
+        """Yield one task for each piece."""
+        for piece in cut(self.piece(columns), rows):
+            yield partial(_only, piece)
 
 
 def pair_labels(X: Any, y: Any, n_signals: int, n_decisions: int) -> tuple[str, ...]:
@@ -429,5 +429,5 @@ def refuse_structures(frame: Any, place: str) -> None:
         raise DataError(f"{place}: column {name!r} holds several values in a row")
 
 
-def _only(block: Block) -> tuple[Block]:
-    return (block,)
+def _only(piece: Piece) -> tuple[Piece]:
+    return (piece,)

@@ -56,7 +56,7 @@ class TableSource(ABC):
         columns : sequence of int
             The columns to read.
         rows : int
-            No block has more rows than this.
+            No piece has more rows than this.
         """
 
 
@@ -126,13 +126,13 @@ class ParquetSource(TableSource):
         """Yield one task for each row group."""
         names = [self.labels[j] for j in columns]
         for group in self._groups:
-            yield partial(_blocks, *group, names, rows)
+            yield partial(_pieces, *group, names, rows)
 
 
-def _blocks(
+def _pieces(
     file: str, group: int, first: int, row: int, names: list[str], rows: int
-) -> Iterator[Block]:
-    """Yield the blocks of one row group."""
+) -> Iterator[Piece]:
+    """Yield the pieces of one row group."""
     pq = parquet()
     with (
         reading(f"{file}, row group {group}"),
@@ -140,7 +140,7 @@ def _blocks(
     ):
         for batch in opened.iter_batches(rows, [group], names, use_threads=False):
             arrays = [arrow_column(batch.column(name)) for name in names]
-            yield Block(arrays, first, file, row)
+            yield Piece(arrays, first, file, row)
             first, row = first + batch.num_rows, row + batch.num_rows
 
 
@@ -226,7 +226,7 @@ def _matching(path: Path) -> list[str]:
     return sorted(str(file) for file in root.glob(pattern)) if pattern != "." else []
 
 
-class Block(NamedTuple):
+class Piece(NamedTuple):
     """Some rows of some columns, as they stand in a source.
 
     Parameters
@@ -251,25 +251,25 @@ class Block(NamedTuple):
         """The number of rows."""
         return len(self.columns[0])
 
-    def rows(self, start: int, stop: int) -> Block:
+    def rows(self, start: int, stop: int) -> Piece:
         """Return some of the rows."""
         columns = [column[start:stop] for column in self.columns]
-        return Block(columns, self.first + start, self.place, self.row + start)
+        return Piece(columns, self.first + start, self.place, self.row + start)
 
 
-#: Reads blocks; one thread runs it from its beginning to its end.
-Task: TypeAlias = Callable[[], Iterable[Block]]
+#: Reads pieces; one thread runs it from its beginning to its end.
+Task: TypeAlias = Callable[[], Iterable[Piece]]
 
 
-def cut(block: Block, rows: int) -> Iterator[Block]:
-    """Yield a block in pieces of at most ``rows`` rows.
+def cut(piece: Piece, rows: int) -> Iterator[Piece]:
+    """Yield a piece in pieces of at most ``rows`` rows.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from feaslearn.data.sources.parquet_source import Block, cut
-    >>> [part.first for part in cut(Block([np.ones(5)], 10, "a.csv", 0), 2)]
+    >>> from feaslearn.data.sources.parquet_source import Piece, cut
+    >>> [part.first for part in cut(Piece([np.ones(5)], 10, "a.csv", 0), 2)]
     [10, 12, 14]
     """
-    for start in range(0, block.n_rows, rows):
-        yield block.rows(start, start + rows)
+    for start in range(0, piece.n_rows, rows):
+        yield piece.rows(start, start + rows)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.costs import CostSpecification
-from feaslearn.data import Decisions, Shard
+from feaslearn.data import Block, Decisions
 from feaslearn.exceptions import MissingExtraError
 from feaslearn.hypotheses import Facets, Minkowski
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -195,7 +195,7 @@ def _pair(question: Question) -> tuple[int, int] | None:
     complete = np.flatnonzero(~np.isnan(rows.decisions).any(axis=1))
     if len(complete) < 2:
         return None
-    rows = Shard(*(np.ascontiguousarray(part[complete]) for part in rows))
+    rows = Block(*(np.ascontiguousarray(part[complete]) for part in rows))
     spread = rows.decisions.std(axis=0)
     moving = spread[spread > SAME_TOL * spread.max()]
     # What errors within the tolerance can make of a saving, at prices of length one.
@@ -339,7 +339,7 @@ class HullTest(NamedTuple):
     tested: int
 
 
-def mixtures_cheaper(rows: Shard, allowed: Places, error: float, until: float) -> HullTest:
+def mixtures_cheaper(rows: Block, allowed: Places, error: float, until: float) -> HullTest:
     """Look for samples that are dearer than a mixture of others.
 
     ``error`` is how far each decision may be off: cheaper by what that can make is not cheaper.

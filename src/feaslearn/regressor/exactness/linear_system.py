@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.formulations.minkowski import ScaledFaces
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Predictability
@@ -44,7 +44,7 @@ class LinearSystem:
     ----------
     hypothesis : Minkowski
         The terms.
-    rows : Shard
+    rows : Block
         The samples.
     unit : float
         What decisions are measured in.
@@ -52,7 +52,7 @@ class LinearSystem:
         The error :math:`\tau` that counts as none, in that unit.
     """
 
-    def __init__(self, hypothesis: Minkowski, rows: Shard, unit: float, tolerance: float) -> None:
+    def __init__(self, hypothesis: Minkowski, rows: Block, unit: float, tolerance: float) -> None:
         self.hypothesis, self.rows = hypothesis, rows
         self.unit, self.tolerance = unit, tolerance
         self._samples = Samples(hypothesis, [rows])
@@ -159,7 +159,7 @@ class LinearSystem:
         distance = np.nan_to_num(np.abs(predicted - self._x)).max(axis=1)
         tied = np.flatnonzero(self._tied.any(axis=1))
         if len(tied):
-            loss, some = Predictability("linf", squared=False), Shard(*(a[tied] for a in self.rows))
+            loss, some = Predictability("linf", squared=False), Block(*(a[tied] for a in self.rows))
             distance[tied] = loss.samples(self.hypothesis, self.theta(found), some) / self.unit
         beyond = np.maximum(distance - self.tolerance, 0.0)
         if scales.shape[1]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from feaslearn.data import Decisions, Shard
+from feaslearn.data import Block, Decisions
 from feaslearn.exceptions import DataError, NotFittedError, Problems
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Predictability
@@ -164,7 +164,7 @@ class Question:
     model: RegionRegressor
     X: Any
     y: Any
-    rows: Shard
+    rows: Block
     places: Places
     unit: float
     tolerance: float

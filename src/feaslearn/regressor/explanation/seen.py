@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
+from feaslearn.data.block_source import Survey
 from feaslearn.data.checks import column_ends
-from feaslearn.data.shard_source import Survey
 from feaslearn.hypotheses import Blend, Facets, MapHypothesis, Minkowski
 from feaslearn.hypotheses.constrained import Constrained, constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -117,14 +117,14 @@ def look_at_part(
     return replace(seen, n_samples=survey.n_samples, decisions=survey.decisions)
 
 
-def look_on(seen: Seen, hypothesis: Hypothesis, theta: Array, rows: Shard, signals: Array) -> Seen:
+def look_on(seen: Seen, hypothesis: Hypothesis, theta: Array, rows: Block, signals: Array) -> Seen:
     """Return what is remembered after some more rows, whose costs are to be minimised.
 
     Shares count every row alike.
     """
     count, n = rows.decisions.shape
     step = -(-count // _most(hypothesis, n))
-    some = Shard(*(np.ascontiguousarray(part[::step]) for part in rows))
+    some = Block(*(np.ascontiguousarray(part[::step]) for part in rows))
     shown = exposure(hypothesis, theta, some.features, some.costs)
     share = len(some.weights) / (seen.looked_at + len(some.weights))
 
@@ -173,7 +173,7 @@ def _spread_out(costs: Array) -> Array:
     return np.ascontiguousarray(units[chosen])
 
 
-def _parts(hypothesis: Hypothesis, theta: Array, some: Shard) -> Array:
+def _parts(hypothesis: Hypothesis, theta: Array, some: Block) -> Array:
     n, k = some.costs.shape[1], some.features.shape[1]
     if isinstance(hypothesis, Minkowski):
         return np.asarray(hypothesis.scales(theta, some.features, n).mean(axis=0))

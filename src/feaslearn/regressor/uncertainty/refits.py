@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning, Problems
 from feaslearn.hypotheses import GrownMinkowski, Minkowski
 from feaslearn.losses import Loss, Predictability
@@ -188,11 +188,11 @@ class MomentRefits:
         The fitted model.
     hypothesis : Minkowski
         Its class.
-    rows : Shard
+    rows : Block
         The samples, with the costs to minimise.
     """
 
-    def __init__(self, model: RegionRegressor, hypothesis: Minkowski, rows: Shard) -> None:
+    def __init__(self, model: RegionRegressor, hypothesis: Minkowski, rows: Block) -> None:
         self._model, self._hypothesis, self._rows = model, hypothesis, rows
         details = model.result_.details
         self._strengths = Strengths(details.get("ridge", 0.0), details.get("sparsity", 0.0))
@@ -200,10 +200,10 @@ class MomentRefits:
     def fitted(self, drawn: NDArray[np.intp]) -> RegionRegressor:
         """Return the model of rows that were drawn so many times."""
         chosen = drawn > 0
-        some = Shard(*(table[chosen] for table in self._rows))
+        some = Block(*(table[chosen] for table in self._rows))
         weights = some.weights * drawn[chosen]
         some = some._replace(weights=weights / weights.sum())
-        fit = MinkowskiFit(self._hypothesis, list(shards(some)), 1, np.random.default_rng(0))
+        fit = MinkowskiFit(self._hypothesis, list(blocks_of(some)), 1, np.random.default_rng(0))
         answer = fit.problem.solve(fit.moments.reduced(), self._strengths)
         model = copy(self._model)
         model.theta_ = fit.samples.theta(answer.a, answer.b)

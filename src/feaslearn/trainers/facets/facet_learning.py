@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.facet_rows import FacetRows
@@ -108,7 +108,7 @@ class FacetLearning(Trainer):
             raise DataError(
                 "FacetLearning: there is no complete row; facets are learned from those"
             )
-        rows = Shard(*(np.ascontiguousarray(part[complete]) for part in whole))
+        rows = Block(*(np.ascontiguousarray(part[complete]) for part in whole))
         known = None if known is None else known.rows(complete)
         bounds, balance = _given(hypothesis, rows)
         if known is not None and not objective.drawn:
@@ -136,7 +136,7 @@ class FacetLearning(Trainer):
         return trained
 
     def _learn(
-        self, rows: Shard, random: np.random.Generator, run: Run, options: dict[str, Any]
+        self, rows: Block, random: np.random.Generator, run: Run, options: dict[str, Any]
     ) -> Learned:
         """Learn exact rows; noisy ones where the data or the user say so."""
         table = (rows.features, rows.costs, rows.decisions)
@@ -163,12 +163,12 @@ class FacetLearning(Trainer):
         )
 
 
-def complete_rows(shard: Shard) -> Mask:
+def complete_rows(block: Block) -> Mask:
     """Say which rows facets are learned from: those that count, with every decision observed."""
-    return ~np.isnan(shard.decisions).any(axis=1) & (shard.weights > 0.0)
+    return ~np.isnan(block.decisions).any(axis=1) & (block.weights > 0.0)
 
 
-def contradicting_pair(rows: Shard, tolerance: float) -> tuple[int, int] | None:
+def contradicting_pair(rows: Block, tolerance: float) -> tuple[int, int] | None:
     """Return the first complete rows i, j of equal features with ``c_i'x_j < c_i'x_i``.
 
     Decisions count in units of their spread, costs have length one in these; savings up to
@@ -197,7 +197,7 @@ def contradicting_pair(rows: Shard, tolerance: float) -> tuple[int, int] | None:
     return first
 
 
-def _rows_of(objective: Objective) -> tuple[Shard, KnownLimits | None]:
+def _rows_of(objective: Objective) -> tuple[Block, KnownLimits | None]:
     """Return all samples of an objective, and what is known of them."""
     whole = objective.whole()
     if objective.known is None:
@@ -216,7 +216,7 @@ def _check_size(objective: Objective) -> None:
     )
 
 
-def _given(hypothesis: Facets, rows: Shard) -> tuple[tuple[Array, Array] | None, Array | None]:
+def _given(hypothesis: Facets, rows: Block) -> tuple[tuple[Array, Array] | None, Array | None]:
     """Return bounds (n, k) and equalities (q, n) that the hypothesis asks for; None: find them."""
     n, k = rows.decisions.shape[1], rows.features.shape[1]
     hypothesis.check(n)
@@ -230,7 +230,7 @@ def _given(hypothesis: Facets, rows: Shard) -> tuple[tuple[Array, Array] | None,
     return (sides[0], sides[1]), balance
 
 
-def _affine_bounds(rows: Shard) -> tuple[Array, Array]:
+def _affine_bounds(rows: Block) -> tuple[Array, Array]:
     """Return the bounds (n, k), affine in the features, that lie closest to the decisions.
 
     For each decision and side, the affine function that is nowhere beyond a decision and has the
@@ -277,7 +277,7 @@ def _exact_bounds(
 def _refuse_empty(
     bounds: tuple[Array, Array] | None,
     hypothesis: Facets,
-    rows: Shard,
+    rows: Block,
     known: KnownLimits,
     complete: Mask,
 ) -> None:
@@ -304,7 +304,7 @@ def _refuse_empty(
         )
 
 
-def _contradictions(rows: Shard, places: NDArray[np.intp], error: float) -> list[str]:
+def _contradictions(rows: Block, places: NDArray[np.intp], error: float) -> list[str]:
     """Name the first pair of decisions that cannot both be optimal."""
     pair = contradicting_pair(rows, max(1e-6, CLEARLY * error))
     if pair is None:

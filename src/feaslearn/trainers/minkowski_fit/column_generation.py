@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, ShardSource
+from feaslearn.data import Block, BlockSource
 from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.runs.progress import ProgressBar
@@ -28,7 +28,7 @@ STARTS = 30
 
 def grow(
     model: GrownMinkowski,
-    shards: Sequence[Shard] | ShardSource,
+    blocks: Sequence[Block] | BlockSource,
     strengths: tuple[float | str, float | str],
     n_folds: int,
     random: np.random.Generator,
@@ -40,7 +40,7 @@ def grow(
 
     def fitted_to(chosen: list[Array]) -> MinkowskiFit:
         terms = model.listed([model.term(shape) for shape in chosen])
-        return MinkowskiFit(terms, shards, n_folds, np.random.default_rng(seed))
+        return MinkowskiFit(terms, blocks, n_folds, np.random.default_rng(seed))
 
     with ProgressBar("Column generation", int(model.max_terms)) as bar:
         while True:
@@ -85,18 +85,18 @@ def _best(model: GrownMinkowski, fit: MinkowskiFit, fitted: Fitted, clock: Clock
     """Return the term of the highest rate, given the errors of a fit."""
     samples = fit.samples
     errors, costs = [], []
-    for shard in samples.each(_whole):
-        psi = samples.of.psi(shard.features)
-        guess = samples.hypothesis.predict(fitted.theta, shard.features, shard.costs)
-        weighted = shard.weights[:, None] * np.nan_to_num(shard.decisions - guess)
+    for block in samples.each(_whole):
+        psi = samples.of.psi(block.features)
+        guess = samples.hypothesis.predict(fitted.theta, block.features, block.costs)
+        weighted = block.weights[:, None] * np.nan_to_num(block.decisions - guess)
         errors.append(psi.T[:, :, None] * weighted)
-        costs.append(shard.costs)
+        costs.append(block.costs)
     search = best_simplex if model.family == "simplices" else best_segment
     return search(np.concatenate(errors, axis=1), np.concatenate(costs), clock)
 
 
-def _whole(shard: Shard, _: NDArray[np.intp]) -> Shard:
-    return shard
+def _whole(block: Block, _: NDArray[np.intp]) -> Block:
+    return block
 
 
 def _theta(model: GrownMinkowski, fit: MinkowskiFit, theta: Array, shapes: list[Array]) -> Array:

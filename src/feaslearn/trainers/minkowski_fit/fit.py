@@ -11,18 +11,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, ShardSource
+from feaslearn.data import Block, BlockSource
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Clock, OutOfTime, Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.tolerances import ACCEPT_TOL, CONVERGED_TOL, SUM_ROUNDING, VISIBLE_TOL
+from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments, Piece
 from feaslearn.trainers.minkowski_fit.folds import Folds, Numbers
 from feaslearn.trainers.minkowski_fit.moments import Moments
 from feaslearn.trainers.minkowski_fit.negative_scales import NegativeScales
 from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Strengths
 from feaslearn.trainers.minkowski_fit.samples import Samples, Sums
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
-from feaslearn.trainers.minkowski_fit.shard_moments import Piece, ShardMoments
 
 Array = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class MinkowskiFit:
     ----------
     hypothesis : Minkowski
         The terms.
-    shards : sequence of Shard or ShardSource
+    blocks : sequence of Block or BlockSource
         The samples.
     n_folds : int
         Folds of the cross-validation.
@@ -69,16 +69,16 @@ class MinkowskiFit:
     def __init__(
         self,
         hypothesis: Minkowski,
-        shards: Sequence[Shard] | ShardSource,
+        blocks: Sequence[Block] | BlockSource,
         n_folds: int,
         random: np.random.Generator,
         n_jobs: int = 1,
         run: Run | None = None,
     ) -> None:
         self._run = Run() if run is None else run
-        self.samples = Samples(hypothesis, shards, n_jobs, self._run)
+        self.samples = Samples(hypothesis, blocks, n_jobs, self._run)
         _check_size(self.samples, n_folds)
-        self._folds = Folds.draw(self.samples.shards, n_folds, random, self._run.check_time)
+        self._folds = Folds.draw(self.samples.samples, n_folds, random, self._run.check_time)
 
     @cached_property
     def _sums(self) -> Sums:
@@ -233,13 +233,13 @@ class _Weights:
 
 @dataclass(frozen=True)
 class _Lengths:
-    """The lengths of the errors of a shard."""
+    """The lengths of the errors of a block."""
 
-    of: ShardMoments
+    of: BlockMoments
     weigh: _Weights
 
-    def __call__(self, shard: Shard, _: Numbers) -> Array:
-        return np.concatenate([self.weigh.errors(piece) for piece in self.of.pieces(shard)])
+    def __call__(self, block: Block, _: Numbers) -> Array:
+        return np.concatenate([self.weigh.errors(piece) for piece in self.of.pieces(block)])
 
 
 def _check_size(samples: Samples, n_folds: int) -> None:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import SHARD_ROWS, Shard, Shards, ShardSource
+from feaslearn.data import BLOCK_ROWS, Block, Blocks, BlockSource
 from feaslearn.trainers.out_of_fold import folds_of
 
-#: Of more samples than this, blocks of rows are folds: to choose from each shard takes longer.
-MOST_DRAWN, BLOCK = 40 * SHARD_ROWS, 8 * SHARD_ROWS
+#: Of more samples than this, runs of rows are folds: to choose from each block takes longer.
+MOST_DRAWN, FOLD_ROWS = 40 * BLOCK_ROWS, 8 * BLOCK_ROWS
 
 Numbers = NDArray[np.intp]
 
@@ -25,19 +25,19 @@ class Folds(NamedTuple):
     n_folds : int
         How many folds.
     drawn : ndarray or None
-        The fold of each sample, where there are few; otherwise blocks of samples take turns.
-    block : int
-        The number of samples in a block.
+        The fold of each sample, where there are few; otherwise runs of samples take turns.
+    rows : int
+        The number of samples in a run.
     """
 
     n_folds: int
     drawn: Numbers | None
-    block: int
+    rows: int
 
     @classmethod
     def draw(
         cls,
-        shards: Shards,
+        blocks: Blocks,
         n_folds: int,
         random: np.random.Generator,
         between: Callable[[], object] | None = None,
@@ -45,26 +45,26 @@ class Folds(NamedTuple):
         """Divide samples into folds at random, equal ones together, or many of them by turns.
 
         Few samples that are not in memory are read for that, and where nobody knows how many there
-        are, all of them; ``between`` shards of these something may be done.
+        are, all of them; ``between`` blocks of these something may be done.
         """
-        if n_folds > 1 and shards.n_rows is None and isinstance(shards, ShardSource):
-            shards.survey(between)
-        total = shards.n_rows
+        if n_folds > 1 and blocks.n_rows is None and isinstance(blocks, BlockSource):
+            blocks.survey(between)
+        total = blocks.n_rows
         if n_folds == 1 or total is None or total >= MOST_DRAWN:
-            return cls(n_folds, None, BLOCK)
-        parts = list(shards.map(_with_numbers))
+            return cls(n_folds, None, FOLD_ROWS)
+        parts = list(blocks.map(_with_numbers))
         drawn = np.zeros(total, dtype=np.intp)
         drawn[np.concatenate([rows for _, rows in parts])] = folds_of(
             [part for part, _ in parts], n_folds, random
         )
-        return cls(n_folds, drawn, BLOCK)
+        return cls(n_folds, drawn, FOLD_ROWS)
 
     def of(self, rows: Numbers) -> Numbers:
         """Return the fold of each of some samples."""
         if self.drawn is not None:
             return np.asarray(self.drawn[rows])
-        return np.asarray((rows // self.block) % self.n_folds)
+        return np.asarray((rows // self.rows) % self.n_folds)
 
 
-def _with_numbers(shard: Shard, rows: Numbers) -> tuple[Shard, Numbers]:
-    return shard, rows
+def _with_numbers(block: Block, rows: Numbers) -> tuple[Block, Numbers]:
+    return block, rows

@@ -9,18 +9,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.tolerances import INSIDE_TOL
+from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
 from feaslearn.trainers.minkowski_fit.folds import Numbers
 from feaslearn.trainers.minkowski_fit.samples import Samples, Sums
-from feaslearn.trainers.minkowski_fit.shard_moments import ShardMoments
 
 Array = NDArray[np.float64]
 #: The scale that a row is about, and the row itself as a key.
 Row = tuple[int, bytes]
 
-#: Rows of each shard and term that are looked at closer, and rows of a term that are added at once.
-OF_A_SHARD, AT_ONCE = 4, 400
+#: Rows of each block and term that are looked at closer, and rows of a term that are added at once.
+OF_A_BLOCK, AT_ONCE = 4, 400
 #: Rows of each term that are listed before some are left out, and the least that several solutions
 #: add each.
 MOST_LISTED, LEAST_AT_ONCE = 10 * AT_ONCE, 8
@@ -71,7 +71,7 @@ class NegativeScales:
         self._samples, self._ends = samples, (sums.low, sums.high)
         #: Scales that were negative by more than rounding in the last look.
         self.clipped = 0
-        self._kept = samples.of.psi(samples.shards.first.features)
+        self._kept = samples.of.psi(samples.samples.first.features)
         self._listed = {row.tobytes() for row in self._kept}
 
     def find(
@@ -159,25 +159,25 @@ class NegativeRows:
 
 @dataclass(frozen=True)
 class _Look:
-    """What a pass does with a shard; an object, so that it can be sent."""
+    """What a pass does with a block; an object, so that it can be sent."""
 
-    of: ShardMoments
+    of: BlockMoments
     solutions: Sequence[Array]
 
-    def __call__(self, shard: Shard, _: Numbers) -> list[Found]:
-        psi = self.of.psi(shard.features)
+    def __call__(self, block: Block, _: Numbers) -> list[Found]:
+        psi = self.of.psi(block.features)
         return [_found(psi, a) for a in self.solutions]
 
 
 def _found(psi: Array, a: Array) -> Found:
     scales = a @ psi.T
     least = scales.min(axis=1)
-    last = min(OF_A_SHARD, len(psi)) - 1
+    last = min(OF_A_BLOCK, len(psi)) - 1
     lowest: list[tuple[int, float, Array]] = []
     for t in np.flatnonzero(least < 0.0):
         least_rows = np.argpartition(scales[t], last)[: last + 1]
         rows = (i for i in least_rows if scales[t, i] < 0.0)
-        # A view would hold the whole shard.
+        # A view would hold the whole block.
         lowest += [(int(t), float(scales[t, i]), psi[i].copy()) for i in rows]
     greatest = scales.max(axis=1)
     rounding = INSIDE_TOL * float(max(np.abs(least).max(), np.abs(greatest).max()))

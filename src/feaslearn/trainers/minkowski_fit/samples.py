@@ -10,20 +10,20 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard, ShardSource, shards_of
+from feaslearn.data import Block, BlockSource, as_blocks
 from feaslearn.data.checks import column_ends
 from feaslearn.formulations import ProgramRows
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Run, one_blas_thread
 from feaslearn.runs.progress import ProgressBar
-from feaslearn.trainers.minkowski_fit.folds import BLOCK, Folds, Numbers
+from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments, Piece
+from feaslearn.trainers.minkowski_fit.folds import FOLD_ROWS, Folds, Numbers
 from feaslearn.trainers.minkowski_fit.moments import Moments
-from feaslearn.trainers.minkowski_fit.shard_moments import Piece, ShardMoments
 from feaslearn.trainers.minkowski_fit.units import Units
 
 Array = NDArray[np.float64]
 Answer = TypeVar("Answer")
-#: Makes new weights of the pieces of a shard.
+#: Makes new weights of the pieces of a block.
 Reweigh = Callable[[Piece], Array]
 
 #: Samples whose features say where knots are, where they cannot all be looked at together.
@@ -45,7 +45,7 @@ class Samples:
     ----------
     hypothesis : Minkowski
         The terms.
-    shards : sequence of Shard or ShardSource
+    blocks : sequence of Block or BlockSource
         The samples.
     n_jobs : int, default=1
         Threads.
@@ -54,43 +54,45 @@ class Samples:
 
     Attributes
     ----------
-    of : ShardMoments
-        What is made of a shard.
+    of : BlockMoments
+        What is made of a block.
     """
 
     def __init__(
         self,
         hypothesis: Minkowski,
-        shards: Sequence[Shard] | ShardSource,
+        blocks: Sequence[Block] | BlockSource,
         n_jobs: int = 1,
         run: Run | None = None,
     ) -> None:
         self._run = Run() if run is None else run
-        self.hypothesis, self.shards, self._n_jobs = hypothesis, shards_of(shards), n_jobs
+        self.hypothesis, self.samples, self._n_jobs = hypothesis, as_blocks(blocks), n_jobs
         self._share = 1.0
-        first = self.shards.first
+        first = self.samples.first
         self.n, self.k = first.decisions.shape[1], first.features.shape[1]
-        self.exact = len(first.weights) == self.shards.n_rows
+        self.exact = len(first.weights) == self.samples.n_rows
         units = Units.of(first, bool(hypothesis.offset), self.exact)
         basis, knots = hypothesis.basis(self.k), None
         if basis.knotted:
             knots = basis.place_knots(self._features())
-        self.of = ShardMoments(hypothesis, self.n, self.k, units, knots)
+        self.of = BlockMoments(hypothesis, self.n, self.k, units, knots)
         self.basis, self.shape, self.minimizers = basis, self.of.shape, self.of.minimizers
 
     def _features(self) -> Array:
         """Return the features of all samples, or of so many that their quantiles are known."""
-        if isinstance(self.shards, ShardSource):
-            return self.shards.sample(MOST_FOR_KNOTS, np.random.default_rng(0)).features
-        return np.concatenate(list(self.shards.map(_features_of)))
+        if isinstance(self.samples, BlockSource):
+            return self.samples.sample(MOST_FOR_KNOTS, np.random.default_rng(0)).features
+        return np.concatenate(list(self.samples.map(_features_of)))
 
     def sums(self, folds: Folds, reweigh: Reweigh | None = None) -> Sums:
         """Go through all samples once; `OutOfTime` is raised where there is no time for that."""
         parts, done = dict[int, Moments](), 0
         low, high = np.full(self.k, np.inf), np.full(self.k, -np.inf)
         work = _Work(self.of, folds, reweigh, self._run)
-        with ProgressBar("Minkowski: moments", self.shards.n_rows or 0) as bar:
-            for found, least, greatest, count in self.shards.map(work, self._n_jobs, rows=BLOCK):
+        with ProgressBar("Minkowski: moments", self.samples.n_rows or 0) as bar:
+            for found, least, greatest, count in self.samples.map(
+                work, self._n_jobs, rows=FOLD_ROWS
+            ):
                 for fold, moments in found:
                     before = parts.get(fold)
                     parts[fold] = moments if before is None else Moments.total([before, moments])
@@ -104,7 +106,7 @@ class Samples:
         """Return sums in the units of all samples, and keep those units; chunks weigh one then."""
         total = Moments.total(sums.folds)
         split, before = self.of.split, self.of.units
-        if isinstance(self.shards, ShardSource):
+        if isinstance(self.samples, BlockSource):
             # How much all weights are together is known now, after the pass.
             self._share = 1.0 / total.weight
         folds = [fold.scaled(self._share) for fold in sums.folds]
@@ -116,10 +118,10 @@ class Samples:
         return Sums(folds, *(units.apply(end[None])[0] for end in sums[1:]))
 
     def each(
-        self, function: Callable[[Shard, Numbers], Answer], features_only: bool = False
+        self, function: Callable[[Block, Numbers], Answer], features_only: bool = False
     ) -> Iterator[Answer]:
-        """Yield what ``function`` makes of each shard: one pass."""
-        return self.shards.map(function, self._n_jobs, features_only)
+        """Yield what ``function`` makes of each block: one pass."""
+        return self.samples.map(function, self._n_jobs, features_only)
 
     def squared_errors(self, a: Array, b: Array) -> float:
         """Return the weighted sum of squared errors, from the samples themselves."""
@@ -147,9 +149,9 @@ class Samples:
 
 @dataclass(frozen=True)
 class _Work:
-    """What a pass does with a shard; an object, so that it can be sent."""
+    """What a pass does with a block; an object, so that it can be sent."""
 
-    of: ShardMoments
+    of: BlockMoments
     folds: Folds
     reweigh: Reweigh | None
     run: Run
@@ -157,50 +159,50 @@ class _Work:
     # On a cluster this is done in another process.
     @one_blas_thread()
     def __call__(
-        self, shard: Shard, rows: Numbers
+        self, block: Block, rows: Numbers
     ) -> tuple[list[tuple[int, Moments]], Array, Array, int]:
         if self.reweigh is not None:
-            factors = np.concatenate([self.reweigh(piece) for piece in self.of.pieces(shard)])
-            shard = shard._replace(weights=shard.weights * factors)
-        parts, late = _by_fold(shard, self.folds.of(rows)), self.run.check_time
+            factors = np.concatenate([self.reweigh(piece) for piece in self.of.pieces(block)])
+            block = block._replace(weights=block.weights * factors)
+        parts, late = _by_fold(block, self.folds.of(rows)), self.run.check_time
         found = [(f, self.of.of(part, late)) for f, part in parts]
-        return found, *column_ends(shard.features), len(rows)
+        return found, *column_ends(block.features), len(rows)
 
 
-def _by_fold(shard: Shard, fold: Numbers) -> Iterator[tuple[int, Shard]]:
+def _by_fold(block: Block, fold: Numbers) -> Iterator[tuple[int, Block]]:
     """Yield each fold with its samples; where they stand together, they are not copied."""
     least, greatest = int(fold.min()), int(fold.max())
     ends = np.flatnonzero(np.diff(fold)) + 1
     if len(ends) <= greatest - least:
         for start, end in pairwise([0, *ends, len(fold)]):
-            yield int(fold[start]), Shard(*(array[start:end] for array in shard))
+            yield int(fold[start]), Block(*(array[start:end] for array in block))
         return
     for f in range(least, greatest + 1):
         chosen = fold == f
         if chosen.any():
-            yield f, shard.rows(chosen)
+            yield f, block.rows(chosen)
 
 
 @dataclass(frozen=True)
 class _Errors:
-    """The sum of squared errors of a shard."""
+    """The sum of squared errors of a block."""
 
-    of: ShardMoments
+    of: BlockMoments
     a: Array
     b: Array
 
-    def __call__(self, shard: Shard, _: Numbers) -> float:
+    def __call__(self, block: Block, _: Numbers) -> float:
         total = 0.0
-        for piece in self.of.pieces(shard):
+        for piece in self.of.pieces(block):
             rows = piece.rows
             errors = np.nan_to_num(rows.predict(self.a, self.b) - rows.decisions)
             total += float(rows.weights @ (errors**2).sum(axis=1))
         return total
 
 
-def _features_of(shard: Shard, _: Numbers) -> Array:
-    return shard.features
+def _features_of(block: Block, _: Numbers) -> Array:
+    return block.features
 
 
-def _whole(shard: Shard, _: Numbers) -> Shard:
-    return shard
+def _whole(block: Block, _: Numbers) -> Block:
+    return block

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.tolerances import ROUNDING
 from feaslearn.trainers.standardize import moments as mean_and_scale
 
@@ -26,7 +26,7 @@ class Units(NamedTuple):
     center: Array
 
     @classmethod
-    def of(cls, rows: Shard, offset: bool, exact: bool) -> Units:
+    def of(cls, rows: Block, offset: bool, exact: bool) -> Units:
         """Measure some rows: all of them (``exact``), or a part that others may be unlike.
 
         Without an offset, which takes up the level of the decisions, that is zero.

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.map_hypothesis import Maps
@@ -70,7 +70,7 @@ class ListedSamples:
         if not isinstance(hypothesis, Affine):
             raise UnsupportedError(f"{hypothesis!r} is not Affine")
         whole = objective.whole()
-        whole = Shard(*(array[whole.weights > 0.0] for array in whole))
+        whole = Block(*(array[whole.weights > 0.0] for array in whole))
         n = whole.decisions.shape[1]
         primitive = hypothesis.latent(n)
         units = np.abs(whole.features).max(axis=0)

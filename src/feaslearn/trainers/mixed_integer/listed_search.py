@@ -39,7 +39,7 @@ def search_centered(objective: Objective, search: Callable[[Objective], Found]) 
     """
     standard, center = Standardization.of(objective), place_and_unit(objective.whole())[0]
     own = standard.apply(objective).changed(
-        lambda shard: shard._replace(decisions=shard.decisions - center)
+        lambda block: block._replace(decisions=block.decisions - center)
     )
     found, hypothesis = search(own), objective.maps()
     A, b = hypothesis.maps(found.theta, objective.n_decisions, objective.n_features)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.losses import Loss, Suboptimality
 from feaslearn.runs import Run
 from feaslearn.runs.memory import check_memory
@@ -51,7 +51,7 @@ class TernaryProgram:
     """
 
     def __init__(
-        self, primitive: PrimitiveSet, loss: Loss, whole: Shard, run: Run | None = None
+        self, primitive: PrimitiveSet, loss: Loss, whole: Block, run: Run | None = None
     ) -> None:
         self.model = MixedIntegerProgram("training")
         self._loss, self._whole = loss, whole

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import Minkowski
 from feaslearn.hypotheses.map_hypothesis import Maps
@@ -110,7 +110,7 @@ class MinkowskiStart(Start):
         return affine.theta_of(Maps(A, np.zeros(A.shape[:2])))
 
 
-def _visited_vertices(hypothesis: Minkowski, rows: Shard, theta: Array, most: int) -> Array:
+def _visited_vertices(hypothesis: Minkowski, rows: Block, theta: Array, most: int) -> Array:
     """Return the vertices that weigh most on the training rows as columns (vertices, k, n)."""
     features, costs, decisions, weights = rows
     n = decisions.shape[1]

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from feaslearn.data import Shard, shards
+from feaslearn.data import Block, blocks_of
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Objective
+from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
 from feaslearn.trainers.minkowski_fit.moments import Moments
 from feaslearn.trainers.minkowski_fit.negative_scales import NegativeRows
 from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Strengths
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
-from feaslearn.trainers.minkowski_fit.shard_moments import ShardMoments
 from feaslearn.trainers.minkowski_fit.units import Units
 from feaslearn.trainers.standardize import Standardization
 
@@ -76,14 +76,14 @@ class MomentStream:
     ages: Array
 
     @classmethod
-    def begun(cls, hypothesis: Minkowski, shard: Shard) -> Self:
+    def begun(cls, hypothesis: Minkowski, block: Block) -> Self:
         """Return the stream before its first chunk: only the frame is read from it."""
-        k, n = shard.features.shape[1], shard.decisions.shape[1]
-        units = Units.of(shard, bool(hypothesis.offset), exact=False)
+        k, n = block.features.shape[1], block.decisions.shape[1]
+        units = Units.of(block, bool(hypothesis.offset), exact=False)
         basis = hypothesis.basis(k)
-        knots = basis.place_knots(shard.features) if basis.knotted else None
-        blank = ShardMoments(hypothesis, n, k, units, knots).of(
-            Shard(*(part[:0] for part in shard))
+        knots = basis.place_knots(block.features) if basis.knotted else None
+        blank = BlockMoments(hypothesis, n, k, units, knots).of(
+            Block(*(part[:0] for part in block))
         )
         return cls(*units, knots, blank, np.zeros((0, basis.size)), np.zeros(0))
 
@@ -92,19 +92,19 @@ class MomentStream:
         """What all samples count together."""
         return self.sums.weight
 
-    def _of(self, hypothesis: Minkowski) -> ShardMoments:
+    def _of(self, hypothesis: Minkowski) -> BlockMoments:
         """Return what makes the moments of more samples."""
         units = Units(self.mean, self.scale, self.center)
-        return ShardMoments(hypothesis, len(self.center), len(self.mean), units, self.knots)
+        return BlockMoments(hypothesis, len(self.center), len(self.mean), units, self.knots)
 
-    def after(self, hypothesis: Minkowski, shard: Shard, forgetting: float) -> tuple[Self, int]:
+    def after(self, hypothesis: Minkowski, block: Block, forgetting: float) -> tuple[Self, int]:
         """Return the stream after some more samples, with all their rows held, and their ties."""
-        of, count = self._of(hypothesis), len(shard.weights)
-        old, new = self.sums.scaled(forgetting**count), of.of(faded(shard, forgetting))
+        of, count = self._of(hypothesis), len(block.weights)
+        old, new = self.sums.scaled(forgetting**count), of.of(faded(block, forgetting))
         held = of.shape[0] > 0 and not of.basis.nonnegative
         rows, ages = self.rows, self.ages
         if held:
-            rows = np.concatenate([rows, of.psi(shard.features)])
+            rows = np.concatenate([rows, of.psi(block.features)])
             ages = np.concatenate([ages + count, np.arange(count - 1.0, -1.0, -1.0)])
         stream = replace(self, sums=Moments.total([old, new]), rows=rows, ages=ages)
         return stream, int(new.tied)
@@ -188,9 +188,9 @@ class AffineStream:
         standard = Standardization(standard.mean, fixed)
         inner = standard.apply(objective)
         at = standard.convert(objective, theta)
-        parts = list(shards(faded(inner.whole(), forgetting)))
+        parts = list(blocks_of(faded(inner.whole(), forgetting)))
         metric = np.sum([_curvature(inner, at, part) for part in parts], axis=0)
-        value = replace(inner, shards=parts).value(at)
+        value = replace(inner, samples=parts).value(at)
         weight = sum(float(part.weights.sum()) for part in parts)
         return cls(standard.mean, fixed, metric, value, weight)
 
@@ -204,20 +204,20 @@ class AffineStream:
         )
 
     def after(
-        self, objective: Objective, theta: Array, shard: Shard, forgetting: float
+        self, objective: Objective, theta: Array, block: Block, forgetting: float
     ) -> tuple[Self, Array]:
         """Return the stream and the parameters after steps for some more samples, in order."""
         standard = Standardization(self.mean, self.scale)
-        (whole,) = standard.apply(replace(objective, shards=[shard])).shards
+        (whole,) = standard.apply(replace(objective, samples=[block])).samples
         at, stream = standard.convert(objective, theta), self
-        for batch in shards(whole, max(STEP_ROWS, len(self.metric))):
+        for batch in blocks_of(whole, max(STEP_ROWS, len(self.metric))):
             at, stream = stream._step(objective, at, batch, forgetting)
         return stream, standard.revert(objective, at)
 
     def _step(
-        self, objective: Objective, theta: Array, batch: Shard, forgetting: float
+        self, objective: Objective, theta: Array, batch: Block, forgetting: float
     ) -> tuple[Array, Self]:
-        batch = Shard(*(np.require(part, requirements=["C", "W"]) for part in batch))
+        batch = Block(*(np.require(part, requirements=["C", "W"]) for part in batch))
         count = len(batch.weights)
         fresh = faded(batch, forgetting)
         old = self.scaled(forgetting**count)
@@ -235,17 +235,17 @@ class AffineStream:
         return theta, replace(self, metric=metric, loss=old.loss + before, weight=weight)
 
 
-def _curvature(objective: Objective, theta: Array, shard: Shard) -> Array:
+def _curvature(objective: Objective, theta: Array, block: Block) -> Array:
     """Return the sum of ``w psi psi'`` over samples."""
     hypothesis = objective.maps()
-    n, k = shard.decisions.shape[1], shard.features.shape[1]
+    n, k = block.decisions.shape[1], block.features.shape[1]
     primitive, maps = hypothesis.latent(n), hypothesis.maps(theta, n, k)
-    A, _ = maps.at(shard.features)
-    z = primitive.argmin(np.einsum("inp,in->ip", A, shard.costs))
+    A, _ = maps.at(block.features)
+    z = primitive.argmin(np.einsum("inp,in->ip", A, block.costs))
     if not primitive.absorbs_offset:
         z = np.hstack([z, np.ones((len(z), 1))])
-    psi = np.einsum("ik,ip->ikp", shard.features, z).reshape(len(z), -1)
-    total = np.asarray((psi * shard.weights[:, None]).T @ psi)
+    psi = np.einsum("ik,ip->ikp", block.features, z).reshape(len(z), -1)
+    total = np.asarray((psi * block.weights[:, None]).T @ psi)
     return total if primitive.conic_form().polyhedral else TURNING * total
 
 
@@ -273,7 +273,7 @@ def _in_metric(objective: Objective, metric: Array, gradient: Array) -> Array:
 # Samples that count less the older they are.
 
 
-def faded(shard: Shard, forgetting: float) -> Shard:
+def faded(block: Block, forgetting: float) -> Block:
     """Return samples in the order they came, each counting ``forgetting`` times the next one."""
-    ages = np.arange(len(shard.weights) - 1.0, -1.0, -1.0)
-    return shard._replace(weights=shard.weights * forgetting**ages)
+    ages = np.arange(len(block.weights) - 1.0, -1.0, -1.0)
+    return block._replace(weights=block.weights * forgetting**ages)

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.exceptions import Problems, UnsupportedError
 from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski
 from feaslearn.kernels.predictability import SQUARED_L2
@@ -145,49 +145,49 @@ class Streaming(Trainer):
         began = time.monotonic()
         rows = objective.whole()
         count = len(rows.weights)
-        shard = rows._replace(weights=count * rows.weights)
+        block = rows._replace(weights=count * rows.weights)
         hypothesis = _moments_of(objective)
         if hypothesis is not None:
             drift = None if self.drift is None else DriftTest(float(self.drift), seen=count)
-            blank = Stream(0, 0, MomentStream.begun(hypothesis, shard), drift)
-            return self._by_moments(objective, blank, shard, began)
+            blank = Stream(0, 0, MomentStream.begun(hypothesis, block), drift)
+            return self._by_moments(objective, blank, block, began)
         trained = self._first().train(objective, random)
-        whole = replace(objective, shards=[shard])
+        whole = replace(objective, samples=[block])
         state = AffineStream.begun(whole, trained.theta, float(self.forgetting))
         trained.result.trainer = repr(self)
         return trained._replace(stream=Stream(count, 1, state, None))
 
-    def follow(self, objective: Objective, theta: Array, stream: Stream, shard: Shard) -> Trained:
+    def follow(self, objective: Objective, theta: Array, stream: Stream, block: Block) -> Trained:
         """Go on with more samples, whose weights count as they are.
 
         A stream of moments tests their losses for drift before it learns from them.
         """
         began = time.monotonic()
         if not isinstance(stream.state, MomentStream):
-            return self._by_steps(objective, theta, replace(stream, drift=None), shard, began)
+            return self._by_steps(objective, theta, replace(stream, drift=None), block, began)
         before = drift = stream.drift
         if drift is not None:
-            losses = objective.loss.samples(objective.hypothesis, theta, shard)
-            least = ROUNDING * float(np.nanmean(shard.decisions**2))
+            losses = objective.loss.samples(objective.hypothesis, theta, block)
+            least = ROUNDING * float(np.nanmean(block.decisions**2))
             drift = drift.after(losses, least)
-        trained = self._by_moments(objective, replace(stream, drift=drift), shard, began)
+        trained = self._by_moments(objective, replace(stream, drift=drift), block, began)
         if drift is not None and before is not None and drift.alarms != before.alarms:
             trained.result.warnings.append(told_of_drift(drift))
             logger.warning(told_of_drift(drift))
         return trained
 
     def _by_moments(
-        self, objective: Objective, stream: Stream, shard: Shard, began: float
+        self, objective: Objective, stream: Stream, block: Block, began: float
     ) -> Trained:
         hypothesis, state = _moments_of(objective), stream.state
         if hypothesis is None or not isinstance(state, MomentStream):
             raise AssertionError("moments of a hypothesis that has none")
-        state, tied = state.after(hypothesis, shard, float(self.forgetting))
+        state, tied = state.after(hypothesis, block, float(self.forgetting))
         solution = state.solve(hypothesis, float(self.ridge))
         state = state.pruned(solution.scales, int(self.retained), float(self.forgetting))
         stream = replace(
             stream,
-            n_samples=stream.n_samples + len(shard.weights),
+            n_samples=stream.n_samples + len(block.weights),
             n_chunks=stream.n_chunks + 1,
             n_tied=stream.n_tied + tied,
             state=state,
@@ -216,14 +216,14 @@ class Streaming(Trainer):
         return Trained(solution.theta, result, stream)
 
     def _by_steps(
-        self, objective: Objective, theta: Array, stream: Stream, shard: Shard, began: float
+        self, objective: Objective, theta: Array, stream: Stream, block: Block, began: float
     ) -> Trained:
         if not isinstance(stream.state, AffineStream):
             raise TypeError("steps of a stream of moments")
-        state, theta = stream.state.after(objective, theta, shard, float(self.forgetting))
+        state, theta = stream.state.after(objective, theta, block, float(self.forgetting))
         stream = replace(
             stream,
-            n_samples=stream.n_samples + len(shard.weights),
+            n_samples=stream.n_samples + len(block.weights),
             n_chunks=stream.n_chunks + 1,
             state=state,
         )

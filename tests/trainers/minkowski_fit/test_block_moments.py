@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Shard
+from feaslearn.data import Block
+from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
 from feaslearn.trainers.minkowski_fit.moments import Moments
-from feaslearn.trainers.minkowski_fit.shard_moments import ShardMoments
 from feaslearn.trainers.minkowski_fit.units import Units
 
 SUMS = {
@@ -26,16 +26,16 @@ def test_patterns_give_the_moments_of_single_samples(name: str) -> None:
     features = np.column_stack([np.ones(300), rng.normal(size=(300, 2))])
     costs, decisions = rng.normal(size=(300, 3)), rng.normal(size=(300, 3))
     costs[4], decisions[9, 1] = 1.0, np.nan
-    shard = Shard(features, costs, decisions, rng.uniform(size=300))
-    units = Units.of(shard, offset=True, exact=True)
+    block = Block(features, costs, decisions, rng.uniform(size=300))
+    units = Units.of(block, offset=True, exact=True)
     basis = SUMS[name].basis(3)
     knots = basis.place_knots(features) if basis.knotted else None
-    quick = ShardMoments(SUMS[name], 3, 3, units, knots)
+    quick = BlockMoments(SUMS[name], 3, 3, units, knots)
     assert quick.patterns is not None
-    slow = ShardMoments(SUMS[name], 3, 3, units, knots)
+    slow = BlockMoments(SUMS[name], 3, 3, units, knots)
     slow.patterns = None
-    for one, other in zip(quick.of(shard), slow.of(shard), strict=True):
+    for one, other in zip(quick.of(block), slow.of(block), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-10)
-    found = quick.of(shard)
+    found = quick.of(block)
     for one, other in zip(Moments.from_state(found.state()), found, strict=True):
         np.testing.assert_array_equal(one, other)

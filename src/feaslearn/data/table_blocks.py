@@ -9,23 +9,23 @@ from typing import TypeVar, overload
 
 import numpy as np
 
+from feaslearn.data.block import BLOCK_ROWS, Block
+from feaslearn.data.block_source import Rows
 from feaslearn.data.checks import observed
 from feaslearn.data.chunk_source import in_order
-from feaslearn.data.shard import SHARD_ROWS, Shard
-from feaslearn.data.shard_source import Rows
 
 Answer = TypeVar("Answer")
 #: Makes what a loss reads of some rows.
-ReadRows = Callable[[Shard], Shard]
+ReadRows = Callable[[Block], Block]
 
 
 @dataclass(frozen=True, eq=False)
-class TableShards(Sequence[Shard]):
-    """The shards of one table.
+class TableBlocks(Sequence[Block]):
+    """The blocks of one table.
 
     Parameters
     ----------
-    table : Shard
+    table : Block
         All samples: those that a loss reads or, with ``read``, what it makes them of. Nothing is
         copied, and numbers may have single precision.
     read : callable, optional
@@ -34,14 +34,14 @@ class TableShards(Sequence[Shard]):
     Examples
     --------
     >>> import numpy as np
-    >>> from feaslearn.data import Shard, TableShards
-    >>> table = Shard(np.ones((5, 2)), np.ones((5, 1)), np.ones((5, 1)), np.ones(5))
-    >>> twice = TableShards(table).apply(lambda shard: shard._replace(costs=2 * shard.costs))
+    >>> from feaslearn.data import Block, TableBlocks
+    >>> table = Block(np.ones((5, 2)), np.ones((5, 1)), np.ones((5, 1)), np.ones(5))
+    >>> twice = TableBlocks(table).apply(lambda block: block._replace(costs=2 * block.costs))
     >>> twice.n_rows, twice.every(2).costs.ravel().tolist()
     (5, [2.0, 2.0, 2.0])
     """
 
-    table: Shard
+    table: Block
     read: ReadRows | None = None
 
     @property
@@ -65,64 +65,64 @@ class TableShards(Sequence[Shard]):
         return int(observed(self.table.decisions).sum())
 
     def __len__(self) -> int:
-        return len(range(0, self.n_rows, SHARD_ROWS))
+        return len(range(0, self.n_rows, BLOCK_ROWS))
 
     @overload
-    def __getitem__(self, place: int) -> Shard: ...
+    def __getitem__(self, place: int) -> Block: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Shard]: ...
-    def __getitem__(self, place: int | slice) -> Shard | list[Shard]:
+    def __getitem__(self, place: slice) -> list[Block]: ...
+    def __getitem__(self, place: int | slice) -> Block | list[Block]:
         if isinstance(place, slice):
             return [self[i] for i in range(*place.indices(len(self)))]
         if not -len(self) <= place < len(self):
-            raise IndexError(f"shard {place} of {len(self)}")
-        return self._beginning if place == 0 else self._from((place % len(self)) * SHARD_ROWS)
+            raise IndexError(f"block {place} of {len(self)}")
+        return self._beginning if place == 0 else self._from((place % len(self)) * BLOCK_ROWS)
 
     @cached_property
-    def _beginning(self) -> Shard:
-        """The first shard, which tells sizes again and again."""
+    def _beginning(self) -> Block:
+        """The first block, which tells sizes again and again."""
         return self._from(0)
 
-    def _from(self, start: int, rows: int = SHARD_ROWS) -> Shard:
+    def _from(self, start: int, rows: int = BLOCK_ROWS) -> Block:
         return self.rows(slice(start, start + rows))
 
-    def rows(self, chosen: slice | Rows) -> Shard:
-        """Return some samples as one shard."""
-        some = Shard(*(array[chosen] for array in self.table))
+    def rows(self, chosen: slice | Rows) -> Block:
+        """Return some samples as one block."""
+        some = Block(*(array[chosen] for array in self.table))
         return some if self.read is None else self.read(some)
 
-    def whole(self) -> Shard:
-        """Return all samples as one shard."""
+    def whole(self) -> Block:
+        """Return all samples as one block."""
         return self.rows(slice(None))
 
-    def every(self, step: int) -> Shard:
-        """Return every so many samples as one shard."""
+    def every(self, step: int) -> Block:
+        """Return every so many samples as one block."""
         some = self.rows(slice(None, None, step))
-        return Shard(*(np.ascontiguousarray(array) for array in some))
+        return Block(*(np.ascontiguousarray(array) for array in some))
 
     @property
-    def first(self) -> Shard:
+    def first(self) -> Block:
         """All samples, or some from everywhere where there are many."""
-        return self.every(-(-self.n_rows // SHARD_ROWS))
+        return self.every(-(-self.n_rows // BLOCK_ROWS))
 
-    def apply(self, function: ReadRows) -> TableShards:
-        """Return the shards that ``function`` makes of these."""
+    def apply(self, function: ReadRows) -> TableBlocks:
+        """Return the blocks that ``function`` makes of these."""
         if self.read is None:
-            return TableShards(function(self.table))
-        return TableShards(self.table, _Then(self.read, function))
+            return TableBlocks(function(self.table))
+        return TableBlocks(self.table, _Then(self.read, function))
 
     def map(
         self,
-        function: Callable[[Shard, Rows], Answer],
+        function: Callable[[Block, Rows], Answer],
         n_jobs: int = 1,
         features_only: bool = False,
-        rows: int = SHARD_ROWS,
+        rows: int = BLOCK_ROWS,
     ) -> Iterator[Answer]:
-        """Yield what ``function`` makes of each shard and the numbers of its rows, in order."""
+        """Yield what ``function`` makes of each block and the numbers of its rows, in order."""
 
         def one(start: int) -> Answer:
-            shard = self._from(start, rows)
-            return function(shard, np.arange(start, start + len(shard.weights)))
+            block = self._from(start, rows)
+            return function(block, np.arange(start, start + len(block.weights)))
 
         starts = range(0, self.n_rows, rows)
         return in_order(one, starts, min(n_jobs, len(starts)))
@@ -130,10 +130,10 @@ class TableShards(Sequence[Shard]):
 
 @dataclass(frozen=True)
 class _Then:
-    """A reading, and what is made of the shard; an object, so that it can be sent."""
+    """A reading, and what is made of the block; an object, so that it can be sent."""
 
     read: ReadRows
     function: ReadRows
 
-    def __call__(self, shard: Shard) -> Shard:
-        return self.function(self.read(shard))
+    def __call__(self, block: Block) -> Block:
+        return self.function(self.read(block))

@@ -5,7 +5,7 @@ them: on two free processors, two threads are at least 1.6 times as fast as one 
 adds up the moments of a Minkowski sum, and for one evaluation (value and gradient) of the annealed
 loss of ``Affine(Simplex(9))``. Sums are the same, bit for bit.
 
-    python benchmarks/threads_over_shards.py [--quick]
+    python benchmarks/threads_over_blocks.py [--quick]
 
 One and two threads take turns; the least time of each counts. Beside it, what two threads of a loop
 that does nothing but compute gain on the machine as it is: no program can gain more.
@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 import feaslearn as fl
 from annealing_scaling import LEAST_SPEEDUP, seconds
-from feaslearn.data import TableShards
+from feaslearn.data import TableBlocks
 from feaslearn.losses import Objective
 from feaslearn.regressor.checks import check_fit
 from feaslearn.trainers.annealed_objective import AnnealedObjective
@@ -36,13 +36,13 @@ from minkowski_speed import make_samples
 N = 1_000_000
 
 
-def moments(rows: TableShards, n_jobs: int) -> object:
+def moments(rows: TableBlocks, n_jobs: int) -> object:
     """Add up the moments of all samples."""
     terms = fl.Minkowski.hypersimplices(3)
     return MinkowskiFit(terms, rows, 1, np.random.default_rng(0), n_jobs).moments.aa
 
 
-def annealed(rows: TableShards, n_jobs: int) -> Callable[[], object]:
+def annealed(rows: TableBlocks, n_jobs: int) -> Callable[[], object]:
     """Return one evaluation of the annealed loss, in standardised features."""
     plain = Objective(fl.Predictability(), fl.Affine(fl.Simplex(9)), rows, n_jobs)
     objective = Standardization.of(plain).apply(plain)

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.costs import FloatArray
+from feaslearn.data.block import BLOCK_ROWS, Block
 from feaslearn.data.checks import column_ends, observed
 from feaslearn.data.chunk_source import Chunk, ChunkSource
-from feaslearn.data.shard import SHARD_ROWS, Shard
 from feaslearn.exceptions import DataError
 
 Answer = TypeVar("Answer")
 Rows: TypeAlias = NDArray[np.intp]
-#: Makes a shard of the rows of a chunk that count, and says which those are.
-Read: TypeAlias = Callable[[Chunk], tuple[Shard, Rows]]
+#: Makes a block of the rows of a chunk that count, and says which those are.
+Read: TypeAlias = Callable[[Chunk], tuple[Block, Rows]]
 
 #: Rows that are kept, spread evenly over the data; up to twice as many.
 KEPT = 2000
@@ -34,8 +34,8 @@ class _Notes:
 
 
 @dataclass(frozen=True, eq=False)
-class ShardSource:
-    """The shards of data that come in chunks; each `map` is one pass over the data.
+class BlockSource:
+    """The blocks of data that come in chunks; each `map` is one pass over the data.
 
     The first whole pass surveys the data on its way.
 
@@ -44,8 +44,8 @@ class ShardSource:
     chunks : ChunkSource
         The data.
     read : callable
-        Makes of a chunk the shard that a loss reads, and says which rows of the chunk it holds.
-    first : Shard
+        Makes of a chunk the block that a loss reads, and says which rows of the chunk it holds.
+    first : Block
         Some rows at the beginning, which are kept: they tell the sizes.
     features : tuple of int, optional
         The signals that features are made of, where features alone can be had for less.
@@ -55,7 +55,7 @@ class ShardSource:
 
     chunks: ChunkSource
     read: Read
-    first: Shard
+    first: Block
     features: tuple[int, ...] | None = None
     n_jobs: int = 1
     _notes: _Notes = field(default_factory=_Notes)
@@ -74,7 +74,7 @@ class ShardSource:
     def survey(self, between: Callable[[], object] | None = None) -> Survey:
         """Return what is known of the data; that takes a pass if there was none.
 
-        What is to be done ``between`` shards, such as a look at the clock, may raise.
+        What is to be done ``between`` blocks, such as a look at the clock, may raise.
         """
         if self._notes.survey is None:
             for _ in self.map(_nothing, self.n_jobs):
@@ -86,24 +86,24 @@ class ShardSource:
 
     def map(
         self,
-        function: Callable[[Shard, Rows], Answer],
+        function: Callable[[Block, Rows], Answer],
         n_jobs: int = 1,
         features_only: bool = False,
-        rows: int = SHARD_ROWS,
+        rows: int = BLOCK_ROWS,
         added: bool = False,
     ) -> Iterator[Answer]:
-        """Yield what ``function`` makes of each shard, in order.
+        """Yield what ``function`` makes of each block, in order.
 
         Parameters
         ----------
         function : callable
-            Is given a shard and the number of each of its rows in the source.
+            Is given a block and the number of each of its rows in the source.
         n_jobs : int, default=1
             How many chunks are worked on at a time.
         features_only : bool, default=False
             Whether ``function`` looks at features alone: costs and decisions may be zeros.
         rows : int
-            No shard has more rows than this.
+            No block has more rows than this.
         added : bool, default=False
             Whether answers, numbers or arrays or tuples of them, are only to be added up: those
             of a chunk may come as one.
@@ -111,7 +111,7 @@ class ShardSource:
         Yields
         ------
         object
-            The answer for each shard.
+            The answer for each block.
         """
         notes, whole = self._notes, self.chunks.n_rows
         notes.passes += 1
@@ -128,18 +128,18 @@ class ShardSource:
         if found is not None:
             notes.survey = found
 
-    def __iter__(self) -> Iterator[Shard]:
-        return self.map(_shard, self.n_jobs)
+    def __iter__(self) -> Iterator[Block]:
+        return self.map(_block, self.n_jobs)
 
-    def apply(self, function: Callable[[Shard], Shard]) -> ShardSource:
-        """Return the shards that ``function`` makes of these; nothing is read."""
+    def apply(self, function: Callable[[Block], Block]) -> BlockSource:
+        """Return the blocks that ``function`` makes of these; nothing is read."""
         return replace(self, read=_Then(self.read, function), first=function(self.first))
 
-    def normalized(self) -> ShardSource:
+    def normalized(self) -> BlockSource:
         """Return the same samples with weights that add up to one, row by row in memory."""
         return self.apply(partial(_weighted, 1.0 / self.survey().weight))
 
-    def sample(self, size: int, random: np.random.Generator, drawn: Rows | None = None) -> Shard:
+    def sample(self, size: int, random: np.random.Generator, drawn: Rows | None = None) -> Block:
         """Return so many samples, those given or drawn at random, or all of them: one pass."""
         total = self.survey().n_rows
         if drawn is None and total <= size:
@@ -147,15 +147,15 @@ class ShardSource:
         elif drawn is None:
             drawn = np.sort(random.choice(total, size, replace=False))
         parts = list(self.map(partial(rows_taken, drawn), self.n_jobs))
-        return Shard(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        return Block(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 @dataclass(frozen=True)
 class _OfChunk:
-    """Applies a function to every shard of a chunk; an object, so that it can be sent."""
+    """Applies a function to every block of a chunk; an object, so that it can be sent."""
 
     read: Read
-    function: Callable[[Shard, Rows], Any]
+    function: Callable[[Block, Rows], Any]
     rows: int
     step: int | None
     added: bool
@@ -164,12 +164,12 @@ class _OfChunk:
         answers, survey = [], None
         for start in range(0, chunk.n_rows, self.rows):
             part = chunk.rows(start, start + self.rows)
-            shard, kept = self.read(part)
+            block, kept = self.read(part)
             if self.step is not None:
-                found = Survey.of(part, shard, kept, self.step)
+                found = Survey.of(part, block, kept, self.step)
                 survey = found if survey is None else survey.plus(found)
             if len(kept):
-                answers.append(self.function(shard, part.first + kept))
+                answers.append(self.function(block, part.first + kept))
             if self.added and len(answers) == 2:
                 answers = [plus(*answers)]
         return answers, survey
@@ -177,14 +177,14 @@ class _OfChunk:
 
 @dataclass(frozen=True)
 class _Then:
-    """A reading, and what is made of the shard."""
+    """A reading, and what is made of the block."""
 
     read: Read
-    function: Callable[[Shard], Shard]
+    function: Callable[[Block], Block]
 
-    def __call__(self, chunk: Chunk) -> tuple[Shard, Rows]:
-        shard, kept = self.read(chunk)
-        return self.function(shard), kept
+    def __call__(self, chunk: Chunk) -> tuple[Block, Rows]:
+        block, kept = self.read(chunk)
+        return self.function(block), kept
 
 
 def plus(one: Any, other: Any) -> Any:
@@ -194,24 +194,24 @@ def plus(one: Any, other: Any) -> Any:
     return one + other
 
 
-def _shard(shard: Shard, _: Rows) -> Shard:
-    return shard
+def _block(block: Block, _: Rows) -> Block:
+    return block
 
 
-def _nothing(_: Shard, __: Rows) -> None:
+def _nothing(_: Block, __: Rows) -> None:
     return None
 
 
-def _weighted(factor: float, shard: Shard) -> Shard:
+def _weighted(factor: float, block: Block) -> Block:
     # Kernels compile once more for columns that stand together, and for what cannot be written to.
-    rows = (np.require(array, requirements=["C", "W"]) for array in shard)
+    rows = (np.require(array, requirements=["C", "W"]) for array in block)
     features, costs, decisions, weights = rows
-    return Shard(features, costs, decisions, weights * factor)
+    return Block(features, costs, decisions, weights * factor)
 
 
-def rows_taken(drawn: Rows, shard: Shard, rows: Rows) -> Shard:
-    """Return the samples of a shard whose numbers were drawn, which are sorted."""
-    return shard.rows(np.isin(rows, drawn[slice(*np.searchsorted(drawn, [rows[0], rows[-1] + 1]))]))
+def rows_taken(drawn: Rows, block: Block, rows: Rows) -> Block:
+    """Return the samples of a block whose numbers were drawn, which are sorted."""
+    return block.rows(np.isin(rows, drawn[slice(*np.searchsorted(drawn, [rows[0], rows[-1] + 1]))]))
 
 
 # What a pass over data in chunks learns on its way.
@@ -236,7 +236,7 @@ class Survey(NamedTuple):
         Rows whose number is a multiple of this are kept.
     numbers : ndarray
         The numbers of the rows that are kept.
-    rows : Shard
+    rows : Block
         These rows.
     """
 
@@ -248,11 +248,11 @@ class Survey(NamedTuple):
     decisions: FloatArray
     step: int
     numbers: NDArray[np.intp]
-    rows: Shard
+    rows: Block
 
     @classmethod
-    def of(cls, chunk: Chunk, shard: Shard, kept: NDArray[np.intp], step: int) -> Survey:
-        """Look at a chunk and at the shard that was made of its rows ``kept``."""
+    def of(cls, chunk: Chunk, block: Block, kept: NDArray[np.intp], step: int) -> Survey:
+        """Look at a chunk and at the block that was made of its rows ``kept``."""
         signals = chunk.signals
         if len(kept) == chunk.n_rows:
             chosen = np.arange(-chunk.first % step, chunk.n_rows, step)
@@ -262,20 +262,20 @@ class Survey(NamedTuple):
         return cls(
             chunk.first + chunk.n_rows,
             len(kept),
-            float(shard.weights.sum()),
-            observed(shard.decisions),
+            float(block.weights.sum()),
+            observed(block.decisions),
             column_ends(signals),
-            column_ends(shard.decisions),
+            column_ends(block.decisions),
             step,
             chunk.first + kept[chosen],
-            shard.rows(chosen),
+            block.rows(chosen),
         )
 
     def plus(self, other: Survey) -> Survey:
         """Return the survey of both parts."""
         step = max(self.step, other.step)
         numbers = np.concatenate([self.numbers, other.numbers])
-        rows = Shard(*(np.concatenate(pair) for pair in zip(self.rows, other.rows, strict=True)))
+        rows = Block(*(np.concatenate(pair) for pair in zip(self.rows, other.rows, strict=True)))
         while (chosen := numbers % step == 0).sum() > 2 * KEPT:
             step *= 2
         return Survey(

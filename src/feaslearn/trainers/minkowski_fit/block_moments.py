@@ -1,4 +1,4 @@
-"""The moments of one shard: what a pass over the data adds up."""
+"""The moments of one block: what a pass over the data adds up."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Shard
+from feaslearn.data import Block
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.hypotheses.scale_basis import ScaleBasis
 from feaslearn.hypotheses.term import Term, TermPatterns
@@ -28,15 +28,15 @@ FEWER = 4.0
 
 
 class Piece(NamedTuple):
-    """Some rows of a shard with their minimisers, and how many of them tie."""
+    """Some rows of a block with their minimisers, and how many of them tie."""
 
     place: slice
     rows: Rows
     tied: NDArray[np.bool_]
 
 
-class ShardMoments:
-    """Makes the moments of a shard; can be sent to where the shard is.
+class BlockMoments:
+    """Makes the moments of a block; can be sent to where the block is.
 
     Parameters
     ----------
@@ -62,25 +62,25 @@ class ShardMoments:
         self.split = Split(self.basis.size, k, self.basis.knotted, bool(hypothesis.offset))
         self.by_decision = not self.shared and worth_it(terms, n, self.split)
 
-    def in_units(self, units: Units) -> ShardMoments:
+    def in_units(self, units: Units) -> BlockMoments:
         """Return the same in other units."""
-        return ShardMoments(self.hypothesis, self.n, self.split.n_features, units, self.knots)
+        return BlockMoments(self.hypothesis, self.n, self.split.n_features, units, self.knots)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of scales, and of functions that each is made of."""
         return (1 if self.shared else self.minimizers.count, self.basis.size)
 
-    def of(self, shard: Shard, check_time: Callable[[], None] | None = None) -> Moments:
+    def of(self, block: Block, check_time: Callable[[], None] | None = None) -> Moments:
         """Return the moments of all rows; ``check_time`` raises where the time is up."""
-        found = None if self.patterns is None else self._by_patterns(self.patterns, shard)
-        return self._one_by_one(shard, check_time) if found is None else found
+        found = None if self.patterns is None else self._by_patterns(self.patterns, block)
+        return self._one_by_one(block, check_time) if found is None else found
 
-    def _one_by_one(self, shard: Shard, check_time: Callable[[], None] | None = None) -> Moments:
+    def _one_by_one(self, block: Block, check_time: Callable[[], None] | None = None) -> Moments:
         make = moments_by_decision if self.by_decision else Moments.of
 
         def parts() -> Iterator[Moments]:
-            for piece in self.pieces(shard):
+            for piece in self.pieces(block):
                 if check_time is not None:
                     check_time()
                 tied = float(piece.tied.any(axis=1).sum())
@@ -88,9 +88,9 @@ class ShardMoments:
 
         return reduce(lambda one, other: Moments.total([one, other]), parts())
 
-    def _by_patterns(self, patterns: TermPatterns, shard: Shard) -> Moments | None:
+    def _by_patterns(self, patterns: TermPatterns, block: Block) -> Moments | None:
         """Add up rows with the same minimisers together; others, with ties or gaps, alone."""
-        costs, decisions = (np.ascontiguousarray(a.T) for a in (shard.costs, shard.decisions))
+        costs, decisions = (np.ascontiguousarray(a.T) for a in (block.costs, block.decisions))
         found = patterns.at(costs, decisions)
         if found is None:
             return None
@@ -99,19 +99,19 @@ class ShardMoments:
         width = split.n_functions + self.n
         table = np.zeros((len(rows), width + width % 2, width + width % 2))
         if split.knotted:
-            functions = np.ascontiguousarray(self._functions(shard.features).T)
+            functions = np.ascontiguousarray(self._functions(block.features).T)
             level, shrink = np.zeros(len(functions)), np.ones(len(functions))
         else:
-            functions = np.ascontiguousarray(shard.features[:, : split.n_functions].T)
+            functions = np.ascontiguousarray(block.features[:, : split.n_functions].T)
             level, shrink = units.mean, 1.0 / units.scale
-        weights = np.ascontiguousarray(shard.weights)
+        weights = np.ascontiguousarray(block.weights)
         pattern_sums(numbers, functions, level, shrink, decisions, units.center, weights, table)
-        points, _ = self._points(np.ascontiguousarray(shard.costs[rows]))
+        points, _ = self._points(np.ascontiguousarray(block.costs[rows]))
         moments = Moments.of_patterns(table, points, split)
         alone = numbers < 0
         moments = moments._replace(observed=float((~alone).sum() * self.n))
         if alone.any():
-            moments = Moments.total([moments, self._one_by_one(shard.rows(alone))])
+            moments = Moments.total([moments, self._one_by_one(block.rows(alone))])
         return moments
 
     def psi(self, features: Array) -> Array:
@@ -130,25 +130,25 @@ class ShardMoments:
         points, tied = self.minimizers.at(costs)
         return (points.sum(axis=1, keepdims=True) if self.shared else points), tied
 
-    def pieces(self, shard: Shard) -> Iterator[Piece]:
+    def pieces(self, block: Block) -> Iterator[Piece]:
         """Yield all rows with their minimisers, in pieces that can be written out."""
         entries = max(1, self.minimizers.count * self.n)
         size = max(1, ENTRIES // entries)
         if not self.by_decision:
             size = max(1, AT_ONCE // max(self.shape[0] ** 2, entries))
-        for start in range(0, max(1, len(shard.weights)), size):
+        for start in range(0, max(1, len(block.weights)), size):
             place = slice(start, start + size)
-            features = shard.features[place]
+            features = block.features[place]
             phi = np.ascontiguousarray(self.units.apply(features))
             if self.knots is not None:
                 psi = self.basis.values(features, self.knots)
             else:
                 psi = phi if self.basis.size == phi.shape[1] else phi[:, : self.basis.size]
-            points, tied = self._points(np.ascontiguousarray(shard.costs[place]))
-            decisions = shard.decisions[place] - self.units.center
+            points, tied = self._points(np.ascontiguousarray(block.costs[place]))
+            decisions = block.decisions[place] - self.units.center
             if not self.hypothesis.offset:
                 phi = phi[:, :0]
-            yield Piece(place, Rows(points, psi, phi, decisions, shard.weights[place]), tied)
+            yield Piece(place, Rows(points, psi, phi, decisions, block.weights[place]), tied)
 
     def theta(self, a: Array, b: Array) -> Array:
         """Return the parameters for features and decisions as they were."""
