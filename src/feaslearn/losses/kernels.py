@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.predict import image_of, latent_cost
-from feaslearn.kernels.simplex_rows import (
+from feaslearn.sets.image_kernels import image_of, latent_cost
+from feaslearn.sets.simplex_kernels import (
     BLOCK,
     Block,
     choose_columns,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.simplex_rows import (
+from feaslearn.sets.simplex_kernels import (
     BLOCK,
     choose_columns,
     columns_with_offset,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.predictability import norm_and_slope
+from feaslearn.losses.kernels import norm_and_slope
 from feaslearn.solvers.jit import inner_kernel, kernel
 from feaslearn.solvers.oracle_kernels import BOX, HYPERSIMPLEX, L1_BALL, L2_BALL, SIMPLEX, SetCode
 

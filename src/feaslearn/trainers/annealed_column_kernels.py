@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.predictability import SQUARED_L2, norm_and_slope
+from feaslearn.losses.kernels import SQUARED_L2, norm_and_slope
 from feaslearn.solvers.jit import inlined, kernel, summing_kernel
 
 Array = NDArray[np.float64]

@@ -27,9 +27,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.lifted_cost import lifted_cost, lifted_cost_by_vertices, lists_points
-from feaslearn.kernels.predict import latent_cost
-from feaslearn.kernels.predictability import add_gradient, map_at
+from feaslearn.losses.kernels import add_gradient, map_at
+from feaslearn.sets.image_kernels import latent_cost
 from feaslearn.solvers.jit import inner_kernel, kernel
 from feaslearn.solvers.nearest_kernels import (
     BallImage,
@@ -41,6 +40,11 @@ from feaslearn.solvers.nearest_kernels import (
     span_square,
 )
 from feaslearn.solvers.oracle_kernels import L2_BALL, SetCode
+from feaslearn.trainers.lifted_cost_kernels import (
+    lifted_cost,
+    lifted_cost_by_vertices,
+    lists_points,
+)
 
 Array = NDArray[np.float64]
 
