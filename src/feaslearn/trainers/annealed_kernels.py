@@ -93,7 +93,7 @@ def annealed_rows(
 #
 # - hypersimplex: :math:`z_k = 1 / (1 + e^{(q_k - \mu) / \tau})` with the :math:`\mu` that makes
 # the
-#   sum right, so that no vertices need be listed;
+#   sum right, so that no vertices need be enumerated;
 # - L2 ball: :math:`z = -q / \sqrt{\|q\|^2 + \tau^2}`.
 
 
