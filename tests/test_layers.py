@@ -32,7 +32,7 @@ def test_layers_are_in_the_agreed_order() -> None:
     assert " ".join(layer.strip("()") for layer in contract["layers"]) == (
         "cli report plots export distributed io regressor baselines network datasets checks "
         "trainers metrics formulations losses problem region hypotheses sets features "
-        "known data costs kernels solvers results runs atomic messages "
+        "known data costs solvers results runs atomic messages "
         "parameters exceptions printable tolerances"
     )
 

@@ -1,4 +1,4 @@
-"""Texts that a terminal shows as they are.
+"""Strings that terminals show, and files hold, as they are.
 
 Names of columns, cells and files come from elsewhere. An escape sequence in one of them could
 colour or clear the screen, a newline could begin a line that looks like one of ours, and a mark of
@@ -9,19 +9,19 @@ from __future__ import annotations
 
 
 def printable(text: str, *, lines: bool = False) -> str:
-    r"""Return a text in which every character that does not print is written as its code.
+    r"""Return a string in which every character that does not print is written as its code.
 
     Parameters
     ----------
     text : str
-        Any text.
+        Any string.
     lines : bool, default=False
-        Whether the text may have several lines, and tabs.
+        Whether the string may have several lines, and tabs.
 
     Returns
     -------
     str
-        The text, with codes as in a string of Python.
+        The string, with codes as in Python.
 
     Examples
     --------
@@ -36,5 +36,15 @@ def printable(text: str, *, lines: bool = False) -> str:
     )
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a string can be written as UTF-8: half of a pair of UTF-16 cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _code(character: str) -> str:
+    """Return the escape of a character."""
     return character.encode("unicode_escape").decode("ascii")

@@ -125,10 +125,10 @@ def test_names_that_no_file_could_be_written_with(name: str, tmp_path: Path) -> 
 
     text = json.dumps(encoded(fitted({}), tmp_path))
     forged = json.loads(text.replace(f'"{name}"', '"\\ud800"'))
-    with pytest.raises(ModelFileError, match=r"text '\\ud800' is not Unicode"):
+    with pytest.raises(ModelFileError, match=r"'\\ud800' is not Unicode"):
         load_tree(forged, tmp_path)
     # Nor is a file written that cannot be read again.
-    with pytest.raises(UnsupportedError, match=r"text '\\ud800', which is not Unicode"):
+    with pytest.raises(UnsupportedError, match=r"'\\ud800', which is not Unicode"):
         fl.save(fitted({name: "\ud800"}), tmp_path / "encoded.json")
 
 
@@ -319,7 +319,7 @@ HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], Any], None], Any, str]] 
         "not a number of signals or decisions",
     ),
     "result": ("scaled", put("fitted", "result_"), {"$": "dict", "items": []}, "result_: not"),
-    "status": ("scaled", put(*result, "status"), "splendid", "no run ends 'splendid'"),
+    "status": ("scaled", put(*result, "status"), "splendid", "status 'splendid'"),
     "status-array": ("scaled", put(*result, "status"), array([1.0, 2.0]), "result_|makes no model"),
     "objective": ("scaled", put(*result, "objective"), "0", "a number is missing"),
     "history": (
@@ -329,7 +329,7 @@ HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], Any], None], Any, str]] 
         "not made of numbers",
     ),
     "details": ("scaled", put(*result, "details"), [], "no details"),
-    "warnings": ("scaled", put(*result, "warnings"), [3], "warnings are not texts"),
+    "warnings": ("scaled", put(*result, "warnings"), [3], "warnings are not strings"),
     "cost-columns": ("scaled", put("fitted", "cost_", "columns"), [2], r"read \[2\]"),
     "cost-specification": ("scaled", put("fitted", "cost_", "specification"), [0, 9], "column 9"),
     "cost-list": ("scaled", put("fitted", "cost_"), [0, 1], "cost_: not a cost"),

@@ -29,8 +29,8 @@ from examples import (
 )
 from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.io.arrays import DTYPES
-from feaslearn.io.decoder import Decoder
-from feaslearn.io.encoder import Encoder
+from feaslearn.io.decode import Decoder
+from feaslearn.io.encode import Encoder
 from feaslearn.io.registry import own_classes
 from feaslearn.trainers import Convex, FacetLearning, GradientDescent, Trainer
 from registry import SETS

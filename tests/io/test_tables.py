@@ -99,7 +99,7 @@ def test_cells_that_are_no_numbers_are_named() -> None:
     with pytest.raises(DataError) as caught:
         numbers(table, "demand", "power")
     assert str(caught.value) == (
-        "test: t.csv: 6 values are no number: line 3, column 'demand' is the text 'x'; line 3, "
+        "test: t.csv: 6 values are not numeric: line 3, column 'demand' is the text 'x'; line 3, "
         "column 'power' is empty; line 4, column 'demand' is the text '3,5'; decimals are written "
         "with a point; line 4, column 'power' is inf; line 5, column 'demand' is the text '1_000'; "
         "and 1 more"

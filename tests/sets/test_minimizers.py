@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feaslearn.kernels.predict import predict_rows
+from feaslearn.sets.image_kernels import predict_rows
 from feaslearn.tolerances import TIE_TOL
 from oracles import least_cost
 from registry import FOR_EACH_SET, NAMES, POLYHEDRAL, example, size_of, vectors

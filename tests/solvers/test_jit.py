@@ -16,12 +16,14 @@ import pytest
 
 from feaslearn import tolerances
 from feaslearn.solvers import jit
-from feaslearn.solvers.jit import kernel, sources_hash
+from feaslearn.solvers.jit import kernel
+
+LOSSES = Path("losses") / "kernels.py"
 
 
 @pytest.fixture
 def copied_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for path in jit.sources():
+    for path in jit.PACKAGE.rglob("*kernels.py"):
         copy = tmp_path / path.relative_to(jit.PACKAGE)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy)
@@ -29,43 +31,46 @@ def copied_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def fresh_hash() -> str:
-    return sources_hash.__wrapped__()
+def fresh_stamp(path: Path) -> str:
+    jit.sources_of.cache_clear()
+    return jit.stamp_of.__wrapped__(path)
 
 
-def test_stamp_changes_with_every_source(copied_sources: Path) -> None:
-    stamps = {fresh_hash()}
-    sources = jit.sources()
-    assert {"oracle_kernels.py", "predict.py"} <= {path.name for path in sources}
+def change(path: Path) -> None:
+    path.write_text(path.read_text("utf-8") + "\n# changed\n", "utf-8")
+
+
+def test_stamp_changes_with_every_imported_source(copied_sources: Path) -> None:
+    losses = copied_sources / LOSSES
+    stamps, sources = {fresh_stamp(losses)}, jit.sources_of(losses)
+    names = {"kernels.py", "image_kernels.py", "oracle_kernels.py", "small_lp_kernels.py"}
+    assert names <= {path.name for path in sources}
     for path in sources:
-        path.write_text(path.read_text("utf-8") + "\n# changed\n", "utf-8")
-        stamps.add(fresh_hash())
+        change(path)
+        stamps.add(fresh_stamp(losses))
     assert len(stamps) == len(sources) + 1
-    (copied_sources / "trainers" / "deep").mkdir(parents=True)
-    (copied_sources / "trainers" / "deep" / "more_kernels.py").write_text("", "utf-8")
-    assert fresh_hash() not in stamps
 
 
-def test_stamp_is_that_of_the_content_alone(copied_sources: Path) -> None:
-    before = fresh_hash()
-    for path in jit.sources():
-        os.utime(path, (0, 0))
+def test_stamp_does_not_change_with_other_files(copied_sources: Path) -> None:
+    losses = copied_sources / LOSSES
+    before = fresh_stamp(losses)
     (copied_sources / "solvers" / "highs.py").write_text("not a source", "utf-8")
-    assert fresh_hash() == before
+    for path in set(copied_sources.rglob("*kernels.py")) - set(jit.sources_of(losses)):
+        change(path)
+    for path in jit.sources_of(losses):
+        os.utime(path, (0, 0))
+    assert fresh_stamp(losses) == before
 
 
-def test_renaming_a_source_changes_the_stamp(copied_sources: Path) -> None:
-    before = fresh_hash()
-    (copied_sources / "kernels" / "predict.py").rename(copied_sources / "kernels" / "guess.py")
-    assert fresh_hash() != before
-
-
-def test_stamp_changes_with_a_tolerance(
+def test_stamp_changes_with_the_tolerances_that_are_named(
     copied_sources: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = fresh_hash()
-    monkeypatch.setattr(tolerances, "INSIDE_TOL", 2e-9)
-    assert fresh_hash() != before
+    losses = copied_sources / LOSSES
+    before = fresh_stamp(losses)
+    monkeypatch.setattr(tolerances, "GAIN_TOL", 2e-9)
+    assert fresh_stamp(losses) == before
+    monkeypatch.setattr(tolerances, "TIE_TOL", 2e-9)
+    assert fresh_stamp(losses) != before
 
 
 def double(x: float) -> float:
@@ -140,8 +145,7 @@ model = fl.RegionRegressor(fl.Affine(fl.Simplex(3)), cost=data.cost, random_stat
 model.fit(data.signals, data.decisions).predict(data.signals)
 import gc
 ours = [d for d in gc.get_objects() if isinstance(d, Dispatcher)]
-homes = ("feaslearn.kernels", "feaslearn.solvers")
-ours = [d for d in ours if d.py_func.__module__.startswith(homes)]
+ours = [d for d in ours if d.py_func.__module__.startswith("feaslearn.")]
 print(sorted((d.py_func.__name__, len(d.signatures)) for d in ours if d.signatures))
 """
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
-from feaslearn.kernels.predict import predict_rows
 from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.image_kernels import predict_rows
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
 from feaslearn.solvers.oracle_kernels import is_simplex
 from feaslearn.tolerances import TIE_TOL

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from feaslearn.exceptions import FeaslearnError, Problems
-from feaslearn.kernels.pattern_sums import cost_patterns
+from feaslearn.hypotheses.pattern_kernels import cost_patterns
 from feaslearn.sets.box import Box
 from feaslearn.sets.hypersimplex import Hypersimplex
 from feaslearn.sets.primitive_set import PrimitiveSet

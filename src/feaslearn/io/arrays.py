@@ -1,4 +1,4 @@
-"""Arrays in a model file: exact, and checked before any memory is taken."""
+"""Arrays in model files: exact, and checked before memory is allocated."""
 
 from __future__ import annotations
 
@@ -14,20 +14,12 @@ from feaslearn.exceptions import ModelFileError
 
 #: The types that a file may hold, all little-endian.
 DTYPES = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
-#: More dimensions, or entries along one, have no meaning here.
-MOST_DIMENSIONS, LONGEST = 8, 2**31
+#: Most dimensions, and entries along one.
+MAX_DIMENSIONS, MAX_LENGTH = 8, 2**31
 
 
 def encode_array(array: NDArray[Any]) -> dict[str, Any] | None:
-    """Return an array as what JSON can hold, or None for a type that a file does not hold.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.io.arrays import encode_array
-    >>> encode_array(np.array([[1.0, 2.0]]))["shape"]
-    [1, 2]
-    """
+    """Return an array as what JSON can hold, or None for a type that a file does not hold."""
     little = array.dtype.newbyteorder("<")
     if little.str not in DTYPES:
         return None
@@ -69,10 +61,11 @@ def decode_array(node: dict[str, Any], where: str) -> NDArray[Any]:
 
 
 def _checked_shape(shape: object, where: str) -> tuple[int, ...]:
-    if not isinstance(shape, list) or len(shape) > MOST_DIMENSIONS:
+    """Return the shape of an array, or refuse it."""
+    if not isinstance(shape, list) or len(shape) > MAX_DIMENSIONS:
         raise ModelFileError(f"{where}: the shape of an array is a list of at most 8 lengths")
     for length in shape:
-        if type(length) is not int or not 0 <= length <= LONGEST:
+        if type(length) is not int or not 0 <= length <= MAX_LENGTH:
             raise ModelFileError(f"{where}: {length!r} is not the length of an array")
     if prod(length or 1 for length in shape) > 2**48:
         raise ModelFileError(f"{where}: no array has the shape {shape}")

@@ -1,4 +1,4 @@
-"""Model files: one JSON file, nothing of which is executed."""
+"""Model files: JSON, nothing of which is executed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from feaslearn.exceptions import (
     ModelFileError,
     UnsupportedError,
 )
-from feaslearn.io.decoder import Decoder
-from feaslearn.io.encoder import Encoder
-from feaslearn.io.model_state import decode_model, encode_model
+from feaslearn.io.decode import Decoder, decode_model
+from feaslearn.io.encode import Encoder, encode_model
 from feaslearn.io.registry import with_classes
 from feaslearn.known import Known
 from feaslearn.regressor import RegionRegressor
@@ -38,7 +37,7 @@ KEYS = {"format", "version", "feaslearn", "checksum", "model"}
 
 #: Classes that have another name now.
 RENAMED: dict[str, str] = {}
-#: Parameters that are gone, by class, with the default that nobody needs to hear about.
+#: Parameters that are gone, by class, with the default that needs no warning.
 GONE: dict[str, dict[str, Any]] = {
     "AdaptiveSmoothing": {"patience": None, "validation": None},
     "Annealing": {"patience": None, "validation": None},
@@ -185,7 +184,7 @@ def load(
 
 
 def _open(contents: bytes) -> tuple[Any, int]:
-    """Return the model of a file as a tree, and its schema, after checks that need no look in."""
+    """Return the model of a file as a tree, and its schema, after checks of the envelope."""
     if not contents.strip():
         raise ModelFileError("the file is empty")
     try:
@@ -212,6 +211,7 @@ def _open(contents: bytes) -> tuple[Any, int]:
 
 
 def _check_version(version: object, writer: object) -> None:
+    """Refuse a schema that is too old, too new or invalid."""
     if type(version) is not int or version < 1:
         raise ModelFileError(f"{version!r} is not a version of the schema")
     if version < OLDEST:
@@ -236,32 +236,20 @@ def _checksum(tree: Any) -> str:
 
 
 def _refuse_constant(name: str) -> float:
+    """Refuse NaN and infinity, which JSON does not have."""
     raise ModelFileError(f"not a model file: {name} is not JSON")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; refuse a repeated key."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ModelFileError("a key stands twice in one object")
     return found
 
 
-# Model files of earlier versions: what they name and this version no longer has.
-#
-# A tree of an older schema is rewritten into one of today's before anything is decoded, so that
-# the
-# decoder knows one schema alone.
-
-
 def upgrade(tree: Any, version: int, newest: int) -> tuple[Any, list[str]]:
-    """Return a tree in today's schema, and what of it was ignored, a text each.
-
-    Examples
-    --------
-    >>> from feaslearn.io.model_file import upgrade
-    >>> upgrade({"class": "RegionRegressor"}, 3, 3)
-    ({'class': 'RegionRegressor'}, [])
-    """
+    """Return a tree in today's schema, the only one that is decoded, and what was ignored."""
     if version == newest or not isinstance(tree, dict):
         return tree, []
     notes: list[str] = []
@@ -289,5 +277,5 @@ def _rewritten(node: Any, notes: list[str]) -> Any:
 
 
 def _is_array(node: Any) -> bool:
-    """Say whether a node is an array: no option, but something a fit had measured."""
+    """Whether a node is an array: not an option, but measured by a fit."""
     return isinstance(node, dict) and node.get("$") == "array"

@@ -1,4 +1,4 @@
-"""The classes that a model file may name. Nothing else is ever made from a file."""
+"""Registry of the classes that model files may name: nothing else is made from a file."""
 
 from __future__ import annotations
 
@@ -55,20 +55,13 @@ TRANSFORMERS: tuple[type, ...] = (PolynomialFeatures, SplineTransformer, Standar
 
 @cache
 def own_classes() -> Registry:
-    """Return the classes of feaslearn that a file may name, by that name.
-
-    Examples
-    --------
-    >>> from feaslearn.io.registry import own_classes
-    >>> own_classes()["Simplex"]
-    <class 'feaslearn.sets.simplex.Simplex'>
-    """
+    """Return the classes of feaslearn that a file may name, by that name."""
     found = [each for module in MODULES for each in _public(module) if _is_description(each)]
     return MappingProxyType({each.__name__: each for each in (*found, *PARTS, *TRANSFORMERS)})
 
 
 def _public(module: ModuleType) -> Iterator[object]:
-    """Yield what a module offers, and what the modules do that it offers."""
+    """Yield the public names of a module and of its public modules."""
     for name in module.__all__:
         thing = getattr(module, name)
         if isinstance(thing, ModuleType):
@@ -78,7 +71,7 @@ def _public(module: ModuleType) -> Iterator[object]:
 
 
 def with_classes(classes: Iterable[type]) -> Registry:
-    """Add classes of the user's own; refuse what cannot be rebuilt from its parameters."""
+    """Return the registry with classes of the user; refuse those that are more than parameters."""
     registry = dict(own_classes())
     for each in classes:
         if not _is_description(each):
@@ -109,7 +102,7 @@ def parameter_names(kind: type) -> dict[str, Any]:
 
 
 def _is_description(thing: object) -> TypeGuard[type]:
-    """Say whether something is a class whose instances are their parameters and no more."""
+    """Whether something is a class whose instances are their parameters and no more."""
     if not isinstance(thing, type) or inspect.isabstract(thing):
         return False
     is_record = is_dataclass(thing) or (issubclass(thing, tuple) and hasattr(thing, "_fields"))

@@ -1,4 +1,4 @@
-"""Is what a file says about a fitted model possible? Asked before the model is put together."""
+"""Checks of the fitted state in a model file, before the model is made from it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from feaslearn.exceptions import FeaslearnError, ModelFileError
 from feaslearn.features import FeatureMap
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.io.registry import TRANSFORMERS
-from feaslearn.io.transformers import MOST_SIGNALS
+from feaslearn.io.transformers import MAX_SIGNALS
 from feaslearn.regressor import FacetTable, LearnedFacet
 from feaslearn.regressor.explanation import Seen
 from feaslearn.regressor.outputs import Outputs
@@ -24,7 +24,7 @@ from feaslearn.trainers.streaming import AffineStream, DriftTest, MomentStream, 
 
 T = TypeVar("T")
 
-WHERE = "stream_"
+STREAM = "stream_"
 
 
 def check_state(state: Mapping[str, Any], transformer_is_given: bool) -> None:
@@ -47,7 +47,7 @@ def check_state(state: Mapping[str, Any], transformer_is_given: bool) -> None:
 
 def check_count(value: object, where: str) -> int:
     """Return a number of signals or decisions; refuse anything else."""
-    if type(value) is not int or not 1 <= value <= MOST_SIGNALS:
+    if type(value) is not int or not 1 <= value <= MAX_SIGNALS:
         raise ModelFileError(f"{where}: {value!r} is not a number of signals or decisions")
     return value
 
@@ -56,19 +56,20 @@ def check_names(names: object, count: int) -> list[str] | None:
     """Return the names of the signals, or None; refuse a wrong number of them."""
     if names is None:
         return None
-    if not _all_texts(names, list) or len(names) != count:  # type: ignore[arg-type]
+    if not _all_strings(names, list) or len(names) != count:  # type: ignore[arg-type]
         raise ModelFileError(f"feature_names_in_: not a list of {count} names")
     return names  # type: ignore[return-value]
 
 
 def _check_features(given: object, n_signals: int, transformer_is_given: bool) -> None:
+    """Refuse features that do not fit the signals."""
     where = "features_"
     features = _the(FeatureMap, given, where, "not the features of a model")
     columns, transformer = features.columns, features.transformer
     _require(isinstance(columns, tuple) and set(map(type, columns)) <= {int}, where, "no columns")
     _require(all(0 <= j < n_signals for j in columns), where, "a column is not among the signals")
     _require(features.n_signals == n_signals, where, "another number of signals than the model")
-    _require(_all_texts(features.names, tuple) and len(features.names) > 0, where, "no names")
+    _require(_all_strings(features.names, tuple) and len(features.names) > 0, where, "no names")
     if not transformer_is_given:
         width = len(columns) if transformer is None else _width(transformer, n_signals)
         _require(width == len(features.names) - 1, where, "another number of features than names")
@@ -85,6 +86,7 @@ def _width(transformer: Any, n_signals: int) -> object:
 
 
 def _check_reader(given: object) -> None:
+    """Refuse an invalid reader of decisions."""
     where = "outputs"
     reader = _the(Reader, given, where, "not how a model reads decisions")
     count, outputs = check_count(reader.n_decisions, where), reader.outputs
@@ -99,6 +101,7 @@ def _check_reader(given: object) -> None:
 
 
 def _check_theta(hypothesis: object, given: object, n: int, k: int) -> None:
+    """Refuse parameters that do not fit the hypothesis, or non-finite ones."""
     where = "theta_"
     if not isinstance(hypothesis, Hypothesis):
         raise ModelFileError("hypothesis_: not a hypothesis")
@@ -119,19 +122,20 @@ def _check_theta(hypothesis: object, given: object, n: int, k: int) -> None:
 
 
 def _check_result(given: object) -> None:
+    """Refuse an invalid training result."""
     where = "result_"
     result = _the(TrainingResult, given, where, "not the result of a training run")
-    _require(result.status in get_args(Status), where, f"no run ends {result.status!r}")
-    _require(isinstance(result.trainer, str), where, "the trainer is not a text")
+    _require(result.status in get_args(Status), where, f"no run has the status {result.status!r}")
+    _require(isinstance(result.trainer, str), where, "the trainer is not a string")
     names = ("objective", "returned_loss", "n_iter", "seconds", "tied_share")
     _require(all(_is_number(getattr(result, name)) for name in names), where, "a number is missing")
     bound = result.lower_bound
     _require(bound is None or _is_number(bound), where, "the lower bound is not a number")
     met = result.ties_met
     _require(met is None or type(met) is int, where, "the ties are not a number")
-    _require(_all_texts(result.warnings, list), where, "the warnings are not texts")
+    _require(_all_strings(result.warnings, list), where, "the warnings are not strings")
     for name, kept in (("history", result.history), ("details", result.details)):
-        _require(isinstance(kept, dict) and _all_texts(list(kept), list), where, f"no {name}")
+        _require(isinstance(kept, dict) and _all_strings(list(kept), list), where, f"no {name}")
     lists = result.history.values()
     recorded = all(isinstance(each, list) and all(map(_is_number, each)) for each in lists)
     _require(recorded, where, "the history is not made of numbers")
@@ -139,8 +143,9 @@ def _check_result(given: object) -> None:
 
 
 def _check_seen(given: object, n_signals: int, n: int) -> None:
+    """Refuse an invalid summary of the data."""
     where = "_seen"
-    seen = _the(Seen, given, where, "not what a fit remembers of its data")
+    seen = _the(Seen, given, where, "not a summary of the data of a fit")
     for count in (seen.n_samples, seen.looked_at):
         _require(type(count) is int and count > 0, where, "no number of samples")
     names = ("signals", "decisions", "directions", "upper", "lower", "parts")
@@ -155,10 +160,11 @@ def _check_seen(given: object, n_signals: int, n: int) -> None:
 
 
 def _check_facets(given: object, n: int, k: int) -> None:
+    """Refuse an invalid table of facets."""
     where = "facets_"
     table = _the(FacetTable, given, where, "not a table of facets")
-    texts = _all_texts(table.equalities, tuple) and _all_texts(table.bounds, tuple)
-    _require(texts and type(table.regions) is int, where, "equalities or bounds are not texts")
+    texts = _all_strings(table.equalities, tuple) and _all_strings(table.bounds, tuple)
+    _require(texts and type(table.regions) is int, where, "equalities or bounds are not strings")
     for facet in table.facets:
         _require(isinstance(facet, LearnedFacet), where, "not a facet")
         _require(isinstance(facet.text, str), where, "a facet has no text")
@@ -170,25 +176,26 @@ def _check_facets(given: object, n: int, k: int) -> None:
 
 
 def _the(kind: type[T], value: object, where: str, otherwise: str) -> T:
+    """Return a value of a class, or refuse it."""
     if not isinstance(value, kind):
         raise ModelFileError(f"{where}: {otherwise}")
     return value
 
 
 def _require(condition: bool, where: str, otherwise: str) -> None:
+    """Refuse the file unless a condition holds."""
     if not condition:
         raise ModelFileError(f"{where}: {otherwise}")
 
 
 def _is_number(value: object) -> bool:
+    """Whether a value is a real number."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _all_texts(values: object, kind: type[list[Any]] | type[tuple[Any, ...]]) -> bool:
+def _all_strings(values: object, kind: type[list[Any]] | type[tuple[Any, ...]]) -> bool:
+    """Whether values are strings in a list or in a tuple."""
     return type(values) is kind and all(isinstance(value, str) for value in values)
-
-
-# Is what a file says about a model that goes on learning possible?
 
 
 def check_stream(given: object, hypothesis: Hypothesis, n: int, k: int) -> None:
@@ -196,9 +203,9 @@ def check_stream(given: object, hypothesis: Hypothesis, n: int, k: int) -> None:
     if given is None:
         return
     if not isinstance(given, Stream):
-        raise ModelFileError(f"{WHERE}: not what a model goes on from")
+        raise ModelFileError(f"{STREAM}: not the state that a model continues from")
     for count in (given.n_samples, given.n_chunks, given.n_tied):
-        _require_stream_checks(type(count) is int and count >= 0, "no number of samples")
+        _require(type(count) is int and count >= 0, STREAM, "no number of samples")
     if given.drift is not None:
         _check_drift(given.drift)
     state = given.state
@@ -215,55 +222,51 @@ def check_stream(given: object, hypothesis: Hypothesis, n: int, k: int) -> None:
         held = len(state.ages) if isinstance(state.ages, np.ndarray) else 0
         _arrays(state, {"rows": (held, m), "ages": (held,)})
         knots = basis.knots_shape if basis.knotted else None
-        _require_stream_checks((state.knots is None) == (knots is None), "knots that do not belong")
+        _require((state.knots is None) == (knots is None), STREAM, "knots that do not belong")
         if knots is not None:
             _arrays(state, {"knots": knots})
-        _require_stream_checks(state.weight > 0.0, "no sample counts")
+        _require(state.weight > 0.0, STREAM, "no sample counts")
     elif isinstance(state, AffineStream) and terms is None:
         d = hypothesis.layout(n, k).size // n
         _arrays(state, {"mean": (k,), "scale": (k,), "metric": (d, d)})
-        _require_stream_checks(type(state.loss) is float and type(state.weight) is float, "no sums")
-        _require_stream_checks(state.weight > 0.0, "no sample counts")
+        _require(type(state.loss) is float and type(state.weight) is float, STREAM, "no sums")
+        _require(state.weight > 0.0, STREAM, "no sample counts")
     else:
-        raise ModelFileError(f"{WHERE}: not of a model of {hypothesis!r}")
-    _require_stream_checks(bool((state.scale > 0.0).all()), "a scale is not positive")
+        raise ModelFileError(f"{STREAM}: not of a model of {hypothesis!r}")
+    _require(bool((state.scale > 0.0).all()), STREAM, "a scale is not positive")
 
 
 def _check_moments(sums: object, g: int, m: int, k: int, n: int, functions: int) -> None:
+    """Refuse moments of other sizes."""
     if not isinstance(sums, Moments):
-        raise ModelFileError(f"{WHERE}: no moments")
+        raise ModelFileError(f"{STREAM}: no moments")
     _arrays(sums, {"aa": (g, m, g, m), "ab": (g, m, k, n), "bb": (k, k, n)})
     _arrays(sums, {"ra": (g, m), "rb": (k, n)})
     _arrays(sums, {"gram": (functions, functions)})
     numbers = (sums.xx, sums.weight, sums.observed, sums.tied)
     finite = all(isinstance(each, float) and np.isfinite(each) for each in numbers)
-    _require_stream_checks(finite, "no sum of squares, weights or counts")
+    _require(finite, STREAM, "no sum of squares, weights or counts")
 
 
 def _check_drift(drift: object) -> None:
+    """Refuse an invalid drift test."""
     if not isinstance(drift, DriftTest):
-        raise ModelFileError(f"{WHERE}: not a test for drift")
-    _require_stream_checks(
-        type(drift.rate) is float and 0.0 < drift.rate < 1.0, "not a rate of false alarms"
+        raise ModelFileError(f"{STREAM}: not a test for drift")
+    _require(
+        type(drift.rate) is float and 0.0 < drift.rate < 1.0, STREAM, "not a rate of false alarms"
     )
-    _require_stream_checks(type(drift.evidence) is float and drift.evidence >= 0.0, "no evidence")
-    _require_stream_checks(type(drift.seen) is int, "no number of samples")
+    _require(type(drift.evidence) is float and drift.evidence >= 0.0, STREAM, "no evidence")
+    _require(type(drift.seen) is int, STREAM, "no number of samples")
     whole = isinstance(drift.alarms, tuple) and all(type(each) is int for each in drift.alarms)
-    _require_stream_checks(whole, "alarms are not numbers of samples")
+    _require(whole, STREAM, "alarms are not numbers of samples")
     reference = drift.reference
-    _require_stream_checks(isinstance(reference, np.ndarray) and reference.ndim == 1, "no losses")
+    _require(isinstance(reference, np.ndarray) and reference.ndim == 1, STREAM, "no losses")
     _arrays(drift, {"reference": reference.shape})
 
 
 def _arrays(owner: Any, shapes: dict[str, tuple[int, ...]]) -> None:
+    """Refuse arrays of other shapes, or non-finite ones."""
     for name, shape in shapes.items():
         array = getattr(owner, name)
         fits = isinstance(array, np.ndarray) and array.shape == shape and array.dtype == np.float64
-        _require_stream_checks(
-            fits and bool(np.isfinite(array).all()), f"{name} is not what it must be"
-        )
-
-
-def _require_stream_checks(condition: bool, otherwise: str) -> None:
-    if not condition:
-        raise ModelFileError(f"{WHERE}: {otherwise}")
+        _require(fits and bool(np.isfinite(array).all()), STREAM, f"{name} is not what it must be")

@@ -1,4 +1,4 @@
-"""A table as it stands in a file: columns of texts or of numbers, by name."""
+"""Tables as they stand in files: named columns of strings or of numbers."""
 
 from __future__ import annotations
 
@@ -16,39 +16,17 @@ from feaslearn.printable import printable
 
 Array = NDArray[np.float64]
 
-#: Cells that say that there is no value, in small letters.
+#: Cells of missing values, in lower case.
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null"})
-#: Cells that a message names.
-NAMED = 5
-#: Floats hold every whole number up to here.
-LARGEST_WHOLE = 2.0**53
+#: Cells that a message names at most.
+MAX_NAMED = 5
+#: Floats hold every integer up to here.
+MAX_EXACT_INTEGER = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The columns of a file.
-
-    Parameters
-    ----------
-    source : str
-        The file, for the messages.
-    names : tuple of str
-        Heads of the columns; one may stand there twice, as long as nobody asks for it.
-    columns : list of list of str or ndarray
-        Texts as they stand in the file, or numbers where the file knows that they are some.
-    place : callable
-        Says where a row stands in the file: "line 7".
-
-    Examples
-    --------
-    >>> from feaslearn.exceptions import Problems
-    >>> from feaslearn.io.table import Table
-    >>> table = Table("a.csv", ("day", "demand"), [["Mon", "Tue"], ["3", "x"]], "row {}".format)
-    >>> problems = Problems()
-    >>> frame = table.frame((1,), problems)
-    >>> problems.messages
-    ("a.csv: 1 value is no number: row 1, column 'demand' is the text 'x'",)
-    """
+    """The columns of a file."""
 
     source: str
     names: tuple[str, ...]
@@ -59,12 +37,12 @@ class Table:
         return len(self.columns[0]) if self.columns else 0
 
     def find(self, wanted: Sequence[str], name: str, problems: Problems) -> tuple[int, ...]:
-        """Find columns by name or pattern, each once; add to problems what is not there."""
+        """Find columns by name or pattern, each once; add to problems what is missing."""
         found = find_columns(
             list(wanted), self.names, len(self.names), name, f"in {self.source}", problems
         )
         for label in dict.fromkeys(self.names[j] for j in found):
-            # One that was asked for by its name has been told already.
+            # One that was asked for by its name is a problem already.
             if label not in wanted and self.names.count(label) > 1:
                 problems.add(
                     f"{name}: several columns in {self.source} are called {label!r}; rename them"
@@ -72,37 +50,36 @@ class Table:
         return tuple(dict.fromkeys(found))
 
     def cells(self, j: int) -> Sequence[str] | Array:
-        """Return a column as numbers where every cell is one or empty, else as its texts.
-
-        Whole numbers that a float cannot hold, as long keys are, stay texts.
-        """
+        """Return a column as numbers where every cell is one, exact as a float, or empty."""
         numbers, bad = _as_numbers(self.columns[j], allow_missing=True)
-        if bad or np.isnan(numbers).all() or np.nanmax(np.abs(numbers)) > LARGEST_WHOLE:
+        if bad or np.isnan(numbers).all() or np.nanmax(np.abs(numbers)) > MAX_EXACT_INTEGER:
             return self.columns[j]
         return numbers
 
     def frame(
         self, chosen: Sequence[int], problems: Problems, *, allow_missing: bool = False
     ) -> Frame:
-        """Return columns as numbers; add to problems every cell that is none, by its place."""
+        """Return columns as numbers; add to problems every cell that is not numeric."""
         values = np.empty((len(self), len(chosen)))
         wrong: list[tuple[int, str, str]] = []
-        for place, j in enumerate(chosen):
+        for at, j in enumerate(chosen):
             column, bad = _as_numbers(self.columns[j], allow_missing)
-            values[:, place] = column
+            values[:, at] = column
             wrong += [(row, self.names[j], what) for row, what in bad]
         if wrong:
             wrong.sort(key=lambda cell: cell[0])
-            texts = [f"{self.place(i)}, column {name!r} {what}" for i, name, what in wrong[:NAMED]]
+            texts = [
+                f"{self.place(i)}, column {name!r} {what}" for i, name, what in wrong[:MAX_NAMED]
+            ]
             count = "1 value is" if len(wrong) == 1 else f"{len(wrong)} values are"
-            problems.add(f"{self.source}: {count} no number: {list_first(texts, len(wrong))}")
+            problems.add(f"{self.source}: {count} not numeric: {list_first(texts, len(wrong))}")
         return Frame(values, [self.names[j] for j in chosen])
 
 
 def _as_numbers(
     column: Sequence[str] | Array, allow_missing: bool
 ) -> tuple[Array, list[tuple[int, str]]]:
-    """Return the numbers of a column, and the rows that hold none with what they hold."""
+    """Return the numbers of a column, and the other rows with what they hold."""
     if isinstance(column, np.ndarray):
         numbers = column
         empty = np.isnan(numbers) & (not allow_missing)
@@ -114,6 +91,7 @@ def _as_numbers(
 
 
 def _parsed(cells: Sequence[str], allow_missing: bool) -> tuple[Array, list[tuple[int, str]]]:
+    """Return the numbers in cells, and the rows of other cells."""
     numbers, bad = [], []
     for i, cell in enumerate(cells):
         number = _number(cell)
@@ -129,19 +107,17 @@ def _parsed(cells: Sequence[str], allow_missing: bool) -> tuple[Array, list[tupl
 
 
 def _number(cell: str) -> float:
-    """Return the number in a cell, NaN where there is none."""
+    """Return the number in a cell, NaN if it is not numeric."""
     try:
-        # Python reads 1_000 as a number; in a table it is a slip.
+        # Python reads 1_000 as a number; in a table it is a mistake.
         return math.nan if "_" in cell else float(cell)
     except ValueError:
         return math.nan
 
 
 def _has_comma(text: str) -> bool:
+    """Whether a cell is a number with a decimal comma."""
     return "," in text and not math.isnan(_number(text.replace(",", ".", 1)))
-
-
-# Numbers with column names: all that a model needs of a data frame.
 
 
 class Frame:
@@ -149,22 +125,6 @@ class Frame:
 
     pandas and polars are not needed to read a file and to fit a model. It is made as a polars
     frame is, so that predictions come back as one.
-
-    Parameters
-    ----------
-    values : ndarray of shape (N, K)
-        The numbers.
-    schema : sequence of str
-        The names of the columns.
-    orient : "row"
-        What the first axis of the numbers is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.io import Frame
-    >>> Frame(np.ones((2, 1)), ["demand"])
-    Frame(2 rows of demand)
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Tables in files: CSV with what is always installed, Parquet with pyarrow."""
+"""Tables in files: CSV, and Parquet with pyarrow."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from feaslearn.atomic import read_bytes, write_bytes
 from feaslearn.exceptions import DataError, FeaslearnError, FileError, MissingExtraError, Problems
 from feaslearn.io.table import Table
-from feaslearn.io.texts import is_whole
 from feaslearn.messages import list_first
+from feaslearn.printable import is_unicode
 from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
 
 #: Larger tables are refused unless the caller says otherwise.
 MAX_BYTES = 2**30
-#: How names of files that can be written end.
+#: Suffixes of files that can be written.
 SUFFIXES = (".csv", ".parquet")
 
 Array = NDArray[np.float64]
@@ -31,10 +31,10 @@ Array = NDArray[np.float64]
 #: The first bytes of every Parquet file.
 MAGIC = b"PAR1"
 
-#: What may stand between cells, the first of the header line that does.
+#: Delimiters, tried on the header line in this order.
 DELIMITERS = ",;\t|"
-#: Bytes that a cell takes as a text of its own, in its row and in its column.
-CELL = 80
+#: Bytes of a cell as a string, in its row and in its column.
+CELL_BYTES = 80
 
 
 def read_table(
@@ -44,34 +44,7 @@ def read_table(
     delimiter: str | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> Table:
-    """Read a CSV or Parquet file; which it is, its first bytes say.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    encoding : str, default="utf-8"
-        How the letters of a CSV file are written.
-    delimiter : str, default=None
-        What stands between the cells of a CSV file; None looks.
-    max_bytes : int, default=1073741824
-        Larger files are refused.
-
-    Returns
-    -------
-    Table
-        The columns.
-
-    Examples
-    --------
-    >>> from feaslearn.io import read_table
-    >>> path = getfixture("tmp_path") / "a.csv"
-    >>> _ = path.write_text("demand,power")
-    >>> read_table(path)
-    Traceback (most recent call last):
-    ...
-    feaslearn.exceptions.DataError: ...a.csv: there is a header and no row below it
-    """
+    """Read a CSV or Parquet file, told apart by its first bytes."""
     contents = read_bytes(path, max_bytes)
     source = os.fspath(path)
     if contents.startswith(MAGIC):
@@ -84,7 +57,7 @@ def read_table(
 def write_table(
     path: str | os.PathLike[str], names: Sequence[str], columns: Sequence[Sequence[Any]]
 ) -> None:
-    """Write a table as CSV or Parquet, which the name of the file says, whole or not at all."""
+    """Write a table as CSV or Parquet, by the suffix, atomically."""
     check_suffix(path)
     if PurePath(path).suffix.lower() == ".parquet":
         write_bytes(path, parquet_bytes(names, columns))
@@ -93,16 +66,13 @@ def write_table(
 
 
 def check_suffix(path: str | os.PathLike[str]) -> None:
-    """Refuse the name of a table that says neither CSV nor Parquet."""
+    """Refuse a file name with another suffix."""
     if PurePath(path).suffix.lower() not in SUFFIXES:
         raise DataError(f"{os.fspath(path)}: tables are written to {' and '.join(SUFFIXES)} files")
 
 
-# Tables from and to Parquet files, where pyarrow is installed.
-
-
 def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
-    """Read a table; values that are not there become NaN."""
+    """Read a table; missing values become NaN."""
     pa, pq = _pyarrow()
     try:
         file = pq.ParquetFile(pa.BufferReader(contents))
@@ -116,7 +86,7 @@ def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
         )
         _refuse_lists(source, file.schema_arrow)
         _check_size(source, file.metadata)
-        # Texts that are stored once stay so: each row only refers to one.
+        # Strings that are stored once stay so: each row only refers to one.
         texts = [field.name for field in file.schema_arrow if _is_text(pa.types, field.type)]
         file = pq.ParquetFile(pa.BufferReader(contents), read_dictionary=texts)
         # Threads that pyarrow leaves behind have been seen to end a process badly.
@@ -142,6 +112,7 @@ def parquet_bytes(names: Sequence[str], columns: Sequence[Sequence[Any] | Array]
 
 
 def _column(pa: Any, column: Any) -> Array | list[str]:
+    """Return a column as numbers, or as strings."""
     kind = column.type
     if pa.types.is_boolean(kind):
         column = column.cast(pa.int8())
@@ -159,11 +130,12 @@ def _column(pa: Any, column: Any) -> Array | list[str]:
 
 
 def _is_text(types: Any, kind: Any) -> bool:
+    """Whether a column holds strings."""
     return bool(types.is_string(kind) or types.is_binary(kind) or types.is_large_string(kind))
 
 
 def _rows(metadata: Any) -> int:
-    """Return the most rows that any part of the end of the file speaks of."""
+    """Return the largest number of rows that the footer names."""
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
     return max(int(metadata.num_rows), sum(int(group.num_rows) for group in groups))
 
@@ -188,6 +160,7 @@ def _check_size(source: str, metadata: Any) -> None:
 
 
 def _pyarrow() -> tuple[Any, Any]:
+    """Import pyarrow."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -196,36 +169,10 @@ def _pyarrow() -> tuple[Any, Any]:
     return pa, pq
 
 
-# Tables from and to text files of comma-separated values.
-
-
 def read_csv(
     contents: bytes, source: str, *, encoding: str = "utf-8", delimiter: str | None = None
 ) -> Table:
-    r"""Read a table whose first line holds the names of the columns.
-
-    Parameters
-    ----------
-    contents : bytes
-        What the file holds.
-    source : str
-        The file, for the messages.
-    encoding : str, default="utf-8"
-        How letters are written.
-    delimiter : str, default=None
-        What stands between cells. None finds a comma, semicolon, tab or bar in the first line.
-
-    Returns
-    -------
-    Table
-        Columns of texts.
-
-    Examples
-    --------
-    >>> from feaslearn.io.table_file import read_csv
-    >>> read_csv(b"demand;power\n3;4\n", "a.csv").names
-    ('demand', 'power')
-    """
+    r"""Read a table whose first line holds the names of the columns."""
     text = _decoded(contents, source, encoding)
     first = next((line for line in text.splitlines() if line.strip()), "")
     if not first:
@@ -234,13 +181,13 @@ def read_csv(
         delimiter = next((mark for mark in DELIMITERS if mark in first), ",")
     cells = text.count(delimiter) + text.count("\n") + 1
     check_memory(
-        CELL * cells + len(text),
+        CELL_BYTES * cells + len(text),
         f"{source} has about {cells} cells, which",
         "write the table as Parquet and fit from chunks, or read fewer rows",
         size=1,
     )
-    rows, lines = _rows_csv_file(text, source, delimiter)
-    if not rows:  # nothing but quotes around nothing
+    rows, lines = _csv_rows(text, source, delimiter)
+    if not rows:  # empty quotes alone
         raise DataError(f"{source}: the file is empty")
     names = tuple(name.strip() for name in rows[0])
     _check_header(names, source)
@@ -257,7 +204,7 @@ def read_csv(
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as text; floats are written so that they are read again exactly."""
+    """Return a table as CSV; floats round-trip exactly."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(names)
@@ -266,6 +213,7 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _decoded(contents: bytes, source: str, encoding: str) -> str:
+    """Return the contents of a file as a string."""
     try:
         # The name that Python gives it: utf8 and UTF-8 are utf-8.
         kind = codecs.lookup(encoding).name
@@ -274,7 +222,7 @@ def _decoded(contents: bytes, source: str, encoding: str) -> str:
     if contents.startswith((b"\xff\xfe", b"\xfe\xff")) and kind == "utf-8":
         raise DataError(f"{source}: not UTF-8 but UTF-16 text; name it with encoding utf-16")
     try:
-        # A mark at the start of the file, which spreadsheets write, is no part of the first name.
+        # The byte order mark, which spreadsheets write, is not part of the first name.
         text = contents.decode("utf-8-sig" if kind == "utf-8" else kind)
     except UnicodeError as error:
         at = f" at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""
@@ -283,12 +231,12 @@ def _decoded(contents: bytes, source: str, encoding: str) -> str:
         ) from None
     except LookupError:
         raise DataError(f"encoding: {encoding!r} is not one of texts; try utf-8") from None
-    if kind != "utf-8" and not is_whole(text):
+    if kind != "utf-8" and not is_unicode(text):
         raise DataError(f"{source}: read as {encoding}, it holds letters that are not Unicode")
     return text
 
 
-def _rows_csv_file(text: str, source: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
+def _csv_rows(text: str, source: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
     """Return the rows that are not blank, with the lines on which they end."""
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -299,7 +247,7 @@ def _rows_csv_file(text: str, source: str, delimiter: str) -> tuple[list[list[st
     try:
         for row in _watched(reader, source, text.count("\n")):
             blank = len(row) < 2 and not "".join(row).strip()
-            # In a table of one column, a quoted nothing is a cell.
+            # In a table of one column, an empty quoted cell is a cell.
             if row and not (blank and len(rows[0] if rows else ()) != 1):
                 rows.append(row)
                 lines.append(reader.line_num)
@@ -318,6 +266,7 @@ def _watched(reader: Any, source: str, lines: int) -> Iterator[list[str]]:
 
 
 def _check_header(names: Sequence[str], source: str) -> None:
+    """Refuse a first line that does not name the columns."""
     problems = Problems()
     for j, name in enumerate(names):
         if not name:
@@ -328,6 +277,7 @@ def _check_header(names: Sequence[str], source: str) -> None:
 
 
 def _is_number(text: str) -> bool:
+    """Whether a string is a number."""
     try:
         float(text)
     except ValueError:

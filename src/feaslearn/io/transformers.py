@@ -1,7 +1,4 @@
-"""The fitted state of the scikit-learn transformers that model files hold.
-
-scikit-learn has no such format of its own: what is written here is what ``transform`` reads.
-"""
+"""Fitted state of scikit-learn's transformers in model files: what ``transform`` reads."""
 
 from __future__ import annotations
 
@@ -13,22 +10,14 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, Standar
 
 from feaslearn.exceptions import ModelFileError
 
-#: More signals than this are no signals.
-MOST_SIGNALS = 10**6
-#: Nor are higher powers features.
-HIGHEST = 100
+#: Most signals of a file.
+MAX_SIGNALS = 10**6
+#: Highest degree of polynomials and splines.
+MAX_DEGREE = 100
 
 
 def fitted_state(transformer: Any) -> dict[str, Any] | None:
-    """Return what a transformer has learned, None where it is not fitted.
-
-    Examples
-    --------
-    >>> from sklearn.preprocessing import PolynomialFeatures
-    >>> from feaslearn.io.transformers import fitted_state
-    >>> fitted_state(PolynomialFeatures().fit([[1.0, 2.0]]))
-    {'n_signals': 2}
-    """
+    """Return what a transformer has learned, None where it is not fitted."""
     if not hasattr(transformer, "n_features_in_"):
         return None
     state: dict[str, Any] = {"n_signals": transformer.n_features_in_}
@@ -44,7 +33,7 @@ def fitted_state(transformer: Any) -> dict[str, Any] | None:
 
 
 def restore_state(transformer: Any, state: Any, where: str) -> None:
-    """Give a transformer what it had learned, after checks."""
+    """Set the fitted state of a transformer, after checks."""
     try:
         count = _checked_count(state["n_signals"])
         if isinstance(transformer, PolynomialFeatures):
@@ -59,7 +48,8 @@ def restore_state(transformer: Any, state: Any, where: str) -> None:
 
 
 def _checked_count(count: object) -> int:
-    if type(count) is not int or not 1 <= count <= MOST_SIGNALS:
+    """Return a number of signals."""
+    if type(count) is not int or not 1 <= count <= MAX_SIGNALS:
         raise ModelFileError(f"{count!r} is not a number of signals")
     return count
 
@@ -67,12 +57,13 @@ def _checked_count(count: object) -> int:
 def _refit(transformer: Any, count: int) -> None:
     """Fit anew: powers depend on the number of the signals alone."""
     degrees = np.ravel(transformer.degree).tolist()
-    if any(type(degree) is not int or not 0 <= degree <= HIGHEST for degree in degrees):
+    if any(type(degree) is not int or not 0 <= degree <= MAX_DEGREE for degree in degrees):
         raise ModelFileError(f"{transformer.degree!r} is not the degree of a PolynomialFeatures")
     transformer.fit(np.zeros((1, count)))
 
 
 def _restore_scaler(transformer: Any, state: dict[str, Any], count: int) -> None:
+    """Set means and scales."""
     for name in ("mean_", "var_", "scale_"):
         values = state[name]
         if values is not None and not _is_table(values, (count,)):
@@ -86,9 +77,14 @@ def _restore_scaler(transformer: Any, state: dict[str, Any], count: int) -> None
 
 
 def _restore_splines(transformer: Any, state: dict[str, Any], count: int) -> None:
+    """Set the splines."""
     splines = []
     for t, c, degree, extrapolate in state["splines"]:
-        if type(degree) is not int or not 0 <= degree <= HIGHEST or type(extrapolate) is not bool:
+        if (
+            type(degree) is not int
+            or not 0 <= degree <= MAX_DEGREE
+            or type(extrapolate) is not bool
+        ):
             raise ModelFileError("a spline has no degree")
         if not (_is_table(t, (len(t),)) and _is_table(c, (len(t) - degree - 1, c.shape[1]))):
             raise ModelFileError("knots and coefficients of a spline do not fit")
@@ -99,12 +95,13 @@ def _restore_splines(transformer: Any, state: dict[str, Any], count: int) -> Non
         raise ModelFileError("the splines do not fit the signals and the degree")
     transformer.bsplines_ = splines
     transformer.n_features_in_ = count
-    # Worked out, not read: `transform` takes memory for as many.
+    # Computed, not read: `transform` takes memory for as many.
     left_away = 0 if transformer.include_bias else 1
     transformer.n_features_out_ = sum(spline.c.shape[1] - left_away for spline in splines)
 
 
 def _is_table(values: object, shape: tuple[int, ...]) -> bool:
+    """Whether values are finite floats of a shape."""
     return (
         isinstance(values, np.ndarray)
         and values.dtype == np.float64

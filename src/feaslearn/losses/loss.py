@@ -13,7 +13,7 @@ from feaslearn.data import Block
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
-from feaslearn.kernels.predictability import L1, L2, LINF, SQUARED_L2
+from feaslearn.losses.kernels import L1, L2, LINF, SQUARED_L2
 
 Array = NDArray[np.float64]
 Norm = Literal["l2", "l1", "linf"]

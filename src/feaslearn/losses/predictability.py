@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from feaslearn.data import Block
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
-from feaslearn.kernels.predictability import (
+from feaslearn.losses.kernels import (
     L1,
     UNIQUE,
     UNSERVED,

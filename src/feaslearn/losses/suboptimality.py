@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from feaslearn.data import Block
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
-from feaslearn.kernels.predictability import L1, suboptimality_rows
+from feaslearn.losses.kernels import L1, suboptimality_rows
 from feaslearn.losses.loss import Loss, Norm, RowLosses, no_gradient
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet

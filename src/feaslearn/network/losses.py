@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import Problems, UnsupportedError
-from feaslearn.kernels.predictability import L1, SQUARED_L2
+from feaslearn.losses.kernels import L1, SQUARED_L2
 from feaslearn.losses.loss import Loss
 from feaslearn.losses.predictability import Predictability
 from feaslearn.losses.suboptimality import Suboptimality

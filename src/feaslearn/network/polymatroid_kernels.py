@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.predictability import SQUARED_L2
+from feaslearn.losses.kernels import SQUARED_L2
 from feaslearn.solvers.jit import kernel
 
 Array = NDArray[np.float64]

@@ -28,8 +28,8 @@ from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.features import FeatureMap, fit_features
 from feaslearn.hypotheses.constrained import constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.kernels.predictability import SQUARED_L2
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
+from feaslearn.losses.kernels import SQUARED_L2
 from feaslearn.messages import list_first, row_number
 from feaslearn.regressor.checks import FEW_ROWS, FitData
 from feaslearn.regressor.parameters import FitProblems, check_combination, check_parameters

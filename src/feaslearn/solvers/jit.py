@@ -1,9 +1,10 @@
 """Compilation of kernels, with a cache on disk.
 
-Kernels live in ``kernels/`` and in files ``*_kernels.py``, nowhere else. Numba alone decides by the
-time stamp of the file a function stands in, so a kernel that calls another file's kernel would be
-served stale code when only that other file changed. Here the stamp is a hash of all of these files
-and of the numbers in ``tolerances.py``. Where the cache cannot be written, kernels compile once per
+Kernels live in files ``kernels.py`` and ``*_kernels.py`` beside what they serve, nowhere else.
+Numba alone decides by the time stamp of the file a function stands in, so a kernel that calls
+another file's kernel would be served stale code when only that other file changed. Here the stamp
+is a hash of the file and of the kernel files that it imports, directly or not, and of the numbers
+of ``tolerances.py`` that these name. Where the cache cannot be written, kernels compile once per
 process.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import pickle
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -27,33 +29,53 @@ PACKAGE = Path(__file__).resolve().parents[1]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def sources() -> list[Path]:
-    """Return the files that kernels are compiled from."""
-    return sorted([*PACKAGE.glob("kernels/*.py"), *PACKAGE.rglob("*_kernels.py")])
+#: A module of the package in an import, and the name of a constant.
+IMPORTED, CONSTANT = (
+    re.compile(r"^from feaslearn\.([\w.]+) import", re.M),
+    re.compile(r"\b[A-Z]\w+"),
+)
 
 
 @cache
-def sources_hash() -> str:
-    """Return a hash of all kernel sources: any change recompiles all of them."""
-    numbers = {name: value for name, value in vars(tolerances).items() if name.isupper()}
-    digest = hashlib.sha256(repr(sorted(numbers.items())).encode())
-    for path in (Path(__file__), *sources()):
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
+def sources_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that the kernels of a file are compiled from, the file itself among them."""
+    found, queue = {path}, [path]
+    while queue:
+        names = IMPORTED.findall(queue.pop().read_text(encoding="utf-8"))
+        files = {PACKAGE / f"{name.replace('.', '/')}.py" for name in names}
+        new = {file for file in files if file.name.endswith("kernels.py")} - found
+        found |= new
+        queue += new
+    return tuple(sorted(found))
+
+
+@cache
+def stamp_of(path: Path) -> str:
+    """Return a hash of all that the machine code of a file of kernels depends on."""
+    digest = hashlib.sha256()
+    names: set[str] = set()
+    for file in (Path(__file__), *sources_of(path)):
+        text = file.read_text(encoding="utf-8")
+        names.update(CONSTANT.findall(text))
+        digest.update(file.name.encode())
+        digest.update(text.encode())
+    numbers = {name: vars(tolerances)[name] for name in names & vars(tolerances).keys()}
+    digest.update(repr(sorted(numbers.items())).encode())
     return digest.hexdigest()
 
 
 class _FolderLocator(_CacheLocator):
-    """Keeps compiled kernels in ``solvers/__pycache__``, stamped by the hash of all sources."""
+    """Keeps compiled kernels in ``solvers/__pycache__``, stamped by their sources."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._line = function.__code__.co_firstlineno
+        self._file = Path(function.__code__.co_filename).resolve()
 
     def get_cache_path(self) -> str:
         return str(PACKAGE / "solvers" / "__pycache__")
 
     def get_source_stamp(self) -> str:
-        return sources_hash()
+        return stamp_of(self._file)
 
     def get_disambiguator(self) -> str:
         return str(self._line)

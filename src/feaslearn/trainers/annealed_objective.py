@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Block
 from feaslearn.hypotheses.map_hypothesis import Maps
-from feaslearn.kernels.annealed import annealed_rows
-from feaslearn.kernels.annealed_columns import annealed_columns
-from feaslearn.kernels.predictability import SQUARED_L2
 from feaslearn.losses import Objective, Predictability
+from feaslearn.losses.kernels import SQUARED_L2
 from feaslearn.solvers.lbfgs import quasi_newton
 from feaslearn.solvers.oracle_kernels import is_simplex
 from feaslearn.tolerances import CONVERGED_TOL
+from feaslearn.trainers.annealed_column_kernels import annealed_columns
+from feaslearn.trainers.annealed_kernels import annealed_rows
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.starts.start import Policy

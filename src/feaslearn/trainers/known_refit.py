@@ -21,10 +21,10 @@ from feaslearn.hypotheses.lifted_region import (
 )
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.hypotheses.ternary import Ternary
-from feaslearn.kernels.predictability import facet_loss
 from feaslearn.known import KnownLimits
 from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.losses import Objective, Predictability
+from feaslearn.losses.kernels import facet_loss
 from feaslearn.runs import Run
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.lbfgs import quasi_newton

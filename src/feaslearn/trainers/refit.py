@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Block
 from feaslearn.hypotheses.map_hypothesis import Maps
-from feaslearn.kernels.predictability import L2, LINF, SQUARED_L2
 from feaslearn.losses import Predictability
+from feaslearn.losses.kernels import L2, LINF, SQUARED_L2
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import LSTSQ_TOL, NUDGE, SAME_TOL
 from feaslearn.trainers.annealed_objective import AnnealedObjective

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from feaslearn.data import Block, BlockSource
 from feaslearn.formulations import SmoothedPredictability, SmoothedSolution, SmoothedSuboptimality
 from feaslearn.hypotheses.map_hypothesis import Maps
-from feaslearn.kernels.smoothed_row import SmoothedMemory, Smoothing, smoothed_rows
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.losses.loss import no_gradient
 from feaslearn.sets import AffineImage
 from feaslearn.tolerances import TINY
+from feaslearn.trainers.smoothed_kernels import SmoothedMemory, Smoothing, smoothed_rows
 
 Array = NDArray[np.float64]
 

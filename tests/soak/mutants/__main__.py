@@ -46,7 +46,7 @@ HEAVY += ("sklearn.utils.estimator_checks", "numba", "cvxpy", "highspy", "hypoth
 #: Memory that a mutant may take.
 BYTES = 8 * 2**30
 #: What is kept of the library from mutant to mutant: it is not changed, and takes long to load.
-KEPT = ("changes", "lines_of_tests", "feaslearn.kernels", "feaslearn.exceptions")
+KEPT = ("changes", "lines_of_tests", "feaslearn.exceptions")
 KEPT += ("feaslearn.solvers", "feaslearn.results", "feaslearn.runs", "feaslearn.tolerances")
 #: What became of a mutant whose tests passed, or are no longer there.
 ENDS = {0: "survived", int(pytest.ExitCode.NO_TESTS_COLLECTED): "not run"}
@@ -95,9 +95,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def mutants(folder: str) -> list[Mutant]:
-    """List the mutants of a folder."""
+    """List the mutants of a folder, without those of compiled code."""
     found = []
-    for path in sorted((SOURCE / folder).rglob("*.py")):
+    for path in sorted(set((SOURCE / folder).rglob("*.py")) - set(SOURCE.rglob("*kernels.py"))):
         found += [Mutant(path, each) for each in changes(ast.parse(path.read_text("utf-8")))]
     return found
 
@@ -185,7 +185,12 @@ def warm_up(tests: TestsOfLines) -> None:
         raise RuntimeError("tests fail although nothing was changed; trace them again")
     for name, module in list(sys.modules.items()):
         own = str(getattr(module, "__file__", None) or "").startswith((str(SOURCE), str(TESTS)))
-        if own and name != "__main__" and not name.startswith(KEPT):
+        if (
+            own
+            and name != "__main__"
+            and not name.startswith(KEPT)
+            and not name.endswith("kernels")
+        ):
             del sys.modules[name]
 
 

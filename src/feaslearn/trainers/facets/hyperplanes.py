@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.kernels.rays import lower_ray, start_ray
+from feaslearn.trainers.facets.ray_kernels import lower_ray, start_ray
 from feaslearn.trainers.facets.rows import EXACT, SPREAD, standard_rows
 
 Array = NDArray[np.float64]

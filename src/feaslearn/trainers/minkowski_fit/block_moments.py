@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from feaslearn.data import Block
 from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.hypotheses.pattern_kernels import pattern_sums
 from feaslearn.hypotheses.scale_basis import ScaleBasis
 from feaslearn.hypotheses.term import Term, TermPatterns
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
-from feaslearn.kernels.pattern_sums import pattern_sums
 from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, gram_of
 from feaslearn.trainers.minkowski_fit.units import Units
 

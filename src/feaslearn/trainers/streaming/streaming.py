@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from feaslearn.data import Block
 from feaslearn.exceptions import Problems, UnsupportedError
 from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski
-from feaslearn.kernels.predictability import SQUARED_L2
 from feaslearn.losses import Objective, Predictability
+from feaslearn.losses.kernels import SQUARED_L2
 from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either, Integer, Number
 from feaslearn.results import TrainingResult
 from feaslearn.tolerances import ROUNDING

@@ -1,4 +1,4 @@
-"""The choice of a column for many rows at once: the hot path, which is a simplex.
+"""Least columns of many rows at once: the hot path, which is a simplex.
 
 Rows are taken a block at a time and laid out side by side, so that the inner loops run over rows
 and the processor works on several of them in one instruction.
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 BLOCK = 128
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Some rows side by side: entry ``[j, i]`` belongs to row i of the block.
 
     ``rounding`` is what rounding may have done to each row's latent costs (``sizes`` are those of
@@ -38,10 +38,10 @@ class Block(NamedTuple):
 
 
 @inlined
-def new_block(A: Array) -> Block:
+def new_block(A: Array) -> RowBlock:
     """Return an empty block for rows of a map."""
     K, n, p = A.shape
-    return Block(
+    return RowBlock(
         np.empty((K, BLOCK)),
         np.empty((n, BLOCK)),
         np.empty((p, BLOCK)),
@@ -66,7 +66,7 @@ def columns_with_offset(A: Array, b: Array) -> Array:
 
 @inlined
 def choose_columns(
-    A: Array, Phi: Array, C: Array, start: int, relative_tolerance: float, block: Block
+    A: Array, Phi: Array, C: Array, start: int, relative_tolerance: float, block: RowBlock
 ) -> int:
     """Fill a block with the rows from ``start`` on and choose their columns; return its size."""
     size: int = min(BLOCK, Phi.shape[0] - start)
@@ -81,7 +81,7 @@ def choose_columns(
 
 
 @inlined
-def _latent_costs(A: Array, size: int, block: Block) -> None:
+def _latent_costs(A: Array, size: int, block: RowBlock) -> None:
     """Write ``q = A(s)'c`` of each row, and what rounding may have done to it."""
     K, n, p = A.shape
     weights = np.empty(size)
@@ -103,7 +103,7 @@ def _latent_costs(A: Array, size: int, block: Block) -> None:
 
 
 @inlined
-def _cheapest(relative_tolerance: float, size: int, block: Block) -> None:
+def _cheapest(relative_tolerance: float, size: int, block: RowBlock) -> None:
     latent, chosen, ties = block.latent, block.chosen, block.ties
     limit, largest = np.empty(size), np.zeros(size)
     for i in range(size):
@@ -126,7 +126,7 @@ def _cheapest(relative_tolerance: float, size: int, block: Block) -> None:
 
 
 @inlined
-def images_of_chosen(columns: Array, size: int, block: Block, images: Array) -> None:
+def images_of_chosen(columns: Array, size: int, block: RowBlock, images: Array) -> None:
     """Write the chosen column of each row, ``sum_k phi_k columns[k, :, chosen]``."""
     K, n, _ = columns.shape
     for j in range(n):

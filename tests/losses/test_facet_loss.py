@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.predictability import facet_loss
+from feaslearn.losses.kernels import facet_loss
 from feaslearn.solvers.small_lp_kernels import OPTIMAL, solve_rows, workspace
 
 Array = NDArray[np.float64]

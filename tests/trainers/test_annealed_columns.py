@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from feaslearn import Simplex
-from feaslearn.kernels.annealed import annealed_rows
-from feaslearn.kernels.annealed_columns import ROWS, annealed_columns, exponentials
-from feaslearn.kernels.predictability import L1, L2, LINF, SQUARED_L2
+from feaslearn.losses.kernels import L1, L2, LINF, SQUARED_L2
 from feaslearn.solvers.jit import kernel
+from feaslearn.trainers.annealed_column_kernels import ROWS, annealed_columns, exponentials
+from feaslearn.trainers.annealed_kernels import annealed_rows
 
 
 @pytest.mark.parametrize("norm", [SQUARED_L2, L2, L1, LINF])

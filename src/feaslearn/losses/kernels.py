@@ -1,14 +1,14 @@
-"""Predictability: the distance of a decision to the optimal face of its learned region."""
+"""Losses of affine images of coded sets: distances to optimal faces, infeasibility, excess cost."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.predict import image_of, latent_cost
-from feaslearn.kernels.simplex_rows import (
+from feaslearn.sets.image_kernels import image_of, latent_cost
+from feaslearn.sets.simplex_kernels import (
     BLOCK,
-    Block,
+    RowBlock,
     choose_columns,
     columns_with_offset,
     images_of_chosen,
@@ -146,7 +146,7 @@ def predictability_rows(
     entries of ``X`` do not count.
     """
     _, n, p = A.shape
-    q, z, nothing = np.empty(p), np.empty(p), np.zeros(p)
+    q, z, zero = np.empty(p), np.empty(p), np.zeros(p)
     x, e, d = np.empty(n), np.empty(n), np.empty(n)
     sizes = entry_sizes(A)
     for i in range(Phi.shape[0]):
@@ -154,7 +154,7 @@ def predictability_rows(
         phi, c = Phi[i], C[i]
         tolerance = relative_tolerance * latent_cost(A, phi, c, q)
         tolerance = max(tolerance, rounding_of(sizes, phi, c))
-        tied = minimize_twice(code, q, tolerance, nothing, z)
+        tied = minimize_twice(code, q, tolerance, zero, z)
         if tied:
             states[i] = TIED if faces else UNSERVED
             values[i] = 0.0
@@ -235,7 +235,7 @@ def _measure(
 
 
 @inlined
-def _add_to_columns(size: int, block: Block, slopes: Array, gradient: Array) -> None:
+def _add_to_columns(size: int, block: RowBlock, slopes: Array, gradient: Array) -> None:
     K, n = block.features.shape[0], slopes.shape[0]
     for i in range(size):
         column = block.chosen[i]
@@ -304,13 +304,13 @@ def suboptimality_rows(
     and the compiled projection serves the set.
     """
     _, n, p = A.shape
-    q, z, nothing = np.empty(p), np.empty(p), np.zeros(p)
+    q, z, zero = np.empty(p), np.empty(p), np.zeros(p)
     target, d, M = np.empty(n), np.empty(n), np.empty((n, p))
     seen = np.ones(n, dtype=np.bool_)
     for i in range(Phi.shape[0]):
         phi, c = Phi[i], C[i]
         latent_cost(A, phi, c, q)
-        minimize_twice(code, q, 0.0, nothing, z)
+        minimize_twice(code, q, 0.0, zero, z)
         J = -np.sum(q * z)
         for j in range(n):
             target[j] = X[i, j]
@@ -319,7 +319,7 @@ def suboptimality_rows(
             J += c[j] * target[j]
         map_at(A, phi, seen, M)
         z_feasible = np.empty(p)
-        square = nearest(code, M, target, nothing, 0.0, z_feasible)
+        square = nearest(code, M, target, zero, 0.0, z_feasible)
         excess = max(J, 0.0)
         total = square + excess * excess
         length = np.sqrt(total)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.predictability import norm_and_slope
+from feaslearn.losses.kernels import norm_and_slope
 from feaslearn.solvers.jit import inner_kernel, kernel
 from feaslearn.solvers.oracle_kernels import BOX, HYPERSIMPLEX, L1_BALL, L2_BALL, SIMPLEX, SetCode
 
@@ -93,7 +93,7 @@ def annealed_rows(
 #
 # - hypersimplex: :math:`z_k = 1 / (1 + e^{(q_k - \mu) / \tau})` with the :math:`\mu` that makes
 # the
-#   sum right, so that no vertices need be listed;
+#   sum right, so that no vertices need be enumerated;
 # - L2 ball: :math:`z = -q / \sqrt{\|q\|^2 + \tau^2}`.
 
 

@@ -158,11 +158,11 @@ def lifted_cost_by_vertices(code: SetCode, q: Array, r: float, z: Array) -> tupl
     """Do what `lifted_cost` does for any set that has vertices, with a positive ``r = nu / 2``."""
     p = q.size
     corral = new_corral(p, p)
-    M, target, nothing = np.zeros((p, p)), np.empty(p), np.zeros(p)
+    M, target, zero = np.zeros((p, p)), np.empty(p), np.zeros(p)
     for k in range(p):
         M[k, k] = r
         target[k] = -q[k]
-    size = nearest_on_corral(code, M, target, nothing, 0.0, corral, int(np.int64(0)), z)[1]
+    size = nearest_on_corral(code, M, target, zero, 0.0, corral, int(np.int64(0)), z)[1]
     t, square = 0.0, 0.0
     for k in range(p):
         t += (q[k] + r * z[k]) * z[k]

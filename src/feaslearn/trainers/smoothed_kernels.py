@@ -27,9 +27,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.lifted_cost import lifted_cost, lifted_cost_by_vertices, lists_points
-from feaslearn.kernels.predict import latent_cost
-from feaslearn.kernels.predictability import add_gradient, map_at
+from feaslearn.losses.kernels import add_gradient, map_at
+from feaslearn.sets.image_kernels import latent_cost
 from feaslearn.solvers.jit import inner_kernel, kernel
 from feaslearn.solvers.nearest_kernels import (
     BallImage,
@@ -41,6 +40,11 @@ from feaslearn.solvers.nearest_kernels import (
     span_square,
 )
 from feaslearn.solvers.oracle_kernels import L2_BALL, SetCode
+from feaslearn.trainers.lifted_cost_kernels import (
+    lifted_cost,
+    lifted_cost_by_vertices,
+    lists_points,
+)
 
 Array = NDArray[np.float64]
 
@@ -87,14 +91,14 @@ class SampleRow(NamedTuple):
     y: Array
     z: Array
     lifted: Array
-    nothing: Array
+    zero: Array
     every: NDArray[np.bool_]
     moves: NDArray[np.bool_]
 
 
 @inner_kernel
 def new_row(n: int, p: int) -> SampleRow:
-    """Return room for one sample."""
+    """Return the workspace of one sample."""
     return SampleRow(
         np.empty(n),
         np.empty(p),
@@ -209,7 +213,7 @@ def find_multiplier(
     """Return the multiplier, the size of the corral, and how far both are from optimal."""
     low, high, nu = 0.0, np.inf, start
     along, residual, gap = 0.0, np.inf, 0.0
-    listed, half = lists_points(code), 0.5 * smoothing.dual
+    enumerated, half = lists_points(code), 0.5 * smoothing.dual
     for step in range(MAX_STEPS):
         if row.moves[0] or step == 0:
             _aim(row, half * nu)
@@ -218,14 +222,14 @@ def find_multiplier(
             else:
                 for _ in range(2):
                     _, size, gap = nearest_on_corral(
-                        code, row.M, row.target, row.nothing, 0.0, corral, size, row.z
+                        code, row.M, row.target, row.zero, 0.0, corral, size, row.z
                     )
                     if gap <= EXACT:
                         break
                     size = 0  # vertices of another map can mislead
                 along = span_square(corral, size, row.g)
         level, scale, slope = _place(row, nu, smoothing)
-        if listed and nu > 0.0:
+        if enumerated and nu > 0.0:
             t, rise = lifted_cost_by_vertices(code, row.q, 0.5 * nu, row.lifted)
         else:
             t, rise = lifted_cost(code, row.q, nu, row.lifted)
@@ -269,7 +273,7 @@ def smoothed_value(
 
 @inner_kernel
 def proximal_move(row: SampleRow, seen: NDArray[np.bool_]) -> bool:
-    """Move unobserved decisions to where they were found; say whether that changed anything."""
+    """Move unobserved decisions to where they were found; return whether any moved."""
     moved, largest = 0.0, 0.0
     for j in range(seen.size):
         largest = max(largest, abs(row.y[j]))
@@ -336,7 +340,7 @@ def smoothed_rows(
     is added for them.
     """
     n, p = A.shape[1], A.shape[2]
-    row, room, ball = new_row(n, p), new_corral(n, p), ball_image(np.zeros((1, 1)))
+    row, workspace, ball = new_row(n, p), new_corral(n, p), ball_image(np.zeros((1, 1)))
     seen = np.empty(n, dtype=np.bool_)
     remembers = memory.sizes.size > 0
     failed = 0
@@ -346,11 +350,11 @@ def smoothed_rows(
         row.moves[0] = hidden > 0 or not smoothing.exact
         if code.kinds.size == 1 and code.kinds[0] == L2_BALL:
             ball = ball_image(row.M)
-        size, corral = int(np.int64(0)), room
+        size, corral = int(np.int64(0)), workspace
         if remembers:
             size = int(memory.sizes[i])
             kept = memory.latents[i], memory.weights[i]
-            corral = Corral(room.points, *kept, room.trial, room.x, room.slope)
+            corral = Corral(workspace.points, *kept, workspace.trial, workspace.x, workspace.slope)
         nu, residual = memory.multipliers[i], np.inf
         for _ in range(MAX_PROXIMAL):
             nu, size, residual = find_multiplier(code, row, ball, smoothing, corral, nu, size)

@@ -17,11 +17,11 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 #: Rows whose comparisons are made at a time.
-TOGETHER = 256
+COMPARED_ROWS = 256
 #: Slots of the table in which patterns are looked up, a power of two.
 SLOTS = 1024
 #: Rows that are sorted by their pattern at a time, at least, and those of each pattern.
-SORTED, OF_EACH = 1024, 64
+MIN_SORTED_ROWS, SORTED_ROWS_PER_PATTERN = 1024, 64
 
 
 @kernel
@@ -43,13 +43,13 @@ def cost_patterns(
     """
     count = costs.shape[1]
     slots, keys = np.full(SLOTS, -1, np.int64), np.zeros(len(rows), np.int64)
-    size, nearest = np.zeros(TOGETHER), np.zeros(TOGETHER)
-    key, found = np.zeros(TOGETHER, np.int64), 0
+    size, nearest = np.zeros(COMPARED_ROWS), np.zeros(COMPARED_ROWS)
+    key, found = np.zeros(COMPARED_ROWS, np.int64), 0
     largest = 0.0
     for c in range(len(first)):
         largest = max(largest, abs(factors[0, c]), abs(factors[1, c]))
-    for start in range(0, count, TOGETHER):
-        m = min(TOGETHER, count - start)
+    for start in range(0, count, COMPARED_ROWS):
+        m = min(COMPARED_ROWS, count - start)
         _compare(costs, start, m, first, second, factors, size, nearest, key)
         for j in range(len(decisions)):
             for i in range(m):
@@ -119,7 +119,7 @@ def pattern_sums(
     """
     k, count = features.shape
     n, patterns, width = len(decisions), len(table), table.shape[1]
-    block = min(max(SORTED, OF_EACH * patterns), max(count, 1))
+    block = min(max(MIN_SORTED_ROWS, SORTED_ROWS_PER_PATTERN * patterns), max(count, 1))
     rows, v, w = np.zeros((width, block)), np.zeros((width, block)), np.zeros(block)
     order, starts = np.zeros(block, np.int64), np.zeros(patterns + 1, np.int64)
     for start in range(0, count, block):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.simplex_rows import (
+from feaslearn.sets.simplex_kernels import (
     BLOCK,
     choose_columns,
     columns_with_offset,
@@ -117,10 +117,10 @@ def _predict_any(
 ) -> None:
     """Predict with any coded set."""
     p = A.shape[2]
-    q, z, nothing = np.empty(p), np.empty(p), np.zeros(p)
+    q, z, zero = np.empty(p), np.empty(p), np.zeros(p)
     sizes = entry_sizes(A)
     for i in range(Phi.shape[0]):
         tolerance = relative_tolerance * latent_cost(A, Phi[i], C[i], q)
         tolerance = max(tolerance, rounding_of(sizes, Phi[i], C[i]))
-        tied[i] = minimize_twice(code, q, tolerance, nothing, z)
+        tied[i] = minimize_twice(code, q, tolerance, zero, z)
         image_of(A, b, Phi[i], z, X[i])

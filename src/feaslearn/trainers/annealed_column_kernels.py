@@ -1,6 +1,6 @@
 r"""The annealed loss of a simplex: the hot path of annealing, for many rows at once.
 
-What `annealed_rows` does for any coded set, with rows laid out side by side as in `simplex_rows`,
+What `annealed_rows` does for any coded set, with rows side by side as in `simplex_kernels`,
 so that the processor works on several of them in one instruction. With the shares
 :math:`w_k \propto e^{-q_k/\tau}` of the columns and u = A'd,
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.kernels.predictability import SQUARED_L2, norm_and_slope
+from feaslearn.losses.kernels import SQUARED_L2, norm_and_slope
 from feaslearn.solvers.jit import inlined, kernel, summing_kernel
 
 Array = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""From parameters and learned state to what JSON can hold."""
+"""Encoding of parameters and fitted state as what JSON can hold."""
 
 from __future__ import annotations
 
@@ -11,38 +11,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.costs import FunctionCost
-from feaslearn.exceptions import Problems
+from feaslearn.exceptions import Problems, UnsupportedError
 from feaslearn.io.arrays import encode_array
 from feaslearn.io.registry import TRANSFORMERS, Registry, parameter_names
-from feaslearn.io.texts import is_whole
 from feaslearn.io.transformers import fitted_state
+from feaslearn.printable import is_unicode
+from feaslearn.regressor import RegionRegressor
 
 #: Values are not nested deeper than this, neither when they are saved nor when they are loaded.
-DEEPEST = 60
+MAX_DEPTH = 60
 #: Parameters without which a model is not the same: they are left out as a whole, and given again.
 GIVEN_AGAIN = ("cost", "features", "known")
+#: What `fit` leaves in a model. A model with more than this is refused: it would be lost.
+STATE = (
+    "n_features_in_",
+    "feature_names_in_",
+    "hypothesis_",
+    "features_",
+    "cost_",
+    "known_",
+    "theta_",
+    "result_",
+    "_reader",
+    "_facets",
+    "_seen",
+    "stream_",
+)
+#: What is not stored as such: it is made again from its specification.
+RESOLVED = ("cost_", "known_")
+#: Settings of scikit-learn for pipelines around a model, and the samples, which are the user's.
+NOT_STATE = ("_metadata_request", "_sklearn_output_config", "_samples")
 
 
 class Encoder:
-    """Turns values into nodes; what has no node is added to ``problems`` by its place.
+    """Encoder of values as nodes; what has no node is added to ``problems`` by its path.
 
-    Numbers, texts, truth values, None and lists stand for themselves. Everything else is an object
-    whose key ``"$"`` says what it is.
-
-    Parameters
-    ----------
-    registry : mapping of str to type
-        The classes that may be named.
-    left_out : collection of str
-        Parameters to leave out where they have no node.
-
-    Examples
-    --------
-    >>> from feaslearn import L2Ball
-    >>> from feaslearn.io.encoder import Encoder
-    >>> from feaslearn.io.registry import own_classes
-    >>> Encoder(own_classes()).encode(L2Ball(3), "primitive")
-    {'$': 'object', 'class': 'L2Ball', 'parameters': {'p': 3}}
+    Numbers, strings, booleans, None and lists stand for themselves. Everything else is an object
+    whose key ``"$"`` is its kind.
     """
 
     def __init__(self, registry: Registry, left_out: Collection[str] = ()) -> None:
@@ -53,17 +58,17 @@ class Encoder:
 
     @property
     def unused(self) -> list[str]:
-        """What was to be left out although the file can hold it, or is not there."""
+        """What was to be left out although the file can hold it, or the model lacks it."""
         return [name for name in self._left_out if name not in self._used]
 
     def encode(self, value: Any, where: str, depth: int = 0) -> Any:
-        """Return the node of a value; ``where`` is its place, such as ``trainer.callback``."""
-        if depth > DEEPEST:
-            return self._refuse(value, where, f"nested more than {DEEPEST} deep")
+        """Return the node of a value; ``where`` is its path, such as ``trainer.callback``."""
+        if depth > MAX_DEPTH:
+            return self._refuse(value, where, f"nested more than {MAX_DEPTH} deep")
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
-            return self._text(str(value), where)
+            return self._string(str(value), where)
         if isinstance(value, np.generic):
             return self._scalar(value, where)
         if isinstance(value, int):
@@ -75,6 +80,7 @@ class Encoder:
         return self._container(value, where, depth)
 
     def _container(self, value: Any, where: str, depth: int) -> Any:
+        """Return the node of a list, tuple, dict, range or array."""
         if type(value) in (list, tuple):
             items = [self.encode(item, f"{where}[{j}]", depth + 1) for j, item in enumerate(value)]
             return items if isinstance(value, list) else {"$": "tuple", "items": items}
@@ -93,36 +99,41 @@ class Encoder:
         return self._refuse(value, where, describe(value))
 
     def _array(self, array: NDArray[Any], value: Any, where: str) -> Any:
+        """Return the node of an array; one of strings is a list."""
         if array.dtype.kind in "UO" and all(isinstance(item, str) for item in array.flat):
             return self.encode(array.tolist(), where)
         node = encode_array(array)
         return self._refuse(value, where, describe(value)) if node is None else node
 
-    def _text(self, text: str, where: str) -> Any:
-        if is_whole(text):
+    def _string(self, text: str, where: str) -> Any:
+        """Return a string, or refuse one that is not Unicode."""
+        if is_unicode(text):
             return text
-        return self._refuse(text, where, f"the text {text!r}, which is not Unicode")
+        return self._refuse(text, where, f"the string {text!r}, which is not Unicode")
 
     def _scalar(self, value: np.generic, where: str) -> Any:
+        """Return the node of a NumPy scalar."""
         node = encode_array(np.asarray(value))
         if node is None:
             return self._refuse(value, where, describe(value))
         return {"$": "scalar", "dtype": node["dtype"], "data": node["data"]}
 
     def _object(self, value: Any, where: str, depth: int) -> dict[str, Any]:
+        """Return the node of an object of the registry: its parameters."""
         kind = type(value)
         parameters: dict[str, Any] = {}
         for name, default in parameter_names(kind).items():
-            place = f"{where}.{name}" if where else name
-            parameters[name] = self.encode(getattr(value, name), place, depth + 1)
+            path = f"{where}.{name}" if where else name
+            parameters[name] = self.encode(getattr(value, name), path, depth + 1)
             if default is inspect.Parameter.empty and is_left_out(parameters[name]):
-                self.problems.add(f"{place} cannot be left out: {kind.__name__} needs it")
+                self.problems.add(f"{path} cannot be left out: {kind.__name__} needs it")
         node = {"$": "object", "class": kind.__name__, "parameters": parameters}
         if kind in TRANSFORMERS and (state := fitted_state(value)) is not None:
             node["fitted"] = self.encode(state, f"{where}, fitted", depth + 1)
         return node
 
     def _refuse(self, value: Any, where: str, what: str) -> Any:
+        """Leave a value out if the caller asked for it, or add a problem."""
         first = where.partition(".")[0].partition("[")[0]
         whole = first if first in GIVEN_AGAIN else where.rpartition(".")[2]
         name = "features" if where.startswith("features") else whole
@@ -133,8 +144,42 @@ class Encoder:
         return None
 
 
+def encode_model(model: RegionRegressor, encoder: Encoder) -> dict[str, Any]:
+    """Return a fitted model as what JSON can hold; raise one error for all that it cannot."""
+    parameters = model.get_params(deep=False)
+    nodes = {name: encoder.encode(value, name) for name, value in parameters.items()}
+    nodes["known"] = _left_out_as_a_whole(nodes["known"])
+    for name in sorted(vars(model).keys() - parameters.keys() - {*STATE, *NOT_STATE}):
+        encoder.problems.add(f"{name} is an attribute that model files do not hold; delete it")
+    encoder.problems.raise_if_any(UnsupportedError, "save")
+    fitted = {
+        name: encoder.encode(getattr(model, name, None), name)
+        for name in STATE
+        if name not in RESOLVED
+    }
+    known = model.known_
+    specification = known and encoder.encode(known.specification, "known")
+    fitted["known_"] = _left_out_as_a_whole(specification)
+    cost = model.cost_
+    fitted["cost_"] = cost and {
+        "columns": list(cost.columns),
+        "specification": encoder.encode(cost.specification, "cost"),
+    }
+    encoder.problems.raise_if_any(UnsupportedError, "save")
+    return {"class": type(model).__name__, "parameters": nodes, "fitted": fitted}
+
+
+def _left_out_as_a_whole(node: Any) -> Any:
+    """Return a node, or that of its first part that was left out."""
+    if is_left_out(node):
+        return node
+    parts = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    missing = (found for part in parts if is_left_out(found := _left_out_as_a_whole(part)))
+    return next(missing, node)
+
+
 def is_left_out(node: Any) -> bool:
-    """Say whether a node stands for a parameter that was left out when the file was written."""
+    """Whether a node stands for a parameter that was left out of the file."""
     return (
         isinstance(node, dict)
         and node.keys() == {"$", "what"}
@@ -144,7 +189,7 @@ def is_left_out(node: Any) -> bool:
 
 
 def describe(value: object) -> str:
-    """Say what a value is, for a message."""
+    """Return what a value is, for a message."""
     if isinstance(value, FunctionCost):
         return f"a function: {value!r}"
     if callable(value) and hasattr(value, "__name__"):
@@ -153,6 +198,7 @@ def describe(value: object) -> str:
 
 
 def _advice(name: str) -> str:
+    """Return what to do about a value that a file cannot hold."""
     if name in GIVEN_AGAIN:
         return f"save with leave_out=[{name!r}] and give it again: load(path, {name}=...)"
     own = "classes of your own go into classes=[...]"
@@ -162,4 +208,5 @@ def _advice(name: str) -> str:
 
 
 def _float(value: float) -> Any:
+    """Return the node of a float."""
     return value if math.isfinite(value) else {"$": "float", "value": repr(value)}

@@ -1,1 +1,0 @@
-"""Compiled functions on arrays: the hot path, and nothing else."""
