@@ -8,7 +8,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.export.latent_set import latent_set
+from feaslearn.region.latent_set import latent_set
 from feaslearn.sets import AffineImage, PrimitiveSet
 from feaslearn.solvers.conic_form import ConicForm
 from registry import BINARY_SETS, SETS
@@ -125,7 +125,7 @@ def test_a_discrete_set_of_somebody_else_is_listed() -> None:
             return np.arange(1.0, 7.0)[:, None]
 
     latent = latent_set(Dice())
-    assert latent.binary.all()
+    assert latent.integer.all()
     np.testing.assert_array_equal(latent.matrix.toarray(), [np.arange(1.0, 7.0)])
 
 

@@ -54,7 +54,7 @@ def test_predictions_are_weighted_means_and_minimise_over_the_sum() -> None:
     random = np.random.default_rng(0)
     features = np.column_stack([np.ones(15), random.uniform(-1.0, 0.9, 15)])
     costs = random.normal(size=(15, 2))
-    decisions, empty = hypothesis.solve(theta, features, costs)
+    decisions, empty, *_ = hypothesis.solve(theta, features, costs)
     assert not empty.any()
     mean = sum(
         w * member.predict(t, features, costs) for w, member, t in hypothesis.parts(theta, 2, 2)
@@ -69,7 +69,7 @@ def test_predictions_are_weighted_means_and_minimise_over_the_sum() -> None:
 def test_an_empty_member_leaves_its_weight_to_the_others() -> None:
     hypothesis, theta = blend()
     features, costs = np.array([[1.0, 2.0], [1.0, 0.0]]), np.array([[-1.0, -2.0]] * 2)
-    decisions, empty = hypothesis.solve(theta, features, costs)
+    decisions, empty, *_ = hypothesis.solve(theta, features, costs)
     np.testing.assert_array_equal(empty, [True, False])
     np.testing.assert_allclose(decisions, [[0.0, 1.0], [0.25, 1.25]])
     np.testing.assert_allclose(hypothesis.image(theta, features[0], 2).minimize(costs[0]), [0, 1])

@@ -10,16 +10,10 @@ from scipy.optimize import linprog
 
 import feaslearn as fl
 from feaslearn.exceptions import SetError, UnsupportedError
-from feaslearn.hypotheses.facet_rows import (
-    RELAX_BOUND,
-    RELAX_EQUALITY,
-    RELAX_FACET,
-    FacetRows,
-    FacetSolutions,
-    Limits,
-    _units,
-)
+from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.known import KnownLimits
+from feaslearn.region.form import RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET
+from feaslearn.solvers.small_lp import FacetSolutions, Limits, _units
 from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL
 
 #: x0 + x1 = s, 0 <= x <= (2, 1 + s), x0 - x1 <= 1, at features (1, s).

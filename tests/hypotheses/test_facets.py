@@ -10,8 +10,9 @@ from scipy.optimize import linprog, minimize
 
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning, SetError, UnsupportedError
-from feaslearn.hypotheses.facet_rows import FacetRows, Limits, solve_programs
+from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.solvers import small_lp_kernels as small_lp
+from feaslearn.solvers.small_lp import Limits, solve_programs
 from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL, UNSOLVED
 from feaslearn.trainers import FacetLearning
 
@@ -51,7 +52,7 @@ def test_layout_round_trip() -> None:
 def test_predictions_minimise_over_the_region() -> None:
     for seed in range(3):
         hypothesis, rows, theta, features, costs = random_case(seed)
-        decisions, empty = hypothesis.solve(theta, features, costs)
+        decisions, empty, *_ = hypothesis.solve(theta, features, costs)
         assert not empty.any()
         for phi, c, x in zip(features, costs, decisions, strict=True):
             exact = linprog(
@@ -69,7 +70,7 @@ def test_predictions_minimise_over_the_region() -> None:
 
 
 def test_programs_that_the_kernel_leaves_go_to_highs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from feaslearn.hypotheses import facet_rows as small_programs
+    from feaslearn.solvers import small_lp as small_programs
 
     hypothesis, rows, theta, features, costs = random_case(1)
     rows = rows._replace(e=rows.e + 0.0)
@@ -129,7 +130,7 @@ def test_relaxed_rows() -> None:
     firm = fl.Facets(max_facets=2, bounds=(0.0, 1.0))
     expected = [[0.375, 0.125], [0.5, 0.5], [0.8, 1.0], [1.0, 1.0], [0.0, 0.0]]
     for hypothesis in (loose, firm):
-        decisions, empty = hypothesis.solve(theta, features, costs)
+        decisions, empty, *_ = hypothesis.solve(theta, features, costs)
         np.testing.assert_array_equal(empty, [False, False, True, True, True])
         for phi, x in zip(features, decisions, strict=True):
             image = hypothesis.image(theta, phi, 2)
@@ -160,7 +161,7 @@ def test_bounds_that_cross_meet_halfway_without_any_row() -> None:
     nothing = np.zeros((0, 1))
     rows = FacetRows(nothing, nothing, np.array([[1.0]]), np.array([[0.0]]), nothing, nothing)
     hypothesis = fl.Facets(max_facets=0)
-    decisions, empty = hypothesis.solve(
+    decisions, empty, *_ = hypothesis.solve(
         hypothesis.theta_of_rows(rows), np.ones((1, 1)), -np.ones((1, 1))
     )
     assert empty.all()

@@ -155,7 +155,7 @@ def test_where_the_region_has_no_known_decision_the_nearest_is_returned(
     )
     features = np.hstack([np.ones((1, 1)), known.columns()])
     within = Constrained(hypothesis, known.shape)
-    decisions, empty = within.solve(theta, features, np.array([[0.5, price]]))
+    decisions, empty, *_ = within.solve(theta, features, np.array([[0.5, price]]))
     assert empty[0]
     # Of the decisions with x0 the limit, those of the square are equally near: the cheapest.
     expected = [x0, 0.0] if name == "ball" else [x0, -price]

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from feaslearn.hypotheses.facet_rows import Limits, solve_programs
+from feaslearn.solvers.small_lp import Limits, solve_programs
 from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL
 
 

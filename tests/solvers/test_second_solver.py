@@ -12,14 +12,13 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
 from feaslearn.formulations import program
-from feaslearn.hypotheses import facet_rows
-from feaslearn.hypotheses.facet_rows import Limits, solve_programs
 from feaslearn.results import remarks_heard
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.intersection import intersect
-from feaslearn.solvers import conic, highs
+from feaslearn.solvers import conic, highs, small_lp
 from feaslearn.solvers.highs import CheckedProgram, Optimum
 from feaslearn.solvers.mip import MixedIntegerProgram
+from feaslearn.solvers.small_lp import Limits, solve_programs
 from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL, UNSOLVED
 
 
@@ -56,7 +55,7 @@ def test_a_conic_program_is_solved_without_presolve(monkeypatch: Any, caplog: An
 
 @pytest.mark.parametrize("status", [UNSOLVED, OPTIMAL])
 def test_small_programs_without_a_proof_go_to_highs(monkeypatch: Any, status: int) -> None:
-    solve_rows = facet_rows.solve_rows
+    solve_rows = small_lp.solve_rows
 
     def fails(*arguments: Any) -> None:
         solve_rows(*arguments)
@@ -65,7 +64,7 @@ def test_small_programs_without_a_proof_go_to_highs(monkeypatch: Any, status: in
     limits = Limits(np.array([[1.0], [9.0]]), np.zeros((2, 2)), np.ones((2, 2)))
     program = (np.ones((1, 2)), limits, np.array([[1.0, 2], [1, 2]]), np.zeros(1))
     if status == UNSOLVED:
-        monkeypatch.setattr(facet_rows, "solve_rows", fails)
+        monkeypatch.setattr(small_lp, "solve_rows", fails)
     found = solve_programs(*program)
     assert found.status.tolist() == [OPTIMAL, INFEASIBLE]
     np.testing.assert_allclose(found.decisions[0], [1.0, 0.0])

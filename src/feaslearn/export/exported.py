@@ -9,48 +9,156 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn.exceptions import DataError, UnsupportedError
-from feaslearn.export.description import Description
-from feaslearn.export.model_description import ModelDescription, describe_model
-from feaslearn.export.naming import check_distinct
-from feaslearn.export.region_description import describe_region
+from feaslearn.exceptions import (
+    DataError,
+    EmptySetError,
+    InfeasibleProblemError,
+    UnsupportedError,
+)
+from feaslearn.export.naming import check_distinct, distinct_names
+from feaslearn.hypotheses.constrained import constrained
+from feaslearn.known import ResolvedKnown
 from feaslearn.printable import printable
-from feaslearn.region import Region
+from feaslearn.region import Region, RegionForm, Row
 from feaslearn.regressor.learned_region import LearnedRegion
+from feaslearn.regressor.reader import check_fitted, check_signals, decision_names, one_row
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What is exported: its rows, and how they move where it is a fitted model."""
+    """What is exported: decisions, rows, and how they move where it is a fitted model."""
 
-    description: Description
-    moving: ModelDescription | None = None
+    names: tuple[str, ...]
+    form: RegionForm
+    moving: Moving | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Moving:
+    """The rows of a fitted model, and the values of their weights at a signal.
+
+    Parameters
+    ----------
+    model : LearnedRegion
+        The fitted model.
+    form : RegionForm
+        Its rows.
+    names : tuple of str
+        Names of the weights: features, right-hand sides of known constraints, scales.
+    kept : ndarray of bool
+        Which right-hand sides of known constraints are finite.
+    """
+
+    model: LearnedRegion
+    form: RegionForm
+    names: tuple[str, ...]
+    kept: NDArray[np.bool_]
+
+    def coefficients(self, signal: ArrayLike) -> Array:
+        """Return the weights at a signal, or a frame of one row.
+
+        Raises
+        ------
+        EmptySetError
+            Where the rows of the model leave no point.
+        """
+        signals = check_signals(self.model, one_row(signal))
+        if len(signals) != 1:
+            raise DataError(f"{len(signals)} signals were given; give one")
+        phi = columns = self.model.features_.transform(signals)
+        regions, known = self.model.hypothesis_, None
+        if self.model.known_ is not None:
+            limits = self.model.known_.at(signals)
+            known = limits.columns()
+            if not np.array_equal(np.isfinite(known[0]), self.kept):
+                raise UnsupportedError(
+                    "a known bound is infinite at some signals and finite at others, which no "
+                    "fixed set of rows can say; export model.region(signal)"
+                )
+            columns, known = np.hstack([phi, known]), known[:, self.kept]
+            regions = constrained(regions, limits.shape)
+        nothing = np.zeros((1, self.form.n))
+        if regions.solve(self.model.theta_, columns, nothing).empty[0]:
+            raise EmptySetError(
+                "no decision satisfies all learned and known rows at this signal; "
+                "model.region(signal) relaxes them as little as possible: export that"
+            )
+        return np.asarray(self.form.weights(phi, known)[0])
 
 
 def read_source(source: object) -> Source:
     """Return the rows of a region or a fitted model; refuse everything else."""
     if isinstance(source, Region):
-        found = Source(describe_region(source))
+        found = Source(source.names, _region_form(source))
     elif isinstance(source, LearnedRegion):
-        moving = describe_model(source)
-        found = Source(moving.description, moving)
+        moving = _moving(source)
+        found = Source(decision_names(source), moving.form, moving)
     else:
         raise UnsupportedError(
             f"a Region or a fitted RegionRegressor can be exported, not {type(source).__name__}"
         )
-    check_distinct(found.description.names)
+    check_distinct(found.names)
     return found
 
 
-def read_region(source: object, name: str) -> Description:
+def read_region(source: object, name: str) -> Source:
     """Return the rows of a region, for tools that have no parameters."""
     if isinstance(source, LearnedRegion):
         raise UnsupportedError(
             f"{name} holds a region at one signal: give it model.region(signal), not the model"
         )
-    return read_source(source).description
+    return read_source(source)
+
+
+def _region_form(region: Region) -> RegionForm:
+    """Return the rows of a region; refuse one that is empty or unbounded.
+
+    Raises
+    ------
+    EmptySetError, UnboundedSetError
+        Where a linear cost would have no minimum.
+    """
+    region.image.primitive.check()
+    form = RegionForm.of_image(region.image)
+    if region.known is None:
+        return form
+    try:
+        region.minimize(np.zeros(region.n))
+    except InfeasibleProblemError:
+        raise EmptySetError("no decision of the region satisfies the known constraints") from None
+    known = region.known
+    labels = [Row("known", f"known row {i}") for i in range(len(known.A) + len(known.E))]
+    return form.cut(known.A, known.b[None], known.E, known.e[None], labels)
+
+
+def _moving(model: LearnedRegion) -> Moving:
+    """Return the rows of a fitted model."""
+    check_fitted(model)
+    decisions, hypothesis = decision_names(model), model.hypothesis_
+    n, k, features = len(decisions), model.features_.n_features, model.features_.names
+    if model.known_ is None:
+        form, kept = hypothesis.describe(model.theta_, n, k), np.zeros(0, dtype=bool)
+    else:
+        kept = _finite_sides(model.known_, model.features_.n_signals)
+        shape, rows = model.known_.shape, model.known_.row_names(decisions)
+        names = [f"known: {name}" for name, stays in zip(rows, kept, strict=True) if stays]
+        within = constrained(hypothesis, shape).describe(model.theta_, n, k + shape.width)
+        form = within.keep_known(kept, names)
+    return Moving(model, form, (*distinct_names(features), *form.known, *form.scale_names), kept)
+
+
+def _finite_sides(known: ResolvedKnown, n_signals: int) -> NDArray[np.bool_]:
+    """Return which right-hand sides are finite; those that are not are so at every signal."""
+    anywhere, sides = np.zeros((1, n_signals)), []
+    for side in (known.g, known.lower, known.upper, known.e):
+        try:
+            sides.append(np.isfinite(side.evaluate(anywhere)[0]))
+        except DataError:
+            # A function that does not take zeros gives numbers elsewhere.
+            sides.append(np.ones(side.size, dtype=bool))
+    return np.concatenate(sides)
 
 
 @dataclass(eq=False, repr=False)
@@ -72,7 +180,7 @@ class Exported:
     phi : object, default=None
         The parameters that say where the signal is, if a fitted model was exported and the tool has
         parameters: features, then the scales of the terms of Minkowski sums.
-    moving : ModelDescription, default=None
+    moving : Moving, default=None
         How the region moves, if a fitted model was exported.
     assign : callable, default=None
         What gives the tool new values of phi.
@@ -84,7 +192,7 @@ class Exported:
     names: dict[str, str]
     model: Any = None
     phi: Any = None
-    moving: ModelDescription | None = None
+    moving: Moving | None = None
     assign: Callable[[Array], None] | None = None
 
     def __repr__(self) -> str:
@@ -107,7 +215,7 @@ class Exported:
         if self.assign is not None:
             self.assign(values)
 
-    def _needs_model(self) -> ModelDescription:
+    def _needs_model(self) -> Moving:
         if self.moving is None:
             raise UnsupportedError(
                 "a region at one signal was exported, which does not move; export the fitted model"

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.atomic import check_writable, temporary_folder, write_bytes
 from feaslearn.exceptions import DataError, FileError, SolverError
-from feaslearn.export.description import beside
 from feaslearn.export.exported import read_region
 from feaslearn.export.naming import free_prefix, safe_names
 from feaslearn.export.solver_form import SolverForm, solver_form
 from feaslearn.region import Region
+from feaslearn.region.form import beside
 
 Array = NDArray[np.float64]
 #: How a line begins that is for readers alone.
@@ -108,8 +108,9 @@ def program_text(
     region: Region, form: str, cost: ArrayLike | None = None
 ) -> tuple[str, dict[str, str]]:
     """Return the text of a file, in the form "mps" or "lp", and the names of its columns."""
-    rows = solver_form(read_region(region, f"to_{form}"), f"to_{form}", bound_decisions=True)
-    names = safe_names(rows.rows.names)
+    given = read_region(region, f"to_{form}")
+    rows = solver_form(given.form, f"to_{form}", bound_decisions=True)
+    names = safe_names(given.names)
     prices = np.zeros(rows.rows.n) if cost is None else _prices(cost, region)
     text = _written(highs_of(rows, prices, list(names.values())), form)
     mark = COMMENTS[form]
@@ -162,9 +163,9 @@ def highs_of(form: SolverForm, prices: Array, names: list[str]) -> Any:
     program.a_matrix_.start_ = matrix.indptr
     program.a_matrix_.index_ = matrix.indices
     program.a_matrix_.value_ = matrix.data
-    if rows.binary.any():
+    if rows.integer.any():
         kinds = highspy.HighsVarType
-        whole = [kinds.kInteger if each else kinds.kContinuous for each in rows.binary]
+        whole = [kinds.kInteger if each else kinds.kContinuous for each in rows.integer]
         program.integrality_ = [*([kinds.kContinuous] * n), *whole]
     solver: Any = highspy.Highs()
     solver.setOptionValue("output_flag", False)

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import DataError
-from feaslearn.export.description import Description, below
 from feaslearn.export.exported import Exported, read_source
 from feaslearn.formulations.program import in_cone, load_cvxpy
-from feaslearn.region import Region
+from feaslearn.region import Region, RegionForm
+from feaslearn.region.form import below
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.solvers.conic_form import ConicForm
 
@@ -54,12 +54,12 @@ def to_cvxpy(source: Region | LearnedRegion, x: Any = None) -> Exported:
     """
     cp = load_cvxpy()
     given = read_source(source)
-    rows = given.description
-    decisions = cp.Variable(rows.n, name="x") if x is None else _expression(cp, x, rows.names)
+    rows, names = given.form, given.names
+    decisions = cp.Variable(rows.n, name="x") if x is None else _expression(cp, x, names)
     latent = _latent(cp, rows)
     phi: Any = None
     if given.moving is not None:
-        phi = cp.Parameter(len(rows.coefficients), name="phi")
+        phi = cp.Parameter(len(rows.r), name="phi")
     slack = rows.X @ decisions + _moving_part(cp, rows, latent, phi)
     form = ConicForm(np.zeros((len(rows.r[0]), 0)), rows.r[0], rows.cones)
 
@@ -70,24 +70,24 @@ def to_cvxpy(source: Region | LearnedRegion, x: Any = None) -> Exported:
         "cvxpy",
         decisions,
         in_cone(form, slack),
-        {name: f"{decisions}[{j}]" for j, name in enumerate(rows.names)},
+        {name: f"{decisions}[{j}]" for j, name in enumerate(names)},
         phi=phi,
         moving=given.moving,
         assign=assign,
     )
 
 
-def _latent(cp: Any, rows: Description) -> Any:
+def _latent(cp: Any, rows: RegionForm) -> Any:
     """Return the latent variables as one expression, or None where there are none."""
     if rows.p == 0:
         return None
-    if not rows.binary.any():
+    if not rows.integer.any():
         return cp.Variable(rows.p, name="z")
-    whole = [tuple(rows.binary.nonzero()[0])]
+    whole = [tuple(rows.integer.nonzero()[0])]
     return cp.Variable(rows.p, name="z", boolean=whole)
 
 
-def _moving_part(cp: Any, rows: Description, latent: Any, phi: Any) -> Any:
+def _moving_part(cp: Any, rows: RegionForm, latent: Any, phi: Any) -> Any:
     """Return ``sum_k phi_k (Z_k z - r_k)``: one product with the parameter, free of it inside."""
     still = rows.Z[0] @ latent - rows.r[0] if rows.p else -rows.r[0]
     if phi is None:

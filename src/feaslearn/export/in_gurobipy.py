@@ -51,7 +51,7 @@ def to_gurobipy(source: Region | LearnedRegion, model: Any = None, x: Any = None
     """
     gp = load_gurobipy()
     given = read_source(source)
-    form = solver_form(given.description, "to_gurobipy", curved=True)
+    form = solver_form(given.form, "to_gurobipy", curved=True)
     rows = form.rows
     if model is None:
         if x is not None:
@@ -60,18 +60,18 @@ def to_gurobipy(source: Region | LearnedRegion, model: Any = None, x: Any = None
             model = gp.Model()
     elif not isinstance(model, gp.Model):
         raise DataError(f"to_gurobipy: model is {type(model).__name__}, not a gurobipy.Model")
-    names = safe_names(rows.names)
+    names = safe_names(given.names)
     if x is None:
         decisions = model.addMVar(rows.n, lb=-gp.GRB.INFINITY, name=list(names.values()))
         model.update()
     else:
-        decisions = gp.MVar.fromlist(chosen(x, rows.names, "to_gurobipy"))
+        decisions = gp.MVar.fromlist(chosen(x, given.names, "to_gurobipy"))
     latent = _add_latent(gp, model, form, list(names.values()))
     exported = Exported(
         "gurobipy",
         decisions,
         [],
-        dict(zip(rows.names, decisions.VarName.tolist(), strict=True)),
+        dict(zip(given.names, decisions.VarName.tolist(), strict=True)),
         model,
         None,
         given.moving,
@@ -118,7 +118,7 @@ def load_gurobipy() -> Any:
 def _add_latent(gp: Any, model: Any, form: SolverForm, names: list[str]) -> Any:
     """Add the latent variables and the cones over them, which do not move."""
     n, prefix = form.rows.n, free_prefix("z", names)
-    kinds = np.where(form.rows.binary, gp.GRB.BINARY, gp.GRB.CONTINUOUS).tolist()
+    kinds = np.where(form.rows.integer, gp.GRB.BINARY, gp.GRB.CONTINUOUS).tolist()
     latent = model.addMVar(
         form.rows.p, lb=form.lower[n:], ub=form.upper[n:], vtype=kinds, name=prefix
     )

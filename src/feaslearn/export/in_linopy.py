@@ -57,9 +57,9 @@ def to_linopy(
     """
     linopy = load_linopy()
     given = read_source(source)
-    form = solver_form(given.description, "to_linopy")
+    form = solver_form(given.form, "to_linopy")
     model = _model(linopy, model, x, name)
-    names = form.rows.names
+    names = given.names
     if x is None:
         decisions = model.add_variables(coords=[list(names)], dims=["decision"], name=f"{name}-x")
     else:
@@ -127,7 +127,7 @@ def _add_latent(model: Any, form: SolverForm, name: str) -> Latent:
     """Add continuous and binary latent variables, with the columns that they stand for."""
     lower, upper = form.lower[form.rows.n :], form.upper[form.rows.n :]
     added = []
-    for label, which in (("z", ~form.rows.binary), ("y", form.rows.binary)):
+    for label, which in (("z", ~form.rows.integer), ("y", form.rows.integer)):
         if not which.any():
             continue
         variable = model.add_variables(

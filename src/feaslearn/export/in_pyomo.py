@@ -54,18 +54,17 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None) -> Exported:
     """
     pyo = load_pyomo()
     given = read_source(source)
-    form = solver_form(given.description, "to_pyomo", curved=True)
-    rows = form.rows
+    form = solver_form(given.form, "to_pyomo", curved=True)
     block = pyo.Block(concrete=True)
     if x is None:
-        block.x = pyo.Var(list(rows.names))
-        decisions = [block.x[name] for name in rows.names]
+        block.x = pyo.Var(list(given.names))
+        decisions = [block.x[name] for name in given.names]
     else:
-        decisions = chosen(x, rows.names, "to_pyomo")
+        decisions = chosen(x, given.names, "to_pyomo")
     _add_latent(pyo, block, form)
     weights: list[Any] = [1.0]
-    if given.moving is not None:
-        keys = list(rows.coefficients)
+    keys = [] if given.moving is None else list(given.moving.names)
+    if keys:
         # Without values: solving before a signal is set is an error.
         block.phi = pyo.Param(keys, mutable=True, within=pyo.Reals)
         weights = [block.phi[key] for key in keys]
@@ -75,13 +74,13 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None) -> Exported:
     block.norms = pyo.Constraint(range(len(form.norms)), rule=_norm_rule(form))
 
     def assign(values: Array) -> None:
-        block.phi.store_values(dict(zip(rows.coefficients, values.tolist(), strict=True)))
+        block.phi.store_values(dict(zip(keys, values.tolist(), strict=True)))
 
     return Exported(
         "pyomo",
         block.x if x is None else decisions,
         block.rows,
-        {name: str(variable) for name, variable in zip(rows.names, decisions, strict=True)},
+        {name: str(variable) for name, variable in zip(given.names, decisions, strict=True)},
         block,
         None if given.moving is None else block.phi,
         given.moving,
@@ -101,7 +100,7 @@ def load_pyomo() -> Any:
 def _add_latent(pyo: Any, block: Any, form: SolverForm) -> None:
     n, places = form.rows.n, range(form.rows.p)
     sides = [(_finite(form.lower[n + j]), _finite(form.upper[n + j])) for j in places]
-    domains = [pyo.Binary if whole else pyo.Reals for whole in form.rows.binary]
+    domains = [pyo.Binary if whole else pyo.Reals for whole in form.rows.integer]
     block.z = pyo.Var(places, bounds=lambda _, j: sides[j], within=lambda _, j: domains[j])
 
 

@@ -1,4 +1,4 @@
-"""A description as solvers take it: linear rows, bounds, and cones over variables."""
+"""Rows of a region as tools take them: linear rows, bounds, and cones over variables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.export.description import Description, beside, sparse
+from feaslearn.region.form import RegionForm, beside, sparse
 from feaslearn.solvers.conic_form import Cone
 
 Array = NDArray[np.float64]
@@ -26,7 +26,7 @@ class SolverForm:
 
     Parameters
     ----------
-    rows : Description
+    rows : RegionForm
         The linear rows, in cones "zero" and "nonnegative".
     equal : ndarray of bool
         Which of them are equalities.
@@ -36,7 +36,7 @@ class SolverForm:
         For each cone the latent variables in it, the bound of the norm first.
     """
 
-    rows: Description
+    rows: RegionForm
     equal: NDArray[np.bool_]
     lower: Array
     upper: Array
@@ -44,13 +44,13 @@ class SolverForm:
 
 
 def solver_form(
-    description: Description, tool: str, *, curved: bool = False, bound_decisions: bool = False
+    form: RegionForm, tool: str, *, curved: bool = False, bound_decisions: bool = False
 ) -> SolverForm:
-    """Return a description as a solver's interface takes it.
+    """Return the rows of a region as a solver's interface takes it.
 
     Parameters
     ----------
-    description : Description
+    form : RegionForm
         The region.
     tool : str
         Its name, for the message.
@@ -65,7 +65,7 @@ def solver_form(
     UnsupportedError
         If the region has cones that it does not take.
     """
-    wanted = {cone.kind for cone in description.cones}
+    wanted = {cone.kind for cone in form.cones}
     if "semidefinite" in wanted:
         raise UnsupportedError(
             f"{tool} takes no semidefinite cones, which this region has; to_cvxpy does"
@@ -75,34 +75,34 @@ def solver_form(
             f"{tool} takes linear rows alone, and this region is curved: to_cvxpy, to_pyomo and "
             "to_gurobipy take its cones"
         )
-    linear, norms = _cones_on_variables(description)
+    linear, norms = _cones_on_variables(form)
     return _bounded(linear, norms, bound_decisions)
 
 
-def _cones_on_variables(description: Description) -> tuple[Description, tuple[Places, ...]]:
+def _cones_on_variables(form: RegionForm) -> tuple[RegionForm, tuple[Places, ...]]:
     """Give each row of a second-order cone a latent variable that equals it."""
-    m, p = description.X.shape[0], description.p
-    turning = np.array([cone.kind == "second-order" for cone in description.cones], dtype=bool)
-    sizes = [cone.size for cone in description.cones]
+    m, p = form.X.shape[0], form.p
+    turning = np.array([cone.kind == "second-order" for cone in form.cones], dtype=bool)
+    sizes = [cone.size for cone in form.cones]
     curved = np.flatnonzero(np.repeat(turning, sizes))
     lifted = sp.csr_array(
         (-np.ones(len(curved)), (curved, np.arange(len(curved)))), shape=(m, len(curved))
     )
     nothing = sp.csr_array(lifted.shape)
-    Z = [beside([Z, nothing if k else lifted]) for k, Z in enumerate(description.Z)]
+    Z = [beside([Z, nothing if k else lifted]) for k, Z in enumerate(form.Z)]
     cones = [
         Cone("zero", cone.size) if turns else cone
-        for cone, turns in zip(description.cones, turning, strict=True)
+        for cone, turns in zip(form.cones, turning, strict=True)
     ]
     starts = p + np.cumsum(
         [0, *(size for size, turns in zip(sizes, turning, strict=True) if turns)]
     )
     norms = tuple(np.arange(a, b) for a, b in pairwise(starts))
-    binary = np.append(description.binary, np.zeros(len(curved), dtype=bool))
-    return replace(description, Z=tuple(Z), cones=tuple(cones), binary=binary), norms
+    integer = np.append(form.integer, np.zeros(len(curved), dtype=bool))
+    return replace(form, Z=tuple(Z), cones=tuple(cones), integer=integer), norms
 
 
-def _bounded(linear: Description, norms: tuple[Places, ...], decisions: bool) -> SolverForm:
+def _bounded(linear: RegionForm, norms: tuple[Places, ...], decisions: bool) -> SolverForm:
     """Take constant rows of one variable out and make them its bounds."""
     kinds = [cone.kind == "zero" for cone in linear.cones]
     equal = np.repeat(np.array(kinds, dtype=bool), [cone.size for cone in linear.cones])
@@ -116,7 +116,7 @@ def _bounded(linear: Description, norms: tuple[Places, ...], decisions: bool) ->
     factors = matrix.data[matrix.indptr[lone]]
     limits = linear.r[0, lone] / factors
     lower, upper = np.full(matrix.shape[1], -np.inf), np.full(matrix.shape[1], np.inf)
-    lower[linear.n :][linear.binary], upper[linear.n :][linear.binary] = 0.0, 1.0
+    lower[linear.n :][linear.integer], upper[linear.n :][linear.integer] = 0.0, 1.0
     np.maximum.at(lower, columns[factors > 0.0], limits[factors > 0.0] + 0.0)
     np.minimum.at(upper, columns[factors < 0.0], limits[factors < 0.0] + 0.0)
     # The region is not empty: bounds that cross do so by rounding.
@@ -131,5 +131,6 @@ def _bounded(linear: Description, norms: tuple[Places, ...], decisions: bool) ->
         Z=tuple(sparse(Z[kept]) for Z in linear.Z),
         r=linear.r[:, kept],
         cones=tuple(Cone("zero" if same else "nonnegative", 1) for same in equal[kept]),
+        labels=tuple(linear.labels[i] for i in kept),
     )
     return SolverForm(rows, equal[kept], lower, upper, norms)

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import DataError, UnsupportedError
-from feaslearn.hypotheses.hypothesis import Hypothesis, Layout, Solved
+from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
+from feaslearn.region.form import RegionForm
+from feaslearn.region.minimize import Solved
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.sets.product import Product
@@ -74,6 +76,13 @@ class Blend(Hypothesis):
             for t, member in enumerate(self.members())
             if weights[t] > 0.0
         ]
+
+    def describe(self, theta: Array, n: int, k: int) -> RegionForm:
+        """Return the members' rows side by side, and the weighted sum of their decisions."""
+        parts = self.parts(theta, n, k)
+        total = sum(weight for weight, _, _ in parts)
+        forms = [member.describe(part, n, k) for _, member, part in parts]
+        return RegionForm.blend([weight / total for weight, _, _ in parts], forms)
 
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
         """Return the weighted mean of the members' decisions.

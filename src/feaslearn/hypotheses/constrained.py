@@ -12,7 +12,7 @@ from scipy.linalg import block_diag
 from feaslearn.exceptions import EmptySetError, InfeasibleProblemError
 from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.facets import Facets
-from feaslearn.hypotheses.hypothesis import Hypothesis, Layout, Solved
+from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
 from feaslearn.hypotheses.lifted_region import (
     LiftedRegion,
     NearestKnown,
@@ -23,6 +23,8 @@ from feaslearn.hypotheses.lifted_region import (
 )
 from feaslearn.known import KnownLimits, KnownShape
 from feaslearn.known.known_limits import pseudo_inverse
+from feaslearn.region.form import RegionForm
+from feaslearn.region.minimize import Solved
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.intersection import intersect
@@ -62,6 +64,10 @@ class Constrained(Hypothesis):
     def layout(self, n: int, k: int) -> Layout:
         """Return the blocks of the hypothesis."""
         return self.hypothesis.layout(n, k - self.shape.width)
+
+    def describe(self, theta: Array, n: int, k: int) -> RegionForm:
+        """Return the rows of the hypothesis within the known ones."""
+        return self.hypothesis.describe(theta, n, k - self.shape.width).where(self.shape)
 
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
         """Return for each row a decision of least cost in the region and the known constraints.

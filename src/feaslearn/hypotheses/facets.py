@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import SetError, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.hypotheses.hypothesis import Hypothesis, Layout, Solved
+from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
 from feaslearn.messages import list_first
 from feaslearn.parameters import Either, Integer, require
+from feaslearn.region.form import RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET, RegionForm, Row
+from feaslearn.region.minimize import Solved
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
@@ -150,6 +152,20 @@ class Facets(Hypothesis):
         for name, part in rows._asdict().items():
             blocks[name][: len(part)] = part[: len(blocks[name])]
         return layout.pack(blocks)
+
+    def describe(self, theta: Array, n: int, k: int) -> RegionForm:
+        """Return equalities, bounds and facets: rows of the decisions themselves."""
+        rows = self.rows(theta, n, k)
+        A = np.vstack([np.eye(n), -np.eye(n), rows.a])
+        b = np.vstack([rows.upper, -rows.lower, rows.f])
+        labels = [
+            Row("bound", f"{side} bound of decision {j}", RELAX_BOUND)
+            for side in ("upper", "lower")
+            for j in range(n)
+        ]
+        labels += [Row("facet", f"facet {i}", RELAX_FACET) for i in range(len(rows.a))]
+        labels += [Row("equality", f"equality {i}", RELAX_EQUALITY) for i in range(len(rows.E))]
+        return RegionForm.of_rows(A, b.T, rows.E, rows.e.T, labels)
 
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
         """Return for each row a decision of least cost in its region.

@@ -6,34 +6,28 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from feaslearn.exceptions import DataError
+from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.region.form import RegionForm
+from feaslearn.region.minimize import Solved, minimize
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
 
 Array = NDArray[np.float64]
 
 
-class Solved(NamedTuple):
-    """Decisions of least cost (N, n), and the rows whose region is empty (N,)."""
-
-    decisions: Array
-    empty: NDArray[np.bool_]
-
-
 class Hypothesis(BaseEstimator, ABC):
     r"""A class of regions :math:`R_\theta(s)`.
 
     Methods take ``n`` (decisions) and ``k`` (features, the constant included): a hypothesis is a
-    description and holds no data.
+    description and holds no data. Subclasses give `layout` and `describe`; everything else has a
+    default that minimises over the rows, and is overridden where there is a closed form.
     """
 
-    @abstractmethod
     def check(self, n: int) -> None:
         """Refuse wrong parameters, or those that do not fit n decisions."""
 
@@ -41,7 +35,25 @@ class Hypothesis(BaseEstimator, ABC):
     def layout(self, n: int, k: int) -> Layout:
         """Return the blocks of theta."""
 
-    @abstractmethod
+    def describe(self, theta: Array, n: int, k: int) -> RegionForm:
+        """Return the rows of the regions, which exports, known constraints and minima read.
+
+        Parameters
+        ----------
+        theta : ndarray
+            Parameters.
+        n, k : int
+            Number of decisions and of features, the constant included.
+
+        Returns
+        -------
+        RegionForm
+            Rows over decisions and latent variables, with weights that depend on the features.
+        """
+        raise UnsupportedError(
+            f"nothing here says how {self!r} moves with the signal; export model.region(signal)"
+        )
+
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
         """Return for each row a decision of least cost in its region.
 
@@ -61,14 +73,18 @@ class Hypothesis(BaseEstimator, ABC):
         Solved
             Decisions, and where the region is empty, so that they break its rows a little.
         """
+        form = self.describe(theta, costs.shape[1], features.shape[1])
+        return minimize(form, features, costs, ties)
 
     def predict(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Array:
         """Return the decisions of `solve` alone."""
         return self.solve(theta, features, costs, ties).decisions
 
-    @abstractmethod
     def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
         """Say for each row whether several decisions may be optimal in its region."""
+        form = self.describe(theta, costs.shape[1], features.shape[1])
+        tied = minimize(form, features, costs, exact_ties=True).tied
+        return np.ones(len(costs), dtype=bool) if tied is None else tied
 
     def solve_tied(
         self, theta: Array, features: Array, costs: Array
@@ -76,9 +92,10 @@ class Hypothesis(BaseEstimator, ABC):
         """Return what `solve` and `tied` do; overridden where one pass finds both."""
         return self.solve(theta, features, costs), self.tied(theta, features, costs)
 
-    @abstractmethod
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the region at one row of features as an affine image of a primitive set."""
+        form = self.describe(theta, n, len(phi))
+        return form.image(form.weights(phi[None])[0])
 
     def account(self, theta: Array, phi: Array, names: Sequence[str]) -> list[str]:
         """Say in words what the decision maker can do at one row of features, where it can."""

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from feaslearn.exceptions import InfeasibleProblemError
-from feaslearn.hypotheses.facet_rows import FacetSolutions, Limits, solve_programs
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.hypotheses.minkowski import Minkowski
@@ -20,6 +19,7 @@ from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
 from feaslearn.solvers.conic_form import ConicForm
 from feaslearn.solvers.highs import Bounds, WarmProgram
+from feaslearn.solvers.small_lp import FacetSolutions, Limits, solve_programs
 from feaslearn.tolerances import FEASIBILITY_TOL, ROUNDING, divisors, extent_of, powers_of_two
 
 Array = NDArray[np.float64]

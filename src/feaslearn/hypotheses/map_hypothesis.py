@@ -8,7 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.hypotheses.hypothesis import Hypothesis, Solved
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.region.form import RegionForm
+from feaslearn.region.latent_set import latent_set
+from feaslearn.region.minimize import Solved
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.image_kernels import predict_rows
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
@@ -61,6 +64,11 @@ class MapHypothesis(Hypothesis):
     @abstractmethod
     def pull_back(self, gradient: Maps) -> Array:
         """Return the gradient in theta, given the gradient in the maps."""
+
+    def describe(self, theta: Array, n: int, k: int) -> RegionForm:
+        """Return ``x = sum_k phi_k (A_k z + b_k)`` over the rows of Z."""
+        maps = self.maps(theta, n, k)
+        return RegionForm.of_maps(latent_set(self.latent(n)), list(maps.A), maps.b)
 
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
         """Return for each row a decision of least cost; the image of a set is never empty."""

@@ -8,15 +8,19 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
-from feaslearn.hypotheses.hypothesis import Hypothesis, Layout, Solved
+from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
 from feaslearn.hypotheses.scale_basis import SCALES, ScaleBasis
 from feaslearn.hypotheses.term import Term, account_of
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.messages import did_you_mean
 from feaslearn.parameters import Integer, check_value, require
+from feaslearn.region.form import Lifted, RegionForm, Row, beside, sparse
+from feaslearn.region.latent_set import latent_set
+from feaslearn.region.minimize import Solved
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.box import Box
 from feaslearn.sets.hypersimplex import Hypersimplex
@@ -211,6 +215,60 @@ class Minkowski(Hypothesis):
         """Return ``b(s)`` at rows of features, (N, n)."""
         blocks = self.layout(n, features.shape[1]).unpack(theta)
         return np.asarray(features @ blocks["b"]) if self.offset else np.zeros((len(features), n))
+
+    def describe(self, theta: Array, n: int, k: int) -> RegionForm:
+        r"""Return the sum in the variables :math:`\zeta_t = \alpha_t z_t`, with scales as weights.
+
+        .. math:: x = b(s) + \sum_t E_t \zeta_t, \qquad H_t \zeta_t - \alpha_t(s) h_t \in K_t
+
+        Only right-hand sides then move with the signal. Points of a discrete set are not scaled:
+        there the scale multiplies :math:`E_t z_t`.
+        """
+        blocks, terms = self.layout(n, k).unpack(theta), self.terms_at(theta, n, k)
+        alpha = np.broadcast_to(
+            blocks.get("alpha", np.zeros((0, 1))), (len(terms), self.basis(k).size)
+        )
+        used = np.flatnonzero(alpha.any(axis=1))
+        sets = [latent_set(terms[t].primitive) for t in used]
+        discrete = np.array([each.integer.any() for each in sets], dtype=bool)
+        maps = [
+            sparse(sparse(terms[t].embedding(n)) @ each.matrix)
+            for t, each in zip(used, sets, strict=True)
+        ]
+        every = beside([sp.csr_array((n, 0)), *maps])
+        sizes = [len(each.h) for each in sets]
+        of_row = np.repeat(np.arange(len(used)), sizes)
+        of_column = np.repeat(np.arange(len(used)), [each.shape[1] for each in maps])
+        w = np.zeros((k + len(used), len(of_row)))
+        w[np.where(discrete[of_row], 0, k + of_row), np.arange(len(of_row))] = np.concatenate(
+            [np.zeros(0), *(each.h for each in sets)]
+        )
+        M = [sp.csr_array(every.shape) for _ in range(k + len(used))]
+        M[0] = sparse(every @ sp.diags_array((~discrete[of_column]).astype(float)))
+        for i in np.flatnonzero(discrete):
+            M[k + i] = sparse(every @ sp.diags_array((of_column == i).astype(float)))
+        H = sparse(sp.block_diag([each.H for each in sets])) if sets else sp.csr_array((0, 0))
+        m = np.zeros((k + len(used), n))
+        if self.offset:
+            m[:k] = blocks["b"]
+        lifted = Lifted(
+            tuple(M),
+            m,
+            (H, *(sp.csr_array(H.shape) for _ in M[1:])),
+            w,
+            tuple(cone for each in sets for cone in each.cones),
+            tuple(
+                Row("set", f"row {i} of term {t}")
+                for t, size in zip(used, sizes, strict=True)
+                for i in range(size)
+            ),
+            np.concatenate([np.zeros(0, dtype=bool), *(each.integer for each in sets)]),
+        )
+
+        def scales(features: Array) -> Array:
+            return np.asarray(self.scales(theta, features, n)[:, used])
+
+        return lifted.form(k, (), scales, tuple(f"scale of term {t}" for t in used))
 
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
         """Return for each row a decision of least cost; a sum of sets is never empty."""

@@ -116,7 +116,7 @@ class Predictability(Loss):
     def general_samples(self, hypothesis: Hypothesis, theta: Array, block: Block) -> Array:
         """Return the distance to the decision, and to the whole optimal face where there is one."""
         features, costs, decisions, _ = block
-        (best, _), tied = hypothesis.solve_tied(theta, features, costs)
+        (best, *_), tied = hypothesis.solve_tied(theta, features, costs)
         values = self.lengths(np.nan_to_num(best - decisions))
         for i in np.flatnonzero(tied):
             face = hypothesis.image(theta, features[i], decisions.shape[1]).optimal_face(costs[i])

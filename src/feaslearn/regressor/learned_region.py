@@ -80,7 +80,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             index of X.
         """
         features, prices = read(self, X, costs)
-        decisions, empty = regions_of(self).solve(self.theta_, features, prices)
+        decisions, empty, *_ = regions_of(self).solve(self.theta_, features, prices)
         known = None if self.known_ is None else self.known_.shape.split(features)[1]
         warn_of_empty_regions(empty, known, decisions)
         return self._reader.outputs.dress(decisions, X)
@@ -272,14 +272,14 @@ def region_at(model: RegionRegressor, reader: Reader, signal: ArrayLike) -> Regi
     said = model.hypothesis_.account(theta, phi[0], reader.names)
     account = [text + _where(model.features_.names, phi[0]) for text in said]
     if model.known_ is None:
-        _, empty = model.hypothesis_.solve(theta, phi, np.zeros((1, n)))
+        empty = model.hypothesis_.solve(theta, phi, np.zeros((1, n))).empty
         warn_of_empty_regions(empty)
         image = model.hypothesis_.image(theta, phi[0], n)
         return Region(image, reader.names, account)
     limits = model.known_.at(signals)
     columns = np.hstack([phi, limits.columns()])
     regions = constrained(model.hypothesis_, limits.shape)
-    decisions, empty = regions.solve(theta, columns, np.zeros((1, n)))
+    decisions, empty, *_ = regions.solve(theta, columns, np.zeros((1, n)))
     warn_of_empty_regions(empty, limits, decisions)
     if empty[0]:
         # The nearest decision is all there is.

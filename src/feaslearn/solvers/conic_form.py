@@ -77,6 +77,13 @@ def _cone_violation(cone: Cone, slack: Array) -> Array:
     return np.asarray(np.linalg.norm(slack[:, 1:], axis=1) - slack[:, 0], dtype=float)
 
 
+def kept_cones(cones: Sequence[Cone], kept: NDArray[np.bool_]) -> tuple[Cone, ...]:
+    """Return the cones of the rows that are kept; a curved cone stays whole or goes."""
+    ends = np.cumsum([cone.size for cone in cones], dtype=int)
+    sizes = [int(kept[end - cone.size : end].sum()) for end, cone in zip(ends, cones, strict=True)]
+    return tuple(Cone(cone.kind, size) for cone, size in zip(cones, sizes, strict=True) if size)
+
+
 def stack(forms: Sequence[ConicForm]) -> ConicForm:
     """Return the conic form of the Cartesian product of the given ones."""
     columns = np.cumsum([0, *(form.H.shape[1] for form in forms)])

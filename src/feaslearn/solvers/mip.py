@@ -140,12 +140,13 @@ class MixedIntegerProgram(Rows):
         lower: ArrayLike = -np.inf,
         upper: ArrayLike = np.inf,
         cost: float = 0.0,
-        integer: bool = False,
+        integer: ArrayLike = False,
     ) -> Columns:
         """Add columns; return their indices in the shape asked for."""
         size = int(np.prod(shape))
-        ends = (np.broadcast_to(end, shape).ravel().astype(float) for end in (lower, upper))
-        self._columns.append((*ends, np.full(size, cost), np.full(size, integer)))  # type: ignore[arg-type]
+        low, high = (np.broadcast_to(end, shape).ravel().astype(float) for end in (lower, upper))
+        flags = np.broadcast_to(np.asarray(integer, dtype=bool), shape).ravel()
+        self._columns.append((low, high, np.full(size, cost), flags))
         self.n_columns += size
         return np.arange(self.n_columns - size, self.n_columns).reshape(shape)
 
@@ -267,6 +268,17 @@ class MixedIntegerProgram(Rows):
             bound = value
         outcome: Outcome = "optimal" if optimal else "time limit"
         return Incumbent("interrupted" if interrupted else outcome, values, bound)
+
+
+def solve_integer(matrix: Any, cost: Array, bounds: Bounds, integer: NDArray[np.bool_]) -> Array:
+    """Return an optimal point of one program given as arrays, without a gap."""
+    program = MixedIntegerProgram("region")
+    program.columns(len(cost), lower=bounds.lower, upper=bounds.upper, integer=integer)
+    program.matrix_rows(matrix.toarray(), bounds.row_lower, bounds.row_upper)
+    found = program.solve(cost, mip_rel_gap=0.0, mip_abs_gap=SAME_TOL).values
+    if found is None:
+        raise SolverError("HiGHS found no point of a region with integers")
+    return found
 
 
 def _run_interruptible(solver: Any, label: str) -> bool:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.hypotheses.facet_rows import FacetRows, FacetSolutions
+from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.known import KnownLimits
+from feaslearn.solvers.small_lp import FacetSolutions
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.trainers.facets.noise import (
     NEAR,

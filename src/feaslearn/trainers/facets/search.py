@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.hypotheses.facet_rows import FacetRows, FacetSolutions
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.solvers.small_lp import FacetSolutions
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.trainers.facets.hyperplanes import EXCESS, Metric, Rays, least_norm
 from feaslearn.trainers.facets.rows import EXACT, SPREAD, Rows

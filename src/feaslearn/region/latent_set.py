@@ -20,20 +20,20 @@ Array = NDArray[np.float64]
 
 
 class LatentSet(NamedTuple):
-    r"""The set :math:`\{M z : H z - h \in K,\; z_j \in \{0, 1\} \text{ where binary}\}`."""
+    r"""The set :math:`\{M z : H z - h \in K,\; z_j \in \{0, 1\} \text{ where integer}\}`."""
 
     H: sp.csr_array
     h: Array
     cones: tuple[Cone, ...]
     matrix: sp.csr_array
-    binary: NDArray[np.bool_]
+    integer: NDArray[np.bool_]
 
     @property
     def plain(self) -> bool:
         """Whether the points are the z themselves, with no whole numbers among them."""
-        p = len(self.binary)
+        p = len(self.integer)
         same = self.matrix.shape == (p, p) and abs(self.matrix - sp.eye_array(p)).nnz == 0
-        return bool(same and not self.binary.any())
+        return bool(same and not self.integer.any())
 
 
 @singledispatch
@@ -69,7 +69,7 @@ def _(primitive: Product) -> LatentSet:
         np.concatenate([part.h for part in parts]),
         tuple(cone for part in parts for cone in part.cones),
         sp.csr_array(sp.block_diag([part.matrix for part in parts])),
-        np.concatenate([part.binary for part in parts]),
+        np.concatenate([part.integer for part in parts]),
     )
 
 

@@ -1,0 +1,447 @@
+"""The form of a region: labelled rows over decisions and latent variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import UnsupportedError
+from feaslearn.known import KnownShape
+from feaslearn.known.known_limits import pseudo_inverse
+from feaslearn.region.latent_set import LatentSet, latent_set
+from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.conic_set import ConicSet
+from feaslearn.sets.polytope import Polytope
+from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.sets.vertex_enumeration import split_rows
+from feaslearn.solvers.conic_form import Cone, ConicForm, kept_cones
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+#: What relaxing a facet (or the link to a latent set), a bound and an equality by one unit costs:
+#: which of them is relaxed first where a region is empty.
+RELAX_FACET, RELAX_BOUND, RELAX_EQUALITY = 1.0, 100.0, 1e4
+
+
+class Row(NamedTuple):
+    """The meaning of a row; ``relax`` is the cost of relaxing it by one unit, infinite if never."""
+
+    kind: Literal["equality", "bound", "facet", "known", "link", "set"]
+    name: str = ""
+    relax: float = np.inf
+
+
+def no_scales(features: Array) -> Array:
+    """Return no weights besides the features."""
+    return np.zeros((len(features), 0))
+
+
+@dataclass(frozen=True, eq=False)
+class RegionForm:
+    r"""The regions :math:`\{x : \exists z,\; X x + \sum_k w_k(s) (Z_k z - r_k) \in K\}`.
+
+    The weights :math:`w(s)` are the features, the first of which is one, then right-hand sides of
+    known constraints, then scales that are functions of the features. Some entries of z are zero
+    or one. Where the first n rows are links, they say :math:`x = \sum_k w_k (r_k - Z_k z)`.
+
+    Parameters
+    ----------
+    X : sparse array of shape (m, n)
+        Coefficients of the decisions.
+    Z : tuple of sparse arrays of shape (m, p)
+        Coefficients of the latent variables z, for each weight.
+    r : ndarray of shape (k, m)
+        Right-hand sides, for each weight.
+    cones : tuple of Cone
+        The factors of K in the order of the rows.
+    labels : tuple of Row
+        The meaning of each row.
+    integer : ndarray of bool of shape (p,)
+        Which latent variables are zero or one.
+    n_features : int, default=1
+        Number of weights that are features.
+    known : tuple of str, default=()
+        Names of the weights that are right-hand sides of known constraints.
+    scales : callable, default=no_scales
+        The last weights (N, scales) as a function of the features (N, n_features).
+    scale_names : tuple of str, default=()
+        Their names.
+
+    Examples
+    --------
+    The triangle of two decisions that are at least 0 and together at most the second feature:
+
+    >>> import numpy as np
+    >>> from feaslearn.region import RegionForm, minimize
+    >>> triangle = RegionForm.of_rows(
+    ...     A=np.array([[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]]),
+    ...     b=np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+    ... )
+    >>> minimize(triangle, np.array([[1.0, 3.0]]), np.array([[-1.0, -2.0]])).decisions
+    array([[0., 3.]])
+    """
+
+    X: sp.csr_array
+    Z: tuple[sp.csr_array, ...]
+    r: Array
+    cones: tuple[Cone, ...]
+    labels: tuple[Row, ...]
+    integer: Mask
+    n_features: int = 1
+    known: tuple[str, ...] = ()
+    scales: Callable[[Array], Array] = no_scales
+    scale_names: tuple[str, ...] = ()
+
+    @classmethod
+    def of_rows(
+        cls,
+        A: Array,
+        b: Array,
+        E: Array | None = None,
+        e: Array | None = None,
+        labels: Sequence[Row] | None = None,
+    ) -> RegionForm:
+        """Return the region ``A x <= b(s), E x = e(s)`` of decisions alone.
+
+        ``b`` is (k, rows) and ``e`` (k, equalities); the labels are those of A, then those of E.
+        """
+        n, k = A.shape[1], len(b)
+        if E is None or e is None:
+            E, e = np.zeros((0, n)), np.zeros((k, 0))
+        if labels is None:
+            labels = [Row("facet", f"facet {i}", RELAX_FACET) for i in range(len(A))]
+            labels += [Row("equality", f"equality {i}", RELAX_EQUALITY) for i in range(len(E))]
+        return RegionForm(
+            below([sparse(-A), sparse(E)]),
+            tuple(sp.csr_array((len(A) + len(E), 0)) for _ in range(k)),
+            np.hstack([-b, e]),
+            (Cone("nonnegative", len(A)), Cone("zero", len(E))),
+            tuple(labels),
+            np.zeros(0, dtype=bool),
+            k,
+        )
+
+    @classmethod
+    def of_maps(cls, latent: LatentSet, A: Sequence[Any], b: Array) -> RegionForm:
+        """Return the points ``sum_k phi_k (A_k y + b_k)`` of the y in a set."""
+        k, nothing = len(b), sp.csr_array(latent.H.shape)
+        w = np.zeros((k, len(latent.h)))
+        w[0] = latent.h
+        lifted = Lifted(
+            tuple(sparse(sparse(A_k) @ latent.matrix) for A_k in A),
+            b,
+            (latent.H, *(nothing for _ in A[1:])),
+            w,
+            latent.cones,
+            set_rows(len(latent.h)),
+            latent.integer,
+        )
+        return lifted.form(n_features=k)
+
+    @classmethod
+    def of_image(cls, image: AffineImage) -> RegionForm:
+        """Return an affine image; rows of the decisions alone where it is the set itself."""
+        latent = latent_set(image.primitive)
+        same = np.array_equal(image.matrix, np.eye(image.n)) and not image.offset.any()
+        if not (latent.plain and same):
+            return cls.of_maps(latent, [image.matrix], image.offset[None])
+        rows = len(latent.h)
+        return RegionForm(
+            latent.H,
+            (sp.csr_array((rows, 0)),),
+            latent.h[None],
+            latent.cones,
+            set_rows(rows),
+            np.zeros(0, dtype=bool),
+        )
+
+    @staticmethod
+    def blend(weights: Sequence[float], forms: Sequence[RegionForm]) -> RegionForm:
+        """Return the Minkowski sum of regions times weights; all share features and known sides."""
+        first = forms[0]
+        shared = first.n_features + len(first.known)
+        starts = np.cumsum([shared, *(len(form.scale_names) for form in forms)])
+        members = [
+            form.lifted.spread(shared, start, starts[-1])
+            for form, start in zip(forms, starts[:-1], strict=True)
+        ]
+        lifted = Lifted(
+            tuple(
+                beside([weight * M for weight, M in zip(weights, maps, strict=True)])
+                for maps in zip(*(member.M for member in members), strict=True)
+            ),
+            np.sum([w * member.m for w, member in zip(weights, members, strict=True)], axis=0),
+            tuple(
+                sparse(sp.block_diag(rows))
+                for rows in zip(*(member.W for member in members), strict=True)
+            ),
+            np.hstack([member.w for member in members]),
+            tuple(cone for member in members for cone in member.cones),
+            tuple(
+                row._replace(name=f"member {t}: {row.name}")
+                for t, member in enumerate(members)
+                for row in member.labels
+            ),
+            np.concatenate([member.integer for member in members]),
+        )
+        names = [
+            name if len(forms) == 1 else f"member {t}: {name}"
+            for t, form in enumerate(forms)
+            for name in form.scale_names
+        ]
+
+        def scales(features: Array) -> Array:
+            return np.hstack([form.scales(features) for form in forms])
+
+        return lifted.form(first.n_features, first.known, scales, tuple(names))
+
+    @property
+    def n(self) -> int:
+        """Number of decisions."""
+        return int(self.X.shape[1])
+
+    @property
+    def p(self) -> int:
+        """Number of latent variables."""
+        return len(self.integer)
+
+    @property
+    def curved(self) -> bool:
+        """Whether a cone is not linear."""
+        return any(cone.kind in ("second-order", "semidefinite") for cone in self.cones)
+
+    @property
+    def fixed_matrix(self) -> bool:
+        """Whether one matrix serves all signals, so that right-hand sides alone move."""
+        return not any(Z.nnz for Z in self.Z[1:])
+
+    @cached_property
+    def moving(self) -> Mask:
+        """Which rows have a weight besides the constant one."""
+        found = (self.r[1:] != 0.0).any(axis=0)
+        for Z in self.Z[1:]:
+            found |= np.diff(Z.indptr) > 0
+        return np.asarray(found)
+
+    @property
+    def equality(self) -> Mask:
+        """Which rows are equalities."""
+        kinds = np.array([cone.kind == "zero" for cone in self.cones], dtype=bool)
+        return np.repeat(kinds, [cone.size for cone in self.cones])
+
+    @cached_property
+    def linked(self) -> bool:
+        """Whether the first n rows give the decisions as a function of the latent variables."""
+        n = self.n
+        return (
+            bool(n and self.cones)
+            and self.cones[0] == Cone("zero", n)
+            and all(row.kind == "link" for row in self.labels[:n])
+            and abs(self.X[:n] - sp.eye_array(n)).nnz == 0
+        )
+
+    @cached_property
+    def lifted(self) -> Lifted:
+        """The decisions as maps of points, links replaced."""
+        n = self.n
+        if not self.linked:
+            first = beside([sparse(sp.eye_array(n)), sp.csr_array((n, self.p))])
+            still = sp.csr_array(self.X.shape)
+            return Lifted(
+                (first, *(sp.csr_array(first.shape) for _ in self.Z[1:])),
+                np.zeros((len(self.r), n)),
+                tuple(beside([still if k else self.X, Z]) for k, Z in enumerate(self.Z)),
+                self.r,
+                self.cones,
+                self.labels,
+                np.append(np.zeros(n, dtype=bool), self.integer),
+            )
+        M, rest = tuple(sparse(-Z[:n]) for Z in self.Z), self.X[n:]
+        return Lifted(
+            M,
+            self.r[:, :n],
+            tuple(sparse(rest @ M_k + Z[n:]) for M_k, Z in zip(M, self.Z, strict=True)),
+            self.r[:, n:] - self.r[:, :n] @ rest.T,
+            self.cones[1:],
+            self.labels[n:],
+            self.integer,
+        )
+
+    def weights(self, features: Array, known: Array | None = None) -> Array:
+        """Return the weights at rows of features (N, k) and of known right-hand sides."""
+        sides = np.zeros((len(features), 0)) if known is None else known
+        return np.hstack([features, sides, self.scales(features)])
+
+    def at(self, weights: Array) -> RegionForm:
+        """Return the region where the weights have these values."""
+        Z = sum((w * Z for w, Z in zip(weights, self.Z, strict=True) if w), sparse(0.0 * self.Z[0]))
+        return replace(
+            self,
+            Z=(sparse(Z),),
+            r=combined(weights[None], self.r),
+            n_features=1,
+            known=(),
+            scales=no_scales,
+            scale_names=(),
+        )
+
+    def image(self, weights: Array) -> AffineImage:
+        """Return the region at one row of weights as an affine image of a set of points."""
+        if self.integer.any():
+            raise UnsupportedError("a region with integers is no image of a convex set")
+        rows = self.at(weights).lifted
+        H, finite = rows.W[0].toarray(), np.isfinite(rows.w[0])
+        form = ConicForm(H[finite], rows.w[0, finite], kept_cones(rows.cones, finite))
+        primitive: PrimitiveSet = ConicSet(*form)
+        if form.polyhedral:
+            primitive = Polytope(*split_rows(form))
+        return AffineImage(primitive, rows.M[0].toarray(), rows.m[0])
+
+    def cut(self, A: Array, b: Array, E: Array, e: Array, labels: Sequence[Row]) -> RegionForm:
+        """Return the region within ``A x <= b(w), E x = e(w)``; b and e are (weights, rows)."""
+        none = sp.csr_array((len(A) + len(E), self.p))
+        return replace(
+            self,
+            X=below([self.X, sparse(-A), sparse(E)]),
+            Z=tuple(below([Z, none]) for Z in self.Z),
+            r=np.hstack([self.r, -b, e]),
+            cones=(*self.cones, Cone("nonnegative", len(A)), Cone("zero", len(E))),
+            labels=(*self.labels, *labels),
+        )
+
+    def where(self, shape: KnownShape) -> RegionForm:
+        r"""Return the region within known rows :math:`G x \ge g, l \le x \le u, E x = e`.
+
+        Their right-hand sides are new weights after the features, in the order of
+        `KnownLimits.columns`. A region that is an image of latent points is moved straight onto the
+        equalities, which say what it leaves open; rows of the decisions stand beside them.
+        """
+        n, k, count = self.n, self.n_features, shape.width
+        none = tuple(sp.csr_array(self.Z[0].shape) for _ in range(count))
+        names = tuple(f"known row {i}" for i in range(count))
+        wider = replace(
+            self,
+            Z=(*self.Z[:k], *none, *self.Z[k:]),
+            r=np.insert(self.r, [k] * count, 0.0, axis=0),
+            known=names,
+        )
+        # Which weight is the right-hand side of which row: G, lower, upper, E.
+        right = np.zeros((len(wider.r), count))
+        right[k : k + count] = np.eye(count)
+        g, lower, upper, e = np.split(right, np.cumsum([len(shape.G), n, n]), axis=1)
+        E = shape.E
+        if self.linked and len(E):
+            # Moved straight onto the equalities: x - E^+ (E x - e).
+            inverse = pseudo_inverse(E)
+            onto, lifted = np.eye(n) - inverse @ E, wider.lifted
+            moved = lifted._replace(
+                M=tuple(sparse(onto @ M) for M in lifted.M), m=lifted.m @ onto.T + e @ inverse.T
+            )
+            wider = moved.form(k, names, self.scales, self.scale_names)
+            E, e = E[:0], e[:, :0]
+        rows = np.vstack([-shape.G, -np.eye(n), np.eye(n)])
+        labels = [Row("known", name) for name in names[: len(rows) + len(E)]]
+        return wider.cut(rows, np.hstack([-g, -lower, upper]), E, e, labels)
+
+    def keep_known(self, kept: Mask, names: Sequence[str]) -> RegionForm:
+        """Return the region with some of its known right-hand sides and their rows, renamed."""
+        first, last = self.n_features, self.n_features + len(self.known)
+        gone = (self.r[first:last][~kept] != 0.0).any(axis=0)
+        rows = np.flatnonzero(~gone)
+        weights = np.ones(len(self.r), dtype=bool)
+        weights[first:last] = kept
+        new = dict(zip(np.asarray(self.known)[kept].tolist(), names, strict=True))
+        labels = [self.labels[i] for i in rows]
+        return replace(
+            self,
+            X=sparse(self.X[rows]),
+            Z=tuple(sparse(Z[rows]) for Z, stays in zip(self.Z, weights, strict=True) if stays),
+            r=self.r[weights][:, rows],
+            cones=kept_cones(self.cones, ~gone),
+            labels=tuple(row._replace(name=new.get(row.name, row.name)) for row in labels),
+            known=tuple(names),
+        )
+
+
+class Lifted(NamedTuple):
+    r"""The points :math:`\sum_k w_k (M_k y + m_k)` of the y with :math:`\sum_k w_k (W_k y - w_k)
+    \in K`.
+    """
+
+    M: tuple[sp.csr_array, ...]
+    m: Array
+    W: tuple[sp.csr_array, ...]
+    w: Array
+    cones: tuple[Cone, ...]
+    labels: tuple[Row, ...]
+    integer: Mask
+
+    def form(
+        self,
+        n_features: int,
+        known: tuple[str, ...] = (),
+        scales: Callable[[Array], Array] = no_scales,
+        scale_names: tuple[str, ...] = (),
+    ) -> RegionForm:
+        """Return these regions with links to the decisions before the rows."""
+        n, rows = self.m.shape[1], len(self.labels)
+        return RegionForm(
+            below([sparse(sp.eye_array(n)), sp.csr_array((rows, n))]),
+            tuple(below([-M, W]) for M, W in zip(self.M, self.W, strict=True)),
+            np.hstack([self.m, self.w]),
+            (Cone("zero", n), *self.cones),
+            (*(Row("link", f"decision {j}", RELAX_FACET) for j in range(n)), *self.labels),
+            self.integer,
+            n_features,
+            known,
+            scales,
+            scale_names,
+        )
+
+    def spread(self, shared: int, start: int, count: int) -> Lifted:
+        """Return the same among more weights: the shared ones first, the others at a place."""
+        places = [*range(shared), *range(start, start + len(self.m) - shared)]
+        m, w = np.zeros((count, self.m.shape[1])), np.zeros((count, self.w.shape[1]))
+        m[places], w[places] = self.m, self.w
+        M = [sp.csr_array(self.M[0].shape) for _ in range(count)]
+        W = [sp.csr_array(self.W[0].shape) for _ in range(count)]
+        for place, M_k, W_k in zip(places, self.M, self.W, strict=True):
+            M[place], W[place] = M_k, W_k
+        return self._replace(M=tuple(M), m=m, W=tuple(W), w=w)
+
+
+def set_rows(count: int) -> tuple[Row, ...]:
+    """Return labels of the rows of a latent set."""
+    return tuple(Row("set", f"row {i} of the set") for i in range(count))
+
+
+def combined(weights: Array, table: Array) -> Array:
+    """Return ``weights @ table``, in which an infinite weight that does not count is none."""
+    infinite = np.isinf(weights)
+    if not infinite.any():
+        return np.asarray(weights @ table)
+    found = np.where(infinite, 0.0, weights) @ table
+    sides = np.where(infinite, np.sign(weights), 0.0) @ np.sign(table)
+    return np.asarray(np.where(sides > 0.0, np.inf, np.where(sides < 0.0, -np.inf, found)))
+
+
+def sparse(values: Any) -> sp.csr_array:
+    """Return a matrix as a sparse array of rows."""
+    return sp.csr_array(values)
+
+
+def beside(blocks: Sequence[sp.csr_array]) -> sp.csr_array:
+    """Return matrices in one row of blocks."""
+    return sp.csr_array(sp.hstack(blocks))
+
+
+def below(blocks: Sequence[sp.csr_array]) -> sp.csr_array:
+    """Return matrices in one column of blocks."""
+    return sp.csr_array(sp.vstack(blocks))

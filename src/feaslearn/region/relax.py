@@ -1,0 +1,167 @@
+"""Decisions where a region is empty: rows are relaxed in the order of their labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
+
+from feaslearn.exceptions import InfeasibleProblemError
+from feaslearn.region.form import RegionForm, Row, combined
+from feaslearn.solvers.conic import nearest_by_solver
+from feaslearn.solvers.conic_form import Cone, ConicForm, kept_cones
+from feaslearn.solvers.highs import Bounds, WarmProgram, raise_failures
+from feaslearn.solvers.mip import solve_integer
+from feaslearn.tolerances import FEASIBILITY_TOL, divisors, powers_of_two
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+#: What a unit of distance to the region costs, in units of the largest price.
+DISTANCE_COST = 1e3
+
+
+class Relaxed(NamedTuple):
+    """Decisions, where they are further than rounding from the region, and where hard rows clash.
+
+    ``contradictory`` says where no decision satisfies the rows that are never relaxed; decisions
+    there violate them least.
+    """
+
+    decisions: Array
+    away: Mask
+    contradictory: Mask
+
+
+def relax(form: RegionForm, weights: Array, costs: Array) -> Relaxed:
+    """Return the decisions within the hard rows that relax the others least, of these the cheapest.
+
+    Linear regions count violations in sum, by the cost of relaxing each row; curved ones take the
+    Euclidean distance.
+    """
+    if form.fixed_matrix and not form.curved and not form.integer.any():
+        return _relax_linear(form, weights, costs)
+    each = [
+        _relax_curved(form.at(w))
+        if form.curved
+        else _relax_linear(form.at(w), np.ones((1, 1)), c[None])
+        for w, c in zip(weights, costs, strict=True)
+    ]
+    return Relaxed(*(np.concatenate(part) for part in zip(*each, strict=True)))
+
+
+def _relax_linear(form: RegionForm, weights: Array, costs: Array) -> Relaxed:
+    """Relax by linear programs over decisions, latent variables and violations."""
+    price = np.array([row.relax for row in form.labels])
+    program = _Elastic(form, np.isfinite(price), price)
+    found, distance, failed = program.solve(combined(weights, form.r), costs)
+    if failed.any():
+        # No decision satisfies the hard rows: those of the decisions are violated least.
+        hard = ~np.isfinite(price) & (np.diff(form.X.indptr) > 0)
+        least = _Elastic(form, np.ones(len(price), dtype=bool), np.where(hard, 1.0, 0.0))
+        found[failed] = least.solve(combined(weights[failed], form.r), 0.0 * costs[failed])[0]
+    return Relaxed(found, failed | (distance > FEASIBILITY_TOL), failed)
+
+
+class _Elastic:
+    """``min c'x + prices'v`` where v relaxes some rows: ``X x + Z z + v >= r``, or ``= r``."""
+
+    def __init__(self, form: RegionForm, soft: Mask, price: Array) -> None:
+        self.form = form
+        rows = np.flatnonzero(soft)
+        both = rows[form.equality[rows]]
+        count = len(rows) + len(both)
+        signs = np.repeat([1.0, -1.0], [len(rows), len(both)])
+        places = np.concatenate([rows, both])
+        slack = sp.csr_array((signs, (places, np.arange(count))), shape=(len(form.labels), count))
+        matrix = sp.csr_array(sp.hstack([form.X, form.Z[0]]))
+        # Rows that are never relaxed and latent variables are of size one.
+        largest = abs(matrix).max(axis=1).toarray().ravel()
+        self.rows = np.where(soft, 1.0, 1.0 / powers_of_two(largest))
+        largest = abs(matrix).max(axis=0).toarray().ravel()
+        columns = 1.0 / powers_of_two(largest)
+        columns[: form.n] = 1.0
+        scaled = sp.diags_array(self.rows) @ matrix @ sp.diags_array(columns)
+        self.matrix = sp.csc_array(sp.hstack([scaled, slack]))
+        self.prices = price[places]
+        self.integer = np.concatenate(
+            [np.zeros(form.n, dtype=bool), form.integer, np.zeros(count, dtype=bool)]
+        )
+
+    def solve(self, right: Array, costs: Array) -> tuple[Array, Array, Mask]:
+        """Return decisions, distances in units of each sample, and where there is no point."""
+        n, p, count = self.form.n, self.form.p, len(right)
+        right = right * self.rows
+        finite = np.where(np.isfinite(right), np.abs(right), 0.0).max(axis=1, initial=0.0)
+        units = powers_of_two(finite)[:, None]
+        if self.integer.any():
+            units = np.ones((count, 1))
+        violations = np.zeros((count, len(self.prices)))
+        free = np.full((count, n + p), np.inf)
+        bounds = Bounds(
+            right / units,
+            np.where(self.form.equality, right, np.inf) / units,
+            np.hstack([-free, violations]),
+            np.hstack([free, violations + np.inf]),
+        )
+        costs = costs / divisors(np.abs(costs).max(axis=1, keepdims=True))
+        prices = np.broadcast_to(DISTANCE_COST * self.prices, violations.shape)
+        prices = np.hstack([costs, np.zeros((count, p)), prices])
+        points, failed = self._points(prices, bounds)
+        distance = points[:, n + p :] @ (self.prices > 0.0)
+        return units * points[:, :n], np.where(failed, np.inf, distance), failed
+
+    def _points(self, prices: Array, bounds: Bounds) -> tuple[Array, Mask]:
+        """Return optimal points, and where there is none."""
+        if not self.integer.any():
+            answers, statuses = WarmProgram(self.matrix).attempt(prices, bounds)
+            failed = statuses == "Infeasible"
+            raise_failures(np.where(failed, "Optimal", statuses))
+            return answers.points, np.asarray(failed)
+        points, failed = np.full(prices.shape, np.nan), np.zeros(len(prices), dtype=bool)
+        for i, cost in enumerate(prices):
+            one = Bounds(*(side[i].copy() for side in bounds))
+            one.lower[self.integer], one.upper[self.integer] = 0.0, 1.0
+            try:
+                points[i] = solve_integer(self.matrix, cost, one, self.integer)
+            except InfeasibleProblemError:
+                failed[i] = True
+        return points, failed
+
+
+def _relax_curved(form: RegionForm) -> Relaxed:
+    """Return the decision within the hard rows that is nearest to a curved region at one signal."""
+    matrix = sp.csr_array(sp.hstack([form.X, form.Z[0]])).toarray()
+    right = form.r[0]
+    soft = np.isfinite([row.relax for row in form.labels])
+    hard = ~soft & np.isfinite(right)
+    # What a soft inequality has to spare does not count as a distance.
+    spare = np.eye(len(soft))[:, soft & ~form.equality]
+    rows = ConicForm(
+        block_diag(matrix[hard], np.eye(spare.shape[1])),
+        np.append(right[hard], np.zeros(spare.shape[1])),
+        (*kept_cones(form.cones, hard), Cone("nonnegative", spare.shape[1])),
+    )
+    measured = np.hstack([matrix, -spare])[soft]
+    yes, no = np.ones(1, dtype=bool), np.zeros(1, dtype=bool)
+    try:
+        near = nearest_by_solver(rows, measured, right[soft], "l2").latent
+        return Relaxed(near[None, : form.n], yes, no)
+    except InfeasibleProblemError:
+        decisive = hard & (np.diff(form.X.indptr) > 0)
+        linear = replace(
+            form,
+            X=form.X[np.flatnonzero(decisive)],
+            Z=(form.Z[0][np.flatnonzero(decisive)],),
+            r=form.r[:, decisive],
+            cones=kept_cones(form.cones, decisive),
+            labels=tuple(Row("known") for _ in np.flatnonzero(decisive)),
+        )
+        least = _Elastic(
+            linear, np.ones(len(linear.labels), dtype=bool), np.ones(len(linear.labels))
+        )
+        return Relaxed(least.solve(linear.r, np.zeros((1, form.n)))[0], yes, yes)
