@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.losses import Objective
 from feaslearn.trainers.annealed_objective import AnnealedObjective
 from feaslearn.trainers.ridge import Ridge
@@ -59,7 +59,7 @@ def evaluation(count: int, n_jobs: int) -> Callable[[], object]:
     random = np.random.default_rng(0)
     features = np.column_stack([np.ones(count), random.normal(size=(count, 5))])
     costs, decisions = random.uniform(0.2, 2.0, (count, 3)), random.normal(size=(count, 3))
-    rows = list(blocks_of(Block(features, costs, decisions, np.full(count, 1.0 / count))))
+    rows = Samples.of(Block(features, costs, decisions, np.full(count, 1.0 / count)))
     objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(9)), rows, n_jobs)
     policy = Policy(np.zeros((6, 3)), decisions, rows[0].weights, np.ones(3))
     problem = AnnealedObjective(objective, policy, Ridge(0.1))

@@ -18,7 +18,7 @@ import cloudpickle
 import numpy as np
 
 import feaslearn as fl
-from feaslearn.data import ChunkSource
+from feaslearn.data import Source
 
 ROWS, WORKERS, NETWORK = 10**10, 100, 1e8  # bytes a second into the client, 1 Gbit/s
 
@@ -32,7 +32,7 @@ class Pass(NamedTuple):
     seconds: float
 
 
-class Counted(ChunkSource):
+class Counted(Source):
     """Chunks in memory whose traffic is counted."""
 
     adds = True

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.formulations import SmoothedPredictability, SmoothedSuboptimality
 from feaslearn.formulations.program import CONIC, Attempts
 from feaslearn.losses import Loss, Objective
@@ -38,7 +38,7 @@ def make(seed: int, loss: Loss) -> tuple[Objective, list[Array]]:
     costs = random.uniform(0.2, 2.0, (SAMPLES, DECISIONS))
     decisions = random.normal(size=(SAMPLES, DECISIONS))
     block = Block(features, costs, decisions, np.full(SAMPLES, 1.0 / SAMPLES))
-    objective = Objective(loss, fl.Affine(fl.Simplex(VERTICES)), [block])
+    objective = Objective(loss, fl.Affine(fl.Simplex(VERTICES)), Samples.of(block))
     theta = random.normal(size=objective.size)
     steps = 0.02 * random.normal(size=(REPEATS, objective.size))
     return objective, list(theta + np.cumsum(steps, axis=0))

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 import feaslearn as fl
 from annealing_scaling import LEAST_SPEEDUP, seconds
-from feaslearn.data import TableBlocks
+from feaslearn.data import Samples
 from feaslearn.losses import Objective
 from feaslearn.regressor.checks import check_fit
 from feaslearn.trainers.annealed_objective import AnnealedObjective
@@ -36,13 +36,13 @@ from minkowski_speed import make_samples
 N = 1_000_000
 
 
-def moments(rows: TableBlocks, n_jobs: int) -> object:
+def moments(rows: Samples, n_jobs: int) -> object:
     """Add up the moments of all samples."""
     terms = fl.Minkowski.hypersimplices(3)
     return MinkowskiFit(terms, rows, 1, np.random.default_rng(0), n_jobs).moments.aa
 
 
-def annealed(rows: TableBlocks, n_jobs: int) -> Callable[[], object]:
+def annealed(rows: Samples, n_jobs: int) -> Callable[[], object]:
     """Return one evaluation of the annealed loss, in standardised features."""
     plain = Objective(fl.Predictability(), fl.Affine(fl.Simplex(9)), rows, n_jobs)
     objective = Standardization.of(plain).apply(plain)
@@ -67,7 +67,7 @@ def main() -> int:
     """Print what two threads gain; the exit code says whether the claim holds."""
     signals, decisions, _ = make_samples(N // 10 if "--quick" in sys.argv[1:] else N)
     model = fl.RegionRegressor(fl.Affine(fl.Simplex(9)), cost=[0, 1, 2])
-    rows = check_fit(model, signals, decisions, None, None).rows
+    rows = check_fit(model, signals, decisions, None, None).samples
     works = {
         "moments of a Minkowski sum": [partial(moments, rows, jobs) for jobs in (1, 2)],
         "annealed value and gradient": [annealed(rows, jobs) for jobs in (1, 2)],

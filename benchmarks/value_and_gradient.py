@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from feaslearn import Affine, Predictability, Simplex
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.losses import Objective
 
 N, DECISIONS, FEATURES, COLUMNS = 1_000_000, 3, 6, 9
@@ -55,7 +55,7 @@ def main() -> int:
     """Print the times and the ratios; the exit code says whether the claim holds."""
     theta, samples = make_samples()
     matrix = theta.reshape(FEATURES, DECISIONS * COLUMNS)
-    loss, hypothesis, parts = Predictability(), Affine(Simplex(COLUMNS)), list(blocks_of(samples))
+    loss, hypothesis, parts = Predictability(), Affine(Simplex(COLUMNS)), Samples.of(samples)
     one, two = (Objective(loss, hypothesis, parts, n_jobs=jobs) for jobs in (1, 2))
     seconds = median_seconds(
         {

@@ -152,7 +152,7 @@ class Moody(trainers.GradientDescent):
 
 class Rough(trainers.GradientDescent):
     def search(self, objective, random):
-        objective.samples[0].decisions[0] += 1.0
+        objective.samples.head().decisions[0] += 1.0
         self.max_iter = 1
         return super().search(objective, random)
 
@@ -194,7 +194,7 @@ def test_a_trainer_that_refuses_is_told_with_its_reason() -> None:
 def test_mismatches_are_asked_without_samples() -> None:
     class Peeks(trainers.GradientDescent):
         def mismatches(self, objective: Objective) -> list[str]:
-            return [] if objective.samples[0].weights.sum() > 0 else ["no weights"]
+            return [] if objective.samples.head().weights.sum() > 0 else ["no weights"]
 
     with pytest.raises(CheckError, match="no weights"):
         check_trainer(Peeks())

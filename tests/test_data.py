@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from feaslearn.costs import AffineCost, FunctionCost
-from feaslearn.data import Block, Decisions, Names, as_matrix, blocks_of, column_names
+from feaslearn.data import Decisions, Names, as_matrix, column_names
 from feaslearn.exceptions import DataError, DataTypeError, Problems
 
 SIGNALS = np.arange(24.0).reshape(6, 4) / 8
@@ -558,22 +558,3 @@ class TestAsMatrix:
         with pytest.raises(DataError) as raised:
             make([["a"]], [1.0], [0])
         assert not isinstance(raised.value, DataTypeError)
-
-
-class TestBlocks:
-    @given(st.integers(0, 40), st.integers(1, 50))
-    def test_the_parts_are_the_whole_in_order(self, rows: int, size: int) -> None:
-        table = np.arange(3.0 * rows).reshape(rows, 3)
-        whole = Block(table, table + 1, table + 2, np.arange(float(rows)))
-        parts = list(blocks_of(whole, size))
-        assert all(0 < len(part.weights) <= size for part in parts)
-        assert all(len(part.weights) == size for part in parts[:-1])
-        for name in Block._fields:
-            array = getattr(whole, name)
-            pieces = [getattr(part, name) for part in parts]
-            assert all(np.shares_memory(piece, array) for piece in pieces)
-            np.testing.assert_array_equal(np.concatenate([array[:0], *pieces]), array)
-
-    def test_the_size_must_be_positive(self) -> None:
-        with pytest.raises(DataError, match="size is 0"):
-            list(blocks_of(Block(SIGNALS, SIGNALS, SIGNALS, SIGNALS[:, 0]), size=0))

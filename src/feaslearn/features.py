@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
-from feaslearn.costs import FloatArray
-from feaslearn.data import as_matrix
+from feaslearn.costs import FloatArray, ResolvedCost
+from feaslearn.data import Block, Chunk, as_matrix
+from feaslearn.data.checks import counting
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import did_you_mean
 
@@ -192,3 +194,56 @@ def _output_names(transformer: Any, signal_names: Sequence[str], width: int) -> 
     except (AttributeError, NotImplementedError, TypeError, ValueError):
         names = ()
     return names if len(names) == width else tuple(f"f{j}" for j in range(width))
+
+
+# How rows of signals and decisions become what a loss reads.
+
+
+@dataclass(frozen=True)
+class SampleReader:
+    """Makes features and costs of signals, and leaves out rows that do not count.
+
+    An object, so that it can be sent to where the rows are.
+
+    Parameters
+    ----------
+    features : FeatureMap
+        How features are made of signals.
+    cost : ResolvedCost or None
+        How costs are read from signals; without, they stand beside them or are zero.
+    maximises : bool, default=False
+        Whether decisions maximise their cost.
+    """
+
+    features: FeatureMap
+    cost: ResolvedCost | None
+    maximises: bool = False
+
+    def __call__(self, chunk: Chunk) -> tuple[Block, NDArray[np.intp]]:
+        """Return the block, and which rows of the chunk it holds."""
+        kept = np.arange(chunk.n_rows)
+        count = counting(chunk.decisions, chunk.weights)
+        if not count.all():
+            kept = np.flatnonzero(count)
+            chunk = chunk.chosen(kept)
+        signals, decisions, weights = (_as_kernels_read(table) for table in chunk[:3])
+        try:
+            features = self.features.transform(signals)
+            costs = self._costs(chunk, signals)
+        except DataError as error:
+            if not chunk.place:
+                raise
+            raise DataError(
+                f"{chunk.place}: {error} (rows are counted from row {chunk.first} of the data)"
+            ) from error
+        return Block(features, -costs if self.maximises else costs, decisions, weights), kept
+
+    def _costs(self, chunk: Chunk, signals: FloatArray) -> FloatArray:
+        if chunk.costs is not None:
+            return _as_kernels_read(chunk.costs)
+        return np.zeros(chunk.decisions.shape) if self.cost is None else self.cost.evaluate(signals)
+
+
+def _as_kernels_read(table: FloatArray) -> FloatArray:
+    """Return a table in the one form that kernels are compiled for."""
+    return np.require(table, dtype=np.float64, requirements=["C", "W"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.formulations import least_binary_loss
 from feaslearn.losses import Objective
@@ -27,7 +27,7 @@ def samples(rows: int = 5) -> Block:
 @pytest.mark.parametrize("primitive", SETS)
 def test_both_programs_have_one_optimum(primitive: str, norm: str) -> None:
     whole = samples()
-    problem = Objective(fl.Predictability(norm), fl.Affine(SETS[primitive]), [whole])
+    problem = Objective(fl.Predictability(norm), fl.Affine(SETS[primitive]), Samples.of(whole))
     result = MixedInteger(tol=1e-6).train(problem, np.random.default_rng(0)).result
     assert result.status == "optimal"
     assert result.objective == pytest.approx(

@@ -10,7 +10,7 @@ from loss_registry import NORMS, make_loss
 from scipy.optimize import minimize_scalar
 
 import feaslearn as fl
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.losses import Objective
 
@@ -55,7 +55,7 @@ def test_the_hidden_entry_and_the_point_are_chosen_together(norm: str) -> None:
 
 def test_only_images_of_a_set_have_a_gradient() -> None:
     _, _, block = drawn()
-    objective = Objective(fl.Predictability(), fl.Facets(2), [block])
+    objective = Objective(fl.Predictability(), fl.Facets(2), Samples.of(block))
     with pytest.raises(UnsupportedError, match=r"Facets.* has no gradient"):
         objective.value_and_gradient(np.zeros(3))
 

@@ -7,7 +7,7 @@ import pytest
 from loss_registry import KINDS, LOSSES, NORMS, make_loss, sample
 
 import feaslearn as fl
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.losses import Objective
 
 
@@ -39,7 +39,7 @@ def test_blocks_add_up_to_the_whole(name: str, loss: str) -> None:
     measured = make_loss(loss, "l2")
     whole, slope = measured.value_and_gradient(hypothesis, theta, block)
     for size in (1, 5, 23, 100):
-        objective = Objective(measured, hypothesis, list(blocks_of(block, size)))
+        objective = Objective(measured, hypothesis, Samples.of(block, size))
         value, gradient = objective.value_and_gradient(theta)
         assert value == pytest.approx(whole, rel=1e-12)
         assert gradient == pytest.approx(slope, rel=1e-9, abs=1e-9 * np.abs(slope).max())
@@ -49,7 +49,7 @@ def test_blocks_add_up_to_the_whole(name: str, loss: str) -> None:
 @pytest.mark.parametrize("name", ["simplex-5", "product-with-ball"])
 def test_the_number_of_threads_changes_no_bit(name: str, norm: str) -> None:
     hypothesis, theta, block = sample(name, rows=1000, seed=22)
-    parts = list(blocks_of(block, 64))
+    parts = Samples.of(block, 64)
     measured = make_loss("predictability", norm)
     results = [
         Objective(measured, hypothesis, parts, n_jobs=jobs).value_and_gradient(theta)
@@ -110,6 +110,6 @@ def test_observed_values_are_counted_over_all_blocks() -> None:
     decisions = np.ones((2500, 2))
     decisions[[3, 2400], 1] = np.nan
     table = Block(np.ones((2500, 1)), decisions, decisions, np.full(2500, 1 / 2500))
-    parts = list(blocks_of(table, 1000))
-    assert len(parts) == 3
+    parts = Samples.of(table, 1000)
+    assert len(list(parts)) == 3
     assert Objective(fl.Predictability(), fl.Scaled(fl.Box(2)), parts).n_observed == 4998

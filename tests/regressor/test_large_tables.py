@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import TableBlocks
+from feaslearn.data.samples import read_block
 from feaslearn.regressor.checks import check_fit
 from feaslearn.trainers import Annealing, GradientDescent
 
@@ -52,8 +52,8 @@ def test_single_precision_is_the_fit_to_the_same_numbers(name: str, arrays: Any)
 
 def test_a_large_table_stays_where_it_is(arrays: Any) -> None:
     model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2])
-    table = check_fit(model, *arrays, None, None).rows.table
-    assert np.shares_memory(table.features, arrays[0])
+    table = check_fit(model, *arrays, None, None).samples.source.table
+    assert np.shares_memory(table.signals, arrays[0])
     assert np.shares_memory(table.decisions, arrays[1])
     assert table.weights.strides == (0,)
 
@@ -94,13 +94,12 @@ def test_a_fit_makes_no_copy_of_the_data() -> None:
 
 
 def test_small_tables_are_made_at_once(arrays: Any) -> None:
-    rows = check_fit(
+    samples = check_fit(
         fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2]),
         arrays[0][:100],
         arrays[1][:100],
         None,
         None,
-    ).rows
-    assert isinstance(rows, TableBlocks)
-    assert rows.read is None
-    assert rows.table.features.dtype == np.float64
+    ).samples
+    assert samples.read is read_block
+    assert samples.load().features.dtype == np.float64

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import AdaptiveSmoothing, Iterate
@@ -44,7 +44,7 @@ def samples(seed: int, n_rows: int = 30, hidden: float = 0.0) -> Block:
 
 
 def train(trainer: AdaptiveSmoothing, hypothesis: object, loss: Loss, rows: Block) -> object:
-    return trainer.train(Objective(loss, hypothesis, [rows]), np.random.default_rng(0))
+    return trainer.train(Objective(loss, hypothesis, Samples.of(rows)), np.random.default_rng(0))
 
 
 # Along the way
@@ -76,7 +76,7 @@ def test_the_smoothed_loss_never_rises_while_epsilon_stays(
 def test_the_best_iterate_by_the_training_loss_is_kept(loss: Loss) -> None:
     rows = samples(3)
     theta, result, _ = train(AdaptiveSmoothing(max_iter=60), fl.Affine(fl.Simplex(3)), loss, rows)
-    problem = Objective(loss, fl.Affine(fl.Simplex(3)), [rows])
+    problem = Objective(loss, fl.Affine(fl.Simplex(3)), Samples.of(rows))
     assert result.objective == pytest.approx(problem.value(theta))
     kept = "returned_loss" if isinstance(loss, fl.Predictability) else "objective"
     assert getattr(result, kept) == pytest.approx(min(result.history[kept]), rel=1e-9)
@@ -181,7 +181,7 @@ def test_programs_of_several_starts_do_not_meet() -> None:
     rows, hypothesis = samples(2, n_rows=8), fl.Affine(example("conic-half-disc"))
     found = [
         AdaptiveSmoothing(max_iter=3, n_starts=3)
-        .train(Objective(LOSSES[0], hypothesis, [rows], n_jobs), np.random.default_rng(0))
+        .train(Objective(LOSSES[0], hypothesis, Samples.of(rows), n_jobs), np.random.default_rng(0))
         .theta
         for n_jobs in (1, 3)
     ]
@@ -192,7 +192,7 @@ def test_programs_of_several_starts_do_not_meet() -> None:
 
 
 def test_everything_that_it_cannot_train_is_named_at_once() -> None:
-    problem = Objective(fl.Predictability("l1"), fl.Facets(), [samples(0)])
+    problem = Objective(fl.Predictability("l1"), fl.Facets(), Samples.of(samples(0)))
     with pytest.raises(UnsupportedError) as caught:
         AdaptiveSmoothing().train(problem, np.random.default_rng(0))
     said = str(caught.value)
@@ -220,7 +220,7 @@ def test_sets_that_are_not_convex_are_refused() -> None:
     class Corners(fl.Simplex):
         discrete = True
 
-    problem = Objective(fl.Predictability("l1"), fl.Affine(Corners(3)), [samples(0)])
+    problem = Objective(fl.Predictability("l1"), fl.Affine(Corners(3)), Samples.of(samples(0)))
     with pytest.raises(UnsupportedError) as caught:
         AdaptiveSmoothing().train(problem, np.random.default_rng(0))
     assert "is not convex (MixedInteger trains it)" in str(caught.value)
@@ -277,7 +277,7 @@ def test_columns_that_depend_on_the_cost_can_make_predictability_vacuous() -> No
     problem = Objective(
         fl.Predictability(),
         fl.Affine(fl.Simplex(8)),
-        [Block(features, costs, decisions, np.full(300, 1 / 300))],
+        Samples.of(Block(features, costs, decisions, np.full(300, 1 / 300))),
     )
     policy = fl.baselines.LinearPolicy().fit(data.signals, data.decisions)
     linear = ((policy.predict(data.signals) - data.decisions) ** 2).sum(axis=1).mean()

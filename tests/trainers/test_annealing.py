@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, SetError, UnsupportedError
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Annealing
@@ -48,7 +48,7 @@ def samples(seed: int = 0, n_rows: int = 30, hidden: float = 0.1) -> Block:
 
 
 def annealed(primitive: fl.PrimitiveSet, loss: Loss, ridge: float) -> AnnealedObjective:
-    objective = Objective(loss, fl.Affine(primitive), [samples()])
+    objective = Objective(loss, fl.Affine(primitive), Samples.of(samples()))
     return AnnealedObjective(objective, linear_policy_of(objective), Ridge(ridge, floor=0.05))
 
 
@@ -112,14 +112,14 @@ def test_the_vacuous_optimum_is_not_taken() -> None:
 def test_an_exact_policy_is_returned_as_it_is() -> None:
     rows = samples(hidden=0.0)
     exact = rows._replace(decisions=rows.features @ np.arange(6.0).reshape(3, 2))
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), [exact])
+    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), Samples.of(exact))
     trained = Annealing().train(objective, np.random.default_rng(0))
     assert trained.result.objective < 1e-20
 
 
 @pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)
 def test_any_number_of_threads_gives_the_same_result(loss: Loss) -> None:
-    rows = list(blocks_of(samples(n_rows=40, hidden=0.0), size=16))
+    rows = Samples.of(samples(n_rows=40, hidden=0.0), 16)
     objective = Objective(loss, fl.Affine(fl.Simplex(3)), rows)
     one, two = (
         Annealing(n_starts=2).train(replace(objective, n_jobs=jobs), np.random.default_rng(0))
@@ -130,7 +130,7 @@ def test_any_number_of_threads_gives_the_same_result(loss: Loss) -> None:
 
 
 def test_history_has_a_row_for_each_temperature() -> None:
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), [samples()])
+    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), Samples.of(samples()))
     seen: list[int] = []
     trained = Annealing(n_starts=1, ridge=0.1, callback=lambda i, _: seen.append(i)).train(
         objective, np.random.default_rng(0)
@@ -141,7 +141,7 @@ def test_history_has_a_row_for_each_temperature() -> None:
 
 
 def test_limits_end_a_search() -> None:
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), [samples()])
+    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), Samples.of(samples()))
     random = np.random.default_rng(0)
     assert Annealing(max_seconds=1e-9).train(objective, random).result.status == "time limit"
     stopped = Annealing(ridge=0.1, callback=lambda *_: True).train(objective, random)
@@ -161,7 +161,7 @@ def test_a_part_of_many_samples_chooses_and_all_are_fitted(monkeypatch: pytest.M
 
 
 def test_what_is_refused() -> None:
-    rows = [samples()]
+    rows = Samples.of(samples())
     others = [
         (fl.Scaled(fl.Box(2)), "Convex trains Scaled"),
         (fl.Affine(example("conic-half-disc")), "AdaptiveSmoothing"),
@@ -181,7 +181,7 @@ def test_what_is_refused() -> None:
 
 
 def test_affine_is_annealed_by_default() -> None:
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), [samples()])
+    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), Samples.of(samples()))
     assert isinstance(choose_trainer("auto", objective), Annealing)
 
 
@@ -219,7 +219,7 @@ def test_an_open_number_is_refused_elsewhere() -> None:
 @pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)
 def test_every_set_is_fitted_with_both_losses(primitive: fl.PrimitiveSet, loss: Loss) -> None:
     """The linear policy is in every class; these decisions answer to costs, so that more fits."""
-    objective = Objective(loss, fl.Affine(primitive), [samples(hidden=0.0)])
+    objective = Objective(loss, fl.Affine(primitive), Samples.of(samples(hidden=0.0)))
     found = Annealing(n_starts=2, ridge=0.01).train(objective, np.random.default_rng(0)).result
     policy = Objective(loss, fl.Affine(fl.Simplex(1)), objective.samples)
     linear = Annealing(n_starts=1, ridge=0.0).train(policy, np.random.default_rng(0)).result
@@ -228,7 +228,7 @@ def test_every_set_is_fitted_with_both_losses(primitive: fl.PrimitiveSet, loss: 
 
 def test_a_dead_column_is_found_and_goes_through_the_worst_sample() -> None:
     problem = annealed(fl.Simplex(3), fl.Predictability(), ridge=0.0)
-    rows = problem.objective.samples[0]
+    rows = problem.objective.samples.head()
     A = np.zeros((3, 2, 3))
     A[0] = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]])  # the third lies between the others
     dead = dead_columns(problem, A.ravel())
@@ -273,7 +273,7 @@ def test_an_exact_fit_ends_the_search() -> None:
 def test_the_ridge_does_not_lead_away_from_an_exact_fit() -> None:
     data = fl.datasets.make_l1_ball(100, random_state=3)
     rows = Block(np.ones((100, 1)), data.cost_matrix, data.decisions, np.full(100, 0.01))
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(5)), [rows])
+    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(5)), Samples.of(rows))
     problem = AnnealedObjective(objective, linear_policy_of(objective), Ridge(0.2))
     columns = 1.0 - np.eye(5) + 1e-9 * np.random.default_rng(0).normal(size=(5, 5))
     assert returned_loss(objective, refit(problem, columns.ravel())) > 1e-2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers import Annealing, Convex, GradientDescent
@@ -20,9 +20,7 @@ def objective(data: fl.Decisions, loss: object = None) -> Objective:
         np.array(data.decisions),
         np.full(len(data), 1 / len(data)),
     )
-    return Objective(
-        loss or fl.Predictability(), candidates(1, 1)[0], list(blocks_of(whole, size=20))
-    )
+    return Objective(loss or fl.Predictability(), candidates(1, 1)[0], Samples.of(whole, 20))
 
 
 def choose(data: fl.Decisions, trainer: object = "auto") -> object:

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 import feaslearn as fl
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers import Convex
@@ -36,7 +36,7 @@ def samples(seed: int, sign: float = 1.0, n_rows: int = 40, gaps: bool = False) 
 
 
 def objective(whole: Block, hypothesis: object) -> Objective:
-    return Objective(fl.Predictability(), hypothesis, list(blocks_of(whole, size=16)))
+    return Objective(fl.Predictability(), hypothesis, Samples.of(whole, 16))
 
 
 def design(whole: Block, primitive: object) -> tuple[np.ndarray, np.ndarray]:
@@ -163,7 +163,7 @@ def test_ties_are_solved_by_the_convex_program_with_faces(seed: int) -> None:
 
 
 def test_everything_unsupported_is_named_with_who_serves_it() -> None:
-    problem = Objective(fl.Suboptimality(), fl.Affine(fl.Simplex(3)), [samples(0)])
+    problem = Objective(fl.Suboptimality(), fl.Affine(fl.Simplex(3)), Samples.of(samples(0)))
     with pytest.raises(UnsupportedError) as caught:
         Convex(robust=True).train(problem, np.random.default_rng(0))
     text = str(caught.value)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, MissingExtraError, SolverError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.solvers.bilinear import make_solver
@@ -23,7 +23,7 @@ DECISIONS = np.array([[0.0, -1.0], [0.0, 1.0], [0.0, 0.0]])
 def objective(hypothesis: object, loss: object = None, rows: Block | None = None) -> Objective:
     if rows is None:
         rows = Block(np.ones((3, 1)), COSTS, DECISIONS, np.full(3, 1 / 3))
-    return Objective(loss or fl.Predictability(), hypothesis, [rows])
+    return Objective(loss or fl.Predictability(), hypothesis, Samples.of(rows))
 
 
 def train(problem: Objective, **parameters: object) -> Trained:

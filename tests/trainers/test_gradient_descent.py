@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 import feaslearn as fl
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.losses import Objective
 from feaslearn.trainers import GradientDescent
 
@@ -31,7 +31,7 @@ def samples(seed: int = 0, n_rows: int = 30) -> Block:
 
 
 def train(trainer: GradientDescent, hypothesis: object, loss: object, seed: int = 0) -> object:
-    problem = Objective(loss, hypothesis, [samples()])
+    problem = Objective(loss, hypothesis, Samples.of(samples()))
     return trainer.train(problem, np.random.default_rng(seed))
 
 
@@ -42,7 +42,7 @@ def test_the_objective_never_rises_and_the_best_is_kept(hypothesis: object, loss
     walk = result.history["objective"]
     assert (np.diff(walk) <= 0.0).all()
     assert walk[-1] < walk[0]
-    problem = Objective(loss, hypothesis, [samples()])
+    problem = Objective(loss, hypothesis, Samples.of(samples()))
     assert result.objective == pytest.approx(problem.value_and_gradient(theta)[0])
     assert min(walk) <= result.objective * (1 + 1e-9)
     kept = "returned_loss" if isinstance(loss, fl.Predictability) else "objective"
@@ -53,7 +53,7 @@ def test_the_objective_never_rises_and_the_best_is_kept(hypothesis: object, loss
 def test_scales_stay_in_their_class(loss: object) -> None:
     """These decisions ask for a negative scale: the best that is allowed is zero."""
     whole = samples()
-    flipped = Objective(loss, fl.Scaled(fl.Box(2)), [whole._replace(costs=-whole.costs)])
+    flipped = Objective(loss, fl.Scaled(fl.Box(2)), Samples.of(whole._replace(costs=-whole.costs)))
     trainer = GradientDescent(max_iter=15, n_starts=1)
     theta, result, _ = trainer.train(flipped, np.random.default_rng(0))
     assert theta[0] >= 0.0
@@ -62,7 +62,7 @@ def test_scales_stay_in_their_class(loss: object) -> None:
 
 
 def test_finds_what_least_squares_finds() -> None:
-    problem = Objective(fl.Predictability(), fl.Scaled(fl.Box(2)), [samples()])
+    problem = Objective(fl.Predictability(), fl.Scaled(fl.Box(2)), Samples.of(samples()))
     expected = fl.trainers.Convex().train(problem, None)
     theta, result, _ = GradientDescent(max_iter=500, n_starts=1, tol=1e-14).train(
         problem, np.random.default_rng(0)
@@ -73,7 +73,7 @@ def test_finds_what_least_squares_finds() -> None:
 
 @pytest.mark.parametrize("primitive", [fl.Box(2), fl.L1Ball(2)], ids=repr)
 def test_finds_the_optimum_of_a_convex_suboptimality(primitive: object) -> None:
-    problem = Objective(fl.Suboptimality(), fl.Scaled(primitive), [samples()])
+    problem = Objective(fl.Suboptimality(), fl.Scaled(primitive), Samples.of(samples()))
     bounds = [(1e-9, None)] + 6 * [(None, None)]
     expected = minimize(
         problem.value_and_gradient, np.ones(7), jac=True, method="L-BFGS-B", bounds=bounds
@@ -83,7 +83,7 @@ def test_finds_the_optimum_of_a_convex_suboptimality(primitive: object) -> None:
 
 
 def test_l1_beats_the_least_squares_policy_in_l1() -> None:
-    problem = Objective(fl.Predictability("l1"), fl.Affine(fl.Simplex(1)), [samples()])
+    problem = Objective(fl.Predictability("l1"), fl.Affine(fl.Simplex(1)), Samples.of(samples()))
     start = fl.trainers.Convex().train(
         Objective(fl.Predictability(), fl.Affine(fl.Simplex(1)), problem.samples), None
     )
@@ -96,11 +96,11 @@ def test_l1_beats_the_least_squares_policy_in_l1() -> None:
 def test_a_region_that_explains_all_is_recognised_as_optimal() -> None:
     whole = samples()
     exact = whole._replace(decisions=whole.features @ np.arange(6.0).reshape(3, 2))
-    problem = Objective(fl.Predictability(), fl.Affine(fl.Simplex(2)), [exact])
+    problem = Objective(fl.Predictability(), fl.Affine(fl.Simplex(2)), Samples.of(exact))
     result = GradientDescent(n_starts=1).train(problem, np.random.default_rng(0)).result
     assert result.objective < 1e-20
     zero = exact._replace(decisions=np.zeros((30, 2)))
-    problem = Objective(fl.Predictability(), fl.Affine(fl.Simplex(2)), [zero])
+    problem = Objective(fl.Predictability(), fl.Affine(fl.Simplex(2)), Samples.of(zero))
     result = GradientDescent(n_starts=3).train(problem, np.random.default_rng(0)).result
     assert result.status == "optimal"
     assert result.lower_bound == result.objective == 0.0
@@ -109,4 +109,7 @@ def test_a_region_that_explains_all_is_recognised_as_optimal() -> None:
 def test_it_trains_any_loss_and_set() -> None:
     for hypothesis in (fl.Affine(fl.Simplex(9)), fl.Scaled(fl.Box(2))):
         for loss in LOSSES:
-            assert GradientDescent().mismatches(Objective(loss, hypothesis, [samples()])) == []
+            assert (
+                GradientDescent().mismatches(Objective(loss, hypothesis, Samples.of(samples())))
+                == []
+            )

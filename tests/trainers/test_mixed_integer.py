@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers import MixedInteger
@@ -42,7 +42,7 @@ def noisy(rows: int, seed: int, k: int = 1, hidden: bool = False) -> Block:
 
 
 def objective(whole: Block, primitive: object, loss: object) -> Objective:
-    return Objective(loss, fl.Affine(primitive), list(blocks_of(whole, size=4)))
+    return Objective(loss, fl.Affine(primitive), Samples.of(whole, 4))
 
 
 def size(loss: object, residual: object) -> object:

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.formulations import SmoothedPredictability, SmoothedSuboptimality
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Loss, Objective
@@ -48,7 +48,7 @@ def problem(
     block.costs[1] = 0.0
     weights = np.random.default_rng(seed).uniform(0.2, 1.0, rows)
     block = block._replace(weights=weights / weights.sum())
-    return Objective(loss, hypothesis, [block]), theta
+    return Objective(loss, hypothesis, Samples.of(block)), theta
 
 
 def by_program(objective: Objective, theta: Array, epsilon: float) -> Smoothed:
@@ -107,7 +107,7 @@ def test_units_do_not_matter(length: float, price: float, loss: Loss) -> None:
         objective, theta = problem(name, loss, seed=2)
         (block,) = objective.samples
         rows = block._replace(decisions=length * block.decisions, costs=price * block.costs)
-        scaled = replace(objective, samples=[rows])
+        scaled = replace(objective, samples=Samples.of(rows))
         expected = by_program(scaled, length * theta, 8.0)
         found = SmoothedObjective(scaled).evaluate(length * theta, 8.0)
         assert found.value == pytest.approx(expected.value, rel=1e-6)
@@ -117,7 +117,7 @@ def test_units_do_not_matter(length: float, price: float, loss: Loss) -> None:
 @pytest.mark.parametrize("name", SERVED)
 def test_ties_and_equal_columns(name: str, loss: Loss) -> None:
     hypothesis, theta, block = sample(name, rows=12, seed=4, tied=True)
-    objective = Objective(loss, hypothesis, [block._replace(weights=np.full(12, 1 / 12))])
+    objective = Objective(loss, hypothesis, Samples.of(block._replace(weights=np.full(12, 1 / 12))))
     for epsilon in (1.0, 64.0):
         expected = by_program(objective, theta, epsilon)
         found = SmoothedObjective(objective).evaluate(theta, epsilon)
@@ -170,7 +170,7 @@ def test_a_loss_of_zero_is_zero_at_every_smoothing() -> None:
     costs, decisions = data.cost_matrix.copy(), data.decisions.copy()
     block = Block(np.ones((30, 1)), costs, decisions, np.full(30, 1 / 30))
     for loss in LOSSES:
-        smoothed = SmoothedObjective(Objective(loss, fl.Affine(fl.Simplex(5)), [block]))
+        smoothed = SmoothedObjective(Objective(loss, fl.Affine(fl.Simplex(5)), Samples.of(block)))
         for epsilon in (1.0, 1e6):
             found = smoothed.evaluate(corners.ravel(), epsilon)
             assert found.value == pytest.approx(0.0, abs=1e-20)
@@ -182,7 +182,9 @@ def test_costs_have_length_one_where_the_loss_says_so() -> None:
     (block,) = objective.samples
     lengths = np.linalg.norm(block.costs, axis=1, keepdims=True)
     unit = block._replace(costs=block.costs / np.where(lengths > 0.0, lengths, 1.0))
-    plain = Objective(fl.Suboptimality(normalize_cost=False), objective.hypothesis, [unit])
+    plain = Objective(
+        fl.Suboptimality(normalize_cost=False), objective.hypothesis, Samples.of(unit)
+    )
     one, other = (SmoothedObjective(each).evaluate(theta, 2.0) for each in (objective, plain))
     assert one.value == pytest.approx(other.value, rel=1e-12)
 
@@ -190,7 +192,7 @@ def test_costs_have_length_one_where_the_loss_says_so() -> None:
 @EACH_LOSS
 def test_threads_and_blocks_do_not_matter(loss: Loss) -> None:
     objective, theta = problem("box-3", loss, rows=50)
-    parts = list(blocks_of(objective.samples[0], 7))
+    parts = Samples.of(objective.samples.head(), 7)
     whole = SmoothedObjective(objective).evaluate(theta, 2.0)
     some = SmoothedObjective(replace(objective, samples=parts)).evaluate(theta, 2.0)
     threads = SmoothedObjective(replace(objective, samples=parts, n_jobs=3)).evaluate(theta, 2.0)
@@ -235,7 +237,7 @@ def test_the_offset_belongs_to_the_parameters() -> None:
     blocks = {name: block.copy() for name, block in layout.unpack(theta).items()}
     move = np.array([1.0, -2.0, 3.0])
     blocks["b"][0] += move
-    moved = replace(objective, samples=[block._replace(decisions=block.decisions + move)])
+    moved = replace(objective, samples=Samples.of(block._replace(decisions=block.decisions + move)))
     one = SmoothedObjective(objective).evaluate(theta, 2.0)
     other = SmoothedObjective(moved).evaluate(layout.pack(blocks), 2.0)
     assert one.value == pytest.approx(other.value, rel=1e-10)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.losses import Objective
 from feaslearn.trainers.standardize import Standardization
 
@@ -31,7 +31,7 @@ def objective(hypothesis: object, loss: object = None, constant: bool = False) -
         random.normal(size=(40, 2)),
         random.uniform(size=40),
     )
-    return Objective(loss or fl.Predictability(), hypothesis, list(blocks_of(whole, size=16)))
+    return Objective(loss or fl.Predictability(), hypothesis, Samples.of(whole, 16))
 
 
 @pytest.mark.parametrize("hypothesis", HYPOTHESES, ids=repr)

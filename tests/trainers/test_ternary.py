@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import (
     InfeasibleProblemError,
     SolverError,
@@ -44,7 +44,7 @@ def samples(primitive: object, seed: int, noise: float, rows: int = 5) -> Block:
 
 
 def objective(whole: Block, primitive: object, loss: object) -> Objective:
-    return Objective(loss, fl.Ternary(primitive), list(blocks_of(whole, size=5)))
+    return Objective(loss, fl.Ternary(primitive), Samples.of(whole, 5))
 
 
 def least_of_all_maps(whole: Block, primitive: object, loss: object) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Block, Chunk, ChunkSource, Names, blocks_of
+from feaslearn.data import Block, Chunk, Names, Samples, Source
 from feaslearn.exceptions import TimeLimitError
 from feaslearn.losses import Objective
 from feaslearn.runs import Clock, OutOfTime, Run
@@ -30,9 +30,7 @@ def objective(seconds: float | None, hypothesis: Any = None) -> Objective:
     costs = POWER.cost_matrix
     rows = Block(features, costs, POWER.decisions, np.full(300, 1.0 / 300))
     chosen = fl.Affine(fl.Simplex(3)) if hypothesis is None else hypothesis
-    return Objective(
-        fl.Predictability(), chosen, list(blocks_of(rows)), run=Run(clock=Clock(seconds))
-    )
+    return Objective(fl.Predictability(), chosen, Samples.of(rows), run=Run(clock=Clock(seconds)))
 
 
 def test_no_model_in_time_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +127,7 @@ def test_a_first_look_at_chunks_ends_at_the_deadline() -> None:
     signals, decisions = (np.tile(table, (100, 1)) for table in (POWER.signals, POWER.decisions))
     total, read = len(signals), []
 
-    class Slow(ChunkSource):
+    class Slow(Source):
         names = Names(tuple("abcdefgh"), tuple("xyz"))
 
         def map(self, function: Any, n_jobs: int = 1, signals_only: Any = None) -> Any:

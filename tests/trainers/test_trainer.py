@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import SolverError
 from feaslearn.losses import Objective
 from feaslearn.trainers import GradientDescent
@@ -21,7 +21,7 @@ def objective(loss: object = None, hypothesis: object = None) -> Objective:
     decisions = np.array([[1.0, 0.5], [0.0, 1.0], [0.5, 0.5], [np.nan, 1.0]])
     whole = Block(np.ones((4, 1)), COSTS, decisions, np.array([0.1, 0.2, 0.3, 0.4]))
     hypothesis = hypothesis or fl.Affine(fl.Simplex(2))
-    return Objective(loss or fl.Predictability(), hypothesis, list(blocks_of(whole, size=3)))
+    return Objective(loss or fl.Predictability(), hypothesis, Samples.of(whole, 3))
 
 
 def test_ties_are_counted_by_weight() -> None:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from feaslearn.baselines.samples import check_samples, signals_to_predict
-from feaslearn.data import BLOCK_ROWS, Chunk, ChunkSource
+from feaslearn.data import BLOCK_ROWS, Chunk, Source
 from feaslearn.exceptions import DataError
 from feaslearn.parameters import Number, require
 from feaslearn.runs import one_blas_thread
@@ -71,7 +71,7 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def fit(
         self,
-        X: ArrayLike | ChunkSource,
+        X: ArrayLike | Source,
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -91,7 +91,7 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         LinearPolicy
             The policy itself.
         """
-        if isinstance(X, ChunkSource):
+        if isinstance(X, Source):
             return self._fit_chunks(X, y, sample_weight)
         samples = check_samples(X, y, sample_weight, "LinearPolicy", as_it_is=True)
         _check_forgetting(self.forgetting)
@@ -103,7 +103,7 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     @one_blas_thread()
-    def _fit_chunks(self, chunks: ChunkSource, *others: object) -> Self:
+    def _fit_chunks(self, chunks: Source, *others: object) -> Self:
         if self.forgetting != 1.0 or any(other is not None for other in others):
             raise DataError(
                 "LinearPolicy: from Chunks, which hold decisions and weights themselves, all "

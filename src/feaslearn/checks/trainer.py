@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from feaslearn.checks.cases import changed_parameters, first_of, lost_in_a_clone
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import CheckError, Problems
 from feaslearn.hypotheses import Affine, Hypothesis, MapHypothesis
 from feaslearn.hypotheses.map_hypothesis import Maps
@@ -90,7 +90,7 @@ def check_trainer(
     """
     hypothesis = Affine(Simplex(3)) if hypothesis is None else hypothesis
     block = _samples(n_decisions, np.random.default_rng(random_state))
-    objective = Objective(Predictability() if loss is None else loss, hypothesis, [block])
+    objective = Objective(Predictability() if loss is None else loss, hypothesis, Samples.of(block))
     cases = TrainerCases(trainer, objective, random_state)
     problems = Problems()
     for message in first_of("it serves what it is checked on", served(cases)):
@@ -117,7 +117,7 @@ def served(cases: TrainerCases) -> Iterator[str]:
     """Yield why the trainer refuses, which it must be able to say without samples."""
     block = cases.objective.first
     bare = Objective(
-        cases.objective.loss, cases.objective.hypothesis, [block.rows(block.weights < 0)]
+        cases.objective.loss, cases.objective.hypothesis, Samples.of(block.rows(block.weights < 0))
     )
     yield from cases.trainer.mismatches(bare)
     problems = Problems()

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.costs import FloatArray
-from feaslearn.data.block import BLOCK_ROWS
 from feaslearn.data.checks import Names
-from feaslearn.data.chunk_source import Chunk, ChunkSource, in_order
 from feaslearn.data.matrix import as_matrix
+from feaslearn.data.source import BLOCK_ROWS, Chunk, Source, in_order
 from feaslearn.data.sources.open_source import open_source
 from feaslearn.data.sources.parquet_source import Piece, TableSource, Task
 from feaslearn.exceptions import DataError, Problems
@@ -34,7 +33,7 @@ MOST_ROWS = 16 * BLOCK_ROWS
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
-class Chunks(ChunkSource):
+class Chunks(Source):
     r"""Signals and decisions that are read piece by piece, larger than memory.
 
     What is learned from them are sums over all samples, one chunk after the other:

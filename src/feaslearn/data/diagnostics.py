@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc
 
-from feaslearn.data.block import Block
+from feaslearn.data.samples import Block
 from feaslearn.tolerances import LSTSQ_TOL, SAME_TOL
 
 Array = NDArray[np.float64]

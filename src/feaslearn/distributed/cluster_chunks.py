@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, TypeVar
 
-from feaslearn.data import Chunk, Chunks, ChunkSource, Names
+from feaslearn.data import Chunk, Chunks, Names, Source
 from feaslearn.exceptions import DataError, MissingExtraError, SolverError
 
 Answer = TypeVar("Answer")
@@ -15,7 +15,7 @@ Answer = TypeVar("Answer")
 LOOK = 5.0
 
 
-class ClusterChunks(ChunkSource):
+class ClusterChunks(Source):
     r"""Signals and decisions that stay on the workers of a ``dask.distributed`` cluster.
 
     A fit sends parameters and functions to the chunks and gets sums back:

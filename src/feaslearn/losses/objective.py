@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
-from typing import Any, TypeVar
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Block, BlockSource, TableBlocks, as_blocks
-from feaslearn.data.block_source import plus
-from feaslearn.data.chunk_source import in_order
+from feaslearn.data import Block, Samples
+from feaslearn.data.source import in_order
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, known_shape, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -39,7 +38,7 @@ class Objective:
         Loss of a sample.
     hypothesis : Hypothesis
         Class of regions.
-    samples : sequence of Block or BlockSource
+    samples : Samples
         The samples, in memory or read again for each sum.
     n_jobs : int, default=1
         Threads; kernels release the GIL.
@@ -51,7 +50,7 @@ class Objective:
 
     loss: Loss
     hypothesis: Hypothesis
-    samples: Sequence[Block] | BlockSource
+    samples: Samples
     n_jobs: int = 1
     run: Run = field(default_factory=Run, repr=False, compare=False)
     drawn: bool = field(default=False, repr=False, compare=False)
@@ -59,7 +58,7 @@ class Objective:
     @property
     def first(self) -> Block:
         """Some of the samples."""
-        return self.samples.first if isinstance(self.samples, BlockSource) else self.samples[0]
+        return self.samples.head()
 
     @property
     def n_decisions(self) -> int:
@@ -74,18 +73,12 @@ class Objective:
     @property
     def n_samples(self) -> int:
         """Number of samples."""
-        if isinstance(self.samples, BlockSource):
-            return self.samples.survey().n_samples
-        return as_blocks(self.samples).n_rows or 0
+        return self.samples.n_samples
 
     @property
     def n_observed(self) -> int:
         """Number of decisions that were observed."""
-        if isinstance(self.samples, BlockSource):
-            return int(self.samples.survey().observed.sum())
-        if isinstance(self.samples, TableBlocks):
-            return self.samples.n_observed
-        return sum(int((~np.isnan(block.decisions)).sum()) for block in self.samples)
+        return self.samples.n_observed
 
     @property
     def size(self) -> int:
@@ -123,29 +116,17 @@ class Objective:
         rows = self.changed(partial(_learned_rows, shape)).samples
         return replace(self, hypothesis=without_known(self.hypothesis), samples=rows)
 
-    def changed(self, function: Callable[[Block], Block]) -> Objective:
-        """Return the objective of blocks that ``function`` makes of these.
-
-        In memory they are made once, for the many passes of a search; but not of numbers of single
-        precision, which would take twice the memory.
-        """
-        if isinstance(self.samples, BlockSource) or (
-            isinstance(self.samples, TableBlocks) and self.samples.single
-        ):
-            return replace(self, samples=self.samples.apply(function))
-        return replace(self, samples=[function(block) for block in self.samples])
+    def changed(self, change: Callable[[Block], Block]) -> Objective:
+        """Return the objective of the samples that ``change`` makes of each block."""
+        return replace(self, samples=self.samples.then(change))
 
     def normalized(self) -> Objective:
         """Return the objective with weights that add up to one; in memory, they already do."""
-        if isinstance(self.samples, BlockSource):
-            return replace(self, samples=self.samples.normalized())
-        return self
+        return replace(self, samples=self.samples.normalized())
 
-    def whole(self) -> Block:
+    def load(self) -> Block:
         """Return all samples as one block."""
-        if isinstance(self.samples, TableBlocks):
-            return self.samples.whole()
-        return Block(*(np.concatenate(parts) for parts in zip(*self.samples, strict=True)))
+        return self.samples.load()
 
     def maps(self) -> MapHypothesis:
         """Return the hypothesis, which must be an affine image of one primitive set."""
@@ -168,23 +149,14 @@ class Objective:
 
     def each_block(self, function: Callable[[Block], Answer]) -> list[Answer]:
         """Return what ``function`` makes of each block, in order: one pass over the samples."""
-        return list(self._answers(function, added=False))
+        return list(self.samples.map(function, self.n_jobs))
 
     def total(self, function: Callable[[Block], Answer]) -> Answer:
         """Return the sum of what ``function`` makes of each block, in order: one pass.
 
         Numbers, arrays, or tuples of them are added up as they come.
         """
-        total: Answer = reduce(plus, self._answers(function, added=True))
-        return total
-
-    def _answers(self, function: Callable[[Block], Answer], added: bool) -> Iterator[Answer]:
-        n_jobs = self.n_jobs
-        if isinstance(self.samples, BlockSource):
-            return self.samples.map(_OfBlock(function), n_jobs, added=added)
-        if isinstance(self.samples, TableBlocks):
-            return self.samples.map(_OfBlock(function), n_jobs)
-        return in_order(function, self.samples, min(n_jobs, len(self.samples)))
+        return self.samples.sum(function, self.n_jobs)
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """Return the objective and its gradient."""
@@ -194,16 +166,6 @@ class Objective:
             return loss.value_and_gradient(hypothesis, theta, block)
 
         return self.total(one)
-
-
-class _OfBlock:
-    """Leaves out the numbers of the rows; an object, so that it can be sent."""
-
-    def __init__(self, function: Callable[[Block], Any]) -> None:
-        self._function = function
-
-    def __call__(self, block: Block, _: NDArray[np.intp]) -> Any:
-        return self._function(block)
 
 
 def _learned_rows(shape: KnownShape, block: Block) -> Block:

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.costs import AffineCost, FunctionCost, ResolvedCost, resolve_cost
-from feaslearn.data import Block, TableBlocks, as_matrix, column_names
+from feaslearn.data import Chunk, Samples, Source, as_matrix, column_names
 from feaslearn.data.checks import column_ends, counting
+from feaslearn.data.source import Memory
 from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
-from feaslearn.features import FeatureMap, fit_features
+from feaslearn.features import FeatureMap, SampleReader, fit_features
 from feaslearn.hypotheses.constrained import half_spaces_of
 from feaslearn.hypotheses.lifted_region import least_broken
 from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
@@ -20,10 +22,10 @@ from feaslearn.losses import Loss
 from feaslearn.messages import column_label, list_first, row_number
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.parameters import FitProblems, check_combination, check_parameters
-from feaslearn.regressor.sample_reader import SampleReader
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.solvers.conic import nearest_by_solver
 from feaslearn.tolerances import ACCEPT_TOL, LSTSQ_TOL, ROUNDING
+from feaslearn.trainers.contest import MOST_SAMPLES
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -39,25 +41,28 @@ FAR = 1e-4
 
 
 class FitData(NamedTuple):
-    """What a fit works with: rows of positive weight, and what is made of the parameters.
+    """What a fit works with: samples that minimise their cost, and what parameters were made into.
 
-    ``signals`` (2, K) are the least and the greatest signals of these rows, ``numbers`` where they
-    stood in the data as given; None where these are all.
+    ``outputs`` say how decisions came, ``signals`` (2, K) are the least and the greatest signals
+    where they are known, ``numbers`` say where the samples stood in the data as given; None where
+    these are all.
     """
 
-    rows: TableBlocks
+    samples: Samples
+    outputs: Outputs
     features: FeatureMap
     cost: ResolvedCost | None
     loss: Loss
     random: np.random.Generator
-    signals: Array
+    signals: Array | None = None
     known: ResolvedKnown | None = None
     warnings: tuple[str, ...] = ()
     numbers: NDArray[np.intp] | None = None
 
-    def minimized(self, maximises: bool) -> TableBlocks:
-        """Return the rows with costs to be minimised."""
-        return self.rows.apply(Block.negated) if maximises else self.rows
+    @property
+    def n_decisions(self) -> int:
+        """The number of decisions."""
+        return int(self.samples.head().decisions.shape[1])
 
 
 def check_fit(
@@ -97,11 +102,11 @@ def check_fit(
         names = Outputs.of(y).names or tuple(f"x{j}" for j in range(decisions.shape[1]))
         limits = known.at(signals)
         decisions, sample_weights, told = reconcile(known, limits, decisions, sample_weights, names)
-    read = SampleReader(features, None if cost_matrix is not None else cost)
-    table, numbers = _kept(signals, cost_matrix, decisions, sample_weights)
-    rows = _blocks(table, read, None if known is None else known.at(table.features).columns())
-    ends = column_ends(table.features)
-    return FitData(rows, features, cost, loss, random, ends, known, told, numbers)
+    read = SampleReader(features, cost, model.sense == "max")
+    table, numbers = _kept(Chunk(signals, decisions, sample_weights, costs=cost_matrix))
+    samples = _samples(table, read, None if known is None else known.at(table.signals).columns())
+    ends = column_ends(table.signals)
+    return FitData(samples, Outputs.of(y), features, cost, loss, random, ends, known, told, numbers)
 
 
 def check_weights(weights: ArrayLike | None, count: int | None, problems: Problems) -> Array | None:
@@ -224,40 +229,94 @@ def _check_features(
     return None
 
 
-def _kept(
-    signals: Array, costs: Array | None, decisions: Array, weights: Array
-) -> tuple[Block, NDArray[np.intp] | None]:
-    """Keep the rows that count: with a positive weight, and something observed; say which.
-
-    Signals stand in the place of features; costs without columns are made when they are read.
-    """
-    if costs is None:
-        costs = np.empty((len(signals), 0))
-    table, count = Block(signals, costs, decisions, weights), counting(decisions, weights)
+def _kept(table: Chunk) -> tuple[Chunk, NDArray[np.intp] | None]:
+    """Keep the rows that count: with a positive weight, and something observed; say which."""
+    count = counting(table.decisions, table.weights)
     if count.all():
         return table, None
-    return Block(*(array[count] for array in table)), np.flatnonzero(count)
+    return table.chosen(count), np.flatnonzero(count)
 
 
-def _blocks(table: Block, read: SampleReader, known: Array | None) -> TableBlocks:
-    """Return the samples: of large tables, made when they are read."""
+def _samples(table: Chunk, read: SampleReader, known: Array | None) -> Samples:
+    """Return the samples, with weights that add up to one: of large tables, made when read."""
     weights = table.weights
     if weights.strides == (0,):
         table = table._replace(weights=np.broadcast_to(1.0 / len(weights), len(weights)))
     else:
         table = table._replace(weights=weights / weights.sum())
-    rows = TableBlocks(table, read)
-    if rows.n_rows > FEW_ROWS and known is None and read.features.transformer is None:
-        return rows
-    whole = rows.whole()
+    samples = Samples(Memory(table), read)
+    if table.n_rows > FEW_ROWS and known is None and read.features.transformer is None:
+        return samples
+    block = samples.load()
     if known is not None:
-        whole = whole._replace(features=np.hstack([whole.features, known]))
-    return TableBlocks(whole)
+        block = block._replace(features=np.hstack([block.features, known]))
+    return Samples.of(block)
 
 
 def _count(signals: Array | None, decisions: Array | None) -> int | None:
     known = signals if signals is not None else decisions
     return None if known is None else len(known)
+
+
+# Data that come in chunks: what is wrong with single rows is said when they are read.
+
+
+def check_chunks(model: RegionRegressor, chunks: Source, *others: Any) -> FitData:
+    """Check the parameters of a fit from chunks; raise one error that names everything.
+
+    ``others`` are y, costs and weights, which chunks have themselves.
+    """
+    problems = FitProblems()
+    loss, random = check_parameters(model, problems)
+    for name, value in zip(("y", "costs", "sample_weight"), others, strict=True):
+        if value is not None:
+            problems.add(f"{name} is not for Chunks, which hold decisions and weights themselves")
+    if model.known is not None:
+        problems.add("known= needs all samples in memory; fit from chunks without it")
+    n, names = len(chunks.names.decisions), chunks.names.signals
+    cost = None
+    if model.cost is not None:
+        cost = resolve_cost(
+            model.cost,
+            n_decisions=n,
+            signal_names=names if chunks.named else None,
+            n_signals=len(names),
+            problems=problems,
+        )
+    if loss is not None:
+        check_combination(model, loss, n, problems)
+    features = None
+    with problems.taking():
+        columns = () if cost is None else cost.columns
+        signals = np.zeros((1, len(names)))
+        if not isinstance(model.features, str):
+            signals = _some_signals(chunks)
+        features = fit_features(model.features, signals, cost_columns=columns, signal_names=names)
+    problems.raise_all()
+    if loss is None or random is None or features is None:
+        raise AssertionError("a part is missing although no problem was found")
+    read = SampleReader(features, cost, model.sense == "max")
+    only = None if features.transformer is not None else features.columns
+    samples = Samples(chunks, read, only, int(effective_n_jobs(model.n_jobs)))
+    return FitData(samples, Outputs(False, chunks.names.decisions), features, cost, loss, random)
+
+
+def _some_signals(chunks: Source) -> Array:
+    """Return the signals of a part of the samples, to which a transformer can be fitted."""
+    names = chunks.names.signals
+    everything = fit_features("all", np.zeros((1, len(names))), cost_columns=(), signal_names=names)
+    samples = Samples(chunks, SampleReader(everything, None))
+    rows = samples.draw(MOST_SAMPLES, np.random.default_rng(0))
+    return np.ascontiguousarray(rows.features[:, 1:])
+
+
+def check_observed(samples: Samples) -> None:
+    """Refuse a decision that was never observed, once all samples were read."""
+    for j in np.flatnonzero(samples.summary().observed == 0):
+        raise DataError(
+            f"decisions: column {samples.source.names.decisions[j]!r} has no observed value in a "
+            "row of positive weight; drop the column"
+        )
 
 
 # Known constraints against the observed decisions, and against each other.

@@ -41,7 +41,7 @@ def summarize(
     """Return the table of a model that has just been trained, or None without facets."""
     if not isinstance(hypothesis, Blend | Facets):
         return None
-    rows, known = data.minimized(reader.maximises).whole(), None
+    rows, known = data.samples.load(), None
     if data.known is not None:
         features, known = data.known.shape.split(rows.features)
         rows = rows._replace(features=features)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, FeaslearnError, Problems, SetError, UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
@@ -81,7 +81,7 @@ def check_combination(model: RegionRegressor, loss: Loss, n: int, problems: FitP
     if isinstance(model.trainer, Trainer) and len(problems) == before:
         empty = Block(np.empty((0, 1)), np.empty((0, n)), np.empty((0, n)), np.empty(0))
         with problems.taking():
-            model.trainer.refuse(Objective(loss, with_size(hypothesis, 1), [empty]))
+            model.trainer.refuse(Objective(loss, with_size(hypothesis, 1), Samples.of(empty)))
 
 
 # Problems of a fit, from all the parts it has.

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from feaslearn.costs import ResolvedCost
-from feaslearn.data import ChunkSource, as_matrix, column_names
+from feaslearn.data import Source, as_matrix, column_names
 from feaslearn.exceptions import DataError, NotFittedError, Problems
 from feaslearn.hypotheses.constrained import constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -137,6 +137,12 @@ def regions_of(model: Any) -> Hypothesis:
 
 def check_columns(model: BaseEstimator, X: Any, reset: bool) -> None:
     """Remember the number and the names of the signals, or compare with them."""
+    if isinstance(X, Source):
+        vars(model).pop("feature_names_in_", None)
+        model.n_features_in_ = len(X.names.signals)
+        if X.named:
+            model.feature_names_in_ = np.array(X.names.signals, dtype=object)
+        return
     names = column_names(X)
     with warnings.catch_warnings():
         if names is not None:
@@ -155,15 +161,6 @@ def check_columns(model: BaseEstimator, X: Any, reset: bool) -> None:
             f"X has the columns {', '.join(names)}; the model was fitted to "
             f"{', '.join(model.feature_names_in_)}, in this order"
         )
-
-
-def remember_names(model: Any, chunks: ChunkSource) -> None:
-    """Remember the number and the names of the signals of chunks."""
-    if hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_
-    model.n_features_in_ = len(chunks.names.signals)
-    if chunks.named:
-        model.feature_names_in_ = np.array(chunks.names.signals, dtype=object)
 
 
 def samples_seen(model: Any) -> int:

@@ -13,19 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from feaslearn.costs import CostSpecification
-from feaslearn.data import Block, ChunkSource
+from feaslearn.data import Block, Samples, Source
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems, UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.known import Known
 from feaslearn.losses import Loss, Objective
-from feaslearn.regressor.checks import check_fit, check_weights
-from feaslearn.regressor.explanation.seen import Seen, look, look_at_part, look_on
+from feaslearn.regressor.checks import check_chunks, check_fit, check_weights
+from feaslearn.regressor.explanation.seen import Seen, look, look_on
 from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.learned_region import LearnedRegion
-from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.parameters import FitProblems, check_parameters
-from feaslearn.regressor.reader import Reader, check_columns, check_signals, read, remember_names
-from feaslearn.regressor.training import fit_chunks, train
+from feaslearn.regressor.reader import Reader, check_columns, check_signals, read
+from feaslearn.regressor.training import train
 from feaslearn.runs import ended_by_user, one_blas_thread, whole_or_not
 from feaslearn.trainers import Streaming, Trained, Trainer
 from feaslearn.trainers.streaming import told_of_drift
@@ -153,7 +152,7 @@ class RegionRegressor(LearnedRegion):
 
     def fit(
         self,
-        X: ArrayLike | ChunkSource,
+        X: ArrayLike | Source,
         y: ArrayLike | None = None,
         costs: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -184,10 +183,7 @@ class RegionRegressor(LearnedRegion):
             set is a `SetError`, one of a combination of parts an `UnsupportedError`.
         """
         with whole_or_not(self), ended_by_user():
-            if isinstance(X, ChunkSource):
-                self._fit_chunks(X, y, costs, sample_weight)
-            else:
-                self._learn(X, y, costs, sample_weight, self.trainer)
+            self._learn(X, y, costs, sample_weight, self.trainer)
         return self
 
     @available_if(can_go_on)  # type: ignore[untyped-decorator]
@@ -245,7 +241,8 @@ class RegionRegressor(LearnedRegion):
     def _learn(
         self, X: Any, y: Any, costs: Any, sample_weight: Any, trainer: Trainer | str
     ) -> None:
-        data = check_fit(self, X, y, costs, sample_weight)
+        check = check_chunks if isinstance(X, Source) else check_fit
+        data = check(self, X, y, costs, sample_weight)
         priced = self.cost is not None or costs is not None
         if not priced:
             _warn_of_no_cost()
@@ -254,29 +251,14 @@ class RegionRegressor(LearnedRegion):
             hypothesis, trained = train(self, data, priced, trainer)
         self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
         self.theta_, self.result_, self.known_ = trained.theta, trained.result, data.known
-        self._reader = Reader(Outputs.of(y), data.rows.n_decisions, priced, self.sense == "max")
+        self._reader = Reader(data.outputs, data.n_decisions, priced, self.sense == "max")
         self._facets = summarize(hypothesis, trained, data, self._reader)
         limit = getattr(trainer, "max_seconds", None)
-        self._seen = look(hypothesis, trained.theta, data, self._reader.maximises, limit)
-        self._samples = (X, y, costs, sample_weight)
-        self.stream_ = begun(trained, data.rows.n_rows, y, sample_weight)
-
-    def _fit_chunks(self, chunks: ChunkSource, *others: Any) -> None:
-        """Learn the region from chunks: what is remembered of the data is seen on the way."""
-        if self.cost is None:
-            _warn_of_no_cost()
-        remember_names(self, chunks)
-        with spoken(self.verbose):
-            hypothesis, trained, data, survey = fit_chunks(self, chunks, *others)
-        self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
-        self.theta_, self.result_, self.known_ = trained.theta, trained.result, None
-        names = chunks.names.decisions
-        outputs = Outputs(flat=False, labels=names)
-        self._reader = Reader(outputs, len(names), self.cost is not None, self.sense == "max")
-        self._facets = None
-        self._seen = look_at_part(hypothesis, trained.theta, data, survey, self._reader.maximises)
-        self.stream_ = None
+        self._seen = look(hypothesis, trained.theta, data, limit)
+        self.stream_ = begun(trained, data.samples.n_samples, y, sample_weight)
         self.__dict__.pop("_samples", None)
+        if data.samples.in_memory:
+            self._samples = (X, y, costs, sample_weight)
 
 
 def _warn_of_no_cost() -> None:
@@ -354,7 +336,7 @@ def follow(
     if loss is None or stream is None:
         raise AssertionError("no loss or no stream although no problem was found")
     block, signals = _chunk(model, X, y, costs, sample_weight)
-    objective = Objective(loss, model.hypothesis_, [block])
+    objective = Objective(loss, model.hypothesis_, Samples.of(block))
     trainer.refuse(objective)
     if not len(block.weights):
         return Trained(model.theta_, model.result_, stream), seen

@@ -16,7 +16,7 @@ from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.parameters import NOT_NEGATIVE, POSITIVE, Constraints, Either, Number
 from feaslearn.results import Status
 from feaslearn.trainers.annealed_objective import AnnealedObjective
-from feaslearn.trainers.contest import some_samples
+from feaslearn.trainers.contest import subsample
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
 from feaslearn.trainers.refit import polish
 from feaslearn.trainers.ridge import Ridge
@@ -171,7 +171,7 @@ class Annealing(IterativeTrainer):
 
     def _problem(self, objective: Objective) -> AnnealedObjective:
         """Return the smooth objective of a walk."""
-        policy = linear_policy_of(some_samples(objective, np.random.default_rng(0)))
+        policy = linear_policy_of(subsample(objective, np.random.default_rng(0)))
         return AnnealedObjective(objective, policy, self.chosen)
 
     def step(self, objective: Objective, iterate: Iterate) -> AnnealedIterate:
@@ -224,7 +224,7 @@ class Annealing(IterativeTrainer):
         """Choose the ridge, walk from every start, and end on all samples."""
         objective = objective.limited(self.max_seconds)
         clock = objective.run.clock
-        some = some_samples(objective, random)
+        some = subsample(objective, random)
         if some.n_samples == objective.n_samples:
             objective = some
         run = copy(self)
@@ -317,8 +317,8 @@ def revive(problem: AnnealedObjective, theta: Array, dead: NDArray[np.bool_]) ->
     """
     objective = problem.objective
     hypothesis, n, k = objective.maps(), objective.n_decisions, objective.n_features
-    some = some_samples(objective, np.random.default_rng(0))
-    features, costs, decisions, weights = some.whole()
+    some = subsample(objective, np.random.default_rng(0))
+    features, costs, decisions, weights = some.load()
     maps = hypothesis.maps(theta, n, k)
     offset = "b" in hypothesis.layout(n, k).shapes
     # The policy, or what stands for it: all columns of the centre are the same.

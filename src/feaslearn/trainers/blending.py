@@ -93,7 +93,7 @@ class Blending(Trainer):
         blend = objective.hypothesis
         if not isinstance(blend, Blend):
             raise TypeError("refused by mismatches")
-        whole = objective.whole()
+        whole = objective.load()
         members = [
             replace(objective.within(f"member {t}"), hypothesis=member)
             for t, member in enumerate(blend.members())

@@ -5,13 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Block, BlockList, BlockSource, TableBlocks, blocks_of
-from feaslearn.data.block_source import rows_taken
 from feaslearn.hypotheses import Facets, Minkowski
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -56,7 +53,7 @@ class Contest:
         fit: Callable[[Objective], Trained],
     ) -> None:
         self._objective, self._fit = objective, fit
-        self._whole = whole = objective.whole()
+        self._whole = whole = objective.load()
         self._fold = folds_of([whole], FOLDS, random)
         #: Fewer where there are few different samples.
         self.n_folds = len(np.unique(self._fold))
@@ -132,21 +129,9 @@ def _blends(hypothesis: Hypothesis) -> bool:
 # A part of the samples, where that is enough to choose by.
 
 
-def some_samples(objective: Objective, random: np.random.Generator) -> Objective:
+def subsample(objective: Objective, random: np.random.Generator) -> Objective:
     """Return the objective itself, or with so many samples that a part will do, that part.
 
     Of samples that are not in memory the part is, and few of them are taken whole.
     """
-    if isinstance(objective.samples, BlockSource):
-        rows = objective.samples.sample(MOST_SAMPLES, random)
-    elif objective.n_samples <= MOST_SAMPLES:
-        return objective
-    else:
-        drawn = np.sort(random.choice(objective.n_samples, MOST_SAMPLES, replace=False))
-        if isinstance(objective.samples, TableBlocks):
-            rows = objective.samples.rows(drawn)
-        else:
-            parts = list(BlockList(objective.samples).map(partial(rows_taken, drawn)))
-            rows = Block(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-    rows = rows._replace(weights=rows.weights / rows.weights.sum())
-    return replace(objective, samples=list(blocks_of(rows)))
+    return replace(objective, samples=objective.samples.subsample(MOST_SAMPLES, random))

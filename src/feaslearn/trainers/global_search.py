@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Block
 from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.map_hypothesis import Maps
@@ -244,8 +243,7 @@ class BilinearProgram:
 
     def __init__(self, objective: Objective, solver: BilinearSolver, radius: float) -> None:
         hypothesis = objective.maps()
-        parts = zip(*objective.samples, strict=True)
-        self._whole = whole = Block(*(np.concatenate(part) for part in parts))
+        self._whole = whole = objective.load()
         self._solver, self._hypothesis, self._loss = solver, hypothesis, objective.loss
         n, k = whole.decisions.shape[1], whole.features.shape[1]
         primitive = hypothesis.latent(n)

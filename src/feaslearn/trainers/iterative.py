@@ -19,7 +19,7 @@ from feaslearn.parameters import FUNCTION, Constraints, Either, Integer, Number
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
-from feaslearn.trainers.contest import some_samples
+from feaslearn.trainers.contest import subsample
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.running import ENDS_ALL
 from feaslearn.trainers.standardize import Standardization
@@ -104,7 +104,7 @@ class IterativeTrainer(Trainer):
         """Return the parameters of one start, for standardised features."""
         strategy = self._strategy()
         # Of many, a part of the samples, the same for all starts, says where to begin.
-        objective = some_samples(objective, np.random.default_rng(0))
+        objective = subsample(objective, np.random.default_rng(0))
         if strategy.standardized:
             return strategy.parameters(into.apply(objective), random, index)
         return into.convert(objective, strategy.parameters(objective, random, index))

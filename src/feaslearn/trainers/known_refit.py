@@ -63,7 +63,7 @@ def refit_within(
     squared = isinstance(loss, Predictability) and loss.norm_code() == Predictability().norm_code()
     if not squared or not isinstance(known, Constrained) or not _is_served(known.hypothesis):
         return theta
-    whole, run = objective.whole(), objective.run
+    whole, run = objective.load(), objective.run
     problem = _Refit(known.hypothesis, known, *place_and_unit(whole))
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)

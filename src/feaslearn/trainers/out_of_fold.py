@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.losses import Objective
 from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers.standardize import moments
@@ -99,11 +99,11 @@ def out_of_fold(
     ndarray of shape (N, n)
         Decisions.
     """
-    whole = objective.whole()
+    whole = objective.load()
     guesses = np.empty(whole.decisions.shape)
     for left_out in range(int(fold.max()) + 1):
         outside = fold == left_out
-        inner = replace(objective, samples=list(blocks_of(whole.rows(~outside))))
+        inner = replace(objective, samples=Samples.of(whole.rows(~outside)))
         inner = inner.within(f"fold {left_out}")
         outer = whole.rows(outside)
         guesses[outside] = objective.hypothesis.predict(fit(inner), outer.features, outer.costs)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Predictability
@@ -19,7 +19,7 @@ from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets import Simplex
 from feaslearn.tolerances import SAME_TOL, SQUARE_ROUNDING
 from feaslearn.trainers.annealed_objective import AnnealedObjective
-from feaslearn.trainers.contest import some_samples
+from feaslearn.trainers.contest import subsample
 from feaslearn.trainers.out_of_fold import folds_of
 from feaslearn.trainers.refit import polish
 from feaslearn.trainers.returned_decisions import returned_loss
@@ -137,7 +137,7 @@ def choose_ridge(
 
 def _folds(objective: Objective, start: Start, random: np.random.Generator) -> list[_Fold] | None:
     """Split the samples, and begin the path of each fold."""
-    rows = objective.whole()
+    rows = objective.load()
     if len(rows.weights) < 2 * FOLDS:
         return None
     fold = folds_of([rows], FOLDS, random)
@@ -155,11 +155,9 @@ def _folds(objective: Objective, start: Start, random: np.random.Generator) -> l
     return found
 
 
-def _rows(rows: Block, chosen: NDArray[np.bool_]) -> list[Block]:
+def _rows(rows: Block, chosen: NDArray[np.bool_]) -> Samples:
     """Return some of the rows, with weights that add up to one."""
-    part = Block(*(np.ascontiguousarray(array[chosen]) for array in rows))
-    total = float(part.weights.sum()) or 1.0
-    return list(blocks_of(part._replace(weights=part.weights / total)))
+    return Samples.of(rows.rows(chosen).normalized())
 
 
 class _NextFit:
@@ -219,7 +217,7 @@ def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
     """
     if not open_size(objective.hypothesis):
         return objective
-    some = some_samples(objective, random)
+    some = subsample(objective, random)
     standard = Standardization.of(some).apply(some)
     seed = int(random.integers(2**63))
     losses: list[Array] = []

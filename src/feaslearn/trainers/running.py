@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from feaslearn.data import BlockSource
 from feaslearn.exceptions import CheckpointError, FeaslearnError, TimeLimitError
 from feaslearn.losses import Objective
 from feaslearn.parameters import Either, Number
@@ -141,24 +140,6 @@ def train_once(
     return Trained(found["theta"], TrainingResult(**found["result"]))
 
 
-def survey_chunks(objective: Objective) -> None:
-    """Let a source of chunks be gone through, unless that was done before."""
-    if isinstance(objective.samples, BlockSource):
-        objective.samples.survey(objective.run.check_time)
-
-
-def _identity(objective: Objective) -> object:
-    """Return what tells the data of an objective from others.
-
-    Of data in chunks, that is the number of rows, their ranges and some thousand of them.
-    """
-    if not isinstance(objective.samples, BlockSource):
-        return list(objective.samples)
-    survey_chunks(objective)
-    seen = objective.samples.survey()
-    return [objective.samples.chunks.names, seen.n_rows, seen.signals, seen.decisions, seen.rows]
-
-
 def _parts(
     trainer: Trainer, objective: Objective, random: np.random.Generator | None
 ) -> dict[str, str]:
@@ -166,7 +147,7 @@ def _parts(
     source = None if random is None else random.bit_generator
     drawn = None if source is None else [source.state, repr(source.seed_seq)]
     return {
-        "data": fingerprint(_identity(objective)),
+        "data": fingerprint(objective.samples.identity(objective.run.check_time)),
         "hypothesis": fingerprint(objective.hypothesis),
         "loss": fingerprint(objective.loss),
         "trainer": fingerprint(trainer, leave_out=OF_NO_CONSEQUENCE),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Block, BlockSource
+from feaslearn.data import Block
 from feaslearn.formulations import SmoothedPredictability, SmoothedSolution, SmoothedSuboptimality
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Predictability, Suboptimality
@@ -83,9 +84,8 @@ class SmoothedObjective:
             loss = Suboptimality(normalize_cost=normalize_cost)
         self._objective = objective.changed(partial(_in_unit_costs, loss))
         self._scales, self._weight = _scales(self._objective)
-        self._memories: list[SmoothedMemory] = []
-        if not isinstance(objective.samples, BlockSource):
-            self._memories = [self._new_memory(len(block.weights)) for block in objective.samples]
+        #: Where the searches of a block ended, by its first row; only of samples in memory.
+        self._memories: dict[int, SmoothedMemory] = {}
         self._programs: dict[int, SmoothedPredictability | SmoothedSuboptimality] = {}
 
     @property
@@ -104,21 +104,14 @@ class SmoothedObjective:
         objective = self._objective
         hypothesis = objective.maps()
         maps = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
-        blocks = objective.samples
+        parts: Iterable[_Part] = (
+            self._by_program(maps, block, epsilon) for block in objective.samples
+        )
         if self.compiled:
             objective.run.check_time()
-        if not self.compiled:
-            parts = [self._by_program(maps, block, epsilon) for block in blocks]
-        elif isinstance(blocks, BlockSource):
-            # What is not in memory has none of where searches ended either.
-            parts = objective.each_block(
-                lambda block: self._by_kernel(maps, block, self._forgotten(block), epsilon)
-            )
-        else:
-            objective.run.check_time()
-            parts = objective.each(
-                lambda i: self._by_kernel(maps, blocks[i], self._memories[i], epsilon),
-                range(len(blocks)),
+            parts = objective.samples.map_rows(
+                lambda block, rows: self._by_kernel(maps, block, self._memory(rows), epsilon),
+                objective.n_jobs,
             )
         total, gradient, slacks = 0.0, no_gradient(maps), np.zeros(2)
         for part in parts:
@@ -138,23 +131,27 @@ class SmoothedObjective:
         moved = abs(after.slack_primal - before.slack_primal) / primal
         return moved + abs(after.slack_dual - before.slack_dual) / dual
 
-    def _new_memory(self, count: int) -> SmoothedMemory:
-        """Return where the searches of a block begin; for large data, only the multipliers."""
-        n, p = self._objective.n_decisions, self._primitive.dimension
-        kept = count if self._objective.n_samples * (n + 2) * p <= MOST_REMEMBERED else 0
-        return self._memory(count, kept)
+    def _memory(self, rows: NDArray[np.intp]) -> SmoothedMemory:
+        """Return where the searches of a block begin; for large data, only the multipliers.
 
-    def _forgotten(self, block: Block) -> SmoothedMemory:
-        return self._memory(len(block.weights), 0)
-
-    def _memory(self, count: int, kept: int) -> SmoothedMemory:
+        What is not in memory has none of where searches ended either.
+        """
+        first, count = int(rows[0]) if len(rows) else 0, len(rows)
+        if first in self._memories:
+            return self._memories[first]
         n, p = self._objective.n_decisions, self._primitive.dimension
-        return SmoothedMemory(
+        resident = self._objective.samples.in_memory
+        remembers = resident and self._objective.n_samples * (n + 2) * p <= MOST_REMEMBERED
+        kept = count if remembers else 0
+        memory = SmoothedMemory(
             np.zeros(count),
             np.zeros((kept, n + 2, p)),
             np.zeros((kept, n + 2)),
             np.zeros(kept, dtype=np.int64),
         )
+        if resident:
+            self._memories[first] = memory
+        return memory
 
     def _by_kernel(self, maps: Maps, block: Block, memory: SmoothedMemory, epsilon: float) -> _Part:
         """Solve each row by a kernel; leave to CVXPY what that does not solve."""

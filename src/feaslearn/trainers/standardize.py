@@ -90,9 +90,10 @@ class Standardization:
 
     def apply(self, objective: Objective) -> Objective:
         """Return the same objective in standardised features."""
-        return objective.changed(self._rows)
+        return objective.changed(self.rows)
 
-    def _rows(self, block: Block) -> Block:
+    def rows(self, block: Block) -> Block:
+        """Return some samples with standardised features."""
         features = np.ascontiguousarray(block.features - self.mean)
         features /= self.scale
         return block._replace(features=features)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.runs import Clock
@@ -27,7 +27,7 @@ def samples(seed: int, n: int = 4, noise: float = 0.3, n_rows: int = 60) -> Bloc
 
 
 def train(whole: Block, model: fl.Minkowski, **parameters: object) -> object:
-    objective = Objective(fl.Predictability(), model, list(blocks_of(whole, size=25)))
+    objective = Objective(fl.Predictability(), model, Samples.of(whole, 25))
     return Convex(**parameters).train(objective, np.random.default_rng(0))
 
 
@@ -133,7 +133,7 @@ def test_wrong_options_and_losses_are_refused() -> None:
         fl.GrownMinkowski("balls", max_terms=0, scale="affine").check(3)
     for part in ("family='balls'", "max_terms", "scale='affine'"):
         assert part in str(caught.value)
-    objective = Objective(fl.Suboptimality(), fl.GrownMinkowski(), [samples(0)])
+    objective = Objective(fl.Suboptimality(), fl.GrownMinkowski(), Samples.of(samples(0)))
     with pytest.raises(UnsupportedError, match="squared predictability"):
         Convex().train(objective, np.random.default_rng(0))
 

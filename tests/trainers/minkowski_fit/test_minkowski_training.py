@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import feaslearn as fl
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Convex, Trained
 from feaslearn.trainers.minkowski_fit import MinkowskiFit, Strengths
@@ -59,7 +59,7 @@ def samples(
 
 
 def problem(whole: Block, model: object, loss: Loss | None = None) -> Objective:
-    return Objective(loss or fl.Predictability(), model, list(blocks_of(whole, size=11)))
+    return Objective(loss or fl.Predictability(), model, Samples.of(whole, 11))
 
 
 def train(objective: Objective, **parameters: object) -> Trained:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers import Annealing, Convex
@@ -22,24 +22,25 @@ def fitted(
     return model.fit(data.signals, data.decisions)
 
 
-def rows(seed: int, count: int = 80) -> list[Block]:
+def rows(seed: int, count: int = 80) -> Block:
     """Return samples of power5; two orders of price occur there, so two vertices are visited."""
     data = fl.datasets.make_power5(count, random_state=seed)
     features = np.column_stack([np.ones(count), data.signals[:, 3:]])
-    return [Block(features, data.cost_matrix, data.decisions, np.full(count, 1.0 / count))]
+    return Block(features, data.cost_matrix, data.decisions, np.full(count, 1.0 / count))
 
 
 def started(p: int, given: bool) -> tuple[np.ndarray, np.ndarray, Block]:
     """Return what a first start predicts, what its sum predicts, and the samples."""
-    blocks = rows(0)
+    block = rows(0)
+    samples = Samples.of(block)
     random = np.random.default_rng(7)
-    theta = Convex().train(Objective(fl.Predictability(), SUM, blocks), random).theta
+    theta = Convex().train(Objective(fl.Predictability(), SUM, samples), random).theta
     start = MinkowskiStart(SUM, theta if given else None)
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(p)), blocks)
+    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(p)), samples)
     found = start.parameters(objective, np.random.default_rng(7), 0)
-    known = blocks[0].features, blocks[0].costs
+    known = block.features, block.costs
     predicted = objective.hypothesis.predict(found, *known)
-    return predicted, SUM.predict(theta, *known), blocks[0]
+    return predicted, SUM.predict(theta, *known), block
 
 
 @pytest.mark.parametrize("p", [2, 5])

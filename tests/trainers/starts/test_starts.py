@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.losses import Objective
 from feaslearn.trainers.standardize import least_squares
 from feaslearn.trainers.starts import DataStart, KMeansStart, LinearStart, RandomStart, Start
@@ -17,7 +17,7 @@ def objective(hypothesis: object, unit: float = 1.0) -> Objective:
     features = np.column_stack([np.ones(30), random.normal(size=(30, 2))])
     decisions = unit * random.normal(size=(30, 3))
     block = Block(features, random.normal(size=(30, 3)), decisions, np.full(30, 1 / 30))
-    return Objective(fl.Predictability(), hypothesis, [block])
+    return Objective(fl.Predictability(), hypothesis, Samples.of(block))
 
 
 HYPOTHESES = [
@@ -53,7 +53,7 @@ def test_there_is_something_to_move(hypothesis: object, start: Start) -> None:
     problem = objective(hypothesis)
     for seed in range(4):
         theta = start.parameters(problem, np.random.default_rng(seed), 1)
-        lower, upper = hypothesis.image(theta, problem.samples[0].features[0], 3).bounding_box()
+        lower, upper = hypothesis.image(theta, problem.samples.head().features[0], 3).bounding_box()
         assert (upper - lower).max() > 1e-3
 
 
@@ -110,7 +110,7 @@ def test_groups_of_decisions_are_found() -> None:
     centers = np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]])
     decisions = centers[np.arange(60) % 3] + 0.01 * random.normal(size=(60, 2))
     block = Block(np.ones((60, 1)), random.normal(size=(60, 2)), decisions, np.full(60, 1 / 60))
-    problem = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), [block])
+    problem = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), Samples.of(block))
     found = [
         KMeansStart(noise=0.0).parameters(problem, np.random.default_rng(seed), seed)
         for seed in range(8)
@@ -133,10 +133,10 @@ def test_unobserved_decisions_do_not_matter(start: Start) -> None:
 @EACH_START
 def test_decisions_that_never_change(start: Start) -> None:
     problem = objective(fl.Affine(fl.Simplex(3)))
-    problem.samples[0].decisions[:] = [1.0, 2.0, 3.0]
+    problem.samples.head().decisions[:] = [1.0, 2.0, 3.0]
     theta = start.parameters(problem, np.random.default_rng(0), 0)
-    predicted = problem.hypothesis.predict(theta, *problem.samples[0][:2])
-    np.testing.assert_allclose(predicted, problem.samples[0].decisions, atol=1e-9)
+    predicted = problem.hypothesis.predict(theta, *problem.samples.head()[:2])
+    np.testing.assert_allclose(predicted, problem.samples.head().decisions, atol=1e-9)
 
 
 def test_a_start_that_was_given_survives_standardised_features() -> None:
@@ -144,7 +144,7 @@ def test_a_start_that_was_given_survives_standardised_features() -> None:
 
     for hypothesis in HYPOTHESES:
         problem = objective(hypothesis)
-        problem.samples[0].features[:, 1] = 3.0 + 5.0 * problem.samples[0].features[:, 1]
+        problem.samples.head().features[:, 1] = 3.0 + 5.0 * problem.samples.head().features[:, 1]
         scaled = Standardization.of(problem)
         theta = LinearStart().parameters(problem, np.random.default_rng(0), 1)
         there = scaled.convert(problem, theta)

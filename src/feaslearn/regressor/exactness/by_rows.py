@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from feaslearn.data import Samples
 from feaslearn.exceptions import SolverError
 from feaslearn.hypotheses import GrownMinkowski, Minkowski, Term
 from feaslearn.losses import Objective, Predictability
@@ -70,7 +71,7 @@ def _listed(linear: Minkowski, question: Question) -> Minkowski | None:
 def _with(model: RegionRegressor, theta: np.ndarray, question: Question) -> RegionRegressor:
     """Return the model with parameters that keep every error within the tolerance."""
     model.theta_ = theta
-    objective = Objective(Predictability(), model.hypothesis_, [question.rows])
+    objective = Objective(Predictability(), model.hypothesis_, Samples.of(question.rows))
     model.result_ = replace(
         model.result_,
         objective=objective.value(theta),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.costs import CostSpecification
-from feaslearn.data import Block, Decisions
+from feaslearn.data import Block, Decisions, Samples
 from feaslearn.exceptions import MissingExtraError
 from feaslearn.hypotheses import Facets, Minkowski
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -126,7 +126,7 @@ def decide_by_search(question: Question) -> Verdict:
             f"sample {i} the decision of sample {j} is cheaper"
         )
         return question.answer(False, reason, contradiction=pair, irreducible=True)
-    objective = Objective(Predictability(), question.hypothesis, [question.rows])
+    objective = Objective(Predictability(), question.hypothesis, Samples.of(question.rows))
     model = question.fitted(_limited(choose_trainer("auto", objective), question.left))
     if question.errors(model).max() <= question.tolerance:
         return question.answer(True, yes(question), model=model)

@@ -16,13 +16,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.formulations.minkowski import ScaledFaces
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Predictability
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.tolerances import GAIN_TOL, TIGHT_TOL
-from feaslearn.trainers.minkowski_fit.samples import Samples
+from feaslearn.trainers.minkowski_fit.passes import Passes
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -55,11 +55,11 @@ class LinearSystem:
     def __init__(self, hypothesis: Minkowski, rows: Block, unit: float, tolerance: float) -> None:
         self.hypothesis, self.rows = hypothesis, rows
         self.unit, self.tolerance = unit, tolerance
-        self._samples = Samples(hypothesis, [rows])
-        self._read = self._samples.program_rows()
+        self._passes = Passes(hypothesis, Samples.of(rows))
+        self._read = self._passes.program_rows()
         self._x = self._read.decisions / unit
-        self._terms = hypothesis.terms_of(self._samples.n)
-        self._tied = self._samples.minimizers.at(rows.costs).tied
+        self._terms = hypothesis.terms_of(self._passes.n)
+        self._tied = self._passes.minimizers.at(rows.costs).tied
         curved = [
             any(cone.kind not in ("nonnegative", "zero") for cone in form.cones)
             for form in (term.primitive.conic_form() for term in self._terms)
@@ -70,20 +70,20 @@ class LinearSystem:
     @property
     def n_parameters(self) -> int:
         """Number of parameters."""
-        scales, offsets = self._samples.shape, self._read.phi.shape[1] * self._samples.n
+        scales, offsets = self._passes.shape, self._read.phi.shape[1] * self._passes.n
         return int(scales[0] * scales[1] + offsets)
 
     def theta(self, found: Elastic) -> Array:
         """Return the parameters of the hypothesis."""
-        return self._samples.theta(self.unit * found.a, self.unit * found.b)
+        return self._passes.theta(self.unit * found.a, self.unit * found.b)
 
     def solve(self, chosen: Places) -> Elastic:
         """Return coefficients that miss the chosen samples by least in all."""
-        groups, functions = self._samples.shape
+        groups, functions = self._passes.shape
         parts = self._parts(chosen)
         x = self._x[chosen].ravel()
         seen = ~np.isnan(x)
-        errors = sp.csr_array(np.repeat(np.eye(len(chosen)), self._samples.n, axis=0))[seen]
+        errors = sp.csr_array(np.repeat(np.eye(len(chosen)), self._passes.n, axis=0))[seen]
         model, x = sp.hstack(parts.columns, format="csr")[seen], x[seen]
         width = model.shape[1] + len(chosen)
         upper, equal = self._set_rows(parts, width)
@@ -104,16 +104,16 @@ class LinearSystem:
         size = groups * functions
         return Elastic(
             answer.point[:size].reshape(groups, functions),
-            answer.point[size : size + parts.columns[1].shape[1]].reshape(-1, self._samples.n),
+            answer.point[size : size + parts.columns[1].shape[1]].reshape(-1, self._passes.n),
             answer.point[model.shape[1] :],
             np.asarray(errors.T @ forces > GAIN_TOL),
         )
 
     def _parts(self, chosen: Places) -> _Parts:
         """Return what multiplies scales, offsets and points of faces in the decisions."""
-        n, costs, tied = self._samples.n, self.rows.costs[chosen], self._tied[chosen]
+        n, costs, tied = self._passes.n, self.rows.costs[chosen], self._tied[chosen]
         faces = ScaledFaces(self._terms, costs, tied, whole=False)
-        points = self._samples.minimizers.at(costs).points
+        points = self._passes.minimizers.at(costs).points
         points = self._shared(np.where(tied[:, :, None], faces.anchors, points))
         psi, phi = self._read.psi[chosen], self._read.phi[chosen]
         by_scale = np.einsum("im,igj->ijgm", psi, points).reshape(len(chosen) * n, -1)
@@ -122,16 +122,16 @@ class LinearSystem:
 
     def _shared(self, points: Array) -> Array:
         """Return the points that each scale multiplies: with one scale for all, their sum."""
-        if self._samples.shape[0] == 1 < points.shape[1]:
+        if self._passes.shape[0] == 1 < points.shape[1]:
             return np.asarray(points.sum(axis=1, keepdims=True))
         return points
 
     def _set_rows(self, parts: _Parts, width: int) -> tuple[Any, Any]:
         """Return rows ``<= 0`` and ``= 0``: scales that are not negative, points of faces."""
-        groups, functions = self._samples.shape
+        groups, functions = self._passes.shape
         faces, psi = parts.faces, parts.psi
         scales: Any = sp.eye_array(groups * functions)
-        if not self._samples.basis.nonnegative:
+        if not self._passes.basis.nonnegative:
             scales = sp.kron(sp.eye_array(groups), np.unique(psi, axis=0))
         upper, equal = [_padded(-scales, 0, width)], [sp.csr_array((0, width))]
         if faces.size:
@@ -149,12 +149,12 @@ class LinearSystem:
 
     def missed(self, found: Elastic) -> Array:
         """Return by how much each of all samples is missed, in units."""
-        samples, read = self._samples, self._read
+        passes, read = self._passes, self._read
         scales = read.psi @ found.a.T
         offset = read.phi @ found.b
         predicted = np.empty_like(self._x)
-        for part in samples.minimizers.chunks(len(self._x)):
-            points = self._shared(samples.minimizers.at(self.rows.costs[part]).points)
+        for part in passes.minimizers.chunks(len(self._x)):
+            points = self._shared(passes.minimizers.at(self.rows.costs[part]).points)
             predicted[part] = offset[part] + np.einsum("ig,igj->ij", scales[part], points)
         distance = np.nan_to_num(np.abs(predicted - self._x)).max(axis=1)
         tied = np.flatnonzero(self._tied.any(axis=1))

@@ -244,7 +244,7 @@ def ask(
     check_value("tolerance", tolerance, POSITIVE, problems)
     check_value("max_seconds", max_seconds, MAX_SECONDS, problems)
     problems.raise_if_any(DataError, "consistency")
-    rows = check_fit(model, X, y, None, None).minimized(model.sense == "max").whole()
+    rows = check_fit(model, X, y, None, None).samples.load()
     seen = ~np.isnan(np.asarray(y, dtype=float).reshape(len(np.asarray(y)), -1)).all(axis=1)
     ranges = np.nanmax(rows.decisions, axis=0) - np.nanmin(rows.decisions, axis=0)
     unit = float(ranges.max()) or float(np.nanmax(np.abs(rows.decisions))) or 1.0

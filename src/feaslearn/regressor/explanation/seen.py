@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from feaslearn.data import Block
-from feaslearn.data.block_source import Survey
-from feaslearn.data.checks import column_ends
 from feaslearn.hypotheses import Blend, Facets, MapHypothesis, Minkowski
 from feaslearn.hypotheses.constrained import Constrained, constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -77,44 +75,35 @@ def look(
     hypothesis: Hypothesis,
     theta: Array,
     data: FitData,
-    maximises: bool,
     max_seconds: float | None = None,
 ) -> Seen:
     """Return what is to be remembered of a fit; one with a time limit looks at fewer samples."""
-    rows = data.minimized(maximises)
-    count, n = rows.n_rows, rows.n_decisions
+    samples, n = data.samples, data.n_decisions
     most = _most(hypothesis, n) if data.known is None else min(BY_KNOWN, _most(hypothesis, n))
     region = hypothesis if data.known is None else constrained(hypothesis, data.known.shape)
     some, shown = None, None
     if max_seconds is not None and np.isfinite(max_seconds):
-        began, some = time.monotonic(), rows.every(-(-count // FEWEST))
+        began, some = time.monotonic(), samples.spread(FEWEST)
         shown = exposure(region, theta, some.features, some.costs)
         each = (time.monotonic() - began) / len(some.weights)
         most = min(most, max(FEWEST, int((GRACE + SHARE * float(max_seconds)) / each)))
     if some is None or shown is None or most > FEWEST:
-        some = rows.every(-(-count // most))
+        some = samples.spread(most)
         shown = exposure(region, theta, some.features, some.costs)
     if data.known is not None:
         shape = data.known.shape
         some = some._replace(features=shape.split(some.features)[0])
+    ends = samples.summary()
     return Seen(
-        count,
+        samples.n_samples,
         len(some.weights),
-        data.signals,
-        column_ends(rows.table.decisions),
+        ends.signals if data.signals is None else data.signals,
+        ends.decisions,
         _spread_out(some.costs),
         shown.upper.mean(axis=0),
         shown.lower.mean(axis=0),
         _parts(hypothesis, theta, some),
     )
-
-
-def look_at_part(
-    hypothesis: Hypothesis, theta: Array, data: FitData, survey: Survey, maximises: bool
-) -> Seen:
-    """Return what is to be remembered of a fit to chunks, of which ``data`` hold some rows."""
-    seen = look(hypothesis, theta, data, maximises)
-    return replace(seen, n_samples=survey.n_samples, decisions=survey.decisions)
 
 
 def look_on(seen: Seen, hypothesis: Hypothesis, theta: Array, rows: Block, signals: Array) -> Seen:

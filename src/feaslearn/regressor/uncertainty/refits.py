@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning, Problems
 from feaslearn.hypotheses import GrownMinkowski, Minkowski
 from feaslearn.losses import Loss, Predictability
@@ -75,7 +75,7 @@ def resample(
         given = np.ones(count) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         jobs = (delayed(_refit)(blank, X, y, costs, given, seed) for seed in seeds)
     else:
-        jobs = (delayed(_reweighted)(short, data.rows.n_rows, seed) for seed in seeds)
+        jobs = (delayed(_reweighted)(short, data.samples.n_samples, seed) for seed in seeds)
     work = Parallel(effective_n_jobs(n_jobs), prefer="threads", return_as="generator")
     refits: list[RegionRegressor] = []
     failures: list[str] = []
@@ -203,10 +203,10 @@ class MomentRefits:
         some = Block(*(table[chosen] for table in self._rows))
         weights = some.weights * drawn[chosen]
         some = some._replace(weights=weights / weights.sum())
-        fit = MinkowskiFit(self._hypothesis, list(blocks_of(some)), 1, np.random.default_rng(0))
+        fit = MinkowskiFit(self._hypothesis, Samples.of(some), 1, np.random.default_rng(0))
         answer = fit.problem.solve(fit.moments.reduced(), self._strengths)
         model = copy(self._model)
-        model.theta_ = fit.samples.theta(answer.a, answer.b)
+        model.theta_ = fit.passes.theta(answer.a, answer.b)
         loss = max(0.0, fit.moments.value(answer.a, answer.b))
         model.result_ = replace(self._model.result_, objective=loss, returned_loss=loss)
         return model
@@ -218,7 +218,7 @@ def moment_refits(model: RegionRegressor, data: FitData) -> MomentRefits | None:
     It is there for squared predictability, with minimisers that are unique on all rows and
     features that are not learned.
     """
-    hypothesis = as_minkowski(model.hypothesis_, data.rows.n_decisions)
+    hypothesis = as_minkowski(model.hypothesis_, data.n_decisions)
     trainer = model.trainer
     plain = trainer == "auto" or (isinstance(trainer, Convex) and not trainer.robust)
     if (
@@ -231,10 +231,9 @@ def moment_refits(model: RegionRegressor, data: FitData) -> MomentRefits | None:
         or data.cost is None
     ):
         return None
-    samples = data.minimized(model.sense == "max")
-    if MinkowskiFit(hypothesis, samples, 1, np.random.default_rng(0)).n_tied:
+    if MinkowskiFit(hypothesis, data.samples, 1, np.random.default_rng(0)).n_tied:
         return None
-    return MomentRefits(model, hypothesis, samples.whole())
+    return MomentRefits(model, hypothesis, data.samples.load())
 
 
 def _is_squared(loss: Loss) -> bool:

@@ -199,7 +199,7 @@ def contradicting_pair(rows: Block, tolerance: float) -> tuple[int, int] | None:
 
 def _rows_of(objective: Objective) -> tuple[Block, KnownLimits | None]:
     """Return all samples of an objective, and what is known of them."""
-    whole = objective.whole()
+    whole = objective.load()
     if objective.known is None:
         return whole, None
     features, known = objective.known.split(whole.features)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Block, BlockSource
+from feaslearn.data import Samples
 from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.runs.progress import ProgressBar
@@ -28,7 +27,7 @@ STARTS = 30
 
 def grow(
     model: GrownMinkowski,
-    blocks: Sequence[Block] | BlockSource,
+    samples: Samples,
     strengths: tuple[float | str, float | str],
     n_folds: int,
     random: np.random.Generator,
@@ -40,7 +39,7 @@ def grow(
 
     def fitted_to(chosen: list[Array]) -> MinkowskiFit:
         terms = model.listed([model.term(shape) for shape in chosen])
-        return MinkowskiFit(terms, blocks, n_folds, np.random.default_rng(seed))
+        return MinkowskiFit(terms, samples, n_folds, np.random.default_rng(seed))
 
     with ProgressBar("Column generation", int(model.max_terms)) as bar:
         while True:
@@ -83,11 +82,11 @@ def grow(
 
 def _best(model: GrownMinkowski, fit: MinkowskiFit, fitted: Fitted, clock: Clock) -> Priced:
     """Return the term of the highest rate, given the errors of a fit."""
-    samples = fit.samples
+    passes = fit.passes
     errors, costs = [], []
-    for block in samples.each(_whole):
-        psi = samples.of.psi(block.features)
-        guess = samples.hypothesis.predict(fitted.theta, block.features, block.costs)
+    for block in passes.samples:
+        psi = passes.of.psi(block.features)
+        guess = passes.hypothesis.predict(fitted.theta, block.features, block.costs)
         weighted = block.weights[:, None] * np.nan_to_num(block.decisions - guess)
         errors.append(psi.T[:, :, None] * weighted)
         costs.append(block.costs)
@@ -95,16 +94,12 @@ def _best(model: GrownMinkowski, fit: MinkowskiFit, fitted: Fitted, clock: Clock
     return search(np.concatenate(errors, axis=1), np.concatenate(costs), clock)
 
 
-def _whole(block: Block, _: NDArray[np.intp]) -> Block:
-    return block
-
-
 def _theta(model: GrownMinkowski, fit: MinkowskiFit, theta: Array, shapes: list[Array]) -> Array:
     """Return the parameters of the grown sum; terms that are not used are zero."""
-    samples = fit.samples
-    layout = model.layout(samples.n, samples.k)
+    passes = fit.passes
+    layout = model.layout(passes.n, passes.k)
     blocks = {name: np.zeros(shape) for name, shape in layout.shapes.items()}
-    known = samples.hypothesis.layout(samples.n, samples.k).unpack(theta)
+    known = passes.hypothesis.layout(passes.n, passes.k).unpack(theta)
     for name, block in known.items():
         blocks[name][: len(block)] = block
     if shapes:

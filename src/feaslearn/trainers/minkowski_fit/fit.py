@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -11,17 +10,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Block, BlockSource
+from feaslearn.data import Block, Samples
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Clock, OutOfTime, Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.tolerances import ACCEPT_TOL, CONVERGED_TOL, SUM_ROUNDING, VISIBLE_TOL
 from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments, Piece
-from feaslearn.trainers.minkowski_fit.folds import Folds, Numbers
+from feaslearn.trainers.minkowski_fit.folds import Folds
 from feaslearn.trainers.minkowski_fit.moments import Moments
 from feaslearn.trainers.minkowski_fit.negative_scales import NegativeScales
+from feaslearn.trainers.minkowski_fit.passes import Passes, Sums
 from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Strengths
-from feaslearn.trainers.minkowski_fit.samples import Samples, Sums
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 
 Array = NDArray[np.float64]
@@ -54,7 +53,7 @@ class MinkowskiFit:
     ----------
     hypothesis : Minkowski
         The terms.
-    blocks : sequence of Block or BlockSource
+    samples : Samples
         The samples.
     n_folds : int
         Folds of the cross-validation.
@@ -69,20 +68,20 @@ class MinkowskiFit:
     def __init__(
         self,
         hypothesis: Minkowski,
-        blocks: Sequence[Block] | BlockSource,
+        samples: Samples,
         n_folds: int,
         random: np.random.Generator,
         n_jobs: int = 1,
         run: Run | None = None,
     ) -> None:
         self._run = Run() if run is None else run
-        self.samples = Samples(hypothesis, blocks, n_jobs, self._run)
-        _check_size(self.samples, n_folds)
-        self._folds = Folds.draw(self.samples.samples, n_folds, random, self._run.check_time)
+        self.passes = Passes(hypothesis, samples, n_jobs, self._run)
+        _check_size(self.passes, n_folds)
+        self._folds = Folds.draw(samples, n_folds, random, self._run.check_time)
 
     @cached_property
     def _sums(self) -> Sums:
-        return self.samples.settle(self.samples.sums(self._folds))
+        return self.passes.settle(self.passes.sums(self._folds))
 
     @cached_property
     def moments(self) -> Moments:
@@ -92,14 +91,14 @@ class MinkowskiFit:
     @cached_property
     def problem(self) -> Penalized:
         """The problem in the moments."""
-        of = self.samples.of
+        of = self.passes.of
         cone = ScaleCone(of.shape, self._lookout, self._run)
         return Penalized.over(cone, self.moments, of.basis, of.split)
 
     @cached_property
     def _lookout(self) -> NegativeScales | None:
-        nothing = self.samples.basis.nonnegative or not self.samples.shape[0]
-        return None if nothing else NegativeScales(self.samples, self._sums)
+        nothing = self.passes.basis.nonnegative or not self.passes.shape[0]
+        return None if nothing else NegativeScales(self.passes, self._sums)
 
     @property
     def n_tied(self) -> int:
@@ -137,7 +136,7 @@ class MinkowskiFit:
         if robust:
             strengths, answer, anomalous = self._reweighted(ridge, sparsity, strengths, answer)
             details["samples that count less than half"] = float(anomalous)
-        theta = self.samples.theta(answer.a, answer.b)
+        theta = self.passes.theta(answer.a, answer.b)
         loss = self._loss(answer) if answer is not plain else bound
         details |= {"KKT residual": answer.residual, **strengths._asdict(), **self.used(answer.a)}
         return Fitted(theta, loss, min(bound, loss), strengths, answer.rounds, details)
@@ -156,14 +155,14 @@ class MinkowskiFit:
 
     def used(self, a: Array) -> dict[str, float]:
         """Count the terms with a scale, and the scales that predictions clip."""
-        samples = self.samples
-        if not samples.minimizers.count:
+        passes = self.passes
+        if not passes.minimizers.count:
             return {}
-        psi = samples.of.split.psi
+        psi = passes.of.split.psi
         sizes = np.sqrt(np.maximum(np.einsum("tm,ml,tl->t", a, self.moments.gram[psi, psi], a), 0))
         visible = sizes > VISIBLE_TOL * np.sqrt(self.moments.xx)
-        if samples.of.shared:
-            visible = np.repeat(visible, samples.minimizers.count)
+        if passes.of.shared:
+            visible = np.repeat(visible, passes.minimizers.count)
         return {
             "terms": float(len(visible)),
             "terms with a scale": float(visible.sum()),
@@ -177,7 +176,7 @@ class MinkowskiFit:
         value = self.moments.value(answer.a, answer.b)
         if value > ACCEPT_TOL * self.moments.xx:
             return value
-        return self.samples.squared_errors(answer.a, answer.b)
+        return self.passes.squared_errors(answer.a, answer.b)
 
     def _reweighted(
         self, ridge: float | str, sparsity: float | str, strengths: Strengths, answer: Answer
@@ -189,7 +188,7 @@ class MinkowskiFit:
         weigh = self._weights(answer)
         with contextlib.suppress(OutOfTime):
             for again in (False, True):
-                folds, chosen = self.samples.sums(self._folds, weigh).folds, strengths
+                folds, chosen = self.passes.sums(self._folds, weigh).folds, strengths
                 if again:
                     chosen = self.problem.choose(folds, ridge, sparsity, self._clock)
                 for _ in range(MAX_REWEIGHTED):
@@ -198,13 +197,13 @@ class MinkowskiFit:
                     strengths, weigh = chosen, self._weights(answer)
                     if _close(last, answer):
                         break
-                    folds = self.samples.sums(self._folds, weigh).folds
+                    folds = self.passes.sums(self._folds, weigh).folds
         return strengths, answer, weigh.halved
 
     def _weights(self, answer: Answer) -> _Weights:
         """Return how samples are weighed by the errors of an answer."""
         weigh = _Weights(answer.a, answer.b, np.inf)
-        errors = np.concatenate(list(self.samples.each(_Lengths(self.samples.of, weigh))))
+        errors = np.concatenate(list(self.passes.each(_Lengths(self.passes.of, weigh))))
         usual = USUAL * float(np.median(errors))
         return replace(weigh, usual=usual, halved=int((errors > 2.0 * usual).sum()))
 
@@ -238,13 +237,13 @@ class _Lengths:
     of: BlockMoments
     weigh: _Weights
 
-    def __call__(self, block: Block, _: Numbers) -> Array:
+    def __call__(self, block: Block) -> Array:
         return np.concatenate([self.weigh.errors(piece) for piece in self.of.pieces(block)])
 
 
-def _check_size(samples: Samples, n_folds: int) -> None:
+def _check_size(passes: Passes, n_folds: int) -> None:
     """Refuse terms whose moments would not fit into memory."""
-    terms, (groups, functions) = samples.minimizers.count, samples.shape
+    terms, (groups, functions) = passes.minimizers.count, passes.shape
     check_memory(
         (n_folds + 4.0) * (groups * functions) ** 2,
         f"the moments of {terms} terms with {functions} coefficients each, in {n_folds} folds,",

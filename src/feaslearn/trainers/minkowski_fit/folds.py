@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import BLOCK_ROWS, Block, Blocks, BlockSource
+from feaslearn.data import BLOCK_ROWS, Block, Samples
 from feaslearn.trainers.out_of_fold import folds_of
 
 #: Of more samples than this, runs of rows are folds: to choose from each block takes longer.
@@ -37,7 +37,7 @@ class Folds(NamedTuple):
     @classmethod
     def draw(
         cls,
-        blocks: Blocks,
+        samples: Samples,
         n_folds: int,
         random: np.random.Generator,
         between: Callable[[], object] | None = None,
@@ -47,12 +47,12 @@ class Folds(NamedTuple):
         Few samples that are not in memory are read for that, and where nobody knows how many there
         are, all of them; ``between`` blocks of these something may be done.
         """
-        if n_folds > 1 and blocks.n_rows is None and isinstance(blocks, BlockSource):
-            blocks.survey(between)
-        total = blocks.n_rows
+        if n_folds > 1 and samples.n_rows is None:
+            samples.summary(between)
+        total = samples.n_rows
         if n_folds == 1 or total is None or total >= MOST_DRAWN:
             return cls(n_folds, None, FOLD_ROWS)
-        parts = list(blocks.map(_with_numbers))
+        parts = list(samples.map_rows(_with_numbers))
         drawn = np.zeros(total, dtype=np.intp)
         drawn[np.concatenate([rows for _, rows in parts])] = folds_of(
             [part for part, _ in parts], n_folds, random

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from feaslearn.data import Block
 from feaslearn.tolerances import INSIDE_TOL
 from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
-from feaslearn.trainers.minkowski_fit.folds import Numbers
-from feaslearn.trainers.minkowski_fit.samples import Samples, Sums
+from feaslearn.trainers.minkowski_fit.passes import Passes, Sums
 
 Array = NDArray[np.float64]
 #: The scale that a row is about, and the row itself as a key.
@@ -61,17 +60,17 @@ class NegativeScales:
 
     Parameters
     ----------
-    samples : Samples
+    passes : Passes
         The samples.
     sums : Sums
         What the pass before brought: the least and the greatest functions are taken from it.
     """
 
-    def __init__(self, samples: Samples, sums: Sums) -> None:
-        self._samples, self._ends = samples, (sums.low, sums.high)
+    def __init__(self, passes: Passes, sums: Sums) -> None:
+        self._passes, self._ends = passes, (sums.low, sums.high)
         #: Scales that were negative by more than rounding in the last look.
         self.clipped = 0
-        self._kept = samples.of.psi(samples.samples.first.features)
+        self._kept = passes.of.psi(passes.first.features)
         self._listed = {row.tobytes() for row in self._kept}
 
     def find(
@@ -85,8 +84,8 @@ class NegativeScales:
         rows = _chosen(at_hand, known)
         if rows or not everywhere:
             return rows
-        self.clipped = at_hand.negative if self._samples.exact else 0
-        if self._samples.exact or not self._possible(a):
+        self.clipped = at_hand.negative if self._passes.exact else 0
+        if self._passes.exact or not self._possible(a):
             return {}
         (found,) = self._look([a])
         self.clipped = found.negative
@@ -98,7 +97,7 @@ class NegativeScales:
         That is one look at all samples; what it finds is at hand from then on.
         """
         answers = [False] * len(solutions)
-        if self._samples.exact:
+        if self._passes.exact:
             return answers
         places = [i for i, a in enumerate(solutions) if self._possible(a)]
         if not places:
@@ -121,7 +120,7 @@ class NegativeScales:
     def _look(self, solutions: Sequence[Array]) -> list[Found]:
         """Go through all samples once."""
         total: list[Found] = []
-        for part in self._samples.each(_Look(self._samples.of, solutions), features_only=True):
+        for part in self._passes.each(_Look(self._passes.of, solutions), features_only=True):
             pairs = zip(total, part, strict=True) if total else ()
             total = [one.plus(other) for one, other in pairs] or part
         return total
@@ -164,7 +163,7 @@ class _Look:
     of: BlockMoments
     solutions: Sequence[Array]
 
-    def __call__(self, block: Block, _: Numbers) -> list[Found]:
+    def __call__(self, block: Block) -> list[Found]:
         psi = self.of.psi(block.features)
         return [_found(psi, a) for a in self.solutions]
 

@@ -46,7 +46,7 @@ def with_ties(fit: MinkowskiFit, objective: Objective, fitted: Fitted, robust: b
     ``fitted`` is the fit in which each takes its minimiser of lowest index.
     """
     tied, warnings = fit.n_tied, list[str]()
-    if robust or too_large(fit.samples.hypothesis, objective, tied):
+    if robust or too_large(fit.passes.hypothesis, objective, tied):
         why = "which robust fits cannot use" if robust else "too many for a program"
         warnings.append(
             f"{tied} samples tie and have many minimisers, {why}: each counts with its "
@@ -104,8 +104,8 @@ def fit_by_program(
     fit: MinkowskiFit, objective: Objective, strengths: Strengths, n_tied: int
 ) -> Fitted:
     """Return the optimum of the training program; `OutOfTime` is raised at the deadline."""
-    samples = fit.samples
-    model, n_rows = samples.hypothesis, objective.n_samples
+    passes = fit.passes
+    model, n_rows = passes.hypothesis, objective.n_samples
     if too_large(model, objective, n_tied or n_rows):
         raise UnsupportedError(
             f"{objective.loss!r} on {n_rows} samples is a program with more than {MOST_LATENT} "
@@ -115,9 +115,9 @@ def fit_by_program(
     program = MinkowskiProgram(
         objective.loss,
         model.terms_of(objective.n_decisions),
-        samples.program_rows(),
+        passes.program_rows(),
         shared=model.scale == "shared",
-        nonnegative=samples.basis.nonnegative,
+        nonnegative=passes.basis.nonnegative,
     )
     clock = objective.run.clock
     answer = program.solve(clock=clock)
@@ -125,7 +125,7 @@ def fit_by_program(
     if max(strengths) > 0.0:
         answer = program.solve(*fit.problem.penalties(fit.moments, strengths), clock)
     details = {"objective of the program": answer.value, **strengths._asdict()}
-    theta = samples.theta(answer.a, answer.b)
+    theta = passes.theta(answer.a, answer.b)
     return Fitted(theta, answer.value, bound, strengths, 1, details | fit.used(answer.a))
 
 

@@ -69,7 +69,7 @@ class ListedSamples:
         hypothesis = objective.hypothesis
         if not isinstance(hypothesis, Affine):
             raise UnsupportedError(f"{hypothesis!r} is not Affine")
-        whole = objective.whole()
+        whole = objective.load()
         whole = Block(*(array[whole.weights > 0.0] for array in whole))
         n = whole.decisions.shape[1]
         primitive = hypothesis.latent(n)

@@ -37,7 +37,7 @@ def search_centered(objective: Objective, search: Callable[[Objective], Found]) 
 
     Programs measure what is small by the size of numbers, which an offset would hide.
     """
-    standard, center = Standardization.of(objective), place_and_unit(objective.whole())[0]
+    standard, center = Standardization.of(objective), place_and_unit(objective.load())[0]
     own = standard.apply(objective).changed(
         lambda block: block._replace(decisions=block.decisions - center)
     )

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from feaslearn.data import Block
 from feaslearn.exceptions import SolverError
 from feaslearn.hypotheses import Affine, Ternary
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -216,8 +215,7 @@ class TernarySearch:
     def __init__(self, objective: Objective, clock: Clock, watch: Watch, tol: float) -> None:
         self._objective, self._clock, self._tol = objective, clock, tol
         self._watch = watch
-        parts = zip(*objective.samples, strict=True)
-        self.whole = Block(*(np.concatenate(part) for part in parts))
+        self.whole = objective.load()
         n = objective.n_decisions
         self._shape = n, objective.maps().latent(n).dimension
         self._squared = objective.loss.norm == "l2"

@@ -96,10 +96,10 @@ class MinkowskiStart(Start):
             from feaslearn.trainers.convex import Convex
 
             theta = Convex().train(sum_of, random).theta
-        columns = _visited_vertices(hypothesis, sum_of.whole(), theta, primitive.dimension)
+        columns = _visited_vertices(hypothesis, sum_of.load(), theta, primitive.dimension)
         chosen = np.arange(primitive.dimension) % len(columns)
         A = np.moveaxis(columns[chosen], 0, 2)
-        _, costs, decisions, _ = objective.whole()
+        _, costs, decisions, _ = objective.load()
         spread = np.nan_to_num(np.nanstd(decisions, axis=0))
         moves = self.noise * drawn_points(objective, random, len(chosen)).T * spread[:, None]
         if not index:

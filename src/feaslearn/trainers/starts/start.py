@@ -75,7 +75,7 @@ def drawn_points(objective: Objective, random: np.random.Generator, p: int) -> A
 
 def linear_policy_of(objective: Objective) -> Policy:
     """Return the least-squares policy of the samples of an objective."""
-    features, _, decisions, weights = objective.whole()
+    features, _, decisions, weights = objective.load()
     beta = least_squares(features, decisions, weights)
     residuals = np.nan_to_num(decisions - features @ beta)
     spread = np.sqrt(weighted_sum(residuals**2, weights) / weights.sum())
@@ -175,7 +175,7 @@ class RandomStart(Start):
 
     def parameters(self, objective: Objective, random: np.random.Generator, index: int) -> Array:
         """Return parameters around the mean decision."""
-        features, _, decisions, weights = objective.whole()
+        features, _, decisions, weights = objective.load()
         mean = least_squares(features[:, :1], decisions, weights)
         deviations = np.nan_to_num(decisions - mean)
         spread = np.sqrt(weighted_sum(deviations**2, weights) / weights.sum())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from feaslearn.data import Block, blocks_of
+from feaslearn.data import Block, Samples
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Objective
 from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
@@ -188,10 +188,9 @@ class AffineStream:
         standard = Standardization(standard.mean, fixed)
         inner = standard.apply(objective)
         at = standard.convert(objective, theta)
-        parts = list(blocks_of(faded(inner.whole(), forgetting)))
-        metric = np.sum([_curvature(inner, at, part) for part in parts], axis=0)
-        value = replace(inner, samples=parts).value(at)
-        weight = sum(float(part.weights.sum()) for part in parts)
+        inner = replace(inner, samples=Samples.of(faded(inner.load(), forgetting)))
+        metric = np.sum([_curvature(inner, at, part) for part in inner.samples], axis=0)
+        value, weight = inner.value(at), inner.samples.sum(_weight)
         return cls(standard.mean, fixed, metric, value, weight)
 
     def scaled(self, factor: float) -> Self:
@@ -208,16 +207,15 @@ class AffineStream:
     ) -> tuple[Self, Array]:
         """Return the stream and the parameters after steps for some more samples, in order."""
         standard = Standardization(self.mean, self.scale)
-        (whole,) = standard.apply(replace(objective, samples=[block])).samples
+        batches = Samples.of(block, max(STEP_ROWS, len(self.metric)))
         at, stream = standard.convert(objective, theta), self
-        for batch in blocks_of(whole, max(STEP_ROWS, len(self.metric))):
+        for batch in batches.then(standard.rows):
             at, stream = stream._step(objective, at, batch, forgetting)
         return stream, standard.revert(objective, at)
 
     def _step(
         self, objective: Objective, theta: Array, batch: Block, forgetting: float
     ) -> tuple[Array, Self]:
-        batch = Block(*(np.require(part, requirements=["C", "W"]) for part in batch))
         count = len(batch.weights)
         fresh = faded(batch, forgetting)
         old = self.scaled(forgetting**count)
@@ -233,6 +231,10 @@ class AffineStream:
             step = step / 2.0
         weight = old.weight + float(fresh.weights.sum())
         return theta, replace(self, metric=metric, loss=old.loss + before, weight=weight)
+
+
+def _weight(block: Block) -> float:
+    return float(block.weights.sum())
 
 
 def _curvature(objective: Objective, theta: Array, block: Block) -> Array:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.exceptions import Problems, UnsupportedError
 from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski
 from feaslearn.losses import Objective, Predictability
@@ -143,7 +143,7 @@ class Streaming(Trainer):
                 "them on all samples. Use another trainer, or leave known away"
             )
         began = time.monotonic()
-        rows = objective.whole()
+        rows = objective.load()
         count = len(rows.weights)
         block = rows._replace(weights=count * rows.weights)
         hypothesis = _moments_of(objective)
@@ -152,7 +152,7 @@ class Streaming(Trainer):
             blank = Stream(0, 0, MomentStream.begun(hypothesis, block), drift)
             return self._by_moments(objective, blank, block, began)
         trained = self._first().train(objective, random)
-        whole = replace(objective, samples=[block])
+        whole = replace(objective, samples=Samples.of(block))
         state = AffineStream.begun(whole, trained.theta, float(self.forgetting))
         trained.result.trainer = repr(self)
         return trained._replace(stream=Stream(count, 1, state, None))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.data import Block, BlockSource, as_blocks
+from feaslearn.data import Block, Samples
 from feaslearn.data.checks import column_ends
 from feaslearn.formulations import ProgramRows
 from feaslearn.hypotheses.minkowski import Minkowski
@@ -38,14 +38,14 @@ class Sums(NamedTuple):
     high: Array
 
 
-class Samples:
+class Passes:
     """Minimisers of the terms, functions of the scales, standardised features, centred decisions.
 
     Parameters
     ----------
     hypothesis : Minkowski
         The terms.
-    blocks : sequence of Block or BlockSource
+    samples : Samples
         The samples.
     n_jobs : int, default=1
         Threads.
@@ -56,33 +56,31 @@ class Samples:
     ----------
     of : BlockMoments
         What is made of a block.
+    first : Block
+        Some of the samples, or all where they are few (``exact``).
     """
 
     def __init__(
         self,
         hypothesis: Minkowski,
-        blocks: Sequence[Block] | BlockSource,
+        samples: Samples,
         n_jobs: int = 1,
         run: Run | None = None,
     ) -> None:
         self._run = Run() if run is None else run
-        self.hypothesis, self.samples, self._n_jobs = hypothesis, as_blocks(blocks), n_jobs
+        self.hypothesis, self.samples, self._n_jobs = hypothesis, samples, n_jobs
         self._share = 1.0
-        first = self.samples.first
+        self.first = first = samples.spread()
         self.n, self.k = first.decisions.shape[1], first.features.shape[1]
-        self.exact = len(first.weights) == self.samples.n_rows
+        self.exact = len(first.weights) == samples.n_rows
         units = Units.of(first, bool(hypothesis.offset), self.exact)
         basis, knots = hypothesis.basis(self.k), None
         if basis.knotted:
-            knots = basis.place_knots(self._features())
+            # Of all samples, or of so many that their quantiles are known.
+            drawn = samples.draw(MOST_FOR_KNOTS, np.random.default_rng(0))
+            knots = basis.place_knots(drawn.features)
         self.of = BlockMoments(hypothesis, self.n, self.k, units, knots)
         self.basis, self.shape, self.minimizers = basis, self.of.shape, self.of.minimizers
-
-    def _features(self) -> Array:
-        """Return the features of all samples, or of so many that their quantiles are known."""
-        if isinstance(self.samples, BlockSource):
-            return self.samples.sample(MOST_FOR_KNOTS, np.random.default_rng(0)).features
-        return np.concatenate(list(self.samples.map(_features_of)))
 
     def sums(self, folds: Folds, reweigh: Reweigh | None = None) -> Sums:
         """Go through all samples once; `OutOfTime` is raised where there is no time for that."""
@@ -90,7 +88,7 @@ class Samples:
         low, high = np.full(self.k, np.inf), np.full(self.k, -np.inf)
         work = _Work(self.of, folds, reweigh, self._run)
         with ProgressBar("Minkowski: moments", self.samples.n_rows or 0) as bar:
-            for found, least, greatest, count in self.samples.map(
+            for found, least, greatest, count in self.samples.map_rows(
                 work, self._n_jobs, rows=FOLD_ROWS
             ):
                 for fold, moments in found:
@@ -106,7 +104,7 @@ class Samples:
         """Return sums in the units of all samples, and keep those units; chunks weigh one then."""
         total = Moments.total(sums.folds)
         split, before = self.of.split, self.of.units
-        if isinstance(self.samples, BlockSource):
+        if not self.samples.in_memory:
             # How much all weights are together is known now, after the pass.
             self._share = 1.0 / total.weight
         folds = [fold.scaled(self._share) for fold in sums.folds]
@@ -118,10 +116,10 @@ class Samples:
         return Sums(folds, *(units.apply(end[None])[0] for end in sums[1:]))
 
     def each(
-        self, function: Callable[[Block, Numbers], Answer], features_only: bool = False
+        self, function: Callable[[Block], Answer], features_only: bool = False
     ) -> Iterator[Answer]:
         """Yield what ``function`` makes of each block: one pass."""
-        return self.samples.map(function, self._n_jobs, features_only)
+        return self.samples.map(function, self._n_jobs, features_only=features_only)
 
     def squared_errors(self, a: Array, b: Array) -> float:
         """Return the weighted sum of squared errors, from the samples themselves."""
@@ -129,15 +127,12 @@ class Samples:
 
     def program_rows(self) -> ProgramRows:
         """Return all samples as the training program reads them."""
-        parts = list(self.each(_whole))
-        features, costs, decisions, weights = (
-            np.concatenate(arrays) for arrays in zip(*parts, strict=True)
-        )
+        features, costs, decisions, weights = self.samples.load()
         phi = self.of.units.apply(features)
         return ProgramRows(
             self.of.psi(features),
             phi if self.hypothesis.offset else phi[:, :0],
-            np.ascontiguousarray(costs),
+            costs,
             decisions - self.of.units.center,
             self._share * weights,
         )
@@ -191,18 +186,10 @@ class _Errors:
     a: Array
     b: Array
 
-    def __call__(self, block: Block, _: Numbers) -> float:
+    def __call__(self, block: Block) -> float:
         total = 0.0
         for piece in self.of.pieces(block):
             rows = piece.rows
             errors = np.nan_to_num(rows.predict(self.a, self.b) - rows.decisions)
             total += float(rows.weights @ (errors**2).sum(axis=1))
         return total
-
-
-def _features_of(block: Block, _: Numbers) -> Array:
-    return block.features
-
-
-def _whole(block: Block, _: Numbers) -> Block:
-    return block

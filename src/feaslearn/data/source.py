@@ -1,4 +1,4 @@
-"""Data that come piece by piece: the one protocol for files, iterators and clusters."""
+"""Rows of signals and decisions, in memory, in files or on a cluster, behind one interface."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from feaslearn.costs import FloatArray
 from feaslearn.data.checks import Names
 from feaslearn.exceptions import DataError
 
 Answer = TypeVar("Answer")
-
 Item = TypeVar("Item")
 
+#: Rows of a block: as many as fit a processor's cache with what is made of them.
+BLOCK_ROWS = 8192
 
-class ChunkSource(ABC):
+
+class Source(ABC):
     """Chunks of signals and decisions that can be gone through again and again.
 
     Everything that is learned from chunks is a sum over them, so a source needs one method: `map`.
@@ -31,8 +37,8 @@ class ChunkSource(ABC):
     A source that makes its chunks up:
 
     >>> import numpy as np
-    >>> from feaslearn.data import Chunk, ChunkSource, Names
-    >>> class Made(ChunkSource):
+    >>> from feaslearn.data import Chunk, Names, Source
+    >>> class Made(Source):
     ...     names = Names(("price", "demand"), ("power",))
     ...
     ...     def map(self, function, n_jobs=1, signals=None):
@@ -89,9 +95,6 @@ def _itself(chunk: Chunk) -> Chunk:
     return chunk
 
 
-# A part of data that are read piece by piece.
-
-
 class Chunk(NamedTuple):
     """Some rows of a source, one after the other in it, checked.
 
@@ -107,6 +110,8 @@ class Chunk(NamedTuple):
         The number of the first row in the whole source; the first row of all has number 0.
     place : str
         Where the rows stand, for the messages: a file, a partition.
+    costs : array of shape (N, n), optional
+        Costs that are not read from the signals.
 
     Examples
     --------
@@ -122,6 +127,7 @@ class Chunk(NamedTuple):
     weights: FloatArray
     first: int = 0
     place: str = ""
+    costs: FloatArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -130,17 +136,59 @@ class Chunk(NamedTuple):
 
     def rows(self, start: int, stop: int) -> Chunk:
         """Return some rows of the chunk, as views."""
-        chosen = slice(start, stop)
-        return Chunk(
-            self.signals[chosen],
-            self.decisions[chosen],
-            self.weights[chosen],
-            self.first + start,
-            self.place,
+        return self.chosen(slice(start, stop))._replace(first=self.first + start)
+
+    def chosen(self, rows: slice | NDArray[np.bool_] | NDArray[np.intp]) -> Chunk:
+        """Return any rows of the chunk; their numbers are lost."""
+        return self._replace(
+            signals=self.signals[rows],
+            decisions=self.decisions[rows],
+            weights=self.weights[rows],
+            costs=None if self.costs is None else self.costs[rows],
         )
 
 
-# Work on several items at a time, with the answers in order.
+@dataclass(frozen=True, eq=False)
+class Memory(Source):
+    """One table in memory, which is read in windows; nothing is copied.
+
+    Parameters
+    ----------
+    table : Chunk
+        All rows. Numbers may have single precision.
+    rows : int
+        No window has more rows than this.
+    """
+
+    table: Chunk
+    rows: int = BLOCK_ROWS
+
+    def __post_init__(self) -> None:
+        if self.rows < 1:
+            raise DataError(f"Samples: rows is {self.rows}, must be at least 1")
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """The number of rows."""
+        return self.table.n_rows
+
+    def cut(self, rows: int) -> Memory:
+        """Return the same rows in other windows, unless these are smaller."""
+        return self if self.rows < BLOCK_ROWS else replace(self, rows=rows)
+
+    def map(
+        self,
+        function: Callable[[Chunk], Answer],
+        n_jobs: int = 1,
+        signals: tuple[int, ...] | None = None,
+    ) -> Iterator[Answer]:
+        """Yield what ``function`` makes of each window, in order; empty tables have one, too."""
+        starts = range(0, max(1, self.n_rows), self.rows)
+
+        def one(start: int) -> Answer:
+            return function(self.table.rows(start, start + self.rows))
+
+        return in_order(one, starts, min(n_jobs, len(starts)))
 
 
 def in_order(
@@ -152,7 +200,7 @@ def in_order(
 
     Examples
     --------
-    >>> from feaslearn.data.chunk_source import in_order
+    >>> from feaslearn.data.source import in_order
     >>> list(in_order(abs, [-3, 2, -1], n_jobs=2))
     [3, 2, 1]
     """
