@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.trainers.facets.ray_kernels import lower_ray, start_ray
+from feaslearn.trainers.facets.ray_kernels import heaviest_ray, lower_ray, start_ray
 from feaslearn.trainers.facets.rows import EXACT, SPREAD, standard_rows
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 #: Rows that a facet must carry beyond their rank.
@@ -79,6 +80,24 @@ class Rays:
         if not lower_ray(self.Z, g, self.basis, self.inverse, self.t, self.slack):
             return None
         return self.t.copy() if np.isfinite(self.t).all() else None
+
+    def heaviest(
+        self,
+        rows: Indices,
+        ways: Array,
+        several: Mask,
+        duals: Array,
+        spans: Indices,
+        through: Array,
+        weights: Array,
+        noise: Array,
+        cov: Array,
+        limits: Array,
+    ) -> tuple[Array, int]:
+        """Return the ray from the start that most of the open rows lie on, and its excess."""
+        state = (self.basis, self.inverse, self.t, self.slack)
+        given = (rows, ways, several, duals, spans, through, weights, noise, cov, limits)
+        return heaviest_ray(self.Z, *given, *state)
 
 
 def least_norm(

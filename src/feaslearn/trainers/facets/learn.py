@@ -13,7 +13,8 @@ from feaslearn.known import KnownLimits
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.trainers.facets.rows import EXACT, Learned, Rows, Units, standard_rows
-from feaslearn.trainers.facets.search import Progress, Search
+from feaslearn.trainers.facets.search import prune, rare, search, turn, unite, upgrade
+from feaslearn.trainers.facets.state import Progress, State
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -165,39 +166,40 @@ def _learn(
     """Learn from rows that are few enough to look at all of them."""
     features, costs, decisions = table
     rows, units = standard_rows(features, costs, decisions, known, bounds, balance)
-    search = Search(rows, random, late, progress)
+    state = State(rows, random, late, progress)
     if max_facets != 0 and len(rows.scale):
-        search.search(only_determined=True)
+        search(state, only_determined=True)
         exact = exact or rows.exact
         if not exact:
-            search.search()
-            if not search.m and search.hindered.any():
+            search(state)
+            if not state.m and state.hindered.any():
                 return None
-        _complete(search)
-        if not exact and search.hindered.mean() > BELIEVED:
+        _complete(state)
+        if not exact and state.hindered.mean() > BELIEVED:
             return None
-    if max_facets is not None and search.m > max_facets:
-        heaviest = np.argsort(-search.on.sum(axis=0), kind="stable")[:max_facets]
-        search.keep(np.sort(heaviest))
-    return _Finish(search, units, costs, decisions, known, bounds is None).learned()
+    if max_facets is not None and state.m > max_facets:
+        heaviest = np.argsort(-state.on.sum(axis=0), kind="stable")[:max_facets]
+        state.keep(np.sort(heaviest))
+    return _Finish(state, units, costs, decisions, known, bounds is None).learned()
 
 
-def _complete(search: Search) -> None:
+def _complete(state: State) -> None:
     """Search with and without merged columns, for rare facets last."""
-    merged = _merged_columns(search.rows, _told_apart(search)) if search.open.any() else None
+    merged = _merged_columns(state.rows, _told_apart(state)) if state.open.any() else None
     if merged is not None:
-        search.use_coordinates(merged)
-        search.search()
-        search.use_coordinates(None)
-    search.search()
-    search.unite()
-    search.upgrade()
-    search.turn()
-    search.search()
-    for coordinates in (None,) if merged is None else (merged, None):
-        search.use_coordinates(coordinates)
-        search.rare()
-    search.prune()
+        state.use_coordinates(merged)
+        search(state)
+        state.use_coordinates(None)
+    vain = search(state)
+    if any([unite(state), upgrade(state), turn(state)]):
+        vain = search(state)
+    if merged is not None:
+        state.use_coordinates(merged)
+        rare(state)
+        state.use_coordinates(None)
+        vain = []
+    rare(state, vain)
+    prune(state)
 
 
 class _Finish:
@@ -210,16 +212,16 @@ class _Finish:
 
     def __init__(
         self,
-        search: Search,
+        state: State,
         units: Units,
         costs: Array,
         decisions: Array,
         known: KnownLimits | None,
         may_open: bool,
     ) -> None:
-        self.search, self.units, self.may_open = search, units, may_open
+        self.state, self.units, self.may_open = state, units, may_open
         self.nonnegative = bool((decisions >= 0.0).all())
-        rows, n = search.rows, len(search.rows.scale)
+        rows, n = state.rows, len(state.rows.scale)
         still = np.flatnonzero(~units.moving)
         self.order = np.append(np.flatnonzero(units.moving), still)
         size = float(np.median(rows.scale)) if n else 1.0
@@ -230,7 +232,7 @@ class _Finish:
         summed = np.linalg.norm(rows.E.T @ (rows.E @ along) - along) < 1e-5
         share = (rows.E @ along) * size / length * summed
         self.E = np.hstack([rows.E, np.outer(share, np.ones(len(still)))])
-        self.a = np.hstack([search.a, np.zeros((search.m, len(still)))])
+        self.a = np.hstack([state.a, np.zeros((state.m, len(still)))])
         flat = np.zeros((len(still), rows.F.shape[1]))
         self.lower, self.upper = np.vstack([rows.lower, flat]), np.vstack([rows.upper, flat])
         no = np.zeros(len(still), bool)
@@ -247,16 +249,16 @@ class _Finish:
 
     def region(self, to_lo: Mask, to_up: Mask) -> FacetRows:
         """Return the region in standard units with some sides opened by their width."""
-        rows = self.search.rows
+        rows = self.state.rows
         lower = self.lower - np.outer(self.width * to_lo, rows.one)
         upper = self.upper + np.outer(self.width * to_up, rows.one)
-        parts = (self.E, rows.e, lower, upper, self.a, self.search.f)
+        parts = (self.E, rows.e, lower, upper, self.a, self.state.f)
         return FacetRows(*map(np.ascontiguousarray, parts))
 
     def learned(self) -> Learned:
         """Open what can be open, and return the region in the units of the data."""
-        search, units = self.search, self.units
-        rows = search.rows
+        state, units = self.state, self.units
+        rows = state.rows
         none = np.zeros(len(self.order), bool)
         if self.may_open:
             region = self._replaced(self.region(*self._opened()))
@@ -265,29 +267,29 @@ class _Finish:
         found = units.revert(region, rows.P, self.order, self.scale)
         back = np.argsort(self.order)
         error = float(rows.x_error.max(initial=0.0)) * np.sqrt(12.0)
-        order = np.argsort([KINDS.index(kind) for kind in search.kind], kind="stable")
+        order = np.argsort([KINDS.index(kind) for kind in state.kind], kind="stable")
         found = found.with_facets(found.a[order], found.f[order])
         return Learned(
             found,
-            tuple(search.kind[j] for j in order),
+            tuple(state.kind[j] for j in order),
             self.seen_lo[back],
             self.seen_up[back],
-            search.hindered,
+            state.hindered,
             "rounded" if error else "exact",
             error,
         )
 
     def _opened(self) -> tuple[Mask, Mask]:
         """Say which sides of the box are open: those that no training row needs."""
-        F, none = self.search.rows.F, np.zeros(len(self.order), bool)
+        F, none = self.state.rows.F, np.zeros(len(self.order), bool)
         base = self.region(none, none).solve(F, self.c, self.known)
-        right = (base.status == OPTIMAL) & ~self.search.hindered
+        right = (base.status == OPTIMAL) & ~self.state.hindered
         to_lo, to_up = ~self.seen_lo, ~self.seen_up
         free = self.known is None or not len(self.known.E) + len(self.known.G)
         if right.any() and free:  # duals of known rows are not at hand
             self._place_still(base.prices[right], right)
             reduced = (self.c + base.prices @ np.vstack([self.E, self.a]))[right]
-            tol = self.search.gain_tol[right][:, None]
+            tol = self.state.gain_tol[right][:, None]
             to_lo = to_lo & ((reduced > tol).mean(axis=0) <= OBJECTING)
             to_up = to_up & ((reduced < -tol).mean(axis=0) <= OBJECTING)
         weight = self.scale**2
@@ -297,7 +299,7 @@ class _Finish:
             found = self.region(to_lo, to_up).solve(F, self.c, self.known)
             gain = ((self.x - found.decisions) * self.c).sum(axis=1)
             error = (found.decisions - self.x) ** 2 @ weight
-            worse = (gain > self.search.gain_tol) & (error > before + 1e-9)
+            worse = (gain > self.state.gain_tol) & (error > before + 1e-9)
             worse |= (found.status != OPTIMAL) & (base.status == OPTIMAL)
             if not worse.any():
                 return to_lo, to_up
@@ -310,7 +312,7 @@ class _Finish:
 
     def _replaced(self, region: FacetRows) -> FacetRows:
         """Replace sides that were not seen by known bounds; what was never negative stays so."""
-        one, lower, upper = self.search.rows.one, region.lower.copy(), region.upper.copy()
+        one, lower, upper = self.state.rows.one, region.lower.copy(), region.upper.copy()
         zero = -self.units.mean[self.order] / self.scale
         for j in np.flatnonzero(~self.seen_lo):
             low = float(self.lower[j] @ one) / float(one @ one)
@@ -402,13 +404,13 @@ def _grouped(proof: Array, need: float) -> list[list[int]]:
     return list(members.values())
 
 
-def _told_apart(search: Search) -> Mask:
+def _told_apart(state: State) -> Mask:
     """Return pairs of columns with different coefficients in some determined facet."""
-    rows, n = search.rows, search.n
+    rows, n = state.rows, state.n
     found = np.zeros((n, n), bool)
     if len(rows.E):
         first = rows.E[np.abs(rows.E).max(axis=1).argmax()]
-        for a, kind in zip(search.a, search.kind, strict=True):
+        for a, kind in zip(state.a, state.kind, strict=True):
             if kind == "determined":
                 ratio = a / np.where(np.abs(first) > 1e-9, first, np.inf)
                 found |= np.abs(ratio[:, None] - ratio) > 1e-5 * np.abs(ratio).max()

@@ -22,7 +22,7 @@ from feaslearn.trainers.facets.noise import (
     noisy_bounds,
 )
 from feaslearn.trainers.facets.rows import Learned, Rows, standard_rows
-from feaslearn.trainers.facets.search import Progress
+from feaslearn.trainers.facets.state import Progress
 
 __all__ = ["learn_noisy", "noise_level"]
 

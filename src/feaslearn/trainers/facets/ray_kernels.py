@@ -15,9 +15,12 @@ from feaslearn.solvers.jit import kernel
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 #: Multipliers and rates below this, relative to the largest, are zero.
 ZERO = 1e-9
+#: Coefficients of a row in others below this are zero: solvers leave 1e-6, bases are not perfect.
+ZERO_SHARE = 1e-5
 #: Pivots for each parameter after which a vertex is good enough.
 PIVOTS = 12
 
@@ -126,3 +129,144 @@ def lower_ray(Z: Array, g: Array, basis: Indices, inverse: Array, t: Array, slac
                 for j in range(R):
                     inverse[j, k] -= row[k] * inverse[j, leaving]
     return True
+
+
+@kernel
+def heaviest_ray(
+    Z: Array,
+    rows: Indices,
+    ways: Array,
+    several: Mask,
+    duals: Array,
+    spans: Indices,
+    through: Array,
+    weights: Array,
+    noise: Array,
+    cov: Array,
+    limits: Array,
+    basis: Indices,
+    inverse: Array,
+    t: Array,
+    slack: Array,
+) -> tuple[Array, int]:
+    """Reweighted l1 from a started ray: the one that most of the open rows lie on, and its excess.
+
+    Open ``rows`` have ``ways`` (u, nw) out of the region, ``several`` where it is not unique, and
+    ``duals`` from ``spans[k, 0]`` to ``spans[k, 1]`` that are not negative where a facet makes the
+    row optimal. A row counts the more the nearer it is and the less its duals are violated, times
+    ``noise`` (rounds, u). Rows miss a ray by less than the larger of ``limits[0]`` and
+    ``limits[1]`` standard deviations of errors with covariance ``cov``; ``limits[2:]`` are the
+    excess that is enough, the violation that is none, and the weight of violations. A ray has
+    R zeros where none was found.
+    """
+    u, nw = ways.shape
+    N, R = Z.shape
+    exact, spread, enough, optimal, blame = limits
+    best, best_score = np.zeros(R), np.array([-1.0, -1.0, -1.0])
+    place = np.full(N, -1)
+    near, wrong = np.zeros(u), np.zeros(u)
+    blocked = np.zeros(u, dtype=np.bool_)
+    w, eps = weights.copy(), 1.0
+    for turn in range(len(noise)):
+        g = through.copy()
+        total = w.sum()
+        for k in range(u):
+            for j in range(R):
+                g[j] += w[k] / total * Z[rows[k], j]
+        if not lower_ray(Z, g, basis, inverse, t, slack):
+            break
+        size = np.sqrt((t[:nw] ** 2).sum())
+        if not (size > 1e-12 and np.isfinite(size)):
+            break
+        s = t / size
+        tol = max(exact, spread * np.sqrt(max(s @ cov @ s, 0.0)))
+        on = np.zeros(u, dtype=np.bool_)
+        count_on = 0
+        for k in range(u):
+            near[k] = abs(Z[rows[k]] @ s)
+            closed = ways[k] @ s[:nw]
+            blocked[k] = (abs(closed) if several[k] else closed) > 1e-6
+            wrong[k] = 0.0
+            if blocked[k]:
+                for j in range(spans[k, 0], spans[k, 1]):
+                    wrong[k] = max(wrong[k], -(duals[j] @ s[:nw]))
+                on[k] = near[k] < tol
+                count_on += on[k] and wrong[k] < optimal
+        place[:] = -1
+        for k in range(R - 1):
+            if basis[k] >= 0:
+                place[basis[k]] = k
+        excess, rank = _beyond_rank(Z, rows, on, place, inverse)
+        score = np.array([min(excess, 10.0), rank if excess >= enough else 0.0, float(count_on)])
+        better = False
+        for j in range(3):
+            if score[j] != best_score[j]:
+                better = score[j] > best_score[j]
+                break
+        if better:
+            best, best_score = s.copy(), score
+        if best_score[0] >= enough and (best_score[1] == R - 1 or excess < best_score[0]):
+            break
+        if blocked.any():
+            middle = max(np.median(near[blocked]), 1e-9)
+            for k in range(u):
+                w[k] = 1e-6
+                if blocked[k]:
+                    w[k] = 1.0 / (near[k] / middle + blame * wrong[k] + eps)
+        w = w * noise[turn]
+        eps = max(eps / 2.0, 0.02)
+    return best, int(best_score[0])
+
+
+@kernel
+def _beyond_rank(
+    Z: Array, rows: Indices, on: Mask, place: Indices, inverse: Array
+) -> tuple[int, int]:
+    """Return how many more some rows of a vertex are than their rank, and the rank confirmed so.
+
+    Rows of the vertex that are not in its basis are combinations of those that are; they confirm
+    what they combine, unless that is a row that does not count.
+    """
+    R = Z.shape[1]
+    own = np.zeros(R, dtype=np.bool_)
+    extra = 0
+    for k in range(len(rows)):
+        if on[k]:
+            if place[rows[k]] >= 0:
+                own[place[rows[k]]] = True
+            else:
+                extra += 1
+    if extra == 0:
+        return 0, 0
+    K = np.zeros((extra, R))
+    e = 0
+    for k in range(len(rows)):
+        if on[k] and place[rows[k]] < 0:
+            K[e] = Z[rows[k]] @ inverse
+            e += 1
+    rank = 0
+    for j in range(R - 1):
+        if own[j]:
+            used = False
+            for e in range(extra):
+                used = used or abs(K[e, j]) > ZERO_SHARE
+            rank += used
+    lost = 0
+    for j in range(R - 1):
+        if own[j] or lost == extra:
+            continue
+        top = lost
+        for e in range(lost, extra):
+            if abs(K[e, j]) > abs(K[top, j]):
+                top = e
+        if abs(K[top, j]) <= ZERO_SHARE:
+            continue
+        for m in range(j, R - 1):
+            K[lost, m], K[top, m] = K[top, m], K[lost, m]
+        for e in range(lost + 1, extra):
+            factor = K[e, j] / K[lost, j]
+            if factor != 0.0:
+                for m in range(j, R - 1):
+                    K[e, m] -= factor * K[lost, m]
+        lost += 1
+    return extra - lost, min(rank + lost, R - 1)

@@ -1,0 +1,212 @@
+"""Heavy hyperplanes that open rows may need, and the facets that they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.solvers.small_lp_kernels import OPTIMAL
+from feaslearn.tolerances import ROUNDING, SAME_TOL, TINY
+from feaslearn.trainers.facets.hyperplanes import EXCESS, least_norm
+from feaslearn.trainers.facets.rows import EXACT, SPREAD
+from feaslearn.trainers.facets.state import State
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+#: How much a row that would not be optimal counts as far from a hyperplane.
+WRONG = 10.0
+#: Rounds of reweighting.
+ROUNDS = 12
+#: Weight of a row that does not count, and of one that must be met.
+NO_WEIGHT, ALL_WEIGHT = 1e-6, 1e3
+#: Weight of right-hand sides in the norm of a facet.
+RIGHT_SIDE = 0.3
+
+
+@dataclass
+class Candidate:
+    """A hyperplane t with its rows T, those that confirm each other C, and their rank.
+
+    ``optimal`` are the rows of T that a facet t would make optimal.
+    """
+
+    t: Array
+    T: Indices
+    C: Indices
+    rank: int
+    optimal: Indices
+
+    @property
+    def excess(self) -> int:
+        """Rows beyond their rank."""
+        return len(self.C) - self.rank
+
+
+def blocked(state: State, which: Indices, t: Array) -> Mask:
+    """Return rows that may need t: it closes their way out (any, if several facets are missing)."""
+    closed = state.missing.out[which] @ t[: state.nw]
+    return np.where(state.deficit[which] > 1, np.abs(closed), closed) > EXACT
+
+
+def look(state: State, t: Array) -> Candidate:
+    """Return the open rows on t that may need it, those that confirm each other, and their rank."""
+    tol = state.tol(t)
+    T = np.flatnonzero((np.abs(state.Z @ t) < tol) & state.open)
+    T = T[blocked(state, T, t)]
+    keep, rank = state.metric.confirmed(state.Z[T], min(max(EXACT, 20 * (tol - EXACT)), 0.5))
+    wrong = state.missing.violations(t[: state.nw], T)
+    return Candidate(t, T, T[keep], rank, T[wrong < state.same])
+
+
+def is_known(state: State, t: Array) -> bool:
+    """Say whether there is a facet on the same rows; on most of them if numbers are rounded."""
+    on = (np.abs(state.Z @ t) < state.tol(t))[:, None]
+    if not state.rows.x_error.any():
+        return bool((state.on == on).all(axis=0).any())
+    return bool(((state.on & on).sum(axis=0) > 0.5 * (state.on | on).sum(axis=0)).any())
+
+
+def heavy(state: State, i: int) -> Candidate | None:
+    """Return a supporting hyperplane that closes the way out of row i, tight in many open rows.
+
+    Begun with rows like row i, then reweighted l1: a row counts the more the nearer it is and
+    the less its optimality speaks against the hyperplane, and by chance.
+    """
+    random, missing, ray = state.random, state.missing, state.ray
+    U, like = np.flatnonzero(state.open), likeness(state, i)
+    count = int(np.exp(random.uniform(np.log(5.0), np.log(3.0 * state.R + 5.0))))
+    w = np.full(len(U), NO_WEIGHT)
+    w[np.argsort(-like[U])[:count]] = 1.0
+    through = state.Z[i] * (ALL_WEIGHT if random.random() < 0.5 else 0.0)
+    noise = random.exponential(size=(ROUNDS, len(U)))
+    # A facet parallel to the cost of row i makes it optimal.
+    if not ray.start(state.vec(missing.out[i]), state.vec(-state.c[i])):
+        return None
+    t, excess = ray.heaviest(
+        U,
+        missing.out[U],
+        state.deficit[U] > 1,
+        missing.duals,
+        missing.spans[U],
+        through,
+        w,
+        noise,
+        state.written,
+        np.array([EXACT, SPREAD, EXCESS, state.same, WRONG]),
+    )
+    if not t.any():
+        return None
+    if excess > 0:
+        return look(state, t)
+    T = U[(np.abs(state.Z[U] @ t) < state.tol(t)) & blocked(state, U, t)]
+    wrong = missing.violations(t[: state.nw], T)
+    return Candidate(t, T, T[:0], 0, T[wrong < state.same])
+
+
+def likeness(state: State, i: int) -> Array:
+    """Return how much each row is like row i, by cost, displacement, way out and place."""
+    parts = (state.c, state.d, state.missing.out, state.Z)
+    share = state.random.dirichlet(np.full(len(parts), 0.5))
+    found = np.zeros(state.N)
+    for part, weight in zip(parts, share, strict=True):
+        size = np.linalg.norm(part, axis=1)
+        found += weight * (part @ part[i]) / np.maximum(size * size[i], ROUNDING)
+    return found
+
+
+def member(
+    state: State, T: Indices, v: Array, without: Indices | None = None, optimal: bool = True
+) -> Array | None:
+    """Return the facet through the rows T of least norm, no row beyond, rows of T optimal (softly).
+
+    Rows ``without`` are not asked.
+    """
+    nw, Z = state.nw, state.Z
+    Q = state.metric.null(Z[T])
+    if Q.shape[1] == 0:
+        return None
+    size = np.r_[np.ones(nw), np.full(state.R - nw, RIGHT_SIDE)]
+    H = np.asarray(np.linalg.qr(size[:, None] * Q, mode="r"))
+    beyond = Z @ Q
+    beyond[T] = 0.0
+    if without is not None:
+        beyond[without] = 0.0
+    beyond[np.abs(beyond).max(axis=1) < EXACT] = 0.0
+    D = state.missing.of(T if optimal else T[:0]) @ Q[:nw]
+    G = np.linalg.solve(H.T, np.vstack([Q.T @ v, beyond, D]).T).T
+    first = np.linalg.norm(G[0])
+    if first < ROUNDING:
+        return None
+    G[0] /= first
+    h, soft = np.zeros(len(G)), np.arange(len(G)) > len(beyond)
+    h[0] = 1.0
+    s = least_norm(G, h, soft)
+    if s is None:
+        return None
+    t = Q @ np.linalg.solve(H, s)
+    if not np.isfinite(t).all() or np.linalg.norm(t[:nw]) < ROUNDING:
+        return None
+    t /= np.linalg.norm(t[:nw])
+    slack = Z @ t
+    if without is not None:
+        slack[without] = 0.0
+    return t if slack.min() > -10 * state.tol(t) else None
+
+
+def refuted(state: State, t: Array, T: Indices) -> float:
+    """Return the share of the rows of T with nothing else missing that t does not make optimal."""
+    one = T[state.deficit[T] == 1]
+    if len(one) == 0:
+        return 0.0
+    s = state.solve_with(t, one)
+    gain = ((state.rows.x[one] - s.decisions) * state.rows.c[one]).sum(axis=1)
+    return float(((s.status != OPTIMAL) | (gain > state.gain_tol[one])).mean())
+
+
+def carried(state: State, t: Array) -> tuple[Indices, int]:
+    """Return all rows on t that confirm each other, and their rank."""
+    on = np.flatnonzero(np.abs(state.Z @ t) < state.tol(t))
+    keep, rank = state.metric.confirmed(state.Z[on], EXACT)
+    return on[keep], rank
+
+
+def determined(state: State, t: Array) -> Array | None:
+    """Return the one hyperplane through the rows on t that confirm each other, if there is one."""
+    C, rank = carried(state, t)
+    if rank != state.R - 1 or len(C) - rank < EXCESS:
+        return None
+    found = state.metric.null(state.Z[C])[:, 0]
+    found *= np.sign(found @ t) / np.linalg.norm(found[: state.nw])
+    return found if (state.Z @ found).min() > -2 * state.tol(found) else None
+
+
+def climb(state: State, t: Array) -> Array:
+    """Turn t around the rows it carries to where it carries more than its rank explains."""
+    C, rank = carried(state, t)
+    while rank < state.R - 1 and len(C) > rank:
+        Z, v = state.Z, state.vec(t[: state.nw])
+        away = np.setdiff1d(np.arange(state.N), C)
+        size = np.abs(Z[away] @ t).clip(SAME_TOL)
+        near = away[np.argsort(size)[: 4 * state.R]]
+        goals = [Z[away].T @ (1.0 / size), -Z[away].T @ (1.0 / size)]
+        goals += [Z[k] for k in state.random.choice(near, min(8, len(near)), replace=False)]
+        best = None
+        for goal in goals:
+            on_all = ALL_WEIGHT * Z[C].sum(axis=0)
+            turned = None
+            if state.ray.start(v, v):
+                turned = state.ray(goal / max(float(np.linalg.norm(goal)), TINY) + on_all)
+            if turned is None or np.linalg.norm(turned[: state.nw]) < ROUNDING:
+                continue
+            turned = turned / np.linalg.norm(turned[: state.nw])
+            rows, its_rank = carried(state, turned)
+            if best is None or len(rows) - its_rank > best[0]:
+                best = (len(rows) - its_rank, turned, rows, its_rank)
+        if best is None or best[0] < len(C) - rank + EXCESS:
+            break
+        _, t, C, rank = best
+    return t

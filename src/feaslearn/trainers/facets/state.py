@@ -1,0 +1,297 @@
+"""The region so far, the rows that it does not explain, and the facets that these miss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.solvers.small_lp import FacetSolutions
+from feaslearn.solvers.small_lp_kernels import OPTIMAL
+from feaslearn.tolerances import DEPENDENT_TOL, ROUNDING, SOLVED_DEPENDENT_TOL
+from feaslearn.trainers.facets.hyperplanes import Metric, Rays
+from feaslearn.trainers.facets.rows import EXACT, SPREAD, Rows
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Progress = Callable[[int, int], None]
+
+
+class Missing(NamedTuple):
+    """How many facets each row misses, a way out of the region (N, nw), and duals.
+
+    A row with one facet missing has ``duals`` (D, nw) from ``spans[i, 0]`` to ``spans[i, 1]``: rows
+    of G with G a >= 0 iff a is the normal of a facet that makes it optimal.
+    """
+
+    deficit: Indices
+    out: Array
+    duals: Array
+    spans: Indices
+
+    def of(self, rows: Indices, most: int = 100) -> Array:
+        """Return the duals of some of these rows."""
+        chosen = rows[self.spans[rows, 1] > self.spans[rows, 0]][:most]
+        parts = [self.duals[first:last] for first, last in self.spans[chosen]]
+        return np.vstack(parts) if parts else self.duals[:0]
+
+    def violations(self, a: Array, rows: Indices) -> Array:
+        """Return by how much these rows are not optimal under a facet of normal a."""
+        found = [
+            float((self.duals[first:last] @ a).min(initial=0.0)) for first, last in self.spans[rows]
+        ]
+        return -np.array(found)
+
+
+class State:
+    """Facets ``a`` (m, n), ``f`` (m, r) with their kinds, and the cheapest points ``y``.
+
+    Facets are vectors t of R numbers, normals modulo the equalities before right-hand sides; the
+    slack of row i is ``Z[i] @ t``.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        random: np.random.Generator,
+        late: Callable[[], bool] = lambda: False,
+        progress: Progress | None = None,
+    ) -> None:
+        self.rows, self.random, self.late, self.progress = rows, random, late, progress
+        self.N, self.n = rows.x.shape
+        self.a, self.f = np.zeros((0, self.n)), np.zeros((0, rows.F.shape[1]))
+        self.kind: list[str] = []
+        self.E = np.vstack([rows.E, rows.K])  # orthonormal: E was found across K
+        self.free = ~(rows.at_lo | rows.at_up)
+        self.gain_tol = np.maximum(EXACT, SPREAD * np.sqrt(rows.c**2 @ rows.x_error**2)) * 3.0
+        self.same = max(SOLVED_DEPENDENT_TOL, 10 * float(rows.x_error.max(initial=0.0)))
+        self._ways: dict[tuple[bytes, ...], tuple[Array, Array]] = {}
+        self.refits: set[tuple[bytes, bytes]] = set()  # facets, and rows that objected to them
+        self.y, self.todo = rows.x.copy(), np.arange(self.N)
+        self.on = np.zeros((self.N, 0), bool)
+        self.use_coordinates(None)
+
+    @property
+    def m(self) -> int:
+        """The number of facets."""
+        return len(self.a)
+
+    def use_coordinates(self, M: Array | None) -> None:
+        """Take facets with normals in the span of M (all if None), modulo the equalities."""
+        rows = self.rows
+        self.merged = M is not None
+        M = np.eye(self.n) if M is None else M
+        U, s, _ = np.linalg.svd(M - self.E.T @ (self.E @ M), full_matrices=False)
+        self.W = U[:, s > DEPENDENT_TOL * s[0]] if len(s) else U
+        self.nw = self.W.shape[1]
+        self.Z = np.ascontiguousarray(np.c_[-rows.x @ self.W, rows.F])
+        self.R = self.Z.shape[1]
+        self.written = np.zeros((self.R, self.R))
+        self.written[: self.nw, : self.nw] = (self.W * rows.x_error[:, None] ** 2).T @ self.W
+        self.written[self.nw :, self.nw :] = rows.F_cov
+        self.metric = Metric(
+            self.written + EXACT**2 * np.eye(self.R), 2.0 if rows.x_error.any() else 1.0
+        )
+        self.c = rows.c @ self.W
+        self.ray = Rays(self.Z, np.append(np.zeros(self.nw), rows.one))
+        self.refresh()
+
+    def tol(self, t: Array) -> float:
+        """Return by how much rows on t may miss it."""
+        return max(EXACT, SPREAD * float(np.sqrt(max(float(t @ self.written @ t), 0.0))))
+
+    def facet_tol(self, a: Array, f: Array) -> Array:
+        """Return by how much rows may miss each facet."""
+        rows = self.rows
+        var = a**2 @ rows.x_error**2 + np.einsum("mr,rs,ms->m", f, rows.F_cov, f)
+        return np.asarray(np.maximum(EXACT, SPREAD * np.sqrt(var)))
+
+    def split(self, t: Array) -> tuple[Array, Array]:
+        """Return the normal of length one and the right-hand side of a facet."""
+        size = np.linalg.norm(t[: self.nw])
+        return self.W @ t[: self.nw] / size, t[self.nw :] / size
+
+    def vec(self, d: Array) -> Array:
+        """Return a direction of the decisions as one of facets."""
+        return np.asarray(np.append(d, np.zeros(self.R - self.nw)))
+
+    def of_facet(self, j: int) -> Array:
+        """Return a facet as a vector in the coordinates of now."""
+        return np.asarray(np.append(self.W.T @ self.a[j], self.f[j]))
+
+    def region(self, a: Array | None = None, f: Array | None = None) -> FacetRows:
+        """Return the region in standard units, with these facets if given."""
+        rows = self.rows
+        a, f = (self.a if a is None else a), (self.f if f is None else f)
+        parts = (rows.E, rows.e, rows.lower, rows.upper, a, f)
+        return FacetRows(*map(np.ascontiguousarray, parts))
+
+    def solve(
+        self, which: Indices, a: Array | None = None, f: Array | None = None
+    ) -> FacetSolutions:
+        """Return the cheapest points of some rows."""
+        known = None if self.rows.known is None else self.rows.known.rows(which)
+        return self.region(a, f).solve(self.rows.F[which], self.rows.c[which], known)
+
+    def solve_with(self, t: Array, which: Indices) -> FacetSolutions:
+        """Return the cheapest points of some rows with one more facet."""
+        a, f = self.split(t)
+        return self.solve(which, np.vstack([self.a, a]), np.vstack([self.f, f]))
+
+    # ---- what is left to explain
+    def refresh(self) -> None:
+        """Find cheapest points, and the rows that could be cheaper."""
+        rows, todo = self.rows, self.todo
+        if len(todo):
+            found = self.solve(todo)
+            right = (found.status == OPTIMAL)[:, None]
+            self.y[todo] = np.where(right, found.decisions, rows.x[todo])
+            self.todo = np.zeros(0, int)
+            if rows.x_error.any():
+                self.gain_tol[todo] = self._written_gain(found, todo)
+        self.d = (self.y - rows.x) @ self.W
+        self.gain = ((rows.x - self.y) * rows.c).sum(axis=1)
+        self.hindered = self.gain > self.gain_tol
+        self.__dict__.pop("missing", None)
+
+    @property
+    def left(self) -> tuple[int, float]:
+        """What is left to explain: rows, then savings of cheaper points beyond errors."""
+        beyond = float((self.gain - self.gain_tol)[self.hindered].sum())
+        return int(self.hindered.sum()), round(beyond, 9)
+
+    def _written_gain(self, found: FacetSolutions, which: Indices) -> Array:
+        """Return what rounding can make of a saving: errors of active rows, times their duals."""
+        rows = self.rows
+        normals = np.vstack([rows.E, self.a])
+        tol = self.facet_tol(normals, np.vstack([rows.e, self.f]))
+        duals = np.abs(found.prices)
+        reduced = np.abs(rows.c[which] + found.prices @ normals)
+        limit = duals @ tol + SPREAD * reduced @ rows.x_error
+        limit += SPREAD * np.sqrt(rows.c[which] ** 2 @ rows.x_error**2)
+        return np.asarray(np.maximum(3.0 * EXACT, limit))
+
+    @cached_property
+    def missing(self) -> Missing:
+        """How many facets each hindered row misses, and the ways out that this leaves it."""
+        rows = self.rows
+        deficit, ways = np.zeros(self.N, int), np.zeros((self.N, self.nw))
+        duals, spans, count = [np.zeros((0, self.nw))], np.zeros((self.N, 2), int), 0
+        hindered = np.flatnonzero(self.hindered)
+        # Directions at random that do not depend on the order of the decisions: mixed costs.
+        some = self.random.integers(self.N, size=2 * self.n)
+        mixed = self.random.standard_normal((self.N, len(some))) @ rows.c[some]
+        pattern = np.c_[self.free, self.on, rows.at_lo, rows.on_G][hindered]
+        _, first, group = np.unique(pattern, axis=0, return_index=True, return_inverse=True)
+        for g, k in enumerate(first):
+            members = hindered[group == g]
+            B, M = self._ways_out(int(hindered[k]))
+            deficit[members] = B.shape[1]
+            if not B.shape[1]:
+                continue
+            cost = rows.c[members] @ B
+            pick = mixed[members] @ B if B.shape[1] > 1 else np.ones((len(members), 1))
+            pick = -np.sign((cost * pick).sum(axis=1, keepdims=True)) * pick
+            out = pick @ (B.T @ self.W)
+            size = np.linalg.norm(out, axis=1, keepdims=True)
+            ways[members] = out / np.maximum(size, ROUNDING)
+            if B.shape[1] == 1:
+                single = np.abs(cost[:, 0]) > EXACT
+                members, cost = members[single], cost[single]
+                # mu = -c'b / a'b; what multipliers are per unit of mu is linear in a.
+                rate = (rows.c[members] @ M.T) / -cost
+                own = M @ self.W + rate[:, :, None] * (B[:, 0] @ self.W)
+                duals.append(np.hstack([ways[members, None], own]).reshape(-1, self.nw))
+                starts = count + (1 + len(M)) * np.arange(len(members) + 1)
+                spans[members, 0], spans[members, 1] = starts[:-1], starts[1:]
+                count = int(starts[-1])
+        table = np.vstack(duals)
+        table /= np.linalg.norm(table, axis=1, keepdims=True).clip(ROUNDING)
+        return Missing(deficit, ways, table, spans)
+
+    def _ways_out(self, i: int) -> tuple[Array, Array]:
+        """Return directions that nothing known at x_i forbids, and multipliers as a map of costs.
+
+        With a facet of normal a and multiplier mu, those of known facets and of bounds are
+        ``M (c + mu a)`` in the sign that they must have.
+        """
+        rows = self.rows
+        facets = self.a[self.on[i]]
+        given = (self.free[i], rows.at_lo[i], rows.on_G[i], facets)
+        key = tuple(part.tobytes() for part in given)
+        if key not in self._ways:
+            F, fixed = np.flatnonzero(self.free[i]), np.flatnonzero(~self.free[i])
+            A = np.vstack([self.E, facets, rows.G[rows.on_G[i]]])
+            U, s, V = np.linalg.svd(A[:, F], full_matrices=True)
+            rank = int((s > self.same * max(s[0] if len(s) else 0.0, ROUNDING)).sum())
+            B = np.zeros((self.n, len(F) - rank))
+            B[F] = V[rank:].T
+            M = np.zeros((0, self.n))
+            if B.shape[1] == 1 and rank == len(A):
+                # c_F + A_F' y + mu a_F = 0 gives the multipliers y of known rows.
+                inverse = (U / s) @ V[:rank] if rank else np.zeros((0, len(F)))
+                y = np.zeros((len(A), self.n))
+                y[:, F] = -inverse
+                side = A[:, fixed].T @ y
+                side[np.arange(len(fixed)), fixed] += 1.0
+                side *= np.where(rows.at_lo[i, fixed], 1.0, -1.0)[:, None]
+                M = np.vstack([y[len(self.E) :], side])
+            self._ways[key] = B, M
+        return self._ways[key]
+
+    @property
+    def deficit(self) -> Indices:
+        """How many facets each row misses."""
+        return self.missing.deficit
+
+    @property
+    def open(self) -> Mask:
+        """The rows that miss facets."""
+        return np.asarray(self.missing.deficit > 0)
+
+    # ---- changes
+    def set_facets(self, a: Array, f: Array, kind: list[str]) -> None:
+        """Replace all facets; only rows whose cheapest point may move are solved again."""
+        rows = self.rows
+        tol = self.facet_tol(a, f)
+        kept = [
+            any(
+                np.array_equal(self.f[j], g) and np.array_equal(self.a[j], b)
+                for b, g in zip(a, f, strict=True)
+            )
+            for j in range(self.m)
+        ]
+        gone = ~np.array(kept, bool)
+        slack = rows.F @ self.f.T - self.y @ self.a.T
+        moved = (np.abs(slack[:, gone]) < 10 * EXACT).any(axis=1)
+        moved |= (rows.F @ f.T - self.y @ a.T < -EXACT).any(axis=1)
+        self.a, self.f, self.kind = a, f, list(kind)
+        self.on = np.abs(rows.F @ f.T - rows.x @ a.T) < tol
+        self.todo = np.union1d(self.todo, np.flatnonzero(moved)).astype(int)
+        self.refresh()
+
+    def keep(self, which: Indices) -> None:
+        """Keep some of the facets."""
+        self.set_facets(self.a[which], self.f[which], [self.kind[j] for j in which])
+
+    def drop(self, *which: int) -> None:
+        """Leave out some of the facets."""
+        self.keep(np.setdiff1d(np.arange(self.m), which))
+
+    def add(self, a: Array, f: Array, kind: str) -> None:
+        """Append a facet."""
+        self.set_facets(np.vstack([self.a, a]), np.vstack([self.f, f]), [*self.kind, kind])
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return all that changes with the facets."""
+        return {**self.__dict__, "y": self.y.copy(), "gain_tol": self.gain_tol.copy()}
+
+    def restore(self, before: dict[str, Any]) -> None:
+        """Go back to a snapshot, which is not used again."""
+        self.__dict__.pop("missing", None)
+        self.__dict__.update(before)
