@@ -272,23 +272,9 @@ class Samples:
         features_only: bool = False,
         rows: int = BLOCK_ROWS,
     ) -> Iterator[Answer]:
-        """Yield what ``function`` makes of each block, in order.
+        """Yield what ``function`` makes of each block of at most ``rows`` rows, in order.
 
-        Parameters
-        ----------
-        function : callable
-            What to do with a block; it can be sent to where the block is.
-        n_jobs : int, default=1
-            How many blocks or chunks are worked on at a time.
-        features_only : bool, default=False
-            Whether ``function`` looks at features alone: costs and decisions may be zeros.
-        rows : int
-            No block has more rows than this.
-
-        Yields
-        ------
-        object
-            The answer for each block.
+        With ``features_only`` it looks at features alone: costs and decisions may be zeros.
         """
         work = _Pass(self.read, self.changes, _Unnumbered(function), rows)
         return self._map(work, n_jobs, features_only)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from feaslearn.data import Chunk, Chunks, Names, Source
@@ -166,8 +167,8 @@ def _is_pair(source: Any) -> bool:
     return isinstance(source, tuple) or (isinstance(source, Chunks) and not source.named)
 
 
-def _itself(function: Any) -> Any:
-    return function
+def _itself(sent: Any) -> Any:
+    return sent
 
 
 def _count(chunks: list[Chunk]) -> int:
@@ -252,8 +253,8 @@ def _of_arrays(X: Any, y: Any, dtype: Any, columns: dict[str, Any]) -> tuple[Nam
     y = y.rechunk({0: X.chunks[0], 1: -1}) if known else y.rechunk({1: -1})
     blocks = zip(X.to_delayed()[:, 0], y.to_delayed()[:, 0], strict=True)
     names = Names(*(tuple(f"{c}{j}" for j in range(a.shape[1])) for c, a in (("s", X), ("x", y))))
-    make = _delayed(_pair_chunks, pure=False)
-    return names, [make(*pair, f"block {i}", dtype) for i, pair in enumerate(blocks)]
+    make = _delayed(_read, pure=False)
+    return names, [make(pair, f"block {i}", {}, dtype) for i, pair in enumerate(blocks)]
 
 
 def _of_frame(frame: Any, dtype: Any, columns: dict[str, Any]) -> tuple[Names, list[Any]]:
@@ -264,41 +265,23 @@ def _of_frame(frame: Any, dtype: Any, columns: dict[str, Any]) -> tuple[Names, l
             "dask arrays, or what Chunks reads"
         )
     # The frame without rows that dask keeps: columns are chosen by name.
-    names = Chunks(_Once(frame._meta), **columns).names  # noqa: SLF001
+    names = Chunks(partial(iter, (frame._meta,)), **columns).names  # noqa: SLF001
     chosen = {**columns, "signals": names.signals, "decisions": names.decisions}
-    make = _delayed(_frame_chunks, pure=False)
-    parts = frame.to_delayed()
-    return names, [make(part, i, chosen, dtype) for i, part in enumerate(parts)]
+    make = _delayed(_read_frame, pure=False)
+    parts = enumerate(frame.to_delayed())
+    return names, [make(part, f"partition {i}", chosen, dtype) for i, part in parts]
 
 
-def _pair_chunks(X: Any, y: Any, place: str, dtype: Any) -> list[Chunk]:
+def _read(source: Any, place: str, columns: dict[str, Any], dtype: Any) -> list[Chunk]:
+    """Return the chunks of one block or partition; errors name it."""
     try:
-        return list(Chunks((X, y), dtype=dtype).map(_itself_pieces))
+        return list(Chunks(source, **columns, dtype=dtype).map(_itself))
     except DataError as error:
         raise DataError(f"{place}: {error}") from None
 
 
-def _frame_chunks(frame: Any, number: int, columns: dict[str, Any], dtype: Any) -> list[Chunk]:
-    if not len(frame):
-        return []
-    try:
-        return list(Chunks(_Once(frame), **columns, dtype=dtype).map(_itself_pieces))
-    except DataError as error:
-        raise DataError(f"partition {number}: {error}") from None
-
-
-class _Once:
-    """Returns an iterator of one frame, as often as it is asked."""
-
-    def __init__(self, frame: Any) -> None:
-        self._frame = frame
-
-    def __call__(self) -> Iterator[Any]:
-        return iter([self._frame])
-
-
-def _itself_pieces(chunk: Chunk) -> Chunk:
-    return chunk
+def _read_frame(frame: Any, place: str, columns: dict[str, Any], dtype: Any) -> list[Chunk]:
+    return _read(partial(iter, (frame,)), place, columns, dtype) if len(frame) else []
 
 
 def _is_dask(*parts: Any) -> bool:

@@ -95,13 +95,7 @@ def _dataset(table: Any) -> Any:
 
 
 class DatasetSource(TableSource):
-    """The fragments of a dataset, one after the other.
-
-    Parameters
-    ----------
-    dataset : pyarrow.dataset.Dataset
-        The data.
-    """
+    """The fragments of a dataset, one after the other."""
 
     def __init__(self, dataset: Any) -> None:
         with reading("the dataset"):
@@ -140,13 +134,7 @@ def _pieces(fragment: Any, first: int, place: str, names: list[str], rows: int) 
 
 
 class LazyFrameSource(TableSource):
-    """A query whose result is never in memory as a whole; each pass runs it again.
-
-    Parameters
-    ----------
-    frame : polars.LazyFrame
-        The query.
-    """
+    """A query whose result is never in memory as a whole; each pass runs it again."""
 
     def __init__(self, frame: Any) -> None:
         _refuse_old_polars()
@@ -196,13 +184,7 @@ def _asking() -> Iterator[None]:
 
 
 class DaskFrameSource(TableSource):
-    """The partitions of a dask frame, computed one after the other.
-
-    Parameters
-    ----------
-    frame : dask.dataframe.DataFrame
-        The frame.
-    """
+    """The partitions of a dask frame, computed one after the other."""
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
@@ -222,13 +204,7 @@ class DaskFrameSource(TableSource):
 
 
 class DaskArraySource(TableSource):
-    """A pair (X, y) of dask arrays, by their blocks of rows.
-
-    Parameters
-    ----------
-    X, y : dask.array.Array
-        Signals (N, K) and decisions (N, n) or (N,).
-    """
+    """A pair (X, y) of dask arrays, by their blocks of rows."""
 
     def __init__(self, X: Any, y: Any) -> None:
         if np.isnan([*X.shape, *y.shape]).any():
@@ -277,13 +253,7 @@ def _piece(
 
 
 class IteratedSource(TableSource):
-    """A function that returns an iterator of chunks, called once for every pass.
-
-    Parameters
-    ----------
-    function : callable
-        Returns an iterator of pairs (X, y), or of frames that hold the signals and the decisions.
-    """
+    """A function that returns an iterator of chunks, called once for every pass."""
 
     def __init__(self, function: Callable[[], Iterable[Any]]) -> None:
         self._function = function
@@ -359,17 +329,7 @@ def _frame_names(item: Any, number: int) -> tuple[str, ...]:
 
 
 class ArraySource(TableSource):
-    """A pair (X, y): nothing is copied, numbers of single precision stay so.
-
-    Parameters
-    ----------
-    X, y : array-like or frame
-        Signals (N, K) and decisions (N, n) or (N,).
-    place : str
-        What messages call the pair.
-    first : int
-        The number of the first row in the whole source.
-    """
+    """A pair (X, y): nothing is copied, numbers of single precision stay so."""
 
     def __init__(self, X: Any, y: Any, place: str = "the arrays", first: int = 0) -> None:
         self._place, self._first = place, first

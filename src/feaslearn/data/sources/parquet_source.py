@@ -49,25 +49,11 @@ class TableSource(ABC):
 
     @abstractmethod
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
-        """Yield what is to be done for one pass over some columns, in order.
-
-        Parameters
-        ----------
-        columns : sequence of int
-            The columns to read.
-        rows : int
-            No piece has more rows than this.
-        """
+        """Yield the tasks of one pass over some columns, in pieces of at most ``rows`` rows."""
 
 
 class ParquetSource(TableSource):
-    """Files with the same columns, one after the other.
-
-    Parameters
-    ----------
-    paths : sequence of path-like
-        Files, folders that hold some, and patterns such as ``"data/*.parquet"``.
-    """
+    """Files with the same columns, one after the other."""
 
     def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
         self._files = [file for path in paths for file in _found(os.fspath(path))]
@@ -227,19 +213,7 @@ def _matching(path: Path) -> list[str]:
 
 
 class Piece(NamedTuple):
-    """Some rows of some columns, as they stand in a source.
-
-    Parameters
-    ----------
-    columns : sequence of ndarray of shape (N,)
-        The values of each column that was asked for.
-    first : int
-        The number of the first row in the whole source.
-    place : str
-        Where the rows stand: a file, a partition, an item of an iterator.
-    row : int
-        The number of the first row there.
-    """
+    """Some rows of some columns; ``first`` counts rows of the source, ``row`` of the place."""
 
     columns: Sequence[NDArray[Any]]
     first: int
