@@ -57,7 +57,8 @@ def is_made_by_users(path: str, thing: object) -> bool:
     """Say whether it is a function, or a class that users make an instance of."""
     if not inspect.isclass(thing):
         return True
-    is_record = issubclass(thing, tuple) or is_dataclass(thing)
+    is_estimator = hasattr(thing, "get_params") or hasattr(thing, "from_estimator")
+    is_record = issubclass(thing, tuple) or (is_dataclass(thing) and not is_estimator)
     is_ours_to_make = is_record and path.count(".") > 1  # below the top level: it is handed out
     return not (
         is_ours_to_make

@@ -12,12 +12,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, FeaslearnError, Problems
+
+T = TypeVar("T")
 
 
 class Constraint(ABC):
@@ -176,6 +178,14 @@ def require(
         refusal = constraint.refusal(name, value)
         raise error(f"{owner}: {refusal}" if owner else refusal)
     return value
+
+
+def checked(
+    value: T | None, problems: Problems, owner: str, error: type[FeaslearnError] = DataError
+) -> T:
+    """Return a value that is None only where a problem was added; raise all problems."""
+    problems.raise_if_any(error, owner)
+    return cast(T, value)
 
 
 def check_capacity(

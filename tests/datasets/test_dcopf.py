@@ -254,7 +254,7 @@ def test_bad_arguments_are_named_together() -> None:
 
 
 def test_curved_costs_are_refused_or_linearized() -> None:
-    with pytest.raises(DataError, match=r"2 generators are no lines .*g1; g2.*linearize"):
+    with pytest.raises(DataError, match=r"2 generators are not linear .*g1; g2.*linearize"):
         make_dcopf("case3_lmbd", 2)
     data = make_dcopf("case3_lmbd", 2, quadratic="linearize", cost_range=(1.0, 1.0), random_state=0)
     gen, cost = read_table("case3_lmbd", "gen"), read_table("case3_lmbd", "gencost")
@@ -276,7 +276,7 @@ def test_names_of_cases() -> None:
         DcGrid("case39", "API")
     with pytest.raises(DataError, match="of variant 'api', not 'sad'"):
         DcGrid("case39_epri__api", "sad")
-    with pytest.raises(DataError, match="'typ' is no variant"):
+    with pytest.raises(DataError, match="'typ' is not a variant"):
         DcGrid("case39_epri__typ")
     with pytest.raises(DataError, match="expected a name"):
         DcGrid(39)
@@ -369,10 +369,10 @@ def test_angle_limits_bind(tmp_path: Path) -> None:
         ("2 1 90", "2 1 ninety", "mpc.bus is not a table of numbers"),
         ("2 1 90", "2 1 nan", "mpc.bus is NaN in row 2"),
         ("1 3 0 0 0", "1 3 0 0", "mpc.bus is NaN in row 1|not a case file"),
-        ("1 0 0 0 0 1 100", "9 0 0 0 0 1 100", "mpc.gen has a bus that there is not: row 1"),
+        ("1 0 0 0 0 1 100", "9 0 0 0 0 1 100", "mpc.gen has a bus that is missing: row 1"),
         ("1 200 0", "1 200 300", "mpc.gen has a lower limit above the upper: row 1; row 2"),
         ("1 200 0", "1 0 0", "no generator in service that can be dispatched"),
-        ("1 2 0.0 0.1 0 60", "1 8 0.0 0.1 0 60", "mpc.branch has a bus that there is not: row 1"),
+        ("1 2 0.0 0.1 0 60", "1 8 0.0 0.1 0 60", "mpc.branch has a bus that is missing: row 1"),
         (
             "1 2 0.0 0.1 0 60",
             "1 2 0.0 0.0 0 60",
@@ -381,7 +381,7 @@ def test_angle_limits_bind(tmp_path: Path) -> None:
         ("1 2 0.0 0.1 0 60", "1 2 0.0 1e-320 0 60", "resistance and reactance of 0, .*: row 1"),
         ("  2 0 0 2 2 4 0 0;\n", "", "mpc.gencost has 3 rows for 4 generators"),
         ("2 0 0 2 10 3", "3 0 0 2 10 3", "mpc.gencost: row 1: model 3"),
-        ("2 0 0 2 10 3", "2 0 0 7 10 3", "row 1: 7 numbers are announced, fewer are there"),
+        ("2 0 0 2 10 3", "2 0 0 7 10 3", "row 1: 7 numbers are announced, fewer given"),
         ("0 1 100 2001", "0 1 0 2001", "row 2: the points of a cost in pieces do not increase"),
     ],
 )
@@ -415,5 +415,5 @@ def test_a_file_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_costs_that_overflow_are_refused() -> None:
     row = np.array([[2.0, 0.0, 0.0, 3.0, -1e308, 5.0, 0.0], [2.0, 0.0, 0.0, 2.0, 5.0, 0.0, 0.0]])
-    with pytest.raises(DataError, match=r"too large to count with in row 1$"):
+    with pytest.raises(DataError, match=r"too large in row 1$"):
         read_costs(row, np.zeros(2), np.full(2, 1e5))

@@ -103,7 +103,7 @@ def test_long_inputs_are_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
     network = TransportNetwork(5, RING, 3.5, [1, 3, 5], 3.5)
     demands, costs = rng.uniform(0.0, 1.0, (50, 5)), rng.uniform(0.0, 1.0, (50, 3))
     expected = network.dispatch(demands, costs)
-    monkeypatch.setattr(transport, "ENTRIES_AT_ONCE", 64)
+    monkeypatch.setattr(transport, "MAX_ENTRIES", 64)
     np.testing.assert_array_equal(network.dispatch(demands, costs), expected)
 
 

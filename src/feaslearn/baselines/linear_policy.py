@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ Samples = tuple[FloatArray, FloatArray, FloatArray]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""Ordinary least squares of the decisions on the signals and a constant.
 
@@ -45,7 +47,7 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
     intercept_ : ndarray of shape (n,), or float
         The constant a.
     moments_ : RegressionMoments
-        What the policy goes on from.
+        Sums that the policy continues from.
     n_features_in_ : int
         The number K of signals.
     feature_names_in_ : ndarray of shape (K,)
@@ -66,8 +68,7 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
     array([[6., 5.]])
     """
 
-    def __init__(self, forgetting: float = 1.0) -> None:
-        self.forgetting = forgetting
+    forgetting: float = 1.0
 
     def fit(
         self,
@@ -129,7 +130,7 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Go on with more samples; with ``forgetting`` below one, older ones count less.
+        """Continue with more samples; with ``forgetting`` below one, older ones count less.
 
         Without, the policy is that of a fit to all samples.
 
@@ -221,33 +222,11 @@ def _blocks(samples: Samples) -> Iterator[tuple[int, FloatArray, FloatArray, Flo
         yield max(0, count - start - BLOCK_ROWS), X, y, weights
 
 
-# Least squares from sums over samples, which add up.
-#
-# .. math:: G_j = \sum_i w_i \phi_i \phi_i', \quad r_j = \sum_i w_i \phi_i x_{ij}, \quad
-#           \phi_i = (1, (s_i - m) / d)
-
-
 class RegressionMoments(NamedTuple):
-    """The sums of each decision over the samples in which it was observed.
+    r"""The sums of each decision over the samples in which it was observed.
 
-    Parameters
-    ----------
-    mean, scale : ndarray of shape (K,)
-        What signals are measured from and in, so that rounding stays small.
-    gram : ndarray of shape (n, K + 1, K + 1)
-        The matrices G.
-    right : ndarray of shape (n, K + 1)
-        The vectors r.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.baselines.linear_policy import RegressionMoments
-    >>> signals, decisions = np.array([[0.0], [1.0], [2.0]]), np.array([[1.0], [3.0], [5.0]])
-    >>> sums = RegressionMoments.begun(signals, 1).after(signals, decisions, np.ones(3))
-    >>> coef, intercept = sums.solve()
-    >>> coef.round(9).tolist(), intercept.round(9).tolist()
-    ([[2.0]], [1.0])
+    .. math:: G_j = \sum_i w_i \phi_i \phi_i', \quad r_j = \sum_i w_i \phi_i x_{ij}, \quad
+              \phi_i = (1, (s_i - m) / d)
     """
 
     mean: Array
@@ -289,8 +268,8 @@ class RegressionMoments(NamedTuple):
     def of_chunk(self, chunk: Chunk) -> Self:
         """Return the sums over a chunk alone, in the same units."""
         signals, decisions = np.asarray(chunk.signals, float), np.asarray(chunk.decisions, float)
-        nothing = self._replace(gram=0.0 * self.gram, right=0.0 * self.right)
-        return nothing.after(signals, decisions, chunk.weights)
+        empty = self._replace(gram=0.0 * self.gram, right=0.0 * self.right)
+        return empty.after(signals, decisions, chunk.weights)
 
     def plus(self, other: Self) -> Self:
         """Return the sums over both, which are in the same units."""
@@ -324,15 +303,7 @@ class RegressionMoments(NamedTuple):
 
 
 def faded(weights: Array, forgetting: float, younger: int = 0) -> Array:
-    """Return what samples count after ``younger`` others came, each ``forgetting`` times the next.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.baselines.linear_policy import faded
-    >>> faded(np.ones(3), 0.5).tolist()
-    [0.25, 0.5, 1.0]
-    """
+    """Return weights after ``younger`` later samples; each counts ``forgetting`` times the next."""
     if forgetting == 1.0:
         return weights
     ages = younger + np.arange(len(weights) - 1.0, -1.0, -1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, Self
 
 import numpy as np
@@ -15,22 +16,23 @@ from feaslearn.data import Block, as_matrix, column_names
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses import Affine
 from feaslearn.losses import Loss
-from feaslearn.parameters import Either, Integer, check_value
+from feaslearn.parameters import Either, Integer, check_value, checked
 from feaslearn.sets import Simplex
 
 FloatArray = NDArray[np.float64]
 
 #: Rounds of clusters and of decisions filled from them.
-FILLINGS = 20
+MAX_ROUNDS = 20
 
 
+@dataclass(eq=False, repr=False)
 class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""The cheapest of the centres of clusters of observed decisions.
 
     .. math:: \hat x(s) \in \arg\min \{c(s)'v : v \in \{v_1, \ldots, v_p\}\}, \qquad
         \min_v \sum_i w_i \min_k \|x_i - v_k\|^2
 
-    K-means finds the vertices :math:`v_k` without a look at the cost; the region is their convex
+    K-means finds the vertices :math:`v_k` without regard to the cost; the region is their convex
     hull. It takes milliseconds, and what a learned region gains over it is what looking at the cost
     is worth. Decisions that were not observed (NaN) are filled from the centre of their cluster, in
     alternation with the clusters.
@@ -75,17 +77,10 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
            [0., 1.]])
     """
 
-    def __init__(
-        self,
-        n_vertices: int = 2,
-        cost: CostSpecification | None = None,
-        sense: Literal["min", "max"] = "min",
-        random_state: int | None = None,
-    ) -> None:
-        self.n_vertices = n_vertices
-        self.cost = cost
-        self.sense = sense
-        self.random_state = random_state
+    n_vertices: int = 2
+    cost: CostSpecification | None = None
+    sense: Literal["min", "max"] = "min"
+    random_state: int | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the clusters.
@@ -118,9 +113,7 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
             n_signals=signals.shape[1],
             problems=problems,
         )
-        problems.raise_if_any(DataError, "NearestVertices")
-        if cost is None:
-            raise AssertionError("no cost although no problem was found")
+        cost = checked(cost, problems, "NearestVertices")
         validate_data(self, X, skip_check_array=True)
         self.cost_ = cost
         self._one_column = np.asarray(y).ndim == 1
@@ -135,7 +128,7 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         hidden = np.isnan(decisions)
         filled = np.where(hidden, np.nanmean(decisions, axis=0), decisions)
-        for _ in range(FILLINGS if hidden.any() else 1):
+        for _ in range(MAX_ROUNDS if hidden.any() else 1):
             count = min(int(self.n_vertices), len(np.unique(filled, axis=0)))
             clusters = KMeans(count, n_init=10, random_state=self.random_state)
             clusters.fit(filled, sample_weight=weights)
@@ -196,7 +189,7 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return loss.samples(hull, np.ascontiguousarray(self.vertices_.T).ravel(), block)
 
     def _prices(self, X: ArrayLike, costs: ArrayLike | None) -> FloatArray:
-        """Return what is minimised: the costs, turned round where they are maximised."""
+        """Return what is minimised: the costs, negated where they are maximised."""
         signals = signals_to_predict(self, X, "vertices_")
         sign = -1.0 if self.sense == "max" else 1.0
         if costs is None:

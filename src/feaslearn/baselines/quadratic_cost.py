@@ -1,7 +1,8 @@
-"""The rival that knows the constraints and learns the objective."""
+"""Inverse optimization of the objective over known constraints."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from feaslearn.solvers.conic_form import Cone, ConicForm
 FloatArray = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class QuadraticCost(MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""A strictly convex quadratic cost, learned over a feasible set that is known.
 
@@ -75,9 +77,8 @@ class QuadraticCost(MultiOutputMixin, RegressorMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, region: PrimitiveSet | None = None, ridge: float = 1e-4) -> None:
-        self.region = region
-        self.ridge = ridge
+    region: PrimitiveSet | None = None
+    ridge: float = 1e-4
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the cost.
@@ -139,7 +140,7 @@ class QuadraticCost(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self.region
 
     def _check(self, decisions: FloatArray) -> ConicForm:
-        """Return the rows of the known set, or say everything that is wrong."""
+        """Return the rows of the known set, or raise all problems."""
         region, problems = self._region(), Problems()
         form = region.conic_form()
         if not form.polyhedral or region.discrete:

@@ -1,4 +1,4 @@
-"""The samples that a baseline is fitted to, checked."""
+"""Checks of the samples of baselines."""
 
 from __future__ import annotations
 
@@ -9,23 +9,19 @@ from sklearn.utils.validation import validate_data
 
 from feaslearn.data import as_matrix
 from feaslearn.exceptions import DataError, NotFittedError, Problems
+from feaslearn.parameters import checked
 
 FloatArray = NDArray[np.float64]
 
 
 def signals_to_predict(model: BaseEstimator, X: ArrayLike, learned: str) -> FloatArray:
-    """Return the signals of a prediction, or say everything that is wrong with them.
-
-    ``learned`` is an attribute that ``fit`` sets.
-    """
+    """Return the signals of a prediction, or raise all problems; ``fit`` sets ``learned``."""
     owner = type(model).__name__
     if not hasattr(model, learned):
         raise NotFittedError(f"{owner} is not fitted yet; call fit before predict")
     problems = Problems()
     signals = as_matrix(X, name="X", problems=problems)
-    problems.raise_if_any(DataError, owner)
-    if signals is None:
-        raise AssertionError("no signals although no problem was found")
+    signals = checked(signals, problems, owner)
     validate_data(model, X, skip_check_array=True, reset=False)
     return signals
 
@@ -37,10 +33,7 @@ def check_samples(
     owner: str,
     as_it_is: bool = False,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return signals, decisions and weights, or say everything that is wrong with them.
-
-    Numbers of single precision stay ``as_it_is``, and nothing is copied then.
-    """
+    """Return signals, decisions and weights; ``as_it_is`` keeps single precision."""
     problems = Problems()
     signals = as_matrix(X, name="X", problems=problems, as_it_is=as_it_is)
     decisions = None
@@ -51,8 +44,7 @@ def check_samples(
             y, name="y", problems=problems, allow_nan=True, allow_1d=True, as_it_is=as_it_is
         )
     if signals is None or decisions is None:
-        problems.raise_if_any(DataError, owner)
-        raise AssertionError("a table is missing although no problem was found")
+        signals, decisions = checked(signals, problems, owner), checked(decisions, problems, owner)
     weights = np.ones(len(signals))
     if len(signals) != len(decisions):
         problems.add(f"X has {len(signals)} rows and y has {len(decisions)}; give one of each")

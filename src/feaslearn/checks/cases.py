@@ -1,4 +1,4 @@
-"""What the checks of a primitive set are run on: random costs and points, and right answers."""
+"""Cases of the checks of primitive sets: random costs and points, and correct answers."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ class Cases:
 
     @property
     def discrete(self) -> bool:
-        """Whether the set holds listed points only; the conic form is then that of their hull."""
+        """Whether the set holds enumerated points only; its conic form is that of their hull."""
         return bool(self.primitive.discrete)
 
     @cached_property
     def inside(self) -> Array:
-        """Random mixtures of the extremes; listed points where the set holds nothing else."""
+        """Random mixtures of the extremes; enumerated points where the set is discrete."""
         if self.discrete:
             return np.asarray(self.rng.choice(self.primitive.vertices(), size=self.n_cases))
         count = len(self.extremes)
@@ -81,11 +81,8 @@ class Cases:
         return np.asarray(middle + width * self.rng.normal(size=(self.n_cases, len(middle))))
 
 
-# How the findings of a check are told.
-
-
 def first_of(name: str, findings: Iterator[str]) -> Iterator[str]:
-    """Yield one line for a broken property: its first case, and how many more there are."""
+    """Yield one line for a violated property: its first case, and how many more there are."""
     shown: list[str] = []
     try:
         shown.extend(findings)

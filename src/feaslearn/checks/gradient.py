@@ -1,4 +1,4 @@
-"""Whether the gradient of a loss is right, by finite differences."""
+"""Check of the gradient of a loss, by finite differences."""
 
 from __future__ import annotations
 

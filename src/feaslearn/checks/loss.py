@@ -1,4 +1,4 @@
-"""Whether a loss is right: what the trainers rely on, on random data."""
+"""Check of a loss: what the trainers rely on, on random data."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def check_loss(
     Raises
     ------
     CheckError
-        If a property is broken. The error lists all that are, each with a case that shows it.
+        If a property is violated. The error lists all that are, each with a case that shows it.
 
     See Also
     --------
@@ -116,7 +116,7 @@ def parameters(cases: LossCases) -> Iterator[str]:
 
 
 def numbers(cases: LossCases) -> Iterator[str]:
-    """Yield losses that are no numbers of at least zero, or not one for each sample."""
+    """Yield losses that are negative or not finite, or not one for each sample."""
     for hypothesis, theta, block in cases.cases:
         values = np.asarray(cases.loss.samples(hypothesis, theta, block))
         if values.shape != block.weights.shape:
@@ -153,7 +153,7 @@ def weighted_sum(cases: LossCases) -> Iterator[str]:
 
 
 def blind(cases: LossCases) -> Iterator[str]:
-    """Yield samples whose loss says something about decisions that nobody observed."""
+    """Yield samples whose loss depends on unobserved decisions."""
     for hypothesis, theta, block in cases.cases:
         unseen = block._replace(decisions=np.full_like(block.decisions, np.nan))
         values = cases.loss.samples(hypothesis, theta, unseen)

@@ -1,4 +1,4 @@
-"""Whether a primitive set is right: every answer is compared with what its conic form says."""
+"""Check of a primitive set: every answer is compared with its conic form."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def check_primitive_set(
     Raises
     ------
     CheckError
-        If a property is broken. The error lists all that are, each with a case that shows it.
+        If a property is violated. The error lists all that are, each with a case that shows it.
 
     See Also
     --------
@@ -74,7 +74,7 @@ def check_primitive_set(
     problems = Problems()
     for message in first_of("conic_form is a conic form", conic_form_problems(primitive)):
         problems.add(message)
-    # Nothing can be compared with a form that is none.
+    # An invalid form cannot be compared with.
     problems.raise_if_any(CheckError, repr(primitive))
     rng = np.random.default_rng(random_state)
     cases = Cases(primitive, primitive.conic_form(), rng, n_cases)
@@ -82,9 +82,6 @@ def check_primitive_set(
         for message in first_of(name, find(cases)):
             problems.add(message)
     problems.raise_if_any(CheckError, repr(primitive))
-
-
-# Checks of what a primitive set says about itself.
 
 
 def conic_form_problems(primitive: PrimitiveSet) -> Iterator[str]:
@@ -102,17 +99,17 @@ def conic_form_problems(primitive: PrimitiveSet) -> Iterator[str]:
     unknown = [cone.kind for cone in form.cones if cone.kind not in CONE_KINDS]
     if unknown:
         yield f"cones of kind {unknown}; known are {', '.join(CONE_KINDS)}"
-    broken = [
+    invalid = [
         cone.size for cone in form.cones if cone.kind == "semidefinite" and side(cone.size) is None
     ]
-    if broken:
-        yield f"semidefinite cones of {broken} rows; a triangle has m (m + 1) / 2: 1, 3, 6, 10, ..."
+    if invalid:
+        yield f"semidefinite cones of {invalid} rows; a triangle has m (m + 1) / 2: 1, 3, 6, ..."
     taken = sum(cone.size for cone in form.cones)
     if taken != len(h):
         yield f"its cones take {taken} rows, but H has {len(h)}"
     elif not (np.isfinite(H).all() and np.isfinite(h).all()):
         yield "H or h holds values that are not finite"
-    elif not unknown and not broken:
+    elif not unknown and not invalid:
         check_nonempty_and_bounded(form, "the set")
     if not (np.array_equal(H, again.H) and np.array_equal(h, again.h)):
         yield "it is not the same when asked twice"
@@ -132,7 +129,7 @@ def accepted(cases: Cases) -> Iterator[str]:
 
 
 def constant_sum(cases: Cases) -> Iterator[str]:
-    """Yield sums of entries that differ where the set says that they do not."""
+    """Yield sums of entries that differ where the set declares them equal."""
     if not cases.primitive.absorbs_offset:
         return
     sums = cases.extremes.sum(axis=1)
@@ -154,12 +151,12 @@ DESCRIPTION: dict[str, Callable[[Cases], Iterator[str]]] = {
 
 
 def argmin_optimal(cases: Cases) -> Iterator[str]:
-    """Yield costs whose minimiser is none."""
+    """Yield costs whose minimiser is not optimal."""
     yield from _not_minimisers(cases, cases.primitive.argmin(cases.costs))
 
 
 def argmin_center_optimal(cases: Cases) -> Iterator[str]:
-    """Yield costs whose central minimiser is none."""
+    """Yield costs whose central minimiser is not optimal."""
     yield from _not_minimisers(cases, cases.primitive.argmin(cases.costs, ties="center"))
 
 
@@ -219,7 +216,7 @@ def contains_right(cases: Cases) -> Iterator[str]:
     """Yield points on which membership and the conic form disagree."""
     if not cases.primitive.contains(cases.inside, ACCEPT_TOL * cases.size).all():
         outside = ~cases.primitive.contains(cases.inside, ACCEPT_TOL * cases.size)
-        yield f"{_show(cases.inside[outside][0])} is in the set, but contains says no"
+        yield f"{_show(cases.inside[outside][0])} is in the set, but contains is False"
     if cases.discrete:
         yield from _mixtures_held(cases)
         return
@@ -229,7 +226,7 @@ def contains_right(cases: Cases) -> Iterator[str]:
         gap = nearest_by_solver(cases.form, identity, z, "l2").latent - z
         distance = float(np.linalg.norm(gap))
         if inside and distance > 1e-3 * cases.size:
-            yield f"{_show(z)} is {distance:.2g} outside, but contains says yes"
+            yield f"{_show(z)} is {distance:.2g} outside, but contains is True"
 
 
 def project_nearest(cases: Cases) -> Iterator[str]:
@@ -242,7 +239,7 @@ def project_nearest(cases: Cases) -> Iterator[str]:
 def center_inside(cases: Cases) -> Iterator[str]:
     """Yield the centre if it is not in the set."""
     if not cases.primitive.contains(cases.primitive.center(), ACCEPT_TOL * cases.size).all():
-        yield f"contains says no to the centre {_show(cases.primitive.center())}"
+        yield f"contains is False at the centre {_show(cases.primitive.center())}"
     yield from _outside(cases, np.atleast_2d(cases.primitive.center()), "the centre")
 
 
@@ -318,7 +315,7 @@ def _not_projections(cases: Cases, points: Array, projected: Array) -> Iterator[
 
 
 def _not_nearest_listed(cases: Cases, points: Array, projected: Array) -> Iterator[str]:
-    """Yield points of which another listed point is nearer than their projection."""
+    """Yield points of which another enumerated point is nearer than their projection."""
     V = np.asarray(cases.primitive.vertices())
     for z, nearest in zip(points, projected, strict=True):
         if not (np.abs(V - nearest).max(axis=1) <= ACCEPT_TOL).any():
@@ -328,20 +325,20 @@ def _not_nearest_listed(cases: Cases, points: Array, projected: Array) -> Iterat
 
 
 def _mixtures_held(cases: Cases) -> Iterator[str]:
-    """Yield mixtures of listed points that a discrete set says it holds."""
+    """Yield mixtures of enumerated points that a discrete set claims to contain."""
     V = np.asarray(cases.primitive.vertices())
     mixed = cases.rng.dirichlet(np.ones(len(V)), size=cases.n_cases) @ V
     far = np.array([np.abs(V - z).max(axis=1).min() > 1e-3 for z in mixed])
     for z in mixed[far & cases.primitive.contains(mixed, ACCEPT_TOL)]:
-        yield f"{_show(z)} is none of its points, but contains says yes"
+        yield f"{_show(z)} is not one of its points, but contains is True"
 
 
 def _outside(cases: Cases, Z: Array, what: str) -> Iterator[str]:
     violation = cases.form.violation(Z)
     size = max(1.0, float(np.abs(cases.form.H).max()) * cases.size)
-    for z, broken in zip(Z, violation, strict=True):
-        if not broken <= ACCEPT_TOL * size:
-            yield f"{what} {_show(z)} is not in the set (a row is broken by {broken:.2g})"
+    for z, excess in zip(Z, violation, strict=True):
+        if not excess <= ACCEPT_TOL * size:
+            yield f"{what} {_show(z)} is not in the set (a row is violated by {excess:.2g})"
 
 
 def _size(q: Array) -> float:

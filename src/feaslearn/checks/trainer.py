@@ -1,4 +1,4 @@
-"""Whether a trainer is right: what it returns is what it says, each time it is asked."""
+"""Check of a trainer: its result is reproducible and matches its parameters."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def check_trainer(
     Raises
     ------
     CheckError
-        If a property is broken. The error lists all that are, each with a case that shows it.
+        If a property is violated. The error lists all that are, each with a case that shows it.
 
     See Also
     --------
@@ -95,7 +95,7 @@ def check_trainer(
     problems = Problems()
     for message in first_of("it serves what it is checked on", served(cases)):
         problems.add(message)
-    # Nothing can be asked of a trainer that refuses.
+    # A trainer that refuses has no result to check.
     problems.raise_if_any(CheckError, repr(trainer))
     for name, find in PROPERTIES.items():
         for message in first_of(name, find(cases)):
@@ -114,7 +114,7 @@ def _samples(n: int, rng: np.random.Generator) -> Block:
 
 
 def served(cases: TrainerCases) -> Iterator[str]:
-    """Yield why the trainer refuses, which it must be able to say without samples."""
+    """Yield why the trainer refuses, without samples."""
     block = cases.objective.first
     bare = Objective(
         cases.objective.loss, cases.objective.hypothesis, Samples.of(block.rows(block.weights < 0))
@@ -143,16 +143,16 @@ def fitting(cases: TrainerCases) -> Iterator[str]:
 
 
 def honest(cases: TrainerCases) -> Iterator[str]:
-    """Yield what the result says and the parameters do not."""
+    """Yield fields of the result that do not match the parameters."""
     theta, result = cases.trained.theta, cases.trained.result
     if result.status not in get_args(Status):
-        yield f"status={result.status!r} is none of {', '.join(map(repr, get_args(Status)))}"
-    told = {"objective": result.objective, "returned_loss": result.returned_loss}
+        yield f"status={result.status!r} is not one of {', '.join(map(repr, get_args(Status)))}"
+    reported = {"objective": result.objective, "returned_loss": result.returned_loss}
     true = {
         "objective": cases.objective.value(theta),
         "returned_loss": returned_loss(cases.objective, theta),
     }
-    for name, value in told.items():
+    for name, value in reported.items():
         if not abs(value - true[name]) <= SAME_TOL * max(1.0, abs(true[name])):
             yield f"{name} is {value:.9g}, but that of its parameters is {true[name]:.9g}"
     bound = result.lower_bound

@@ -1,4 +1,4 @@
-"""Data sets with known truth: the paper's examples and power grids, made to order and seeded."""
+"""Data sets with known truth: the paper's examples and power grids, seeded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every data set checks, and where its randomness comes from."""
+"""Arguments and random generators that all data sets share."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from feaslearn.runs.memory import check_memory
 
 FloatArray = NDArray[np.float64]
 RandomState = int | np.random.Generator | np.random.RandomState | None
-#: How often numbers are held while data are made, and what the name of a column takes, in numbers.
-COPIES, OF_A_NAME = 3, 20
+#: Copies of the numbers while data are made, and the size of a column name, in numbers.
+COPIES, NAME_SIZE = 3, 20
 
 
 class Streams(NamedTuple):
@@ -43,8 +43,7 @@ def check_common(
 
 def check_room(owner: str, n_samples: int, columns: int, beside: int = 0) -> None:
     """Refuse data that would not fit into memory."""
-    # Steps on the way hold copies, names of columns are texts, and beyond 1e30 all is too much.
-    numbers = int(columns) * (COPIES * int(n_samples) + OF_A_NAME) + int(beside)
+    numbers = int(columns) * (COPIES * int(n_samples) + NAME_SIZE) + int(beside)
     check_memory(
         float(min(numbers, 10**30)),
         f"{owner}: {n_samples} samples of {columns} signals and decisions",

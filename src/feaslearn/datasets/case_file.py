@@ -15,17 +15,14 @@ from feaslearn.exceptions import DataError, FileError, MissingExtraError, Unsupp
 from feaslearn.messages import did_you_mean, list_first
 
 PREFIX = "pglib_opf_"
+#: Active power increase (congested lines) and small angle differences.
 VARIANTS = ("api", "sad")
-"""Active power increase (congested lines) and small angle differences."""
-
+#: Columns of the tables of a case in every version of the format.
 COLUMNS = {"bus": 13, "gen": 10, "branch": 11, "gencost": 5}
-"""The columns of the tables of a case that every version of the format has."""
-
+#: Larger files are refused: the largest case of PGLib has a tenth of it.
 MAX_BYTES = 64 * 2**20
-"""Files beyond this are refused: the largest case of PGLib has a tenth of it."""
-
+#: A table that is changed by code, which a reader of the numbers alone would get wrong.
 COMPUTED = re.compile(r"^[^%\n]*\bmpc\.(?:bus|gen|branch|gencost)\s*\(", re.MULTILINE)
-"""A table that is changed by code: what a reader of the numbers alone would get wrong."""
 
 
 class CaseFile(NamedTuple):
@@ -83,7 +80,9 @@ def find_case(case: str | os.PathLike[str], variant: str | None) -> Path:
         return Path(text)
     name, _, named = text.removeprefix(PREFIX).partition("__")
     if named and named not in VARIANTS:
-        raise DataError(f"case {text!r}: {named!r} is no variant; {did_you_mean(named, VARIANTS)}")
+        raise DataError(
+            f"case {text!r}: {named!r} is not a variant; {did_you_mean(named, VARIANTS)}"
+        )
     if named and variant not in (None, named):
         raise DataError(f"case {text!r} is of variant {named!r}, not {variant!r}")
     return _find_pglib(name, variant or named)
@@ -119,12 +118,12 @@ def _frames(path: Path) -> Any:
         raise MissingExtraError("matpowercaseframes", "cases") from None
     try:
         with warnings.catch_warnings():
-            # Costs of several kinds are told apart by us, row by row.
+            # Costs of several kinds are read below, row by row.
             warnings.simplefilter("ignore", UserWarning)
             warnings.simplefilter("ignore", RuntimeWarning)
             return CaseFrames(str(path), update_index=False)
     except Exception as error:
-        # The package trusts its files: a wrong one ends in whatever Python stumbles over.
+        # The package trusts its files: an invalid one ends in any exception.
         raise DataError(
             f"{path.name} is not a case file in MATPOWER's format, version 2 ({str(error)[:200]})"
         ) from error

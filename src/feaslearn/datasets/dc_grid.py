@@ -1,4 +1,4 @@
-"""A power grid in the direct-current approximation."""
+"""Power grids in the direct-current approximation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,10 @@ from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import list_first
 from feaslearn.problem import AffineRows, LinearProgram
 
+#: The type of a bus that is out of service.
 ISOLATED = 4
-
-PIECEWISE, POLYNOMIAL = 1, 2
-MOST = 10**6
-FIRST = 4
-
-"""The type of a bus that is out of service."""
+#: The models of costs in ``mpc.gencost``, the column where their numbers begin, most numbers.
+PIECEWISE, POLYNOMIAL, FIRST_COLUMN, MAX_NUMBERS = 1, 2, 4, 10**6
 
 
 class DcGrid:
@@ -109,6 +106,7 @@ class DcGrid:
         self._read_generators(file.gen, file.gencost)
 
     def _read_lines(self, branch: FloatArray) -> None:
+        """Read the lines in service and their limits."""
         branch = branch[(branch[:, 10] > 0) & self._connected(branch[:, 0], branch[:, 1])]
         self.ends = np.column_stack([self._at(branch[:, 0]), self._at(branch[:, 1])])
         self.susceptances = _susceptances(branch)
@@ -121,6 +119,7 @@ class DcGrid:
         self.flow_upper: FloatArray = np.minimum(rating, flows.max(axis=0))
 
     def _read_generators(self, gen: FloatArray, gencost: FloatArray | None) -> None:
+        """Read the generators in service and their costs."""
         running = np.flatnonzero((gen[:, 7] > 0) & self._connected(gen[:, 0]))
         lower, upper = gen[running, 9], gen[running, 8]
         moves = upper > lower
@@ -137,11 +136,12 @@ class DcGrid:
             self.fixed_cost = float(every.constant.sum() + every.slope[~moves] @ lower[~moves])
 
     def _connected(self, *numbers: FloatArray) -> NDArray[np.bool_]:
-        """Say where all of the buses are in service."""
+        """Return where all of the buses are in service."""
         inside = np.isin(np.column_stack(numbers), self.buses)
         return np.asarray(inside.all(axis=1))
 
     def _at(self, numbers: FloatArray | NDArray[np.int64]) -> NDArray[np.intp]:
+        """Return the indices of buses."""
         return np.array([self._positions[int(number)] for number in numbers], dtype=np.intp)
 
     def linear_program(
@@ -212,14 +212,14 @@ class DcGrid:
 
 
 def _susceptances(branch: FloatArray) -> FloatArray:
-    """Return ``x / (r² + x²)``, which is not finite where it cannot be told."""
+    """Return ``x / (r² + x²)``, not finite where both are zero."""
     r, x = branch[:, 2], branch[:, 3]
     with np.errstate(all="ignore"):
         return np.asarray(x / (r**2 + x**2))
 
 
 def _angle_limits(branch: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the limits of the angle differences in radians; 360 degrees or both 0 is none."""
+    """Return the limits of the angle differences in radians; 360 degrees or both 0 is unlimited."""
     if branch.shape[1] < 13:
         return np.full(len(branch), -np.inf), np.full(len(branch), np.inf)
     lowest, highest = branch[:, 11], branch[:, 12]
@@ -235,18 +235,20 @@ def _check(problems: Problems, file: CaseFile) -> None:
     numbers = file.bus[:, 0]
     whole = file.bus[:, [0, 6, 10]]
     odd = np.asarray(((np.abs(whole) > 2.0**53) | (whole != np.floor(whole))).any(axis=1))
-    _say(problems, "bus", "number, area or zone that is no whole number", odd)
+    _add_rows(problems, "bus", "number, area or zone that is not an integer", odd)
     endless = np.asarray(np.isinf(file.bus[:, [2, 4]]).any(axis=1))
-    _say(problems, "bus", "load or shunt that is infinite", endless)
+    _add_rows(problems, "bus", "load or shunt that is infinite", endless)
     known, counts = np.unique(numbers, return_counts=True)
-    _say(problems, "bus", "number that another bus has", np.isin(numbers, known[counts > 1]))
+    _add_rows(problems, "bus", "number that another bus has", np.isin(numbers, known[counts > 1]))
     gen, branch = file.gen, file.branch
-    _say(problems, "gen", "bus that there is not", ~np.isin(gen[:, 0], numbers))
-    _say(problems, "gen", "lower limit above the upper", (gen[:, 9] > gen[:, 8]) & (gen[:, 7] > 0))
+    _add_rows(problems, "gen", "bus that is missing", ~np.isin(gen[:, 0], numbers))
+    _add_rows(
+        problems, "gen", "lower limit above the upper", (gen[:, 9] > gen[:, 8]) & (gen[:, 7] > 0)
+    )
     lost = np.asarray(~np.isin(branch[:, :2], numbers).all(axis=1))
-    _say(problems, "branch", "bus that there is not", lost)
+    _add_rows(problems, "branch", "bus that is missing", lost)
     shorted = ~np.isfinite(_susceptances(branch)) & (branch[:, 10] > 0)
-    _say(problems, "branch", "resistance and reactance of 0, or infinite ones", shorted)
+    _add_rows(problems, "branch", "resistance and reactance of 0, or infinite ones", shorted)
     movable = (gen[:, 7] > 0) & (gen[:, 8] > gen[:, 9])
     if not movable.any():
         problems.add("mpc.gen has no generator in service that can be dispatched")
@@ -258,15 +260,11 @@ def _check(problems: Problems, file: CaseFile) -> None:
         problems.add(f"mpc.gencost: {list_first(wrong[:5], len(wrong))}")
 
 
-def _say(problems: Problems, table: str, what: str, where: NDArray[np.bool_]) -> None:
+def _add_rows(problems: Problems, table: str, what: str, where: NDArray[np.bool_]) -> None:
+    """Add a problem that names rows of a table."""
     if where.any():
         rows = [f"row {row + 1}" for row in np.flatnonzero(where)]
         problems.add(f"mpc.{table} has a {what}: {list_first(rows[:5], len(rows))}")
-
-
-# What generators cost, as far as that is linear.
-
-"""The column of ``mpc.gencost`` where the numbers of a cost begin."""
 
 
 class GeneratorCosts(NamedTuple):
@@ -286,39 +284,36 @@ def read_costs(gencost: FloatArray, lower: FloatArray, upper: FloatArray) -> Gen
         for i, row in enumerate(gencost):
             count = int(row[3])
             if row[0] == PIECEWISE:
-                points = row[FIRST : FIRST + 2 * count].reshape(count, 2)
+                points = row[FIRST_COLUMN : FIRST_COLUMN + 2 * count].reshape(count, 2)
                 slopes = np.diff(points[:, 1]) / np.diff(points[:, 0])
                 slope[i] = (points[-1, 1] - points[0, 1]) / (points[-1, 0] - points[0, 0])
                 constant[i] = points[0, 1] - slope[i] * points[0, 0]
                 curved[i] = not np.allclose(slopes, slope[i])
                 continue
             # The highest power comes first, in the file and in numpy.poly1d.
-            cost = np.poly1d(row[FIRST : FIRST + count])
+            cost = np.poly1d(row[FIRST_COLUMN : FIRST_COLUMN + count])
             curved[i] = cost.order > 1
             at = float(middles[i]) if curved[i] else 0.0
             slope[i] = cost.deriv()(at)
             constant[i] = cost(at) - slope[i] * at
     wrong = np.flatnonzero(~np.isfinite(constant + slope))
     if len(wrong):
-        places = [f"row {i + 1}" for i in wrong[:5]]
-        raise DataError(
-            f"gencost: numbers too large to count with in {list_first(places, len(wrong))}"
-        )
+        rows = [f"row {i + 1}" for i in wrong[:5]]
+        raise DataError(f"gencost: numbers too large in {list_first(rows, len(wrong))}")
     return GeneratorCosts(constant, slope, curved)
 
 
 def describe_wrong_costs(gencost: FloatArray) -> list[str]:
-    """Say which rows of ``mpc.gencost`` cannot be read."""
+    """Return a line about each row of ``mpc.gencost`` that is invalid."""
     wrong = []
     for i, row in enumerate(gencost):
-        # A number far beyond the columns is none that can be counted with.
-        if row[0] not in (PIECEWISE, POLYNOMIAL) or not 1 <= row[3] <= MOST:
+        if row[0] not in (PIECEWISE, POLYNOMIAL) or not 1 <= row[3] <= MAX_NUMBERS:
             wrong.append(f"row {i + 1}: model {row[0]:g} with {row[3]:g} numbers")
             continue
         width = int(row[3]) * (2 if row[0] == PIECEWISE else 1)
-        numbers = row[FIRST : FIRST + width]
+        numbers = row[FIRST_COLUMN : FIRST_COLUMN + width]
         if len(numbers) < width or not np.isfinite(numbers).all():
-            wrong.append(f"row {i + 1}: {width} numbers are announced, fewer are there")
+            wrong.append(f"row {i + 1}: {width} numbers are announced, fewer given")
         elif row[0] == PIECEWISE and (row[3] < 2 or (np.diff(numbers[::2]) <= 0).any()):
             wrong.append(f"row {i + 1}: the points of a cost in pieces do not increase")
     return wrong

@@ -30,9 +30,10 @@ from feaslearn.problem.forward_problem import check_same_length
 from feaslearn.solvers.highs import name_rows
 from feaslearn.tolerances import VISIBLE_TOL
 
-SOLVED_AT_ONCE = 500
-MOST_DRAWS = 20
-"""How many loads are drawn for each sample, on average, before there is no use in more."""
+#: Samples that are solved between two steps of the progress bar.
+SOLVED_PER_STEP = 500
+#: Loads that are drawn for each sample, on average, at most.
+MAX_DRAWS = 20
 
 
 def make_dcopf(
@@ -117,9 +118,9 @@ def make_dcopf(
     grid = case if isinstance(case, DcGrid) else DcGrid(case, variant)
     if grid is case and variant is not None:
         problems.add(f"variant is {variant!r}, but the grid has been read: say so to DcGrid")
-    places = resolve_zones(problems, grid, zones)
+    zoned = resolve_zones(problems, grid, zones)
     given_costs = _given(problems, "costs", costs, tuple(_cost_names(grid)))
-    given_loads = _given(problems, "loads", loads, places.names if places else None)
+    given_loads = _given(problems, "loads", loads, zoned.names if zoned else None)
     given = {"loads": given_loads, "costs": given_costs}
     count = _count(problems, n_samples, {k: v for k, v in given.items() if v is not None})
     streams = check_common(problems, count, noise, signal_noise, random_state)
@@ -127,22 +128,22 @@ def make_dcopf(
     _check_range(problems, "cost_range", cost_range)
     nominal = _nominal_costs(problems, grid, quadratic) if costs is None else None
     problems.raise_if_any(DataError, f"make_dcopf: {grid.name}")
-    assert places is not None
-    check_room("make_dcopf", count, 2 * len(grid.generators) + len(places.names))
+    assert zoned is not None
+    check_room("make_dcopf", count, 2 * len(grid.generators) + len(zoned.names))
     prices = given_costs
     if nominal is not None:
         prices = nominal * uniform(streams.signals, count, [cost_range] * len(nominal))
     assert prices is not None
-    names = Names((*_cost_names(grid), *places.names), tuple(f"p_g{g}" for g in grid.generators))
-    program = grid.linear_program(places.shares, places.fixed, len(names.signals))
+    names = Names((*_cost_names(grid), *zoned.names), tuple(f"p_g{g}" for g in grid.generators))
+    program = grid.linear_program(zoned.shares, zoned.fixed, len(names.signals))
 
     def draw(n: int) -> FloatArray:
-        return places.nominal * uniform(streams.signals, n, [load_range] * len(places.nominal))
+        return zoned.nominal * uniform(streams.signals, n, [load_range] * len(zoned.nominal))
 
     if given_loads is not None:
         signals = np.hstack([prices, given_loads])
         decisions = _dispatch(program, signals, prices)
-        _refuse_unserved(grid, places, given_loads, decisions)
+        _refuse_unserved(grid, zoned, given_loads, decisions)
     else:
         signals, decisions = _drawn(grid, program, prices, draw)
     return Decisions.from_arrays(
@@ -157,12 +158,12 @@ def make_dcopf(
 def _drawn(
     grid: DcGrid, program: LinearProgram, prices: FloatArray, draw: Callable[[int], FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw loads until each sample has some that can be served, and say if that took more."""
+    """Draw loads until each sample has some that can be served; warn if some could not."""
     count = drawn = len(prices)
     signals = np.hstack([prices, draw(count)])
     decisions = _dispatch(program, signals, prices)
     while (again := np.flatnonzero(np.isnan(decisions[:, 0]))).size:
-        if drawn >= MOST_DRAWS * count:
+        if drawn >= MAX_DRAWS * count:
             raise DataError(
                 f"make_dcopf: {grid.name} cannot serve most of the loads that were drawn: "
                 f"{drawn} were drawn for {count} samples, {len(again)} samples have none yet; "
@@ -183,27 +184,26 @@ def _drawn(
 
 def _dispatch(program: LinearProgram, signals: FloatArray, prices: FloatArray) -> FloatArray:
     """Return the cheapest dispatch of each sample, NaN where the loads cannot be served."""
-    # Every trainer comes with it, and most data sets need none.
     from feaslearn.runs.progress import ProgressBar
 
     decisions = np.empty(prices.shape)
     with ProgressBar("dispatch", len(signals)) as bar:
-        for start in range(0, len(signals), SOLVED_AT_ONCE):
-            rows = slice(start, start + SOLVED_AT_ONCE)
+        for start in range(0, len(signals), SOLVED_PER_STEP):
+            rows = slice(start, start + SOLVED_PER_STEP)
             decisions[rows] = program.solve_where_feasible(signals[rows], prices[rows])
-            bar.update(min(start + SOLVED_AT_ONCE, len(signals)))
+            bar.update(min(start + SOLVED_PER_STEP, len(signals)))
     return decisions
 
 
 def _refuse_unserved(
-    grid: DcGrid, places: LoadZones, loads: FloatArray, decisions: FloatArray
+    grid: DcGrid, zoned: LoadZones, loads: FloatArray, decisions: FloatArray
 ) -> None:
     unserved = np.flatnonzero(np.isnan(decisions[:, 0]))
     if len(unserved):
         raise InfeasibleProblemError(
             f"make_dcopf: {grid.name} cannot serve the loads of {name_rows(unserved)} (together "
             f"{loads[unserved[0]].sum():.6g} MW in the first of them; in the file "
-            f"{places.nominal.sum():.6g} MW, generators up to {grid.upper.sum():.6g} MW): lower "
+            f"{zoned.nominal.sum():.6g} MW, generators up to {grid.upper.sum():.6g} MW): lower "
             "these loads or drop these rows"
         )
 
@@ -267,14 +267,11 @@ def _nominal_costs(problems: Problems, grid: DcGrid, quadratic: str) -> FloatArr
     if quadratic == "refuse" and grid.costs.curved.any():
         curved = [f"g{grid.generators[i]}" for i in np.flatnonzero(grid.costs.curved)]
         problems.add(
-            f"the costs of {len(curved)} generators are no lines in the file "
+            f"the costs of {len(curved)} generators are not linear in the file "
             f"({list_first(curved[:5], len(curved))}): give costs, or quadratic='linearize' to "
             "take marginal costs in the middle of each generator's range"
         )
     return grid.costs.slope
-
-
-# Which loads are signals, and how they fall on the buses of a grid.
 
 
 class LoadZones(NamedTuple):

@@ -71,7 +71,7 @@ def make_ellipsoid(
     streams = check_common(problems, n_samples, noise, signal_noise, random_state)
     if not check_value("n", n, Integer(1), problems):
         problems.raise_if_any(DataError, "make_ellipsoid")
-    # Of a wrong number of samples, the size of the matrix alone can be told.
+    # Where the number of samples is invalid, the size of the matrix alone is checked.
     check_room(
         "make_ellipsoid", 0 if problems.messages else n_samples, 2 * n, beside=4 * int(n) ** 2
     )

@@ -1,4 +1,4 @@
-"""Plants that serve the demand of a network of lines at least cost."""
+"""Transport networks: plants that serve the demand of nodes at least cost."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from feaslearn.problem.forward_problem import check_same_length, check_table
 from feaslearn.solvers.highs import name_rows
 from feaslearn.tolerances import CAPACITY_TOL
 
-ENUMERATED_NODES = 16
-ENUMERATED_PLANTS = 8
-ENTRIES_AT_ONCE = 2**22
+#: Most nodes and plants whose sets are enumerated, and entries that are held at once.
+ENUMERATED_NODES, ENUMERATED_PLANTS = 16, 8
+MAX_ENTRIES = 2**22
 
 Ranges = list[tuple[float, float]]
 
@@ -188,17 +188,19 @@ class TransportNetwork:
 
     @property
     def _is_enumerated(self) -> bool:
+        """Whether the sets of nodes and plants are few enough to enumerate."""
         return self.n_nodes <= ENUMERATED_NODES and len(self.plants) <= ENUMERATED_PLANTS
 
     def _cheapest_first(self, demands: FloatArray, costs: FloatArray) -> FloatArray:
+        """Dispatch the plants in the order of price, each up to the increment of F."""
         n_samples, n_plants = costs.shape
         order = np.argsort(costs, axis=1, kind="stable")
         # The first k plants in the order of price, as one bit for each plant.
         cheapest = np.cumsum(1 << order, axis=1)
         most = np.zeros((n_samples, n_plants + 1))
         for group in np.unique(cheapest):
-            rows, place = np.nonzero(cheapest == group)
-            most[rows, place + 1] = self._most(int(group), demands[rows])
+            rows, last = np.nonzero(cheapest == group)
+            most[rows, last + 1] = self._most(int(group), demands[rows])
         total = demands.sum(axis=1)
         unserved = np.flatnonzero(most[:, -1] < _least(total))
         if len(unserved):
@@ -217,7 +219,7 @@ class TransportNetwork:
             self._limits[group] = self._binding_sets(group)
         members, capacity = self._limits[group]
         most = np.empty(len(demands))
-        step = max(1, ENTRIES_AT_ONCE // len(capacity))
+        step = max(1, MAX_ENTRIES // len(capacity))
         for start in range(0, len(demands), step):
             rows = slice(start, start + step)
             most[rows] = (demands[rows] @ members.T + capacity).min(axis=1)
@@ -264,6 +266,7 @@ def _least(total: FloatArray) -> FloatArray:
 
 
 def _check_not_negative(problems: Problems, demand: FloatArray) -> None:
+    """Add a problem for negative demands."""
     if len(negative := np.argwhere(demand < 0)):
         row, node = negative[0]
         problems.add(
@@ -305,6 +308,7 @@ def check_network(
 def _check_lines(
     problems: Problems, lines: Sequence[tuple[int, int]], n_nodes: int
 ) -> tuple[tuple[int, int], ...]:
+    """Return the lines as pairs of nodes."""
     checked = []
     if not isinstance(lines, Iterable):
         problems.add(f"lines is {lines!r}, expected pairs of node numbers")
@@ -325,6 +329,7 @@ def _check_lines(
 
 
 def _check_plants(problems: Problems, plants: Sequence[int], n_nodes: int) -> tuple[int, ...]:
+    """Return the nodes of the plants."""
     if not len(plants):
         problems.add("plants is empty; name the node of at least one plant")
     for node in plants:

@@ -1,4 +1,4 @@
-"""The paper's programs in CVXPY, one file for each, to be read beside the equations."""
+"""Programs of the paper in CVXPY, to be read beside its equations."""
 
 from __future__ import annotations
 

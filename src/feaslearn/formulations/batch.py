@@ -1,4 +1,4 @@
-"""A loss evaluated row by row through the paper's programs: the second implementation."""
+"""Losses row by row through the paper's programs: their second implementation."""
 
 from __future__ import annotations
 
@@ -30,25 +30,9 @@ Array = NDArray[np.float64]
 
 
 def losses_by_program(loss: Loss, hypothesis: MapHypothesis, theta: Array, block: Block) -> Array:
-    """Return the loss of every row of a block, each by its own convex program.
+    """Return the loss of every row of a block, each by a convex program.
 
     Slow (milliseconds a row) and obviously right: what the fast losses are held against.
-
-    Parameters
-    ----------
-    loss : Predictability or Suboptimality
-        Says the program, its norm and what is done with the costs.
-    hypothesis : Hypothesis
-        Class of regions.
-    theta : ndarray
-        Parameters.
-    block : Block
-        The samples; weights are not used.
-
-    Returns
-    -------
-    ndarray of shape (N,)
-        Losses.
 
     Examples
     --------
@@ -86,15 +70,6 @@ def _program(
     )
 
 
-# The program of the suboptimality loss, equation by equation.
-#
-# .. math::
-#     \min \|(\gamma_f, \gamma_o)\| \quad \text{s.t.} \quad
-#     & x + \gamma = A z + b, \quad \|\gamma\| \le \gamma_f, \quad H z - h \in K, \\
-#     & \lambda \in K^*, \quad A'c = H'\lambda, \quad c'(x - b) - \lambda'h \le \gamma_o,
-#     \quad \gamma_o \ge 0
-
-
 class SuboptimalityProgram:
     r"""Infeasibility and excess cost of x in its region, as the paper writes them.
 
@@ -104,22 +79,6 @@ class SuboptimalityProgram:
 
     The norm of gamma and the norm of the pair are the same one, so the pair's norm is that of all
     entries of gamma and gamma_o together and the row of gamma_f is not needed.
-
-    Parameters
-    ----------
-    primitive : PrimitiveSet
-        The set Z.
-    n : int
-        Number of decisions.
-    norm : {"l2", "l1", "linf"}, default="l2"
-        Norm of gamma and of the pair.
-    squared : bool, default=True
-        Whether the value is the square of the l2 norm. The other norms never are.
-
-    References
-    ----------
-    Ren, Mohajerin Esfahani and Georghiou, "Inverse Optimization via Learning Feasible Regions",
-    ICML 2025.
 
     Examples
     --------
@@ -141,7 +100,7 @@ class SuboptimalityProgram:
         self._shape = (n, self._form.H.shape[1])
         self._A = cp.Parameter(self._shape)
         self._b, self._x, self._hidden = (cp.Parameter(n) for _ in range(3))
-        # Products of two parameters are parameters of their own, or nothing compiles once.
+        # Products of two parameters are parameters themselves, so that the problem compiles once.
         self._hidden_c = cp.Parameter(n)
         self._q = cp.Parameter(self._shape[1])
         self._cost = cp.Parameter()
@@ -152,6 +111,7 @@ class SuboptimalityProgram:
         self._program = self._stated()
 
     def _stated(self) -> LeastNorm:
+        """State the program."""
         cp = load_cvxpy()
         H, h, _ = self._form
         gamma, z, lam = self._gamma, self._z, self._lam
@@ -183,16 +143,6 @@ class SuboptimalityProgram:
         return PairSolution(value, gamma, z, lam, decision, excess)
 
 
-# The program of the predictability loss, equation by equation.
-#
-# .. math::
-#     \min \|\gamma\| \quad \text{s.t.} \quad
-#     & x + \gamma = A z + b, \quad H z - h \in K, \\
-#     & \lambda \in K^*, \quad A'c = H'\lambda, \quad c'(x + \gamma - b) \le \lambda'h
-#
-# The last row is strong duality: it holds only where ``x + gamma`` is optimal in the region.
-
-
 class PredictabilityProgram:
     r"""The distance of x to the optimal face of its region, as the paper writes it.
 
@@ -200,28 +150,11 @@ class PredictabilityProgram:
         \min \{ \|\gamma\| : x + \gamma = Az + b,\ Hz - h \in K,\ \lambda \in K^*,\
         A'c = H'\lambda,\ c'(x + \gamma - b) \le \lambda'h \}
 
-    No point satisfies its last row strictly. Linear rows do not mind. With curved cones an error of
+    The last row is strong duality: it holds only where ``x + gamma`` is optimal in the region, and
+    no point satisfies it strictly. Linear rows do not mind. With curved cones an error of
     1e-12 in that row is one of 1e-6 in gamma, so there the same program is solved in two
     steps: first the multipliers (they do not depend on gamma and z), then gamma and z with the
     last row written cone by cone, as complementary slackness, which is the same set.
-
-    Parameters
-    ----------
-    primitive : PrimitiveSet
-        The set Z.
-    n : int
-        Number of decisions.
-    norm : {"l2", "l1", "linf"}, default="l2"
-        Norm of gamma.
-    squared : bool, default=True
-        Whether the value is the square of the l2 norm. The other norms never are.
-    two_steps : bool, default=None
-        Whether multipliers come first. Default: where Z has second-order or semidefinite cones.
-
-    References
-    ----------
-    Ren, Mohajerin Esfahani and Georghiou, "Inverse Optimization via Learning Feasible Regions",
-    ICML 2025.
 
     Examples
     --------
@@ -248,7 +181,7 @@ class PredictabilityProgram:
         self._shape = (n, self._form.H.shape[1])
         self._A = cp.Parameter(self._shape)
         self._b, self._c, self._x, self._observed = (cp.Parameter(n) for _ in range(4))
-        # Products of two parameters are parameters of their own, or nothing compiles once.
+        # Products of two parameters are parameters themselves, so that the problem compiles once.
         self._q = cp.Parameter(self._shape[1])
         self._cost = cp.Parameter()
         self._gamma, self._z = cp.Variable(n), cp.Variable(self._shape[1])
@@ -261,6 +194,7 @@ class PredictabilityProgram:
         self._programs: dict[tuple[Kind, ...] | None, LeastNorm] = {}
 
     def _one_step(self) -> list[Any]:
+        """Return the rows of the program."""
         H, h, _ = self._form
         x, gamma, z, lam = self._x, self._gamma, self._z, self._lam
         return [
@@ -272,6 +206,7 @@ class PredictabilityProgram:
         ]
 
     def _second_step(self, kinds: tuple[Kind, ...]) -> list[Any]:
+        """Return the rows of the second step."""
         known = self._E, self._e, self._F, self._f
         return [
             self._x + self._gamma == self._A @ self._z + self._b,

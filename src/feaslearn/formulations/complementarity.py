@@ -209,25 +209,9 @@ def least_binary_loss(
         & |x_i - v_{im}| \le e_i + (u - l)(1 - y_{im}), \\
         & c_i'v_{im} \le c_i'v_{ij} + |c_i|'(u - l) (1 - y_{im}) \quad \forall j
 
+    The box from l to u is that of the decisions, widened on each side by ``margin`` widths.
     The last row makes the chosen point optimal: an inequality, where the paper prints an equation.
     `MixedInteger` solves the same problem without large constants.
-
-    Parameters
-    ----------
-    primitive : PrimitiveSet
-        The set; its vertices are the points, whether it is binary or not.
-    block : Block
-        The samples; every decision observed.
-    norm : {"l1", "linf"}, default="l1"
-        Norm of the distances.
-    margin : float, default=1.0
-        Predictions stay in the box of the decisions, widened on each side by this share of its
-        width.
-
-    Returns
-    -------
-    float
-        The optimum over regions in that box.
 
     Examples
     --------

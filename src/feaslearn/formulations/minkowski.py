@@ -64,19 +64,6 @@ class MinkowskiProgram:
         \min \{ \sum_i w_i \|\gamma_i\| : x_i - \gamma_i = b(s_i) + \sum_t E_t \zeta_{it},\
         \zeta_{it} \in \alpha_t(s_i) F_{it},\ \alpha_t(s_i) \ge 0 \}
 
-    Parameters
-    ----------
-    loss : Predictability or Suboptimality
-        What is minimised.
-    terms : sequence of Term
-        The terms.
-    rows : ProgramRows
-        The samples.
-    shared : bool, default=False
-        Whether all terms have one scale.
-    nonnegative : bool, default=False
-        Whether the coefficients of the scales must not be negative, or the scales at the rows.
-
     Examples
     --------
     >>> import numpy as np
@@ -159,10 +146,10 @@ class MinkowskiProgram:
         """Return ``factor * alpha_t(s_i)`` for lists of rows and terms."""
         m = self._shape[1]
         columns = self._groups[terms][:, None] * m + np.arange(m)
-        places = np.repeat(np.arange(len(rows)), m)
+        indices = np.repeat(np.arange(len(rows)), m)
         values = (factors[:, None] * self._rows.psi[rows]).ravel()
         shape = (len(rows), self._a.size)
-        return sp.csr_array((values, (places, columns.ravel())), shape=shape) @ self._a
+        return sp.csr_array((values, (indices, columns.ravel())), shape=shape) @ self._a
 
     def _scale_rows(self, nonnegative: bool) -> list[Any]:
         if not self._a.size:
@@ -178,14 +165,14 @@ class MinkowskiProgram:
         if not faces.size:
             return constraints
         slack = faces.H @ self._latent - self._scales(faces.rows, faces.terms, faces.h)
-        for kind, size, places in faces.cones():
+        for kind, size, indices in faces.cones():
             if kind == "zero":
-                constraints.append(slack[places] == 0)
+                constraints.append(slack[indices] == 0)
             elif kind == "nonnegative":
-                constraints.append(slack[places] >= 0)
+                constraints.append(slack[indices] >= 0)
             else:
                 # One cone for each column; in a second-order one the first entry bounds the others.
-                columns = cp.reshape(slack[places], (size, len(places) // size), order="F")
+                columns = cp.reshape(slack[indices], (size, len(indices) // size), order="F")
                 self._polyhedral = False
                 if kind == "second-order":
                     constraints.append(cp.SOC(columns[0], columns[1:], axis=0))
@@ -297,9 +284,9 @@ class ScaledFaces:
     def cones(self) -> Iterator[tuple[ConeKind, int, NDArray[np.intp]]]:
         """Yield kind, size and rows: linear rows all together, curved cones by their size."""
         together: dict[tuple[ConeKind, int], list[NDArray[np.intp]]] = {}
-        for kind, places in self._kinds:
-            size = 1 if kind in ("nonnegative", "zero") else len(places)
-            together.setdefault((kind, size), []).append(places)
+        for kind, indices in self._kinds:
+            size = 1 if kind in ("nonnegative", "zero") else len(indices)
+            together.setdefault((kind, size), []).append(indices)
         for (kind, size), parts in together.items():
             yield kind, size, np.concatenate(parts)
 
@@ -321,8 +308,8 @@ class _Entries:
     def matrix(self, shape: tuple[int, int]) -> Any:
         if not self._values:
             return sp.csr_array(shape)
-        places = np.concatenate(self._rows), np.concatenate(self._columns)
-        return sp.csr_array((np.concatenate(self._values), places), shape=shape)
+        indices = np.concatenate(self._rows), np.concatenate(self._columns)
+        return sp.csr_array((np.concatenate(self._values), indices), shape=shape)
 
 
 def _face(term: Term, E: Array, cost: Array) -> AffineImage:

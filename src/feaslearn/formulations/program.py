@@ -1,4 +1,4 @@
-"""What the paper's programs share: cones, norms, and solvers that are tried in turn."""
+"""Cones, norms and solvers of the paper's programs."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ CONIC: Attempts = (
 )
 #: What solvers call a limit of seconds, where they do not call it "time_limit".
 _LIMITS = {"SCS": "time_limit_secs"}
-#: Below this, an l2 norm found through its square is not exact enough and is found again.
-SMALL = 1e-3
+#: An l2 norm below this, found through its square, is inexact and found again.
+INEXACT_LENGTH = 1e-3
 
 
 class Pair(NamedTuple):
@@ -97,7 +97,7 @@ def load_cvxpy() -> Any:
 
 
 def checked_norm(norm: str) -> str:
-    """Return ``norm`` if it is known, otherwise say which are."""
+    """Return ``norm`` if it is known, or refuse it."""
     if norm not in ORDERS:
         known = ", ".join(map(repr, ORDERS))
         raise UnsupportedError(f"norm={norm!r} is not known; use one of {known}")
@@ -195,10 +195,10 @@ class LeastNorm:
         self._factor.value = 1.0
         solve(self._problem, self._name, self._attempts)
         length = measure(self._residual.value, self._norm, squared=False)
-        if self._norm != "l2" or length >= SMALL:
+        if self._norm != "l2" or length >= INEXACT_LENGTH:
             return
         found = {variable: variable.value for variable in self._problem.variables()}
-        self._factor.value = SMALL**-2
+        self._factor.value = INEXACT_LENGTH**-2
         try:
             solve(self._problem, self._name, self._attempts)
             shorter = measure(self._residual.value, self._norm, squared=False) <= length
@@ -223,7 +223,7 @@ def solve(
     numbers, which come in the units of a user, may be violated by as large a share of these.
     """
     cp = load_cvxpy()
-    said: list[str] = []
+    failures: list[str] = []
     for accepted in ((cp.OPTIMAL,), (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)):
         for solver, options in attempts:
             limit = {}
@@ -231,25 +231,25 @@ def solve(
                 seconds = min(options.get("time_limit", np.inf), clock.left)
                 limit = {_LIMITS.get(solver, "time_limit"): seconds}
             answer = _attempt(problem, solver, options | limit, accepted)
-            answer = answer or _broken(problem, relative)
+            answer = answer or _violated(problem, relative)
             if answer == "":
                 if solver != attempts[0][0]:
-                    told = "; ".join(dict.fromkeys(said))
-                    remark(f"the {name} program was solved by {solver}, after {told}")
+                    failed = "; ".join(dict.fromkeys(failures))
+                    remark(f"the {name} program was solved by {solver}, after {failed}")
                 return
             if clock is not None and clock.out():
                 raise OutOfTime
-            said.append(f"{solver}: {answer}")
+            failures.append(f"{solver}: {answer}")
     raise SolverError(
-        f"no solver solved the {name} program ({'; '.join(dict.fromkeys(said))}); check that the "
-        "set is not empty and the scale of the data"
+        f"no solver solved the {name} program ({'; '.join(dict.fromkeys(failures))}); check that "
+        "the set is not empty and the scale of the data"
     )
 
 
 def _attempt(
     problem: Any, solver: str, options: dict[str, float], accepted: tuple[str, ...]
 ) -> str:
-    """Solve with one solver; return what it said if that is no answer, or nothing."""
+    """Solve with one solver; return its status if it failed, else an empty string."""
     cp = load_cvxpy()
     try:
         with warnings.catch_warnings():
@@ -262,14 +262,15 @@ def _attempt(
     return "" if problem.status in accepted else str(problem.status)
 
 
-def _broken(problem: Any, relative: bool) -> str:
-    """Return how far an answer breaks the rows, or nothing."""
+def _violated(problem: Any, relative: bool) -> str:
+    """Return by how much an answer violates the rows, or an empty string."""
     with np.errstate(divide="ignore", invalid="ignore"):
         # At the apex of a cone CVXPY divides by zero on its way to a right answer.
-        violated = max((_violation(row, relative) for row in problem.constraints), default=0.0)
-    return "" if violated <= FEASIBILITY_TOL else f"rows violated by {violated:.1e}"
+        worst = max((_violation(row, relative) for row in problem.constraints), default=0.0)
+    return "" if worst <= FEASIBILITY_TOL else f"rows violated by {worst:.1e}"
 
 
 def _violation(row: Any, relative: bool) -> float:
+    """Return the largest violation of a row, relative to its variables if so asked."""
     size = size_of(*(variable.value for variable in row.variables())) if relative else 1.0
     return float(np.max(row.violation())) / size

@@ -1,4 +1,4 @@
-"""What the two smoothed programs of Algorithm 2 share."""
+"""Smoothed programs of Algorithm 2, for both losses."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class SmoothedProgram(ABC):
         self._attempts = attempts
         p, rows = self._form.H.shape[1], len(self._form.h)
         self._A = [cp.Parameter((n_samples, n)) for _ in range(p)]
-        # Products of two parameters are parameters of their own, or nothing compiles once.
+        # Products of two parameters are parameters themselves, so that the problem compiles once.
         self._target = cp.Parameter((n_samples, n))
         self._q = cp.Parameter((n_samples, p))
         self._level = cp.Parameter(n_samples)
@@ -130,43 +130,19 @@ def _in_cones(form: ConicForm, slack: Any, *, dual: bool) -> list[Any]:
     return constraints
 
 
-# The smoothed predictability of Algorithm 2, for fixed maps.
-#
-# .. math::
-#     \min \frac1N \sum_i \bigl[ \|\gamma_i\|^2 + \epsilon_1 \|\gamma_{s1,i}\|^2
-#     + \epsilon_2 \|\gamma_{s2,i}\|^2 \bigr] \quad \text{s.t.} \quad
-#     & x_i + \gamma_i = A_i z_i + b_i + \gamma_{s1,i}, \quad H z_i - h \in K, \\
-#     & \lambda_i \in K^*, \quad c_i'(x_i + \gamma_i - b_i) \le \lambda_i'h, \quad
-#     A_i'c_i - H'\lambda_i + \gamma_{s2,i} = 0
-#
-# The paper has no 1/N on the second and third term; without it they drown the first.
-
-
 class SmoothedPredictability(SmoothedProgram):
     r"""The program that Algorithm 2 solves for fixed A and b, predictability loss.
 
     .. math::
         \min \sum_i w_i \bigl[ \|\gamma_i\|^2 + \epsilon_1 \|\gamma_{s1,i}\|^2
-        + \epsilon_2 \|\gamma_{s2,i}\|^2 \bigr]
+        + \epsilon_2 \|\gamma_{s2,i}\|^2 \bigr] \quad \text{s.t.} \quad
+        & x_i + \gamma_i = A_i z_i + b_i + \gamma_{s1,i}, \quad H z_i - h \in K, \\
+        & \lambda_i \in K^*, \quad c_i'(x_i + \gamma_i - b_i) \le \lambda_i'h, \quad
+        A_i'c_i - H'\lambda_i + \gamma_{s2,i} = 0
 
-    under the rows at the top of this file. The offset b is a parameter as A is, so that samples
-    separate; its gradient comes with that of A.
-
-    Parameters
-    ----------
-    primitive : PrimitiveSet
-        The set Z.
-    n : int
-        Number of decisions.
-    n_samples : int
-        Number of samples.
-    attempts : tuple, optional
-        Solvers with their options, tried in this order.
-
-    References
-    ----------
-    Ren, Mohajerin Esfahani and Georghiou, "Inverse Optimization via Learning Feasible Regions",
-    ICML 2025, Section 3.2.
+    The weights are the paper's 1/N, which it has on the first term alone; without it the others
+    dominate. The offset b is a parameter as A is, so that samples separate; its gradient comes with
+    that of A.
 
     Examples
     --------
@@ -234,39 +210,17 @@ class SmoothedPredictability(SmoothedProgram):
         )
 
 
-# The smoothed suboptimality of Algorithm 2, for fixed maps.
-#
-# .. math::
-#     \min \frac1N \sum_i \bigl[ \|\gamma_i\|^2 + \gamma_{o,i}^2
-#     + \epsilon \|\gamma_{s,i}\|^2 \bigr] \quad \text{s.t.} \quad
-#     & x_i + \gamma_i = A_i z_i + b_i, \quad H z_i - h \in K, \quad \gamma_{o,i} \ge 0, \\
-#     & \lambda_i \in K^*, \quad c_i'(x_i - b_i) - \lambda_i'h \le \gamma_{o,i}, \quad
-#     A_i'c_i - H'\lambda_i + \gamma_{s,i} = 0
-
-
 class SmoothedSuboptimality(SmoothedProgram):
     r"""The program that Algorithm 2 solves for fixed A and b, suboptimality loss.
 
-    .. math:: \min \sum_i w_i \bigl[ \|\gamma_i\|^2 + \gamma_{o,i}^2
-              + \epsilon \|\gamma_{s,i}\|^2 \bigr]
+    .. math::
+        \min \sum_i w_i \bigl[ \|\gamma_i\|^2 + \gamma_{o,i}^2
+        + \epsilon \|\gamma_{s,i}\|^2 \bigr] \quad \text{s.t.} \quad
+        & x_i + \gamma_i = A_i z_i + b_i, \quad H z_i - h \in K, \quad \gamma_{o,i} \ge 0, \\
+        & \lambda_i \in K^*, \quad c_i'(x_i - b_i) - \lambda_i'h \le \gamma_{o,i}, \quad
+        A_i'c_i - H'\lambda_i + \gamma_{s,i} = 0
 
-    under the rows at the top of this file. Costs are taken as they are given.
-
-    Parameters
-    ----------
-    primitive : PrimitiveSet
-        The set Z.
-    n : int
-        Number of decisions.
-    n_samples : int
-        Number of samples.
-    attempts : tuple, optional
-        Solvers with their options, tried in this order.
-
-    References
-    ----------
-    Ren, Mohajerin Esfahani and Georghiou, "Inverse Optimization via Learning Feasible Regions",
-    ICML 2025, Section 3.2.
+    Costs are taken as they are given.
 
     Examples
     --------

@@ -21,6 +21,7 @@ from feaslearn.io.state_checks import check_count, check_names, check_state
 from feaslearn.io.transformers import MAX_SIGNALS, restore_state
 from feaslearn.known import Known, ResolvedKnown, resolve_known
 from feaslearn.messages import did_you_mean
+from feaslearn.parameters import checked
 from feaslearn.printable import is_unicode
 from feaslearn.regressor import RegionRegressor
 
@@ -307,11 +308,10 @@ def _decode_cost(
         n_signals=state["n_features_in_"],
         problems=problems,
     )
-    problems.raise_if_any(ModelFileError if given is None else DataError, "load")
-    if resolved is None:
-        raise AssertionError("no cost although no problem was found")
+    error = ModelFileError if given is None else DataError
+    resolved = checked(resolved, problems, "load", error)
     if list(resolved.columns) != node["columns"]:
-        raise (ModelFileError if given is None else DataError)(
+        raise error(
             f"load: the cost reads the signals {list(resolved.columns)}, that of the fitted model "
             f"read {node['columns']}"
         )

@@ -1,4 +1,4 @@
-"""What a loss answers: its value on each sample, and the gradient of a weighted sum."""
+"""The base of losses: values on samples, and the gradient of a weighted sum."""
 
 from __future__ import annotations
 

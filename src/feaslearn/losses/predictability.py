@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +26,7 @@ from feaslearn.tolerances import SUM_ROUNDING, TIE_TOL
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class Predictability(Loss):
     r"""The distance of x to the optimal face of the learned region.
 
@@ -54,9 +57,8 @@ class Predictability(Loss):
     array([2.])
     """
 
-    def __init__(self, norm: Norm = "l2", squared: bool = True) -> None:
-        self.norm = norm
-        self.squared = squared
+    norm: Norm = "l2"
+    squared: bool = True
 
     def rows(self, hypothesis: MapHypothesis, theta: Array, block: Block) -> RowLosses:
         """Return the loss of every row of a block with the gradient of their weighted sum."""

@@ -1,6 +1,8 @@
-"""Suboptimality: infeasibility and excess cost, each on its own."""
+"""Suboptimality: infeasibility and excess cost, apart from each other."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from feaslearn.solvers.conic_form import Cone, ConicForm
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class Suboptimality(Loss):
     r"""Distance to the learned region, and excess cost over its optimum.
 
@@ -54,12 +57,9 @@ class Suboptimality(Loss):
     array([1.])
     """
 
-    def __init__(
-        self, norm: Norm = "l2", squared: bool = True, normalize_cost: bool = True
-    ) -> None:
-        self.norm = norm
-        self.squared = squared
-        self.normalize_cost = normalize_cost
+    norm: Norm = "l2"
+    squared: bool = True
+    normalize_cost: bool = True
 
     def rows(self, hypothesis: MapHypothesis, theta: Array, block: Block) -> RowLosses:
         """Return the loss of every row of a block with the gradient of their weighted sum."""

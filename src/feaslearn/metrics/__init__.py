@@ -1,4 +1,4 @@
-"""How good a model is: the paper's four losses, and the loss of the returned decision."""
+"""Metrics: the paper's four losses, and the loss of the returned decision."""
 
 from __future__ import annotations
 

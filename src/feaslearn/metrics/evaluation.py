@@ -1,4 +1,4 @@
-"""Means over samples, and the table of them that is shown."""
+"""Means over samples, and their table."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ class Evaluation:
 
     @property
     def table(self) -> dict[str, float]:
-        """The means by their labels; NaN where there is none."""
+        """The means by their labels; NaN where a loss does not apply."""
         means = {label: getattr(self, name) for name, label in LABELS.items()}
         return {label: np.nan if value is None else value.mean for label, value in means.items()}
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Return label, mean and standard error of each loss as texts, blank where not known.
+        """Return label, mean and standard error of each loss as strings, blank where not known.
 
         R² and the mean absolute error come first, without a standard error.
         """

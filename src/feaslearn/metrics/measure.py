@@ -1,4 +1,4 @@
-"""The losses of a model on a data set."""
+"""Losses of a model on a data set, and R² with unobserved entries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from feaslearn.problem import ForwardProblem
 
 Array = NDArray[np.float64]
 
-#: What `evaluate` can be asked to measure.
+#: Values of the option `losses` of `evaluate`.
 LOSSES = ("main", "all")
 
 
@@ -128,7 +128,7 @@ def _learned_losses(
     inner, inputs = find_inside(model, signals)
     measured: list[Array | None] = []
     if hasattr(inner, "sample_losses"):
-        # A model that is not fitted has no cost yet, and says so when it is to predict.
+        # A model that is not fitted has no cost yet; predict raises the error.
         costs = data.cost_matrix if getattr(inner, "cost_", "unknown") is None else None
         predicted = inner.predict(inputs, costs=costs)
         measured = [inner.sample_losses(loss, inputs, data.decisions, costs) for loss in losses]
@@ -161,9 +161,6 @@ def true_losses(
     return Mean.of(distance.lengths(optimal[:, None])), Mean.of(excess.lengths(pair))
 
 
-# The region inside a scikit-learn pipeline or search.
-
-
 def find_inside(model: Any, signals: Any) -> tuple[Any, Any]:
     """Return the last estimator of a search or a pipeline, and what signals become before it."""
     if hasattr(model, "best_estimator_"):
@@ -174,9 +171,6 @@ def find_inside(model: Any, signals: Any) -> tuple[Any, Any]:
             model.steps[-1][1], signals if before is None else before.transform(signals)
         )
     return model, signals
-
-
-# R², with unobserved entries.
 
 
 def pooled_r2(observed: Array, predicted: Array, weights: Array | None = None) -> float:

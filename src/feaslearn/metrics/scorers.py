@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.data import as_matrix
-from feaslearn.exceptions import DataError, Problems, UnsupportedError
+from feaslearn.exceptions import Problems, UnsupportedError
 from feaslearn.losses import Loss, Predictability, Suboptimality
 from feaslearn.metrics.evaluation import Mean
 from feaslearn.metrics.measure import find_inside
+from feaslearn.parameters import checked
 
 
 def neg_predictability(model: Any, X: ArrayLike, y: ArrayLike) -> float:
@@ -94,10 +95,8 @@ def neg_returned_loss(model: Any, X: ArrayLike, y: ArrayLike) -> float:
     True
     """
     problems = Problems()
-    target = as_matrix(y, name="y", problems=problems, allow_nan=True, allow_1d=True)
-    problems.raise_if_any(DataError, "neg_returned_loss")
-    if target is None:
-        raise AssertionError("no decisions although no problem was found")
+    read = as_matrix(y, name="y", problems=problems, allow_nan=True, allow_1d=True)
+    target = checked(read, problems, "neg_returned_loss")
     predicted = np.asarray(model.predict(X), dtype=float).reshape(target.shape)
     losses = Predictability().lengths(np.nan_to_num(predicted - target))
     return -Mean.of(losses[~np.isnan(target).all(axis=1)]).mean

@@ -24,6 +24,7 @@ from feaslearn.network.samples import (
     read_samples,
     resolve_signals,
 )
+from feaslearn.parameters import checked
 from feaslearn.runs import ended_by_user, whole_or_not
 
 
@@ -80,14 +81,16 @@ class NetworkEstimator(BaseEstimator):
         samples = read_samples(problems, candidates, reader, signals, decisions)
         if candidates is not None:
             self._check_size(problems, candidates)
-        problems.raise_if_any(DataError, type(self).__name__)
-        if candidates is None or loss is None or reader is None or samples is None:
-            raise AssertionError("something is missing although no problem was found")
+        owner = type(self).__name__
+        candidates = checked(candidates, problems, owner)
+        losses = NetworkLosses(
+            candidates, checked(samples, problems, owner), checked(loss, problems, owner)
+        )
         with whole_or_not(self), ended_by_user():
-            self._candidates, self._reader = candidates, reader
+            self._candidates, self._reader = candidates, checked(reader, problems, owner)
             self._signals = np.array(as_matrix(signals, name="signals", problems=problems))
-            self.n_features_in_ = reader.cost.n_signals
-            self._learn(NetworkLosses(candidates, samples, loss))
+            self.n_features_in_ = self._reader.cost.n_signals
+            self._learn(losses)
         return self
 
     def predict(self, signals: ArrayLike, costs: ArrayLike | None = None) -> FloatArray:
@@ -147,14 +150,12 @@ class NetworkEstimator(BaseEstimator):
         """Add a problem if there are too many candidates for a child."""
 
     def _read(self, signals: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return prices and demands."""
         self._check_fitted()
         problems = Problems()
-        read = self._reader.read(problems, signals)
-        problems.raise_if_any(DataError, type(self).__name__)
-        if read is None:
-            raise AssertionError("no signals although no problem was found")
-        return read
+        return checked(self._reader.read(problems, signals), problems, type(self).__name__)
 
     def _check_fitted(self) -> None:
+        """Refuse a learner that is not fitted."""
         if not hasattr(self, "network_"):
             raise NotFittedError(f"{type(self).__name__} is not fitted yet; call fit first")

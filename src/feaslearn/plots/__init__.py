@@ -1,4 +1,4 @@
-"""Pictures of fitted models, in the style of scikit-learn's displays (extra ``plot``)."""
+"""Displays of fitted models, in the style of scikit-learn (extra ``plot``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all pictures share: matplotlib, loaded when the first is drawn, colours and labels."""
+"""Matplotlib, loaded when the first display is drawn, colours and labels."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.data import as_matrix
 from feaslearn.exceptions import DataError, FeaslearnWarning, MissingExtraError, Problems
 from feaslearn.messages import did_you_mean, find_columns
+from feaslearn.parameters import checked
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import Reader, check_signals, one_row
@@ -31,7 +32,7 @@ Array = NDArray[np.float64]
 
 
 def pyplot() -> Any:
-    """Return matplotlib's pyplot; say which extra brings it where it is missing."""
+    """Return matplotlib's pyplot; name the extra where it is missing."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -40,33 +41,12 @@ def pyplot() -> Any:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text of at most ``most`` characters."""
+    """Return a string of at most ``most`` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def labels(names: Sequence[str], units: Units, others: Sequence[str] = ()) -> list[str]:
-    """Return names with their units; refuse a unit of a column that is not there.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Columns that are labelled.
-    units : mapping of str to str, str or None
-        One unit for all of them, or units by name.
-    others : sequence of str, default=()
-        Further columns that units may name.
-
-    Returns
-    -------
-    list of str
-        Labels such as "power (MW)".
-
-    Examples
-    --------
-    >>> from feaslearn.plots.canvas import labels
-    >>> labels(["wind", "price"], {"wind": "MW"})
-    ['wind (MW)', 'price']
-    """
+    """Return names with their units; refuse a unit of a column that is not there."""
     if units is None:
         return list(names)
     if isinstance(units, str):
@@ -79,11 +59,8 @@ def labels(names: Sequence[str], units: Units, others: Sequence[str] = ()) -> li
 
 
 def write(ax: Any, which: str, text: str, **style: Any) -> None:
-    """Set the title or a label of axes to a text in which a dollar sign is no formula."""
+    """Set the title or a label of axes to a string in which a dollar sign is not a formula."""
     getattr(ax, f"set_{which}")(text, **style).set_parse_math(False)
-
-
-# What a fitted model says at one signal: its region and what is minimised there.
 
 
 class AtSignal(NamedTuple):
@@ -139,7 +116,4 @@ def rows_of_decisions(values: Any, n: int) -> Array:
     rows = as_matrix(values, name="y", problems=problems, allow_nan=True, allow_1d=n == 1)
     if rows is not None and rows.shape[1] != n:
         problems.add(f"y has {rows.shape[1]} columns for {n} decisions")
-    problems.raise_if_any(DataError, "plot")
-    if rows is None:
-        raise AssertionError("no decisions although no problem was found")
-    return rows
+    return checked(rows, problems, "plot")

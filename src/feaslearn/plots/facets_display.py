@@ -1,4 +1,4 @@
-"""A picture of learned facets."""
+"""Display of learned facets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of how a loss falls: while training, and with more samples."""
+"""Displays of losses while training, and with more samples."""
 
 from __future__ import annotations
 
@@ -173,10 +173,10 @@ class LearningCurveDisplay:
 
 
 class Curve(NamedTuple):
-    """A loss (m, folds) at m places, with a name and a colour."""
+    """A loss (m, folds) at m abscissas, with a name and a colour."""
 
     name: str
-    places: NDArray[Any]
+    abscissas: NDArray[Any]
     losses: Array
     color: str
 
@@ -196,7 +196,7 @@ def recorded_losses(history: Mapping[str, Sequence[float]]) -> dict[str, Array]:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Keep what fits to small folds warn of to themselves: the curve says how well they do."""
+    """Silence the warnings of fits to small folds."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FeaslearnWarning)
         yield
@@ -204,11 +204,11 @@ def quietly() -> Iterator[None]:
 
 def draw_curves(ax: Any, curves: Sequence[Curve], label: str) -> None:
     """Draw the mean of each curve over its folds, and one standard error around it."""
-    for name, places, losses, color in curves:
+    for name, abscissas, losses, color in curves:
         mean = losses.mean(axis=1)
         error = losses.std(axis=1, ddof=1) / np.sqrt(losses.shape[1]) if losses.shape[1] > 1 else 0
-        ax.plot(places, mean, "o-", color=color, label=name)
-        ax.fill_between(places, mean - error, mean + error, color=color, alpha=0.2, lw=0)
+        ax.plot(abscissas, mean, "o-", color=color, label=name)
+        ax.fill_between(abscissas, mean - error, mean + error, color=color, alpha=0.2, lw=0)
     ax.set_ylim(bottom=0.0)
     ax.set_xlabel(label)
     ax.set_ylabel("squared distance to the observed decision")

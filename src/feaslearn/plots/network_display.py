@@ -1,4 +1,4 @@
-"""A picture of a learned network."""
+"""Display of a learned network."""
 
 from __future__ import annotations
 

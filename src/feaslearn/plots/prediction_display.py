@@ -1,8 +1,9 @@
-"""A picture of predicted against observed decisions."""
+"""Display of predicted against observed decisions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from feaslearn.regressor.reader import decision_names
 ACROSS, MOST = 4, 24
 
 
+@dataclass(eq=False, repr=False)
 class PredictionDisplay:
     r"""Predicted decisions :math:`\hat x(s)` against observed ones, a panel for each decision.
 
@@ -48,18 +50,11 @@ class PredictionDisplay:
     >>> display.figure_.savefig("predictions.png")  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        observed: ArrayLike,
-        predicted: ArrayLike,
-        *,
-        names: Sequence[str] | None = None,
-        units: Units = None,
-    ) -> None:
-        self.observed = observed
-        self.predicted = predicted
-        self.names = names
-        self.units = units
+    observed: ArrayLike
+    predicted: ArrayLike
+    _: KW_ONLY
+    names: Sequence[str] | None = None
+    units: Units = None
 
     @classmethod
     def from_estimator(

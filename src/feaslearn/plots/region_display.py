@@ -1,8 +1,9 @@
-"""A picture of one learned region."""
+"""Display of one learned region."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from typing import Any, Literal
 
@@ -24,6 +25,7 @@ MOST_DECISIONS = 8
 VIEWS = ("auto", "pairs")
 
 
+@dataclass(eq=False, repr=False)
 class RegionDisplay:
     r"""The region :math:`R(s)` at one signal, with decisions, the optimum and where costs fall.
 
@@ -62,20 +64,12 @@ class RegionDisplay:
     >>> display.figure_.savefig("region.png")  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        region: Region,
-        *,
-        observed: ArrayLike | None = None,
-        cost: ArrayLike | None = None,
-        units: Units = None,
-        relaxed: bool = False,
-    ) -> None:
-        self.region = region
-        self.observed = observed
-        self.cost = cost
-        self.units = units
-        self.relaxed = relaxed
+    region: Region
+    _: KW_ONLY
+    observed: ArrayLike | None = None
+    cost: ArrayLike | None = None
+    units: Units = None
+    relaxed: bool = False
 
     @classmethod
     def from_estimator(

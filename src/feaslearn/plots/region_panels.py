@@ -1,4 +1,4 @@
-"""The panels of a region: on a line, in a plane."""
+"""Panels of a region: on a line, in a plane."""
 
 from __future__ import annotations
 
@@ -154,31 +154,6 @@ def outline(minimize: Callable[[Array], Array], n: int, i: int, j: int) -> Array
     Points are found where they stick out, by their support :math:`\max_{x \in R} d'x`: first
     along the axes, then across each edge between two points until nothing sticks out by a
     thousandth of the size of the region. All corners are points of the region.
-
-    Parameters
-    ----------
-    minimize : callable
-        Returns a decision (n,) of least cost for a cost (n,).
-    n : int
-        Number of decisions.
-    i, j : int
-        The decisions that are seen.
-
-    Returns
-    -------
-    ndarray of shape (m, 2)
-        Corners counter-clockwise; two for a segment, one for a point.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn import Box
-    >>> from feaslearn.plots.region_panels import outline
-    >>> outline(Box(3).argmin, 3, 0, 2) + 0.0
-    array([[-1., -1.],
-           [ 1., -1.],
-           [ 1.,  1.],
-           [-1.,  1.]])
     """
 
     def reach(direction: Array) -> Array:

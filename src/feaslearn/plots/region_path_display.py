@@ -1,4 +1,4 @@
-"""A picture of how a region moves with one signal."""
+"""Display of a region that moves with one signal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The image of a primitive set under an affine map: faces, and learned regions."""
+"""Images of primitive sets under affine maps: faces, and learned regions."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class AffineImage:
 
     @staticmethod
     def kernel_serves(code: SetCode) -> bool:
-        """Say whether the compiled projection serves a coded set."""
+        """Whether the compiled projection serves a coded set."""
         return bool(can_project(code))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The binary points of a polytope, and what is nearest in a list of points."""
+"""Binary points of a polytope, and nearest points of a list."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from feaslearn.tolerances import INSIDE_TOL
 Array = NDArray[np.float64]
 
 #: More beginnings of points than this are not followed.
-MOST_BEGUN = 100_000
+MAX_PARTIAL_POINTS = 100_000
 
 
 def binary_points_of_form(form: ConicForm, limit: int, name: object) -> Array:
@@ -46,7 +46,7 @@ def _listed(H: bytes, h: bytes, shape: tuple[int, int], cones: tuple[Cone, ...])
         begun = np.vstack([np.insert(begun, entry, value, axis=1) for value in (1.0, 0.0)])
         most = np.maximum(rows[:, entry + 1 :], 0.0).sum(axis=1)
         begun = begun[(begun @ rows[:, : entry + 1].T + most >= right).all(axis=1)]
-        if len(begun) > MOST_BEGUN:
+        if len(begun) > MAX_PARTIAL_POINTS:
             return None
     return np.asarray(begun[np.lexsort(-begun.T[::-1])])
 

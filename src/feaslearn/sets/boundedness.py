@@ -1,4 +1,4 @@
-"""Whether a conic set is empty or unbounded, with a reason a person can act on."""
+"""Checks that a conic set is nonempty and bounded."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -17,6 +18,7 @@ from feaslearn.tolerances import MOST_VERTICES
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class Box(PrimitiveSet):
     r"""The box :math:`\{z : l \le z \le u\}`.
 
@@ -34,10 +36,9 @@ class Box(PrimitiveSet):
     array([[-1.,  1.]])
     """
 
-    def __init__(self, p: int, lower: ArrayLike = -1.0, upper: ArrayLike = 1.0) -> None:
-        self.p = p
-        self.lower = lower
-        self.upper = upper
+    p: int
+    lower: ArrayLike = -1.0
+    upper: ArrayLike = 1.0
 
     @property
     def dimension(self) -> int:

@@ -1,8 +1,9 @@
-"""Sets given by their own conic form."""
+"""Sets given by their conic form."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
@@ -14,6 +15,7 @@ from feaslearn.solvers.conic_form import CONE_KINDS, Cone, ConicForm
 from feaslearn.solvers.triangle import side
 
 
+@dataclass(eq=False, repr=False)
 class ConicSet(PrimitiveSet):
     r"""The set :math:`\{z : Hz - h \in K\}` for linear rows and second-order or semidefinite cones.
 
@@ -48,10 +50,9 @@ class ConicSet(PrimitiveSet):
     array([[-0.5 ,  0.25]])
     """
 
-    def __init__(self, H: ArrayLike, h: ArrayLike, cones: Sequence[Cone | tuple[str, int]]) -> None:
-        self.H = H
-        self.h = h
-        self.cones = cones
+    H: ArrayLike
+    h: ArrayLike
+    cones: Sequence[Cone | tuple[str, int]]
 
     @property
     def dimension(self) -> int:
@@ -76,7 +77,7 @@ class ConicSet(PrimitiveSet):
 
 
 def _cones(given: object, problems: Problems) -> tuple[Cone, ...]:
-    """Return the cones as such; add to problems those that are none."""
+    """Return the cones as such; add to problems those that are invalid."""
     pairs = [tuple(cone) if isinstance(cone, Sequence) else () for cone in _listed(given)]
     cones = []
     for j, pair in enumerate(pairs):

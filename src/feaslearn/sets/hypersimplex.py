@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
@@ -18,6 +19,7 @@ from feaslearn.tolerances import MOST_VERTICES
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class Hypersimplex(PrimitiveSet):
     r"""The hypersimplex :math:`\{0 \le z \le 1 : e'z = m\}`.
 
@@ -39,9 +41,8 @@ class Hypersimplex(PrimitiveSet):
 
     absorbs_offset = True
 
-    def __init__(self, p: int, m: int) -> None:
-        self.p = p
-        self.m = m
+    p: int
+    m: int
 
     @property
     def dimension(self) -> int:

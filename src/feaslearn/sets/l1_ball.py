@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -16,9 +18,10 @@ from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES
 Array = NDArray[np.float64]
 
 #: Up to this p the ball is written with one row for each of its 2^p faces.
-MOST_FACES = 12
+MAX_DIMENSION = 12
 
 
+@dataclass(eq=False, repr=False)
 class L1Ball(PrimitiveSet):
     r"""The ball :math:`\{z : |z_1| + \dots + |z_p| \le 1\}`.
 
@@ -34,8 +37,7 @@ class L1Ball(PrimitiveSet):
     array([[0., 1., 0.]])
     """
 
-    def __init__(self, p: int) -> None:
-        self.p = p
+    p: int
 
     @property
     def dimension(self) -> int:
@@ -55,10 +57,10 @@ class L1Ball(PrimitiveSet):
             For p above 12: such a ball is the image of the simplex of its ``2p`` vertices.
         """
         p = self.dimension
-        if p > MOST_FACES:
+        if p > MAX_DIMENSION:
             raise TooManyVerticesError(
-                f"{self!r} has 2^{p} facets, too many for a conic form (p at most {MOST_FACES}); "
-                f"use Affine(Simplex({2 * p})), whose regions include its images"
+                f"{self!r} has 2^{p} facets, too many for a conic form (p at most "
+                f"{MAX_DIMENSION}); use Affine(Simplex({2 * p})), whose regions include its images"
             )
         signs = np.asarray(1 - 2 * ((np.arange(2**p)[:, None] >> np.arange(p)) & 1), dtype=float)
         return ConicForm(-signs, -np.ones(2**p), (Cone("nonnegative", 2**p),))
@@ -71,12 +73,12 @@ class L1Ball(PrimitiveSet):
         """Return the hull of the signed unit vectors with the least cost, or the whole ball."""
         cost, margin = self._cost(q, tolerance)
         largest = np.abs(cost).max()
-        nothing = np.zeros(len(cost))
+        zero = np.zeros(len(cost))
         if largest <= margin:
-            return AffineImage(self, np.eye(len(cost)), nothing)
+            return AffineImage(self, np.eye(len(cost)), zero)
         tied = np.flatnonzero(np.abs(cost) >= largest - margin)
         columns = np.diag(-np.sign(cost))[:, tied]
-        return AffineImage(Simplex(len(tied)), columns, nothing)
+        return AffineImage(Simplex(len(tied)), columns, zero)
 
     def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> NDArray[np.bool_]:
         """Say for each row of ``Z`` whether its l1 norm is at most one."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -14,6 +16,7 @@ from feaslearn.tolerances import INSIDE_TOL
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class L2Ball(PrimitiveSet):
     r"""The ball :math:`\{z : \|z\|_2 \le 1\}`; its affine images are ellipsoids.
 
@@ -29,8 +32,7 @@ class L2Ball(PrimitiveSet):
     array([[-0.6, -0.8]])
     """
 
-    def __init__(self, p: int) -> None:
-        self.p = p
+    p: int
 
     @property
     def dimension(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -18,11 +20,12 @@ from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES, size_of
 Array = NDArray[np.float64]
 
 #: Kernels list the vertices up to this many; above it linear programs are solved by HiGHS.
-MOST_LISTED = 2_000
+MAX_VERTICES = 2_000
 #: More rows or entries than this are not even tried.
-MOST_ROWS, MOST_ENTRIES = 60, 8
+MAX_ROWS, MAX_ENTRIES = 60, 8
 
 
+@dataclass(eq=False, repr=False)
 class Polytope(PrimitiveSet):
     r"""The polytope :math:`\{z : Hz \ge h,\; Ez = e\}`.
 
@@ -52,19 +55,11 @@ class Polytope(PrimitiveSet):
     array([[2., 0.]])
     """
 
-    def __init__(
-        self,
-        H: ArrayLike,
-        h: ArrayLike,
-        E: ArrayLike | None = None,
-        e: ArrayLike | None = None,
-        binary: bool = False,
-    ) -> None:
-        self.H = H
-        self.h = h
-        self.E = E
-        self.e = e
-        self.binary = binary
+    H: ArrayLike
+    h: ArrayLike
+    E: ArrayLike | None = None
+    e: ArrayLike | None = None
+    binary: bool = False
 
     @property
     def discrete(self) -> bool:
@@ -124,16 +119,16 @@ class Polytope(PrimitiveSet):
             points = self.vertices()
             return single(BINARY_POINTS, points.shape[1], points=points)
         form = self.conic_form()
-        if form.H.shape[0] > MOST_ROWS or form.H.shape[1] > MOST_ENTRIES:
+        if form.H.shape[0] > MAX_ROWS or form.H.shape[1] > MAX_ENTRIES:
             return None
         try:
-            points = self.vertices(MOST_LISTED)
+            points = self.vertices(MAX_VERTICES)
         except TooManyVerticesError:
             return None
         return single(POINTS, form.H.shape[1], points=points)
 
     def face(self, q: ArrayLike, tolerance: float | None = None) -> AffineImage:
-        """Return the hull of the vertices with the least cost, where they can be listed.
+        """Return the hull of the vertices with the least cost, where they can be enumerated.
 
         The points alone if binary.
         """
@@ -159,7 +154,7 @@ class Polytope(PrimitiveSet):
         return super()._project_rows(Z)
 
     def center(self) -> Array:
-        """Return the mean of the vertices where they can be listed, otherwise an inner point.
+        """Return the mean of the vertices where they can be enumerated, otherwise an inner point.
 
         The point nearest to the mean if binary.
         """

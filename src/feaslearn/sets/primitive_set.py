@@ -1,4 +1,4 @@
-"""What every primitive set answers; a new set needs only `dimension` and `conic_form`."""
+"""The base of primitive sets; a new set needs only `dimension` and `conic_form`."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class PrimitiveSet(BaseEstimator, ABC):
         """Return the minimisers of `argmin` and the answers of `tied`, found together."""
         rows = self._rows(Q, "Q")
         code = self.code()
-        # Faces of listed points may be single points that are listed twice.
+        # Faces of enumerated points may be single points that occur twice.
         if code is None or POINTS in code.kinds:
             tied = np.array([not self.face(q).is_point for q in rows], dtype=bool)
             return self._argmin_rows(rows), tied

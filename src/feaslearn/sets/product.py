@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -19,6 +20,7 @@ from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class Product(PrimitiveSet):
     r"""The Cartesian product :math:`Z_1 \times \dots \times Z_m`.
 
@@ -36,8 +38,7 @@ class Product(PrimitiveSet):
     array([[0., 1., 1.]])
     """
 
-    def __init__(self, sets: Sequence[PrimitiveSet]) -> None:
-        self.sets = sets
+    sets: Sequence[PrimitiveSet]
 
     def _factors(self) -> list[PrimitiveSet]:
         factors = list(self.sets) if isinstance(self.sets, Iterable) else []
@@ -53,7 +54,7 @@ class Product(PrimitiveSet):
 
     @property
     def discrete(self) -> bool:
-        """Whether the factors hold only listed points."""
+        """Whether the factors hold only enumerated points."""
         return self._factors()[0].discrete
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES, TIE_TOL
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class Simplex(PrimitiveSet):
     r"""The unit simplex :math:`\{z \ge 0 : e'z = 1\}`.
 
@@ -48,9 +50,8 @@ class Simplex(PrimitiveSet):
 
     absorbs_offset = True
 
-    def __init__(self, p: int | Literal["auto"], binary: bool = False) -> None:
-        self.p = p
-        self.binary = binary
+    p: int | Literal["auto"]
+    binary: bool = False
 
     @property
     def discrete(self) -> bool:
@@ -129,6 +130,6 @@ class Simplex(PrimitiveSet):
 
 
 def _least(Q: Array) -> NDArray[np.bool_]:
-    """Say which entries of each row are its least, up to the tolerance."""
+    """Return which entries of each row are its least, up to the tolerance."""
     limits = Q.min(axis=1) + TIE_TOL * np.abs(Q).max(axis=1)
     return np.asarray(limits[:, None] >= Q)

@@ -1,4 +1,4 @@
-"""The vertices of a polytope given by its rows."""
+"""Vertices of a polytope given by its rows."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _flat(H: Array, h: Array, E: Array, e: Array) -> tuple[Array, Array]:
                 -last,
             ]
         )
-        # Opposite rows that leave a little room contradict each other as equalities: they are
+        # Opposite rows that leave a little slack contradict each other as equalities: they are
         # held where the last point was.
         offset = np.concatenate([e, H[tight] @ point, h[free], [-1.0]])
         cones = (Cone("zero", len(equal)), Cone("nonnegative", len(free) + 1))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.solvers.jit import kernel
+from feaslearn.solvers.jit import inner_kernel, kernel
 from feaslearn.tolerances import TIE_TOL
 
 Array = NDArray[np.float64]
@@ -25,7 +25,7 @@ OPTIMAL, INFEASIBLE, UNSOLVED = 0, 1, 2
 FEW_PIVOTS, PIVOTS = 50, 20
 #: Entries of the tableau below this are no pivots.
 PIVOT = 1e-7
-#: Bounds may be broken by this much, relative to the size of the numbers in a program.
+#: Bounds may be violated by this much, relative to the size of the numbers in a program.
 FEASIBLE = 1e-10
 #: A gap that nothing can close is rounding below this, relative to the same size.
 ROUNDING = 1e-7
@@ -34,10 +34,10 @@ SAME_PRICE = 1e-12
 
 #: A gap between a cost and its proved minimum, relative to the numbers in it, that is rounding.
 GAP = 1e-7
-#: Rows may be broken by this much, relative to the size of right-hand sides and bounds.
-BROKEN = 2e-7
+#: Rows may be violated by this much, relative to the size of right-hand sides and bounds.
+VIOLATION_TOL = 2e-7
 #: Coefficients that are smaller than this, relative to the largest, are none.
-NOTHING = 1e-12
+COEFFICIENT_TOL = 1e-12
 #: In a proof that there is no point, the same.
 NO_SHARE = 1e-9
 
@@ -55,11 +55,11 @@ class Workspace(NamedTuple):
     at_upper: NDArray[np.bool_]
     flips: NDArray[np.bool_]
     values: Array
-    room: Array
+    scratch: Array
 
 
 def workspace(m: int, n: int) -> Workspace:
-    """Return room for programs with m rows and n entries."""
+    """Return the workspace of programs with m rows and n entries."""
     return Workspace(
         np.empty((m, n)),
         np.empty(n),
@@ -72,9 +72,9 @@ def workspace(m: int, n: int) -> Workspace:
     )
 
 
-@kernel
+@inner_kernel
 def _worst_row(values: Array, basic: Indices, lower: Array, upper: Array, tolerance: float) -> int:
-    """Return the row whose basic variable breaks a bound most, or -1."""
+    """Return the row whose basic variable violates a bound most, or -1."""
     worst, row = tolerance, -1
     for i in range(values.size):
         low, high = lower[basic[i]], upper[basic[i]]
@@ -84,7 +84,7 @@ def _worst_row(values: Array, basic: Indices, lower: Array, upper: Array, tolera
     return row
 
 
-@kernel
+@inner_kernel
 def _enter(
     work: Workspace,
     row: int,
@@ -97,7 +97,7 @@ def _enter(
 ) -> int:
     """Return the column that enters, marking those that flip to their other bound; -1 if none.
 
-    ``up`` says that the leaving basic variable must grow, by ``gap``.
+    ``up`` is whether the leaving basic variable must grow, by ``gap``.
     """
     T, d, nonbasic, flips = work.T, work.d, work.nonbasic, work.flips
     n = d.size
@@ -133,7 +133,7 @@ def _enter(
     return -1
 
 
-@kernel
+@inner_kernel
 def _pivot(T: Array, d: Array, row: int, column: int) -> None:
     """Exchange the basic variable of ``row`` with the nonbasic one of ``column``."""
     m, n = T.shape
@@ -153,22 +153,24 @@ def _pivot(T: Array, d: Array, row: int, column: int) -> None:
     T[row, column] = pivot
 
 
-@kernel
+@inner_kernel
 def _begin(work: Workspace, G: Array, r: Array, c: Array, lower: Array, upper: Array) -> float:
     """Set each x to its cheaper bound and each row's slack to what is left.
 
     Returns the size of the numbers that sums are made of: errors are relative to it.
     """
     m, n = G.shape
-    work.T[:] = G
-    work.d[:] = c
-    work.values[:] = r
-    work.at_upper[:] = False
     scale = 0.0
+    # Entry by entry: an assignment of arrays takes seconds to compile.
     for i in range(m):
+        for j in range(n):
+            work.T[i, j] = G[i, j]
+        work.values[i] = r[i]
         work.basic[i] = n + i
+        work.at_upper[n + i] = False
         scale = max(scale, abs(r[i]))
     for j in range(n):
+        work.d[j] = c[j]
         work.nonbasic[j] = j
         work.at_upper[j] = c[j] < 0.0
         start = upper[j] if work.at_upper[j] else lower[j]
@@ -178,7 +180,7 @@ def _begin(work: Workspace, G: Array, r: Array, c: Array, lower: Array, upper: A
     return scale
 
 
-@kernel
+@inner_kernel
 def _flip(work: Workspace, lower: Array, upper: Array) -> None:
     """Move the marked nonbasic variables to their other bound."""
     m, n = work.T.shape
@@ -193,14 +195,14 @@ def _flip(work: Workspace, lower: Array, upper: Array) -> None:
                 work.values[i] -= work.T[i, j] * step
 
 
-@kernel
+@inner_kernel
 def solve_one(
     work: Workspace, G: Array, r: Array, c: Array, lower: Array, upper: Array, x: Array
 ) -> int:
     """Solve one program into ``x``; bounds are those of x, then of the slacks.
 
-    Bounds that cross by a rounding error are made equal. An answer that the rows as they are given
-    do not prove is none: the program counts as unsolved.
+    Bounds that cross by a rounding error are made equal. An answer that the rows do not prove
+    counts as unsolved.
     """
     m, n = G.shape
     scale, crossing = _begin(work, G, r, c, lower, upper), False
@@ -212,7 +214,7 @@ def solve_one(
     if crossing:
         scale = _begin(work, G, r, c, lower, upper)
     tolerance, rounding = FEASIBLE * scale, ROUNDING * scale
-    same = SAME_PRICE * np.abs(c).max()
+    same = SAME_PRICE * _largest(c)
     for _ in range(FEW_PIVOTS + PIVOTS * m):
         row = _worst_row(work.values, work.basic, lower, upper, tolerance)
         if row < 0:
@@ -224,13 +226,14 @@ def solve_one(
                 if work.basic[i] < n:
                     x[work.basic[i]] = work.values[i]
             proved = proves_optimum(
-                work.d, work.nonbasic, G, r, c, lower, upper, x, scale, work.room
+                work.d, work.nonbasic, G, r, c, lower, upper, x, scale, work.scratch
             )
             return OPTIMAL if proved else UNSOLVED
         leaving = work.basic[row]
         up = work.values[row] < lower[leaving]
         target = lower[leaving] if up else upper[leaving]
-        work.flips[:] = False
+        for j in range(n):
+            work.flips[j] = False
         gap = abs(work.values[row] - target)
         column = _enter(work, row, up, gap, lower, upper, rounding, same)
         if column < 0:
@@ -244,7 +247,7 @@ def solve_one(
                     lower,
                     upper,
                     rounding,
-                    work.room,
+                    work.scratch,
                 )
                 return INFEASIBLE if proved else UNSOLVED
             # Rows that only just meet: the gap is rounding, not emptiness.
@@ -263,14 +266,23 @@ def solve_one(
     return UNSOLVED
 
 
-@kernel
+@inner_kernel
 def is_tied(work: Workspace, lower: Array, upper: Array, tolerance: float) -> bool:
-    """Say whether another point may be optimal too: a nonbasic variable moves at no cost."""
+    """Return whether another point may be optimal too: a nonbasic variable moves at no cost."""
     for j in range(work.d.size):
         variable = work.nonbasic[j]
         if lower[variable] < upper[variable] and abs(work.d[j]) <= tolerance:
             return True
     return False
+
+
+@inner_kernel
+def _largest(values: Array) -> float:
+    """Return the largest absolute value."""
+    largest = 0.0
+    for value in values:
+        largest = max(largest, abs(value))
+    return largest
 
 
 @kernel
@@ -295,40 +307,36 @@ def solve_rows(
     """
     m, n = G.shape
     low, high = np.zeros(n + m), np.empty(n + m)
-    high[n:] = slack
     for i in range(R.shape[0]):
         k = i if lower.shape[0] > 1 else 0
-        low[:n] = lower[k]
-        high[:n] = upper[k]
+        for j in range(n):
+            low[j], high[j] = lower[k, j], upper[k, j]
+        for j in range(m):
+            high[n + j], duals[i, j] = slack[j], 0.0
         status[i] = solve_one(work, G, R[i], C[i], low, high, X[i])
-        duals[i] = 0.0
         tied[i] = False
         if status[i] == OPTIMAL:
             for j in range(n):
                 if work.nonbasic[j] >= n:
                     duals[i, work.nonbasic[j] - n] = work.d[j]
-            tied[i] = is_tied(work, low, high, TIE_TOL * np.abs(C[i]).max())
+            tied[i] = is_tied(work, low, high, TIE_TOL * _largest(C[i]))
 
 
-# Proofs that a small linear program was solved, from its own numbers rather than the tableau's.
-#
-# A tableau that was pivoted on rounding errors looks like any other. What it claims is believed
-# only
-# where the rows as they were given say the same: prices prove an optimum, and a combination of
-# rows
-# that no point within the bounds satisfies proves that there is none.
+# Proofs that a small linear program was solved, from its rows rather than from the tableau, which
+# may have been pivoted on rounding errors: duals prove an optimum, and a combination of rows that
+# no point within the bounds satisfies proves infeasibility.
 
 
-@kernel
-def least(share: float, low: float, high: float, nothing: float) -> float:
-    """Return the least of ``share * x`` for x within bounds; a share of nothing counts nothing."""
-    if abs(share) <= nothing:
+@inner_kernel
+def least(share: float, low: float, high: float, zero: float) -> float:
+    """Return the least of ``share * x`` for x within bounds; a share up to ``zero`` is finite."""
+    if abs(share) <= zero:
         finite = low > -np.inf and high < np.inf
         return min(share * low, share * high) if finite else 0.0
     return share * low if share > 0.0 else share * high
 
 
-@kernel
+@inner_kernel
 def proves_optimum(
     d: Array,
     nonbasic: Indices,
@@ -339,42 +347,43 @@ def proves_optimum(
     upper: Array,
     x: Array,
     scale: float,
-    room: Array,
+    scratch: Array,
 ) -> bool:
-    """Say whether x satisfies the rows and no point costs less than x, by the prices of the rows.
+    """Return whether x satisfies the rows and no point costs less than x, by the duals of the rows.
 
-    With ``d = c + G'p`` and no negative price p of an inequality, no point costs less than
+    With ``d = c + G'p`` and no negative dual p of an inequality, no point costs less than
     ``sum_j min(d_j l_j, d_j u_j) - p'r``.
     """
     m, n = G.shape
-    reduced = room[:n]
-    bound, value, money, dearest = 0.0, 0.0, 0.0, 0.0
+    reduced = scratch[:n]
+    bound, value, money, largest = 0.0, 0.0, 0.0, 0.0
     for j in range(n):
         reduced[j] = c[j]
         value += c[j] * x[j]
         money += abs(c[j]) * max(abs(lower[j]), abs(upper[j]))
-        dearest = max(dearest, abs(c[j]))
+        largest = max(largest, abs(c[j]))
     for k in range(n):
         i = nonbasic[k] - n
         if i >= 0:
-            price = d[k] if upper[n + i] == 0.0 else max(d[k], 0.0)
-            bound -= price * r[i]
+            dual = d[k] if upper[n + i] == 0.0 else max(d[k], 0.0)
+            bound -= dual * r[i]
             for j in range(n):
-                reduced[j] += price * G[i, j]
+                reduced[j] += dual * G[i, j]
     for j in range(n):
-        bound += least(reduced[j], lower[j], upper[j], NOTHING * dearest)
+        bound += least(reduced[j], lower[j], upper[j], COEFFICIENT_TOL * largest)
     if not value - bound <= GAP * money:
         return False
     for i in range(m):
         left = r[i]
         for j in range(n):
             left -= G[i, j] * x[j]
-        if not -left <= BROKEN * scale or (upper[n + i] == 0.0 and not left <= BROKEN * scale):
+        violation = abs(left) if upper[n + i] == 0.0 else -left
+        if not violation <= VIOLATION_TOL * scale:
             return False
     return True
 
 
-@kernel
+@inner_kernel
 def proves_empty(
     share: Array,
     basic: int,
@@ -384,15 +393,16 @@ def proves_empty(
     lower: Array,
     upper: Array,
     rounding: float,
-    room: Array,
+    scratch: Array,
 ) -> bool:
-    """Say whether one combination of the rows, a row of the tableau, holds at no point.
+    """Return whether one combination of the rows, a row of the tableau, holds at no point.
 
     ``share`` is that row of the tableau and ``basic`` its variable.
     """
     m, n = G.shape
-    rows = room[:m]
-    rows[:] = 0.0
+    rows = scratch[:m]
+    for i in range(m):
+        rows[i] = 0.0
     if basic >= n:
         rows[basic - n] = 1.0
     for k in range(n):
