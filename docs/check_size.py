@@ -38,6 +38,15 @@ LEAST_LITERAL = 1e-5
 REWRITTEN = ("trainers/facets/",)
 
 
+#: Classes whose differences belong into methods: nobody else asks which of them a hypothesis is.
+HYPOTHESES = {
+    *("Affine", "Blend", "Constrained", "Facets", "GrownMinkowski", "MapHypothesis", "Minkowski"),
+    *("Scaled", "Ternary"),
+}
+#: How often they are still asked for outside of hypotheses/ and `Trainer.mismatches`; lower it.
+MOST_ASKED = 65
+
+
 class Size(NamedTuple):
     """How large a folder is."""
 
@@ -172,6 +181,28 @@ def misplaced_tolerances(root: Path) -> Iterator[str]:
                 yield f"{name}:{node.lineno} has {value}: name it in tolerances.py"
 
 
+def asked_for_hypotheses(root: Path) -> list[str]:
+    """Return where ``isinstance`` asks for a class of hypotheses."""
+    found = []
+    for name, tree in _modules(root):
+        if name.startswith("hypotheses/"):
+            continue
+        exempt = {
+            each
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef) and node.name == "mismatches"
+            for each in ast.walk(node)
+        }
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or node in exempt or len(node.args) != 2:
+                continue
+            if isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                names = {each.id for each in ast.walk(node.args[1]) if isinstance(each, ast.Name)}
+                if names & HYPOTHESES:
+                    found.append(f"{name}:{node.lineno}")
+    return found
+
+
 def _modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
     base = root / "src" / "feaslearn"
     for path in sorted(base.rglob("*.py")):
@@ -264,6 +295,7 @@ def show() -> None:
         print()
     alone = single_importers(ROOT)
     print(f"{len(alone)} modules with a single importer, {len(too_short(ROOT))} of them too short")
+    print(f"{len(asked_for_hypotheses(ROOT))} times isinstance asks for a class of hypotheses")
     print(f"\n{'call':<16}{'files':>8}{'functions':>11}{'frames':>8}")
     for name, found in walks().items():
         print(f"{name:<16}{found.files:>8}{found.functions:>11}{found.frames:>8}")
@@ -282,6 +314,12 @@ def main() -> None:
         show()
         return
     wrong = [*too_short(ROOT), *misplaced_solvers(ROOT), *misplaced_tolerances(ROOT)]
+    asked = asked_for_hypotheses(ROOT)
+    if len(asked) > MOST_ASKED:
+        wrong.append(
+            f"isinstance asks {len(asked)} times for a hypothesis class, more than {MOST_ASKED}: "
+            f"give Hypothesis a method instead ({', '.join(asked)})"
+        )
     if wrong:
         sys.exit("\n".join(wrong))
 

@@ -13,8 +13,8 @@ import feaslearn as fl
 from feaslearn.hypotheses import constrained
 from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.hypotheses.lifted_region import LiftedRegion, least_broken
 from feaslearn.known import KnownLimits
+from feaslearn.region.relax import least_infeasible, rows_of_size_one
 
 Array = NDArray[np.float64]
 N = 3
@@ -140,26 +140,16 @@ def test_where_the_region_is_missed_nothing_ties() -> None:
 
 def test_equalities_of_a_set_hold_when_the_nearest_decision_is_looked_for() -> None:
     """x0 + x1 = 1 in the unit square, and each at most 0.2 is known: not (0, 0)."""
-    region = LiftedRegion(
-        np.eye(2),
-        np.zeros((1, 2)),
-        np.zeros((1, 2)),
-        np.ones((1, 2)),
-        np.ones((1, 2)),
-        np.ones((1, 1)),
-        np.zeros(1),
-    )
     known = limits([-2.0, -2.0], [0.2, 0.2])
-    near = constrained._nearest_lifted(region, known, np.ones((1, 2)))
-    np.testing.assert_allclose(near.decisions, [[0.2, 0.2]], atol=1e-8)
-    # 0.6 in units of the largest number of the sample, which is 2.
-    np.testing.assert_allclose(near.distances, [0.3], atol=1e-8)
-    assert near.away().all()
-    assert not near.contradictory.any()
-    loose = region._replace(slack=np.full(1, np.inf))
-    near = constrained._nearest_lifted(loose, known, np.ones((1, 2)))
-    np.testing.assert_allclose(near.decisions, [[0.0, 0.0]], atol=1e-8)
-    assert not near.away().any()
+    features = np.hstack([np.ones((1, 1)), known.columns()])
+    theta, costs = np.array([1.0, 0.0, 0.0]), np.ones((1, 2))
+    found = Constrained(fl.Scaled(fl.Simplex(2)), known.shape).solve(theta, features, costs)
+    np.testing.assert_allclose(found.decisions, [[0.2, 0.2]], atol=1e-8)
+    assert found.empty.all()
+    corner = fl.Polytope([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0.0, 0.0, -1.0])
+    found = Constrained(fl.Scaled(corner), known.shape).solve(theta, features, costs)
+    np.testing.assert_allclose(found.decisions, [[0.0, 0.0]], atol=1e-8)
+    assert not found.empty.any()
 
 
 @pytest.mark.parametrize("costs", [[1e7, 0.0], [0.0, 1e7], [0.0, 0.0], [1e-9, -1e-9]])
@@ -182,21 +172,22 @@ def test_however_large_prices_are_the_nearest_decision_comes_first(costs: list[f
         (limits([0.0, 0.0], [1.0, 1.0], E=[[1.0, 1.0]], e=[-0.5]), 0.5),
         (limits([0.0, 0.0], [1.0, 1.0], E=[[1.0, 1.0]], e=[2.5]), 0.5),
         (limits([-5.0, -5.0], [9.0, 9.0], G=[[1.0, 1.0], [-1.0, 1.0]], g=[30.0, 1.0]), 12.0),
-        (limits([-5.0, -5.0], [9.0, 9.0], G=[[-1.0, -2.0]], g=[18.0]), 3.0),
+        (limits([-5.0, -5.0], [9.0, 9.0], G=[[-1.0, -2.0]], g=[18.0]), 1.5),
     ],
 )
 def test_rows_that_contradict_each_other_are_broken_least(
     known: KnownLimits, expected: float
 ) -> None:
-    x = least_broken(known)
+    x, given = least_infeasible(known), known
+    known = rows_of_size_one(known)
     beyond = np.maximum(known.lower[0] - x, 0) + np.maximum(x - known.upper[0], 0)
     broken = np.abs(known.E @ x - known.e[0]).sum() + np.maximum(known.g[0] - known.G @ x, 0).sum()
     assert broken + beyond.sum() == pytest.approx(expected)
-    features = np.hstack([np.ones((1, 1)), known.columns()])
-    within = Constrained(fl.Scaled(fl.Box(2)), known.shape)
+    features = np.hstack([np.ones((1, 1)), given.columns()])
+    within = Constrained(fl.Scaled(fl.Box(2)), given.shape)
     assert within.solve(np.array([1.0, 0.0, 0.0]), features, np.ones((1, 2))).empty[0]
     # A curved region is asked sample by sample.
-    round_one = Constrained(fl.Scaled(fl.L2Ball(2)), known.shape)
+    round_one = Constrained(fl.Scaled(fl.L2Ball(2)), given.shape)
     found = round_one.solve(np.array([1.0, 0.0, 0.0]), features, np.ones((1, 2)))
     np.testing.assert_allclose(found.decisions[0], x, atol=1e-6)
     assert found.empty[0]

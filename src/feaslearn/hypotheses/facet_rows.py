@@ -87,31 +87,6 @@ class FacetRows(NamedTuple):
         solved = (solutions.status == OPTIMAL)[:, None]
         return np.asarray(np.where(solved, solutions.decisions, nearest))
 
-    def giving_way(self, features: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
-        """Return the rows over (x, v), where v says by how much each of them gives way.
-
-        Matrix, least and greatest values (N, rows), bounds of v (N, entries) and its prices:
-        facets give way first, then bounds, then equalities.
-        """
-        q, m, n = len(self.E), len(self.a), self.E.shape[1]
-        right, lower, upper = self._limits(features)
-        give = np.eye(2 * q + 2 * n + m)
-        more, less, over, under, beyond = np.split(give, np.cumsum([q, q, n, n]), axis=0)
-        matrix = np.vstack(
-            [
-                np.hstack([self.E, more - less]),
-                np.hstack([np.eye(n), -over]),
-                np.hstack([np.eye(n), under]),
-                np.hstack([self.a, -beyond]),
-            ]
-        )
-        never = np.full((len(features), max(n, m)), np.inf)
-        low = np.hstack([right[:, :q], -never[:, :n], lower, -never[:, :m]])
-        high = np.hstack([right[:, :q], upper, never[:, :n], right[:, q:]])
-        prices = np.repeat([RELAX_EQUALITY, RELAX_BOUND, RELAX_FACET], [2 * q, 2 * n, m])
-        room = np.zeros((len(features), len(prices)))
-        return matrix, low, high, room, room + np.inf, prices
-
     def image(self, phi: Array, relax: bool = False, firm: bool = False) -> AffineImage:
         """Return the region at one row of features, relaxed as little as possible if asked.
 

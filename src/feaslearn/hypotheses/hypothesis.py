@@ -83,8 +83,7 @@ class Hypothesis(BaseEstimator, ABC):
     def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
         """Say for each row whether several decisions may be optimal in its region."""
         form = self.describe(theta, costs.shape[1], features.shape[1])
-        tied = minimize(form, features, costs, exact_ties=True).tied
-        return np.ones(len(costs), dtype=bool) if tied is None else tied
+        return minimize(form, features, costs, exact_ties=True).tied_or_all()
 
     def solve_tied(
         self, theta: Array, features: Array, costs: Array
@@ -96,6 +95,10 @@ class Hypothesis(BaseEstimator, ABC):
         """Return the region at one row of features as an affine image of a primitive set."""
         form = self.describe(theta, n, len(phi))
         return form.image(form.weights(phi[None])[0])
+
+    def learned_image(self, theta: Array, phi: Array, n: int) -> AffineImage:
+        """Return the learned part of the region alone, where known constraints cut it."""
+        return self.image(theta, phi, n)
 
     def account(self, theta: Array, phi: Array, names: Sequence[str]) -> list[str]:
         """Say in words what the decision maker can do at one row of features, where it can."""

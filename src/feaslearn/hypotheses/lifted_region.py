@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
-from feaslearn.exceptions import InfeasibleProblemError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.hypotheses.minkowski import Minkowski
@@ -18,15 +17,9 @@ from feaslearn.sets.l1_ball import L1Ball
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
 from feaslearn.solvers.conic_form import ConicForm
-from feaslearn.solvers.highs import Bounds, WarmProgram
-from feaslearn.solvers.small_lp import FacetSolutions, Limits, solve_programs
-from feaslearn.tolerances import FEASIBILITY_TOL, ROUNDING, divisors, extent_of, powers_of_two
+from feaslearn.tolerances import ROUNDING
 
 Array = NDArray[np.float64]
-
-
-#: What a unit of distance to the learned region costs, in units of the largest price.
-FIRST_OF_ALL = 1e3
 
 
 class LiftedRegion(NamedTuple):
@@ -60,33 +53,6 @@ class LiftedRegion(NamedTuple):
             return self
         across = pseudo_inverse(known.E) @ known.E
         return self._replace(M=self.M - across @ self.M, m=known.on_flat(self.m))
-
-    def minimize(self, known: KnownLimits, costs: Array) -> FacetSolutions:
-        """Minimise each cost over its region within the known inequalities and bounds."""
-        if self.M.ndim == 2:
-            return self._minimize(known, costs)
-        parts = [
-            self._replace(M=self.M[i]).rows(one).minimize(known.rows(one), costs[one])
-            for i, one in enumerate(np.arange(len(costs))[:, None])
-        ]
-        return FacetSolutions(*(np.concatenate(each) for each in zip(*parts, strict=True)))
-
-    def _minimize(self, known: KnownLimits, costs: Array) -> FacetSolutions:
-        K = np.vstack([-known.G, -np.eye(known.shape.n), np.eye(known.shape.n)]) @ self.M
-        sides = np.hstack([-known.g, -known.lower, known.upper])
-        sides -= np.hstack([-self.m @ known.G.T, -self.m, self.m])
-        # Rows that no point moves hold or not: what they lack counts beside the regions' place.
-        sides[:, ~K.any(axis=1)] /= extent_of(self.m)
-        # A row that is not there gets a limit that no point of the region reaches.
-        reach = self.upper @ np.maximum(K, 0.0).T + self.lower @ np.minimum(K, 0.0).T
-        sides = np.minimum(sides, reach + divisors(np.abs(K).max(axis=1, initial=0.0)))
-        needed = (sides < reach).any(axis=0)
-        G = np.ascontiguousarray(np.vstack([self.W, K[needed]]))
-        limits = Limits(np.hstack([self.w, sides[:, needed]]), self.lower, self.upper)
-        slack = np.append(self.slack, np.full(int(needed.sum()), np.inf))
-        found = solve_programs(G, limits, np.ascontiguousarray(costs @ self.M), slack)
-        prices = found.prices[:, : len(self.W)]
-        return found._replace(decisions=found.decisions @ self.M.T + self.m, prices=prices)
 
 
 class LiftedSlopes(NamedTuple):
@@ -254,107 +220,3 @@ def _rows(form: ConicForm) -> tuple[Array, Array, Array]:
     equality = form.equality_rows
     kept = equality | ((form.H != 0.0).sum(axis=1) > 1)
     return -form.H[kept], -form.h[kept], np.where(equality[kept], 0.0, np.inf)
-
-
-# Decisions that satisfy what is known where the learned region has none of them.
-
-
-class SoftRows(NamedTuple):
-    """Learned rows ``low <= S (x, v) <= high`` with variables v that let them give way.
-
-    ``lower`` and ``upper`` bound v, ``prices`` are what a unit of each entry of v costs.
-    """
-
-    S: Array
-    low: Array
-    high: Array
-    lower: Array
-    upper: Array
-    prices: Array
-
-
-class NearestKnown(NamedTuple):
-    """Decisions, how far they are from the learned rows, and where what is known has none.
-
-    Distances are in units of the numbers of each sample.
-    """
-
-    decisions: Array
-    distances: Array
-    contradictory: NDArray[np.bool_]
-
-    def away(self) -> NDArray[np.bool_]:
-        """Say where the distance is more than rounding."""
-        return np.asarray(self.contradictory | (self.distances > FEASIBILITY_TOL))
-
-
-def nearest_known(soft: SoftRows, known: KnownLimits, costs: Array) -> NearestKnown:
-    """Return the decisions within the known constraints that are nearest to the learned rows.
-
-    Of several, the cheapest. Where the known constraints have no decision at all, the one that
-    breaks them least.
-    """
-    n, v = known.shape.n, len(soft.prices)
-    known = in_rows_of_size_one(known)
-    hard = np.vstack([known.E, known.G])
-    program = WarmProgram(np.vstack([np.hstack([hard, np.zeros((len(hard), v))]), soft.S]))
-    never = np.full(known.g.shape, np.inf)
-    bounds, units = _in_units(
-        np.hstack([known.e, known.g, soft.low]),
-        np.hstack([known.e, never, soft.high]),
-        np.hstack([known.lower, soft.lower]),
-        np.hstack([known.upper, soft.upper]),
-    )
-    sizes = np.abs(costs).max(axis=1, keepdims=True)
-    prices = np.broadcast_to(FIRST_OF_ALL * soft.prices, (len(costs), v))
-    prices = np.hstack([costs / np.where(sizes > 0.0, sizes, 1.0), prices])
-    count = len(costs)
-    found = NearestKnown(np.empty((count, n)), np.full(count, np.inf), np.zeros(count, dtype=bool))
-    found.contradictory[:] = (known.lower > known.upper).any(axis=1)
-    for i in np.flatnonzero(~found.contradictory):
-        one = Bounds(*(side[i : i + 1] for side in bounds))
-        try:
-            point = program.solve(prices[i : i + 1], one).points[0]
-            found.decisions[i] = units[i] * point[:n]
-            found.distances[i] = point[n:] @ (soft.prices > 0.0)
-        except InfeasibleProblemError:
-            found.contradictory[i] = True
-    for i in np.flatnonzero(found.contradictory):
-        found.decisions[i] = least_broken(known.rows(slice(i, i + 1)))
-    return found
-
-
-def least_broken(known: KnownLimits) -> Array:
-    """Return the decision that breaks the known constraints of one sample least, in sum."""
-    n, m = known.shape.n, len(known.G)
-    known = in_rows_of_size_one(known)
-    rows = np.vstack([known.E, known.G, np.eye(n), np.eye(n)])
-    give = np.eye(len(rows))
-    # What rows lack is added; equalities and upper bounds may also have too much.
-    matrix = np.hstack([rows, give, -give])
-    free, open_ended = np.full((1, n), np.inf), np.full((1, m), np.inf)
-    bounds, unit = _in_units(
-        np.hstack([known.e, known.g, known.lower, -free]),
-        np.hstack([known.e, open_ended, free, known.upper]),
-        np.hstack([-free, np.zeros((1, 2 * len(rows)))]),
-        np.full((1, n + 2 * len(rows)), np.inf),
-    )
-    prices = np.append(np.zeros(n), np.ones(2 * len(rows)))[None]
-    point: Array = WarmProgram(matrix).solve(prices, bounds).points[0, :n]
-    return np.asarray(unit * point)
-
-
-def in_rows_of_size_one(known: KnownLimits) -> KnownLimits:
-    """Return the same constraints with rows of size one, which the solver's tolerances expect."""
-    sizes = [np.abs(matrix).max(axis=1, initial=0.0) for matrix in known[:2]]
-    g, e = (1.0 / powers_of_two(np.where(size > 0.0, size, 1.0)) for size in sizes)
-    matrices = g[:, None] * known.G, e[:, None] * known.E
-    return KnownLimits(*matrices, known.g * g, known.lower, known.upper, known.e * e)
-
-
-def _in_units(*sides: Array) -> tuple[Bounds, Array]:
-    """Return bounds in units of their own size, one for each sample, and those units."""
-    numbers = np.abs(np.hstack(sides))
-    largest = np.where(np.isfinite(numbers), numbers, 0.0).max(axis=1, initial=0.0)
-    units = powers_of_two(np.where(largest > 0.0, largest, 1.0))
-    return Bounds(*(side / units[:, None] for side in sides)), units

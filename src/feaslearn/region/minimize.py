@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,8 @@ Mask = NDArray[np.bool_]
 
 #: Programs with more numbers than this in their dense tableau are given to HiGHS.
 MOST_ENTRIES = 100_000
+#: Rows and columns with more numbers than this are not even written as a dense matrix.
+MOST_NUMBERS = 10_000_000
 #: Rounds in which rows tighten the bounds of points.
 ROUNDS = 4
 
@@ -41,6 +44,10 @@ class Solved(NamedTuple):
     empty: Mask
     tied: Mask | None = None
     duals: Array | None = None
+
+    def tied_or_all(self) -> Mask:
+        """Return where several decisions may be optimal: everywhere if it was not asked."""
+        return np.ones(len(self.empty), dtype=bool) if self.tied is None else self.tied
 
 
 def minimize(
@@ -107,7 +114,7 @@ def minimize(
 
 def _solve(form: RegionForm, weights: Array, costs: Array, duals: bool) -> Solved:
     """Return decisions, NaN where the region is empty."""
-    if form.integer.any() or form.curved or not form.fixed_matrix:
+    if form.integer.any() or form.curved or (duals and not form.fixed_matrix):
         each = [_solve_one(form.at(w), c, duals) for w, c in zip(weights, costs, strict=True)]
         parts = zip(*each, strict=True)
         decisions, empty, tied, prices = (list(part) for part in parts) if each else ([],) * 4
@@ -132,27 +139,30 @@ def _solve_one(form: RegionForm, cost: Array, duals: bool) -> tuple[Array, bool,
     except InfeasibleProblemError:
         return np.full(form.n, np.nan), True, False, np.full(rows, np.nan)
     found = _solve_linear(form, np.ones((1, 1)), cost[None], duals)
-    tied = bool(found.tied is None or found.tied[0])
     prices = np.zeros(0) if found.duals is None else found.duals[0]
-    return found.decisions[0], bool(found.empty[0]), tied, prices
+    return found.decisions[0], bool(found.empty[0]), bool(found.tied_or_all()[0]), prices
 
 
 def _tied(form: RegionForm, weights: Array, costs: Array, found: Solved) -> Mask:
-    """Say where several decisions are optimal: nudged prices tell."""
-    tied = np.ones(len(costs), dtype=bool) if found.tied is None else found.tied
-    tied &= ~found.empty
-    rows = np.flatnonzero(tied)
-    if not len(rows) or not (form.p or form.curved):
-        return tied
-    direction = np.random.default_rng(0).normal(size=costs.shape[1])
-    nudge = NUDGE * np.abs(costs[rows]).max(axis=1, keepdims=True) * direction
-    ends = [
-        _solve(form, weights[rows], costs[rows] + sign * nudge, False).decisions
-        for sign in (1.0, -1.0)
-    ]
-    apart = np.abs(ends[0] - ends[1]).max(axis=1)
-    tied[rows] = apart > SAME_TOL * np.abs(ends).max(axis=(0, 2))
+    """Say where several decisions are optimal, not only several latent points."""
+    tied = found.tied_or_all() & ~found.empty
+    if form.p or form.curved:
+        rows = np.flatnonzero(tied)
+        tied[rows] = several_minimizers(
+            lambda prices: _solve(form, weights[rows], prices, False).decisions, costs[rows]
+        )
     return tied
+
+
+def several_minimizers(decide: Callable[[Array], Array], costs: Array) -> Mask:
+    """Say for which costs there are several decisions of least cost: nudged prices tell."""
+    if not len(costs):
+        return np.zeros(0, dtype=bool)
+    direction = np.random.default_rng(0).normal(size=costs.shape[1])
+    nudge = NUDGE * np.abs(costs).max(axis=1, keepdims=True) * direction
+    ends = np.array([decide(costs + sign * nudge) for sign in (1.0, -1.0)])
+    apart = np.abs(ends[0] - ends[1]).max(axis=1)
+    return np.asarray(apart > SAME_TOL * np.abs(ends).max(axis=(0, 2)))
 
 
 # Linear programs whose right-hand sides alone move.
@@ -172,12 +182,36 @@ class _Program(NamedTuple):
 
 def _solve_linear(form: RegionForm, weights: Array, costs: Array, duals: bool) -> Solved:
     """Minimise by the small-LP kernel; large programs, unbounded points and duals by HiGHS."""
-    if duals:
+    lifted = form.lifted
+    if duals or lifted.W[0].shape[0] * lifted.W[0].shape[1] > MOST_NUMBERS:
         return _by_highs(form, weights, costs)
-    program = _bounded(form, weights)
+    m, w = combined(weights, lifted.m), combined(weights, lifted.w)
+    equality = form.equality[len(form.labels) - len(lifted.labels) :]
+    if form.fixed_matrix:
+        program = _bounded(lifted.M[0].toarray(), m, lifted.W[0].toarray(), w, equality)
+        return _by_kernel(program, costs) or _by_highs(form, weights, costs)
+    finite = np.where(np.isfinite(weights), weights, 0.0)
+    M = np.tensordot(finite, np.array([each.toarray() for each in lifted.M]), 1)
+    W = np.tensordot(finite, np.array([each.toarray() for each in lifted.W]), 1)
+    decisions, (empty, tied) = np.empty(costs.shape), np.zeros((2, len(costs)), dtype=bool)
+    for i, one in enumerate(np.arange(len(costs))[:, None]):
+        program = _bounded(M[i], m[one], W[i], w[one], equality)
+        answer = _by_kernel(program, costs[one])
+        if answer is None:
+            answer = _by_highs(form.at(weights[i]), np.ones((1, 1)), costs[one])
+        decisions[i], empty[i], tied[i] = (
+            answer.decisions[0],
+            answer.empty[0],
+            answer.tied_or_all()[0],
+        )
+    return Solved(decisions, empty, tied)
+
+
+def _by_kernel(program: _Program, costs: Array) -> Solved | None:
+    """Minimise by the small-LP kernel; None where a point is unbounded or the program large."""
     finite = np.isfinite(program.lower).all() and np.isfinite(program.upper).all()
     if not finite or program.G.size > MOST_ENTRIES:
-        return _by_highs(form, weights, costs)
+        return None
     limits = Limits(program.right, program.lower, program.upper)
     latent_costs = np.ascontiguousarray(costs @ program.M)
     found = solve_programs(program.G, limits, latent_costs, program.slack)
@@ -185,25 +219,20 @@ def _solve_linear(form: RegionForm, weights: Array, costs: Array, duals: bool) -
     return Solved(decisions, found.status != OPTIMAL, found.tied)
 
 
-def _bounded(form: RegionForm, weights: Array) -> _Program:
+def _bounded(M: Array, m: Array, W: Array, w: Array, equality: Mask) -> _Program:
     """Return the program in points y: rows of one entry are bounds, fixed entries are gone."""
-    lifted = form.lifted
-    M, m = lifted.M[0].toarray(), combined(weights, lifted.m)
-    W, w = lifted.W[0], combined(weights, lifted.w)
-    W.eliminate_zeros()
-    equality = form.equality[len(form.labels) - len(lifted.labels) :]
-    counts = np.diff(W.indptr)
-    lower = np.full((len(weights), M.shape[1]), -np.inf)
+    counts = (W != 0.0).sum(axis=1)
+    single, others = np.flatnonzero(counts == 1), counts != 1
+    columns = np.abs(W[single]).argmax(axis=1)
+    factors = W[single, columns]
+    limits = (w[:, single] / factors).T
+    lower = np.full((W.shape[1], len(w)), -np.inf)
     upper = -lower
-    for i in np.flatnonzero(counts == 1):
-        j, factor = W.indices[W.indptr[i]], W.data[W.indptr[i]]
-        limit = w[:, i] / factor
-        if equality[i] or factor > 0.0:
-            lower[:, j] = np.maximum(lower[:, j], limit)
-        if equality[i] or factor < 0.0:
-            upper[:, j] = np.minimum(upper[:, j], limit)
-    others = counts != 1
-    G, right = -W[np.flatnonzero(others)].toarray(), -w[:, others]
+    at_least, at_most = (equality[single] | (sign * factors > 0.0) for sign in (1.0, -1.0))
+    np.maximum.at(lower, columns[at_least], limits[at_least])
+    np.minimum.at(upper, columns[at_most], limits[at_most])
+    lower, upper = lower.T, upper.T
+    G, right = -W[others], -w[:, others]
     slack = np.where(equality[others], 0.0, np.inf)
     # Rows that no point moves hold or not: what they lack counts beside the place of the region.
     right[:, ~G.any(axis=1)] /= extent_of(m)
@@ -225,28 +254,31 @@ def _bounded(form: RegionForm, weights: Array) -> _Program:
 
 def _tighten(G: Array, right: Array, slack: Array, lower: Array, upper: Array) -> None:
     """Set infinite bounds to what the rows imply, in place: ``y <= (right - least others) / G``."""
-    rows = [(G, right), (-G[slack == 0.0], -right[:, slack == 0.0])]
-    matrix = np.vstack([part for part, _ in rows])
-    limits = np.hstack([part for _, part in rows])
+    matrix = np.vstack([G, -G[slack == 0.0]])
+    limits = np.hstack([right, -right[:, slack == 0.0]])
+    up, down = np.maximum(matrix, 0.0), np.minimum(matrix, 0.0)
     for _ in range(ROUNDS):
-        low_open, high_open = (np.isinf(side).any(axis=0) for side in (lower, upper))
-        columns = np.flatnonzero(low_open | high_open)
+        open_ended = np.isinf(lower) | np.isinf(upper)
+        columns = np.flatnonzero(open_ended.any(axis=0) & (matrix != 0.0).any(axis=0))
         if not len(columns):
             return
-        up, down = np.maximum(matrix, 0.0), np.minimum(matrix, 0.0)
+        # The least value of each row, and how many of its entries have none.
+        low, high = (np.where(np.isinf(side), 0.0, side) for side in (lower, upper))
+        least = low @ up.T + high @ down.T
+        none = np.isinf(lower) @ (up > 0.0).T.astype(float)
+        none += np.isinf(upper) @ (down < 0.0).T.astype(float)
         for j in columns:
-            which = np.flatnonzero(matrix[:, j])
-            if not len(which):
-                continue
-            others = np.arange(matrix.shape[1]) != j
-            least = combined(lower[:, others], up[which][:, others].T)
-            least = least + combined(upper[:, others], down[which][:, others].T)
-            implied = (limits[:, which] - least) / matrix[which, j]
-            above = matrix[which, j] > 0.0
-            high = np.where(above, implied, np.inf).min(axis=1)
-            low = np.where(above, -np.inf, implied).max(axis=1)
-            upper[:, j] = np.where(np.isinf(upper[:, j]), high, upper[:, j])
-            lower[:, j] = np.where(np.isinf(lower[:, j]), low, lower[:, j])
+            factors = matrix[:, j]
+            which = np.flatnonzero(factors)
+            above = factors[which] > 0.0
+            own = np.where(above, low[:, j : j + 1], high[:, j : j + 1]) * factors[which]
+            without = np.where(above, np.isinf(lower[:, j : j + 1]), np.isinf(upper[:, j : j + 1]))
+            known = none[:, which] == without
+            implied = (limits[:, which] - (least[:, which] - own)) / factors[which]
+            new = np.where(known & above, implied, np.inf).min(axis=1)
+            upper[:, j] = np.where(np.isinf(upper[:, j]), new, upper[:, j])
+            new = np.where(known & ~above, implied, -np.inf).max(axis=1)
+            lower[:, j] = np.where(np.isinf(lower[:, j]), new, lower[:, j])
 
 
 def _by_highs(form: RegionForm, weights: Array, costs: Array) -> Solved:

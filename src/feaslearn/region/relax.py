@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from feaslearn.exceptions import InfeasibleProblemError
+from feaslearn.known import KnownLimits
 from feaslearn.region.form import RegionForm, Row, combined
 from feaslearn.solvers.conic import nearest_by_solver
 from feaslearn.solvers.conic_form import Cone, ConicForm, kept_cones
@@ -68,52 +69,83 @@ def _relax_linear(form: RegionForm, weights: Array, costs: Array) -> Relaxed:
 
 
 class _Elastic:
-    """``min c'x + prices'v`` where v relaxes some rows: ``X x + Z z + v >= r``, or ``= r``."""
+    """``min c'x + prices'v`` where v relaxes some rows: ``X x + Z z + v >= r``, or ``= r``.
+
+    Rows of one entry that are not relaxed are bounds; the others stand before those that are.
+    """
 
     def __init__(self, form: RegionForm, soft: Mask, price: Array) -> None:
         self.form = form
-        rows = np.flatnonzero(soft)
-        both = rows[form.equality[rows]]
-        count = len(rows) + len(both)
-        signs = np.repeat([1.0, -1.0], [len(rows), len(both)])
-        places = np.concatenate([rows, both])
-        slack = sp.csr_array((signs, (places, np.arange(count))), shape=(len(form.labels), count))
         matrix = sp.csr_array(sp.hstack([form.X, form.Z[0]]))
-        # Rows that are never relaxed and latent variables are of size one.
-        largest = abs(matrix).max(axis=1).toarray().ravel()
-        self.rows = np.where(soft, 1.0, 1.0 / powers_of_two(largest))
-        largest = abs(matrix).max(axis=0).toarray().ravel()
-        columns = 1.0 / powers_of_two(largest)
-        columns[: form.n] = 1.0
-        scaled = sp.diags_array(self.rows) @ matrix @ sp.diags_array(columns)
+        matrix.eliminate_zeros()
+        single = np.flatnonzero((np.diff(matrix.indptr) == 1) & ~soft)
+        self.single = single
+        self.entries = matrix.indices[matrix.indptr[single]]
+        self.factors = matrix.data[matrix.indptr[single]]
+        others = np.setdiff1d(np.flatnonzero(~soft), single)
+        self.rows = rows = np.concatenate([others, np.flatnonzero(soft)])
+        self.equality = form.equality[rows]
+        relaxed = np.arange(len(others), len(rows))
+        both = relaxed[self.equality[relaxed]]
+        places = np.concatenate([relaxed, both])
+        signs = np.repeat([1.0, -1.0], [len(relaxed), len(both)])
+        shape = (len(rows), len(places))
+        slack = sp.csr_array((signs, (places, np.arange(len(places)))), shape=shape)
+        # Links read ``A z + v = x - b``; rows that are never relaxed are of size one.
+        links = np.array([form.labels[i].kind == "link" for i in rows], dtype=bool)
+        largest = abs(matrix[rows]).max(axis=1).toarray().ravel()
+        self.sizes = np.where(soft[rows], 1.0, 1.0 / powers_of_two(largest))
+        self.sizes[links & soft[rows]] = -1.0
+        scaled = sp.diags_array(self.sizes) @ matrix[rows]
         self.matrix = sp.csc_array(sp.hstack([scaled, slack]))
-        self.prices = price[places]
+        self.prices = price[rows][places]
         self.integer = np.concatenate(
-            [np.zeros(form.n, dtype=bool), form.integer, np.zeros(count, dtype=bool)]
+            [np.zeros(form.n, dtype=bool), form.integer, np.zeros(len(places), dtype=bool)]
         )
 
     def solve(self, right: Array, costs: Array) -> tuple[Array, Array, Mask]:
         """Return decisions, distances in units of each sample, and where there is no point."""
         n, p, count = self.form.n, self.form.p, len(right)
-        right = right * self.rows
         finite = np.where(np.isfinite(right), np.abs(right), 0.0).max(axis=1, initial=0.0)
         units = powers_of_two(finite)[:, None]
         if self.integer.any():
             units = np.ones((count, 1))
+        right = right / units
+        lower, upper = self._bounds(right[:, self.single])
         violations = np.zeros((count, len(self.prices)))
-        free = np.full((count, n + p), np.inf)
+        limits = right[:, self.rows] * self.sizes
         bounds = Bounds(
-            right / units,
-            np.where(self.form.equality, right, np.inf) / units,
-            np.hstack([-free, violations]),
-            np.hstack([free, violations + np.inf]),
+            limits,
+            np.where(self.equality, limits, np.inf),
+            np.hstack([lower, violations]),
+            np.hstack([upper, violations + np.inf]),
         )
         costs = costs / divisors(np.abs(costs).max(axis=1, keepdims=True))
         prices = np.broadcast_to(DISTANCE_COST * self.prices, violations.shape)
         prices = np.hstack([costs, np.zeros((count, p)), prices])
-        points, failed = self._points(prices, bounds)
+        points = np.full(prices.shape, np.nan)
+        failed: Mask = np.any(lower > upper, axis=1)
+        fine = np.flatnonzero(~failed)
+        part = Bounds(*(side[fine] for side in bounds))
+        points[fine], failed[fine] = self._points(prices[fine], part)
         distance = points[:, n + p :] @ (self.prices > 0.0)
         return units * points[:, :n], np.where(failed, np.inf, distance), failed
+
+    def _bounds(self, limits: Array) -> tuple[Array, Array]:
+        """Return the bounds of decisions and latent variables that rows of one entry make."""
+        lower = np.full((len(limits), self.form.n + self.form.p), -np.inf)
+        upper = -lower
+        lower[:, self.integer[: lower.shape[1]]], upper[:, self.integer[: lower.shape[1]]] = (
+            0.0,
+            1.0,
+        )
+        equality = self.form.equality[self.single]
+        for i, (j, factor) in enumerate(zip(self.entries, self.factors, strict=True)):
+            if equality[i] or factor > 0.0:
+                lower[:, j] = np.maximum(lower[:, j], limits[:, i] / factor)
+            if equality[i] or factor < 0.0:
+                upper[:, j] = np.minimum(upper[:, j], limits[:, i] / factor)
+        return lower, upper
 
     def _points(self, prices: Array, bounds: Bounds) -> tuple[Array, Mask]:
         """Return optimal points, and where there is none."""
@@ -124,8 +156,7 @@ class _Elastic:
             return answers.points, np.asarray(failed)
         points, failed = np.full(prices.shape, np.nan), np.zeros(len(prices), dtype=bool)
         for i, cost in enumerate(prices):
-            one = Bounds(*(side[i].copy() for side in bounds))
-            one.lower[self.integer], one.upper[self.integer] = 0.0, 1.0
+            one = Bounds(*(side[i] for side in bounds))
             try:
                 points[i] = solve_integer(self.matrix, cost, one, self.integer)
             except InfeasibleProblemError:
@@ -165,3 +196,21 @@ def _relax_curved(form: RegionForm) -> Relaxed:
             linear, np.ones(len(linear.labels), dtype=bool), np.ones(len(linear.labels))
         )
         return Relaxed(least.solve(linear.r, np.zeros((1, form.n)))[0], yes, yes)
+
+
+def least_infeasible(known: KnownLimits) -> Array:
+    """Return the decision that violates the known constraints of one sample least, in sum."""
+    n, known = known.shape.n, rows_of_size_one(known)
+    free = RegionForm.of_rows(np.zeros((0, n)), np.zeros((1, 0))).where(known.shape)
+    everywhere = np.ones(len(free.labels), dtype=bool)
+    right = combined(free.weights(np.ones((1, 1)), known.columns()), free.r)
+    elastic = _Elastic(free, everywhere, everywhere.astype(float))
+    return np.asarray(elastic.solve(right, np.zeros((1, n)))[0][0])
+
+
+def rows_of_size_one(known: KnownLimits) -> KnownLimits:
+    """Return the same constraints with rows of size one, which the solver's tolerances expect."""
+    sizes = [np.abs(matrix).max(axis=1, initial=0.0) for matrix in known[:2]]
+    g, e = (1.0 / powers_of_two(size) for size in sizes)
+    matrices = g[:, None] * known.G, e[:, None] * known.E
+    return KnownLimits(*matrices, known.g * g, known.lower, known.upper, known.e * e)

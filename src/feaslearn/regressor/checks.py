@@ -16,10 +16,10 @@ from feaslearn.data.source import Memory
 from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
 from feaslearn.features import FeatureMap, SampleReader, fit_features
 from feaslearn.hypotheses.constrained import half_spaces_of
-from feaslearn.hypotheses.lifted_region import least_broken
 from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
 from feaslearn.losses import Loss
 from feaslearn.messages import column_label, list_first, row_number
+from feaslearn.region.relax import least_infeasible
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.parameters import FitProblems, check_combination, check_parameters
 from feaslearn.sets.half_spaces import HalfSpaces
@@ -353,7 +353,7 @@ def _check_consistent(
     moved = suspected.settled(np.nan_to_num(decisions[suspects]))
     for i in suspects[suspected.broken(moved, tolerance)]:
         one = limits.rows(slice(i, i + 1))
-        x = least_broken(one)[None]
+        x = least_infeasible(one)[None]
         if one.broken(x, tolerance)[0]:
             found.append((i, float(one.beyond(x).max())))
     if found:
@@ -439,7 +439,7 @@ def nearest_decision(limits: KnownLimits, x: Array) -> Array:
         near = nearest_by_solver(rows.form(), M, target, "l2").latent
         near = unit * (_on_active_rows(rows, target, near) if seen.all() else near)
     except InfeasibleProblemError:
-        near = least_broken(limits)
+        near = least_infeasible(limits)
     return np.where(seen, limits.settled(near[None])[0], np.nan)
 
 

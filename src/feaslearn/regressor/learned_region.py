@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from feaslearn.data import Block
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.hypotheses.constrained import Constrained, constrained, half_spaces_of
+from feaslearn.hypotheses.constrained import constrained, half_spaces_of
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region
@@ -284,8 +284,7 @@ def region_at(model: RegionRegressor, reader: Reader, signal: ArrayLike) -> Regi
     if empty[0]:
         # The nearest decision is all there is.
         return Region(AffineImage.point(decisions[0]), reader.names, account)
-    learned = regions.learned_image if isinstance(regions, Constrained) else regions.image
-    image = learned(theta, columns[0], n)
+    image = regions.learned_image(theta, columns[0], n)
     return Region(image, reader.names, account, known=half_spaces_of(limits))
 
 

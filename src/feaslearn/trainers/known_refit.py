@@ -12,10 +12,8 @@ from feaslearn.data import Block
 from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.lifted_region import (
-    FIRST_OF_ALL,
     LiftedRegion,
     LiftedSlopes,
-    in_rows_of_size_one,
     lifted_region,
     pull_back,
 )
@@ -25,6 +23,7 @@ from feaslearn.known import KnownLimits
 from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.losses import Objective, Predictability
 from feaslearn.losses.kernels import facet_loss
+from feaslearn.region.relax import DISTANCE_COST, rows_of_size_one
 from feaslearn.runs import Run
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.lbfgs import quasi_newton
@@ -195,7 +194,7 @@ class _Refit:
 
     def _relative_known(self, known: KnownLimits) -> KnownLimits:
         """Return the constraints on decisions that are moved by their mean, in their unit."""
-        known, center = in_rows_of_size_one(known), self.center
+        known, center = rows_of_size_one(known), self.center
         places = (known.G @ center, center, center, known.E @ center)
         moved = ((x - at) / self.unit for x, at in zip(known[2:], places, strict=True))
         return KnownLimits(known.G, known.E, *moved)
@@ -252,7 +251,7 @@ class _Program:
         )
         H, L, U = (side[:, None] for side in limits)
         price = cost / (float(np.abs(cost).max()) or 1.0)
-        prices = np.concatenate([np.zeros(p), price, np.full(2 * n, FIRST_OF_ALL)])
+        prices = np.concatenate([np.zeros(p), price, np.full(2 * n, DISTANCE_COST)])
         target = np.concatenate([np.zeros(p), x, np.zeros(2 * n)])
         slopes = [np.zeros_like(part) for part in (self.G, H, L, U)]
         rest = (self.slack, np.ones((1, 1)), prices[None], target[None], np.ones(1))
