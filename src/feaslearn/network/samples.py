@@ -124,7 +124,8 @@ def read_samples(
         )
     if len(problems) > n_known:
         return None
-    samples = NetworkSamples(*read, table)
+    # One layout, so that kernels compile once.
+    samples = NetworkSamples(*(np.require(each, np.float64, "CW") for each in (*read, table)))
     _check_servable(problems, candidates, samples)
     return samples
 
