@@ -124,8 +124,9 @@ def read_samples(
         )
     if len(problems) > n_known:
         return None
-    # One layout, so that kernels compile once.
-    samples = NetworkSamples(*(np.require(each, np.float64, "CW") for each in (*read, table)))
+    # Of one layout, so that kernels compile once.
+    tables = (*read, table)
+    samples = NetworkSamples(*(np.require(each, np.float64, ["C", "W"]) for each in tables))
     _check_servable(problems, candidates, samples)
     return samples
 
