@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.losses.kernels import SQUARED_L2
-from feaslearn.solvers.jit import kernel
+from feaslearn.solvers.jit import inner_kernel, kernel
 
 Array = NDArray[np.float64]
 
 
-@kernel
+@inner_kernel
 def sums_of_sets(values: Array, sums: Array) -> None:
     """Write the sum of the values over every set into ``sums``."""
     sums[0] = 0.0
@@ -25,7 +25,7 @@ def sums_of_sets(values: Array, sums: Array) -> None:
             sums[first + low] = sums[low] + values[j]
 
 
-@kernel
+@inner_kernel
 def most_delivered(demand_of: Array, cut: Array, outside: Array) -> float:
     """Return F(S), with ``outside`` the capacity of the plants of S outside each set of nodes."""
     least = np.inf
@@ -57,7 +57,7 @@ def cheapest_dispatch(
             dispatch[i] = np.nan
 
 
-@kernel
+@inner_kernel
 def nearest_base_l1(F: Array, x: Array) -> float:
     """Return the l1 distance of x to the bases of F: ``x(E) + F(E) - 2 min_A [F(A) + x(E - A)]``.
 
@@ -78,7 +78,7 @@ def nearest_base_l1(F: Array, x: Array) -> float:
     return float(max(0.0, total + F[full] - 2.0 * common))
 
 
-@kernel
+@inner_kernel
 def nearest_base_l2(F: Array, x: Array, base: Array) -> float:
     """Write the base of F nearest to x in the l2 norm, and return the squared distance.
 
@@ -123,7 +123,7 @@ def nearest_base_l2(F: Array, x: Array, base: Array) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def _excess(
     demand_of: Array, cut: Array, outside: Array, costs: Array, order: NDArray[np.int64], x: Array
 ) -> float:
@@ -137,7 +137,7 @@ def _excess(
     return excess
 
 
-@kernel
+@inner_kernel
 def _to_bases(F: Array, x: Array, norm: int, base: Array) -> float:
     if norm == SQUARED_L2:
         return nearest_base_l2(F, x, base)
@@ -145,7 +145,7 @@ def _to_bases(F: Array, x: Array, norm: int, base: Array) -> float:
     return nearest_base_l1(F, x)
 
 
-@kernel
+@inner_kernel
 def _to_optimal(
     demand_of: Array,
     cut: Array,

@@ -124,7 +124,9 @@ def read_samples(
         )
     if len(problems) > n_known:
         return None
-    samples = NetworkSamples(*read, table)
+    # Of one layout, so that kernels compile once.
+    tables = (*read, table)
+    samples = NetworkSamples(*(np.require(each, np.float64, ["C", "W"]) for each in tables))
     _check_servable(problems, candidates, samples)
     return samples
 
