@@ -243,7 +243,7 @@ class Minkowski(Hypothesis):
         w[np.where(discrete[of_row], 0, k + of_row), np.arange(len(of_row))] = np.concatenate(
             [np.zeros(0), *(each.h for each in sets)]
         )
-        M = [sp.csr_array(every.shape) for _ in range(k + len(used))]
+        M = [sp.csr_array(every.shape)] * (k + len(used))
         M[0] = sparse(every @ sp.diags_array((~discrete[of_column]).astype(float)))
         for i in np.flatnonzero(discrete):
             M[k + i] = sparse(every @ sp.diags_array((of_column == i).astype(float)))
@@ -254,7 +254,7 @@ class Minkowski(Hypothesis):
         lifted = Lifted(
             tuple(M),
             m,
-            (H, *(sp.csr_array(H.shape) for _ in M[1:])),
+            (H, *[sp.csr_array(H.shape)] * len(M[1:])),
             w,
             tuple(cone for each in sets for cone in each.cones),
             tuple(

@@ -255,19 +255,22 @@ class RegionForm:
             first = beside([sparse(sp.eye_array(n)), sp.csr_array((n, self.p))])
             still = sp.csr_array(self.X.shape)
             return Lifted(
-                (first, *(sp.csr_array(first.shape) for _ in self.Z[1:])),
+                (first, *[sp.csr_array(first.shape)] * len(self.Z[1:])),
                 np.zeros((len(self.r), n)),
-                tuple(beside([still if k else self.X, Z]) for k, Z in enumerate(self.Z)),
+                (
+                    beside([self.X, self.Z[0]]),
+                    *_once(lambda Z: beside([still, Z]), self.Z[1:]),
+                ),
                 self.r,
                 self.cones,
                 self.labels,
                 np.append(np.zeros(n, dtype=bool), self.integer),
             )
-        M, rest = tuple(sparse(-Z[:n]) for Z in self.Z), self.X[n:]
+        M, rest = _once(lambda Z: sparse(-Z[:n]), self.Z), self.X[n:]
         return Lifted(
             M,
             self.r[:, :n],
-            tuple(sparse(rest @ M_k + Z[n:]) for M_k, Z in zip(M, self.Z, strict=True)),
+            _once(lambda M_k, Z: sparse(rest @ M_k + Z[n:]), M, self.Z),
             self.r[:, n:] - self.r[:, :n] @ rest.T,
             self.cones[1:],
             self.labels[n:],
@@ -310,7 +313,7 @@ class RegionForm:
         return replace(
             self,
             X=below([self.X, sparse(-A), sparse(E)]),
-            Z=tuple(below([Z, none]) for Z in self.Z),
+            Z=_once(lambda Z: below([Z, none]), self.Z),
             r=np.hstack([self.r, -b, e]),
             cones=(*self.cones, Cone("nonnegative", len(A)), Cone("zero", len(E))),
             labels=(*self.labels, *labels),
@@ -324,7 +327,7 @@ class RegionForm:
         equalities, which say what it leaves open; rows of the decisions stand beside them.
         """
         n, k, count = self.n, self.n_features, shape.width
-        none = tuple(sp.csr_array(self.Z[0].shape) for _ in range(count))
+        none = [sp.csr_array(self.Z[0].shape)] * count
         names = tuple(f"known row {i}" for i in range(count))
         wider = replace(
             self,
@@ -342,7 +345,7 @@ class RegionForm:
             inverse = pseudo_inverse(E)
             onto, lifted = np.eye(n) - inverse @ E, wider.lifted
             moved = lifted._replace(
-                M=tuple(sparse(onto @ M) for M in lifted.M), m=lifted.m @ onto.T + e @ inverse.T
+                M=_once(lambda M: sparse(onto @ M), lifted.M), m=lifted.m @ onto.T + e @ inverse.T
             )
             wider = moved.form(k, names, self.scales, self.scale_names)
             E, e = E[:0], e[:, :0]
@@ -394,7 +397,7 @@ class Lifted(NamedTuple):
         n, rows = self.m.shape[1], len(self.labels)
         return RegionForm(
             below([sparse(sp.eye_array(n)), sp.csr_array((rows, n))]),
-            tuple(below([-M, W]) for M, W in zip(self.M, self.W, strict=True)),
+            _once(lambda M, W: below([-M, W]), self.M, self.W),
             np.hstack([self.m, self.w]),
             (Cone("zero", n), *self.cones),
             (*(Row("link", f"decision {j}", RELAX_FACET) for j in range(n)), *self.labels),
@@ -415,6 +418,20 @@ class Lifted(NamedTuple):
         for place, M_k, W_k in zip(places, self.M, self.W, strict=True):
             M[place], W[place] = M_k, W_k
         return self._replace(M=tuple(M), m=m, W=tuple(W), w=w)
+
+
+def _once(
+    make: Callable[..., sp.csr_array], *matrices: Sequence[sp.csr_array]
+) -> tuple[sp.csr_array, ...]:
+    """Return what is made of matrices, once for those that are one object: most are zero."""
+    made: dict[tuple[int, ...], sp.csr_array] = {}
+    found = []
+    for group in zip(*matrices, strict=True):
+        key = tuple(id(each) for each in group)
+        if key not in made:
+            made[key] = make(*group)
+        found.append(made[key])
+    return tuple(found)
 
 
 def set_rows(count: int) -> tuple[Row, ...]:
