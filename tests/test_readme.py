@@ -62,6 +62,7 @@ def test_shell_lines(lines: list[str], tmp_path: Path) -> None:
         "README.md",
         "docs/index.md",
         "docs/quickstart.md",
+        "docs/add_a_hypothesis.md",
         "docs/add_a_set.md",
         "docs/add_a_loss.md",
         "docs/add_a_trainer.md",

@@ -117,8 +117,7 @@ def check_hypothesis(
     >>> check_hypothesis(Hasty(fl.Box(2)))
     Traceback (most recent call last):
     ...
-    feaslearn.exceptions.CheckError: Hasty(Box(2)):
-      - decisions are of least cost: ...
+    feaslearn.exceptions.CheckError: Hasty(primitive=Box(p=2)): decisions are of least cost: ...
     """
     given = None if theta is None else np.asarray(theta, dtype=float)
     rng = np.random.default_rng(random_state)
