@@ -11,9 +11,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from feaslearn.data import (
-    Block,
-)
+from feaslearn.data import Block
 from feaslearn.data.diagnostics import outlying_decisions
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, without_known
@@ -22,6 +20,7 @@ from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.losses.kernels import SQUARED_L2
 from feaslearn.messages import list_first, row_number
 from feaslearn.regressor.checks import FEW_ROWS, FitData, check_observed
+from feaslearn.runs import OutOfTime
 from feaslearn.runs.checkpoint import fingerprint
 from feaslearn.trainers import Auto, Convex, Trained, Trainer
 from feaslearn.trainers.automatic import (
@@ -29,11 +28,11 @@ from feaslearn.trainers.automatic import (
     choose_hypothesis,
     choose_trainer,
     linear_policy,
-    trained_or_incumbent,
+    measured_incumbent,
 )
 from feaslearn.trainers.contest import FOLDS, subsample
 from feaslearn.trainers.ridge_choice import choose_size
-from feaslearn.trainers.running import carried_out
+from feaslearn.trainers.running import running
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -42,6 +41,8 @@ Indices = NDArray[np.intp]
 
 #: Rows that a message names.
 NAMED = 5
+#: How a fit ends that may be worse than the incumbent of the choice before it.
+ENDED_EARLY = ("time limit", "interrupted")
 
 
 def train(
@@ -56,84 +57,69 @@ def train(
     trained : Trained
         Its parameters.
     """
-    given = priced and model.hypothesis is not None
-    hypothesis = clone(model.hypothesis) if given else linear_policy()
+    choose = priced and model.hypothesis is None
+    hypothesis = linear_policy() if choose or not priced else clone(model.hypothesis)
     if data.known is not None:
         hypothesis = constrained(hypothesis, data.known.shape)
     threads = int(effective_n_jobs(model.n_jobs))
     objective = Objective(data.loss, hypothesis, data.samples, threads)
-    fit = _Fit(trainer, choose=priced and not given)
-    seeded = model.random_state is not None
-    trained = carried_out(fit.outer, objective, data.random, fit.train, seeded)
+    # Whose limits hold for all of it.
+    outer = trainer if isinstance(trainer, Trainer) else Auto()
+    with running(outer, objective, data.random, model.random_state is not None) as run:
+        objective, chosen = run.objective, Choice(hypothesis)
+        warnings: list[str] = []
+        if choose:
+            chosen, warnings = _choose(objective, run.random, trainer)
+            objective = objective.of(chosen.hypothesis)
+        try:
+            if chosen.incumbent is not None:
+                objective.run.check_time()
+            sized = choose_size(objective.within("size").learned(), run.random)
+            objective = objective.of(sized.hypothesis)
+            hypothesis = objective.hypothesis
+            # Under a time limit, a choice that was cut short may be another one once it resumes.
+            part = objective.within(f"training {fingerprint(hypothesis)}")
+            trainer = choose_trainer(trainer, objective)
+            trained = trainer.train(_readable(trainer, part), run.random)
+        except OutOfTime:
+            if chosen.incumbent is None:
+                raise
+            hypothesis, trained = measured_incumbent(chosen.incumbent, objective, outer)
+        else:
+            if chosen.incumbent is not None and trained.result.status in ENDED_EARLY:
+                last = measured_incumbent(chosen.incumbent, objective, outer)
+                if last[1].result.returned_loss < trained.result.returned_loss:
+                    hypothesis, trained = last
+        run.done(trained)
     check_observed(data.samples)
     if not data.samples.in_memory:
         trained.result.details["passes over the data"] = float(data.samples.passes)
-    trained.result.warnings.extend(
-        [*fit.warnings(data.samples.n_samples), *data.warnings, *_outliers(objective, data, fit)]
-    )
-    return without_known(fit.hypothesis), trained
+    outliers = _outliers(objective, data, trainer, choose)
+    trained.result.warnings.extend([*warnings, *data.warnings, *outliers])
+    return without_known(hypothesis), trained
 
 
-class _Fit:
-    """Chooses what is open and trains, all within one run."""
-
-    def __init__(self, trainer: Trainer | str, choose: bool) -> None:
-        self.trainer, self.choose = trainer, choose
-        #: Whose limits hold for all of it.
-        self.outer = trainer if isinstance(trainer, Trainer) else Auto()
-        self.hypothesis: Hypothesis = linear_policy()
-        #: On how many samples of chunks the hypothesis was chosen.
-        self._chosen_from = 0
-
-    def train(self, objective: Objective, random: np.random.Generator) -> Trained:
-        """Choose the hypothesis; then train it, or take the best of the choice at the deadline."""
-        chosen = Choice(objective.hypothesis)
-        if self.choose:
-            chosen = self._choose(objective, random)
-            objective = objective.of(chosen.hypothesis)
-
-        def train() -> Trained:
-            return self._sized(objective, random)
-
-        incumbent, trained = trained_or_incumbent(train, chosen, objective, self.outer)
-        self.hypothesis = self.hypothesis if incumbent is None else incumbent
-        return trained
-
-    def warnings(self, n_samples: int) -> list[str]:
-        """Return what is to be said about the choice of the hypothesis."""
-        if not self.choose:
-            return []
-        if self._chosen_from:
-            part = f"on {self._chosen_from} of {n_samples} samples, "
-            return [
-                f"the hypothesis was chosen {part if self._chosen_from < n_samples else ''}among "
-                "those that can be fitted from chunks"
-            ]
-        if n_samples < 2 * FOLDS:
-            return [
-                f"a hypothesis is chosen from {2 * FOLDS} samples on; these are {n_samples}, "
-                "so the linear policy was fitted"
-            ]
-        return []
-
-    def _choose(self, objective: Objective, random: np.random.Generator) -> Choice:
-        """Choose the hypothesis; for chunks, on some samples and among those Convex trains."""
-        if objective.samples.in_memory:
-            return choose_hypothesis(objective.within("hypothesis"), random, self.trainer)
-        objective.samples.summary(objective.run.check_time)
-        some = subsample(objective, random).within("hypothesis")
-        self._chosen_from = some.n_samples
-        return choose_hypothesis(some, random, Convex())
-
-    def _sized(self, objective: Objective, random: np.random.Generator) -> Trained:
-        """Choose an open number of columns; then train."""
-        sized = choose_size(objective.within("size").learned(), random)
-        objective = objective.of(sized.hypothesis)
-        self.hypothesis = objective.hypothesis
-        # Under a time limit, a choice that was cut short may be another one when the run goes on.
-        part = objective.within(f"training {fingerprint(self.hypothesis)}")
-        self.trainer = choose_trainer(self.trainer, objective)
-        return self.trainer.train(_readable(self.trainer, part), random)
+def _choose(
+    objective: Objective, random: np.random.Generator, trainer: Trainer | str
+) -> tuple[Choice, list[str]]:
+    """Choose the hypothesis; for chunks, on some samples and among those Convex trains."""
+    n_samples = objective.n_samples if objective.samples.in_memory else 0
+    if objective.samples.in_memory:
+        chosen = choose_hypothesis(objective.within("hypothesis"), random, trainer)
+        if n_samples >= 2 * FOLDS:
+            return chosen, []
+        return chosen, [
+            f"a hypothesis is chosen from {2 * FOLDS} samples on; these are {n_samples}, "
+            "so the linear policy was fitted"
+        ]
+    objective.samples.summary(objective.run.check_time)
+    some = subsample(objective, random).within("hypothesis")
+    count, part = some.n_samples, ""
+    if count < objective.n_samples:
+        part = f"on {count} of {objective.n_samples} samples, "
+    return choose_hypothesis(some, random, Convex()), [
+        f"the hypothesis was chosen {part}among those that can be fitted from chunks"
+    ]
 
 
 def _readable(trainer: Trainer, objective: Objective) -> Objective:
@@ -152,7 +138,9 @@ def _readable(trainer: Trainer, objective: Objective) -> Objective:
     return objective
 
 
-def _outliers(objective: Objective, data: FitData, fit: _Fit) -> list[str]:
+def _outliers(
+    objective: Objective, data: FitData, trainer: Trainer | str, choose: bool
+) -> list[str]:
     """Return the warning that names outliers, if there is one; of many rows, some are looked at."""
     rows, step = data.samples.spread(), data.samples.step()
     if objective.known is not None:
@@ -164,7 +152,7 @@ def _outliers(objective: Objective, data: FitData, fit: _Fit) -> list[str]:
         numbers = step * places if data.numbers is None else data.numbers[step * places]
         return list_first([f"row {row_number(i)}" for i in numbers[:NAMED]], len(numbers))
 
-    return outlier_warning(objective.loss, fit.trainer, fit.choose, rows, named)
+    return outlier_warning(objective.loss, trainer, choose, rows, named)
 
 
 def outlier_warning(

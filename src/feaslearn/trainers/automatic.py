@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -137,30 +135,12 @@ def choose_hypothesis(
     return Choice(chosen, contest.best)
 
 
-def trained_or_incumbent(
-    train: Callable[[], Trained], chosen: Choice, objective: Objective, trainer: Trainer
-) -> tuple[Hypothesis | None, Trained]:
-    """Train what was chosen; where the deadline came first, the incumbent may fit better.
-
-    Returns
-    -------
-    hypothesis : Hypothesis or None
-        That of the incumbent, if it was taken.
-    trained : Trained
-        Parameters and result.
-    """
-    run, trained = objective.run, None
-    if chosen.incumbent is None:
-        return None, train()
-    if not run.late():
-        with suppress(OutOfTime):
-            trained = train()
-    if trained is not None and trained.result.status not in ("time limit", "interrupted"):
-        return None, trained
-    hypothesis, theta = chosen.incumbent
-    last = measured(trainer, objective.normalized().of(hypothesis), theta, run.ended())
-    if trained is not None and trained.result.returned_loss <= last.result.returned_loss:
-        return None, trained
+def measured_incumbent(
+    incumbent: tuple[Hypothesis, Array], objective: Objective, trainer: Trainer
+) -> tuple[Hypothesis, Trained]:
+    """Return the best model of a choice that came to the deadline, measured on all samples."""
+    hypothesis, theta = incumbent
+    last = measured(trainer, objective.normalized().of(hypothesis), theta, objective.run.ended())
     last.result.warnings.append(
         "the choice of a hypothesis and its fit came to the deadline: this is the best of those "
         "that were tried, fitted to a part of the samples"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,52 +27,52 @@ ENDS_ALL: tuple[Status, ...] = ("time limit", "stopped by callback", "interrupte
 #: Parameters of a trainer that do not change where a run leads.
 OF_NO_CONSEQUENCE = ("checkpoint", "callback", "max_seconds")
 
-Work = Callable[[Objective, np.random.Generator], "Trained"]
 Given = str | os.PathLike[str] | None
 #: A limit on the time of a run.
 MAX_SECONDS = Either(None, Number(0.0, above=True))
 
 
-def carried_out(
-    trainer: Trainer,
-    objective: Objective,
-    random: np.random.Generator,
-    work: Work,
-    seeded: bool = True,
-) -> Trained:
-    """Do work within the limits of a trainer, resuming from its checkpoint if there is one.
+class Running(NamedTuple):
+    """An objective within the limits of a trainer, its random numbers, and a checkpoint begun."""
+
+    objective: Objective
+    random: np.random.Generator
+    begun: Checkpoint | None
+
+    def done(self, trained: Trained) -> Trained:
+        """Remove the checkpoint of a run that came to its end."""
+        if self.begun is not None and trained.result.status not in ENDS_ALL:
+            self.begun.remove()
+        return trained
+
+
+@contextmanager
+def running(
+    trainer: Trainer, objective: Objective, random: np.random.Generator, seeded: bool = True
+) -> Iterator[Running]:
+    """Limit work to what a trainer allows, and resume from its checkpoint if there is one.
 
     Work that is a part of another run only has its time limited: the whole run has one file.
-
-    Parameters
-    ----------
-    trainer : Trainer
-        Has the limits.
-    objective : Objective
-        What is minimised.
-    random : numpy.random.Generator
-        Source of all draws.
-    work : callable
-        Trains, given an objective and a generator.
-    seeded : bool, default=True
-        Whether the user gave a seed: then that of a checkpoint must be the same. Otherwise a run
-        with a checkpoint draws by the seed in its file.
-
-    Returns
-    -------
-    Trained
-        What the work returns.
+    Without a seed of the user, a run with a checkpoint draws by the seed in its file.
 
     Raises
     ------
     CheckpointError
         If the file is damaged, or belongs to another problem.
     TimeLimitError
-        If the time is up before there is any model.
+        If the deadline passes before there is any model.
     """
+    limited, checkpoint = objective.limited(trainer.max_seconds), None
     try:
         with one_blas_thread():
-            return _carried_out(trainer, objective, random, work, seeded)
+            if trainer.checkpoint is not None and limited.run.checkpoint is None:
+                parts = _parts(trainer, limited, random if seeded else None)
+                seed = 0 if seeded else int(random.integers(2**63))
+                checkpoint = Checkpoint(trainer.checkpoint, parts, seed)
+                random = random if seeded else np.random.default_rng(checkpoint.seed)
+                limited = replace(limited, run=replace(limited.run, checkpoint=checkpoint))
+            with _doubted(checkpoint):
+                yield Running(limited, random, checkpoint)
     except OutOfTime:
         if objective.run.clock.limited:
             raise  # the whole run has more to say
@@ -85,25 +85,8 @@ def carried_out(
         ) from None
 
 
-def _carried_out(
-    trainer: Trainer, objective: Objective, random: np.random.Generator, work: Work, seeded: bool
-) -> Trained:
-    limited = objective.limited(trainer.max_seconds)
-    if trainer.checkpoint is None or limited.run.checkpoint is not None:
-        return work(limited, random)
-    parts = _parts(trainer, limited, random if seeded else None)
-    seed = 0 if seeded else int(random.integers(2**63))
-    checkpoint = Checkpoint(trainer.checkpoint, parts, seed)
-    own = random if seeded else np.random.default_rng(checkpoint.seed)
-    with _doubted(checkpoint):
-        trained = work(replace(limited, run=replace(limited.run, checkpoint=checkpoint)), own)
-    if trained.result.status not in ENDS_ALL:
-        checkpoint.remove()
-    return trained
-
-
 @contextmanager
-def _doubted(checkpoint: Checkpoint) -> Iterator[None]:
+def _doubted(checkpoint: Checkpoint | None) -> Iterator[None]:
     """Say that the file may be at fault where a resumed run fails.
 
     The checksum of a file shows damage, not forgery: its pieces may be anything.
@@ -113,7 +96,7 @@ def _doubted(checkpoint: Checkpoint) -> Iterator[None]:
     except FeaslearnError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        if not checkpoint.resumed:
+        if checkpoint is None or not checkpoint.resumed:
             raise
         raise CheckpointError(
             f"the run that was resumed from {checkpoint.path} failed ({type(error).__name__}: "

@@ -19,7 +19,7 @@ from feaslearn.results import Status, TrainingResult, remarks_heard
 from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
-from feaslearn.trainers.running import MAX_SECONDS, Given, carried_out
+from feaslearn.trainers.running import MAX_SECONDS, Given, running
 
 Array = NDArray[np.float64]
 
@@ -183,46 +183,24 @@ class Trainer(BaseEstimator, ABC):
         self.check(problems)
         problems.raise_if_any(DataError, type(self).__name__)
 
-        def work(limited: Objective, draws: np.random.Generator) -> Trained:
-            return self._trained(limited, draws, thorough)
-
-        return carried_out(self, objective, random, work)
-
-    def _trained(
-        self, objective: Objective, random: np.random.Generator, thorough: bool
-    ) -> Trained:
-        """Search, and complete the result."""
-        trained = self._searched(objective, random, thorough)
-        complete(objective, trained.theta, trained.result)
-        return trained
-
-    def _searched(
-        self, objective: Objective, random: np.random.Generator, thorough: bool
-    ) -> Trained:
-        """Search, and take what is known into account."""
-        learned = objective.learned()
-        self.refuse(learned)
-        searched = objective if self.uses_known else learned
-        with remarks_heard() as said:
-            trained = self.search(searched, random)
-        trained.result.warnings.extend(said)
-        if trained.result.status == "interrupted":
-            objective.run.clock.interrupt()
-        elif trained.result.status == "time limit":
-            trained.result.status = objective.run.ended()
-        refuse_divergence(trained.theta)
-        if learned is not objective and not self.uses_known:
-            trained = _within(objective, trained, random, thorough)
-        if learned is not objective:
-            tell_of_empty_regions(objective, trained.theta, trained.result)
-        # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
-        observed = learned.n_observed if isinstance(learned.hypothesis, MapHypothesis) else np.inf
-        if learned.size > observed:
-            trained.result.warnings.append(
-                f"{learned.size} parameters were fitted to {observed} observed values, which "
-                "cannot determine them: use fewer features or a smaller set"
-            )
-        return trained
+        with running(self, objective, random) as run:
+            whole, learned = run.objective, run.objective.learned()
+            self.refuse(learned)
+            with remarks_heard() as said:
+                trained = self.search(whole if self.uses_known else learned, run.random)
+            trained.result.warnings.extend(said)
+            if trained.result.status == "interrupted":
+                whole.run.clock.interrupt()
+            elif trained.result.status == "time limit":
+                trained.result.status = whole.run.ended()
+            refuse_divergence(trained.theta)
+            if learned is not whole and not self.uses_known:
+                trained = _within(whole, trained, run.random, thorough)
+            if learned is not whole:
+                tell_of_empty_regions(whole, trained.theta, trained.result)
+            warn_of_underdetermined(learned, trained.result)
+            complete(whole, trained.theta, trained.result)
+            return run.done(trained)
 
 
 def _within(
@@ -270,6 +248,21 @@ def refuse_divergence(theta: Array) -> None:
         raise SolverError(
             f"training ended with parameters that are no numbers or beyond {LARGEST:g}, the first "
             f"is number {wrong[0]} of {len(theta)}: take a smaller step or another start"
+        )
+
+
+def warn_of_underdetermined(objective: Objective, result: TrainingResult) -> None:
+    """Warn of images of a set with more parameters than observed values.
+
+    Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
+    """
+    if not isinstance(objective.hypothesis, MapHypothesis):
+        return
+    observed = objective.n_observed
+    if objective.size > observed:
+        result.warnings.append(
+            f"{objective.size} parameters were fitted to {observed} observed values, which "
+            "cannot determine them: use fewer features or a smaller set"
         )
 
 
