@@ -59,7 +59,8 @@ def cheapest_dispatch(
         sums_of_sets(demands[i], demand_of)
         _sort_by_price(costs[i], order)
         group, before = 0, 0.0
-        for plant in order:
+        for k in range(order.size):
+            plant = int(order[k])
             group |= 1 << plant
             after = most_delivered(demand_of, cut, outside[group])
             dispatch[i, plant] = after - before
