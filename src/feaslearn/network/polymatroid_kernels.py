@@ -35,6 +35,17 @@ def most_delivered(demand_of: Array, cut: Array, outside: Array) -> float:
     return least
 
 
+@inner_kernel
+def _sort_by_price(costs: Array, order: NDArray[np.int64]) -> None:
+    """Write the plants in the order of price; of equal prices the first plant comes first."""
+    for plant in range(costs.size):
+        k = plant
+        while k > 0 and costs[order[k - 1]] > costs[plant]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = plant
+
+
 @kernel
 def cheapest_dispatch(
     demands: Array, costs: Array, cut: Array, outside: Array, dispatch: Array
@@ -43,11 +54,13 @@ def cheapest_dispatch(
 
     Of equal prices the first plant goes first.
     """
-    demand_of = np.empty(cut.size)
+    demand_of, order = np.empty(cut.size), np.empty(costs.shape[1], dtype=np.int64)
     for i in range(len(costs)):
         sums_of_sets(demands[i], demand_of)
+        _sort_by_price(costs[i], order)
         group, before = 0, 0.0
-        for plant in np.argsort(costs[i], kind="mergesort"):
+        for k in range(order.size):
+            plant = int(order[k])
             group |= 1 << plant
             after = most_delivered(demand_of, cut, outside[group])
             dispatch[i, plant] = after - before
@@ -172,8 +185,10 @@ def _to_optimal(
                 if A >> j & 1:
                     added |= 1 << order[start + j]
             F[A] = most_delivered(demand_of, cut, outside[added]) - before
-        base = np.empty(size)
-        total += _to_bases(F, x[order[start:end]], norm, base)
+        base, part = np.empty(size), np.empty(size)
+        for j in range(size):
+            part[j] = x[order[start + j]]
+        total += _to_bases(F, part, norm, base)
         for j in range(size):
             point[order[start + j]] = base[j]
             group |= 1 << order[start + j]
@@ -202,12 +217,12 @@ def network_losses(
     """
     n_samples, n_plants = costs.shape
     demand_of = np.empty(cuts.shape[1])
-    F = np.zeros(1 << n_plants)
+    F, order = np.zeros(1 << n_plants), np.empty(n_plants, dtype=np.int64)
     for i in range(n_samples):
         sums_of_sets(demands[i], demand_of)
         total = demand_of[-1]
-        order = np.argsort(costs[i], kind="mergesort")
-        near = tie * np.abs(costs[i]).max()
+        _sort_by_price(costs[i], order)
+        near = tie * max(abs(costs[i, order[0]]), abs(costs[i, order[-1]]))
         x = decisions[i]
         for r in range(len(cuts)):
             cut = cuts[r]
