@@ -130,7 +130,7 @@ def test_a_row_alone_confirms_nothing() -> None:
 
 def test_least_norm_keeps_its_rows() -> None:
     G = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
-    found = least_norm(G, np.array([1.0, 0.0, 0.0]), np.zeros(3, bool))
+    found = least_norm(G)
     assert found is not None
     np.testing.assert_allclose(found, [0.5, 0.5], atol=1e-9)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
-from feaslearn.tolerances import ROUNDING, SAME_TOL, TINY
+from feaslearn.tolerances import ROUNDING, SAME_TOL, SOLVED_DEPENDENT_TOL, TINY
 from feaslearn.trainers.facets.hyperplanes import EXCESS, least_norm
 from feaslearn.trainers.facets.rows import EXACT, SPREAD
 from feaslearn.trainers.facets.state import State
@@ -31,7 +31,8 @@ RIGHT_SIDE = 0.3
 class Candidate:
     """A hyperplane t with its rows T, those that confirm each other C, and their rank.
 
-    ``optimal`` are the rows of T that a facet t would make optimal.
+    ``optimal`` are the rows of T that a facet t would make optimal; so many as ``chance`` lie
+    within the rounding of any hyperplane.
     """
 
     t: Array
@@ -39,11 +40,12 @@ class Candidate:
     C: Indices
     rank: int
     optimal: Indices
+    chance: int = 0
 
     @property
     def excess(self) -> int:
-        """Rows beyond their rank."""
-        return len(self.C) - self.rank
+        """Rows beyond their rank and beyond chance."""
+        return len(self.C) - self.rank - self.chance
 
 
 def blocked(state: State, which: Indices, t: Array) -> Mask:
@@ -52,14 +54,25 @@ def blocked(state: State, which: Indices, t: Array) -> Mask:
     return np.where(state.deficit[which] > 1, np.abs(closed), closed) > EXACT
 
 
+def by_chance(state: State, slack: Array, tol: float) -> int:
+    """Return how many rows lie within the rounding of a hyperplane because many are near it."""
+    if not state.rows.x_error.any():
+        return 0
+    near = float(((slack >= tol) & (slack < 11.0 * tol)).sum()) / 10.0
+    return int(near + 3.0 * np.sqrt(near))
+
+
 def look(state: State, t: Array) -> Candidate:
     """Return the open rows on t that may need it, those that confirm each other, and their rank."""
     tol = state.tol(t)
-    T = np.flatnonzero((np.abs(state.Z @ t) < tol) & state.open)
-    T = T[blocked(state, T, t)]
+    U = np.flatnonzero(state.open)
+    U = U[blocked(state, U, t)]
+    slack = np.abs(state.Z[U] @ t)
+    T = U[slack < tol]
     keep, rank = state.metric.confirmed(state.Z[T], min(max(EXACT, 20 * (tol - EXACT)), 0.5))
     wrong = state.missing.violations(t[: state.nw], T)
-    return Candidate(t, T, T[keep], rank, T[wrong < state.same])
+    chance = by_chance(state, slack, tol)
+    return Candidate(t, T, T[keep], rank, T[wrong < state.same(tol)], chance)
 
 
 def is_known(state: State, t: Array) -> bool:
@@ -96,15 +109,16 @@ def heavy(state: State, i: int) -> Candidate | None:
         w,
         noise,
         state.written,
-        np.array([EXACT, SPREAD, EXCESS, state.same, WRONG]),
+        np.array([EXACT, SPREAD, EXCESS, SOLVED_DEPENDENT_TOL, WRONG]),
     )
     if not t.any():
         return None
     if excess > 0:
         return look(state, t)
-    T = U[(np.abs(state.Z[U] @ t) < state.tol(t)) & blocked(state, U, t)]
+    tol = state.tol(t)
+    T = U[(np.abs(state.Z[U] @ t) < tol) & blocked(state, U, t)]
     wrong = missing.violations(t[: state.nw], T)
-    return Candidate(t, T, T[:0], 0, T[wrong < state.same])
+    return Candidate(t, T, T[:0], 0, T[wrong < state.same(tol)])
 
 
 def likeness(state: State, i: int) -> Array:
@@ -118,10 +132,8 @@ def likeness(state: State, i: int) -> Array:
     return found
 
 
-def member(
-    state: State, T: Indices, v: Array, without: Indices | None = None, optimal: bool = True
-) -> Array | None:
-    """Return the facet through the rows T of least norm, no row beyond, rows of T optimal (softly).
+def member(state: State, T: Indices, v: Array, without: Indices | None = None) -> Array | None:
+    """Return the facet through the rows T of least norm with v't > 0 and no row beyond.
 
     Rows ``without`` are not asked.
     """
@@ -136,15 +148,12 @@ def member(
     if without is not None:
         beyond[without] = 0.0
     beyond[np.abs(beyond).max(axis=1) < EXACT] = 0.0
-    D = state.missing.of(T if optimal else T[:0]) @ Q[:nw]
-    G = np.linalg.solve(H.T, np.vstack([Q.T @ v, beyond, D]).T).T
+    G = np.linalg.solve(H.T, np.vstack([Q.T @ v, beyond]).T).T
     first = np.linalg.norm(G[0])
     if first < ROUNDING:
         return None
     G[0] /= first
-    h, soft = np.zeros(len(G)), np.arange(len(G)) > len(beyond)
-    h[0] = 1.0
-    s = least_norm(G, h, soft)
+    s = least_norm(G)
     if s is None:
         return None
     t = Q @ np.linalg.solve(H, s)
@@ -174,10 +183,16 @@ def carried(state: State, t: Array) -> tuple[Indices, int]:
     return on[keep], rank
 
 
+def _is_determined(state: State, t: Array, C: Indices, rank: int) -> bool:
+    """Say whether rows on t leave just one hyperplane, with rows enough that confirm it."""
+    chance = by_chance(state, np.abs(state.Z @ t), state.tol(t))
+    return rank == state.R - 1 and len(C) - rank - chance >= EXCESS
+
+
 def determined(state: State, t: Array) -> Array | None:
     """Return the one hyperplane through the rows on t that confirm each other, if there is one."""
     C, rank = carried(state, t)
-    if rank != state.R - 1 or len(C) - rank < EXCESS:
+    if not _is_determined(state, t, C, rank):
         return None
     found = state.metric.null(state.Z[C])[:, 0]
     found *= np.sign(found @ t) / np.linalg.norm(found[: state.nw])

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.tolerances import DEPENDENT_TOL, FEASIBILITY_TOL, ROUNDING, TINY
 from feaslearn.trainers.facets.ray_kernels import heaviest_ray, lower_ray, start_ray
 from feaslearn.trainers.facets.rows import EXACT, SPREAD, standard_rows
 
@@ -100,36 +101,30 @@ class Rays:
         return heaviest_ray(self.Z, *given, *state)
 
 
-def least_norm(
-    G: Array, h: Array, soft: Mask, weight: float = 30.0, rounds: int = 60
-) -> Array | None:
-    """Return ``argmin |s|^2 + weight |xi|^2 : G s + xi >= h``, xi = 0 on rows that are not soft."""
-    size = np.linalg.norm(G, axis=1)
-    work, chunk = np.flatnonzero(h > 0), max(20, G.shape[1])
-    d, give = G.shape[1], 1 / np.sqrt(weight)
-    s = np.zeros(d)
+def least_norm(G: Array, rounds: int = 60) -> Array | None:
+    """Return ``argmin |s| : G[0] s >= 1, G s >= 0``, None if there is none."""
+    size, chunk = np.linalg.norm(G, axis=1), max(20, G.shape[1])
+    work, s = np.zeros(1, int), np.zeros(G.shape[1])
     for k in range(rounds):
-        ws = np.flatnonzero(soft[work])
-        H = np.zeros((len(work), d + len(ws)))
-        H[:, :d] = G[work]
-        H[ws, d + np.arange(len(ws))] = give
-        M, b = np.vstack([H.T, h[work]]), np.append(np.zeros(d + len(ws)), 1.0)
+        M, b = np.vstack([G[work].T, work == 0]), np.append(np.zeros(G.shape[1]), 1.0)
         try:
             u, left = nnls(M, b, maxiter=30 * M.shape[1] + 100)
         except RuntimeError:
             return None
         res = M @ u - b
-        if left < 1e-7 or abs(res[-1]) < 1e-12:
+        if left < FEASIBILITY_TOL or abs(res[-1]) < ROUNDING:
             return None
         s = -res[:-1] / res[-1]
-        miss = G @ s[:d] - h
-        miss[work[ws]] += give * s[d:]
-        bad = np.flatnonzero((size > 1e-9) & (miss < -1e-7 * np.linalg.norm(s[:d]) * size))
-        new = np.setdiff1d(bad[np.argsort((miss / size.clip(1e-12))[bad])[:chunk]], work)
+        miss = G @ s
+        miss[0] -= 1.0
+        bad = np.flatnonzero(
+            (size > DEPENDENT_TOL) & (miss < -FEASIBILITY_TOL * np.linalg.norm(s) * size)
+        )
+        new = np.setdiff1d(bad[np.argsort((miss / size.clip(ROUNDING))[bad])[:chunk]], work)
         if len(new) == 0:
-            return np.asarray(s[:d])
+            break
         work = np.r_[work if k < 6 else work[u > 0], new]
-    return np.asarray(s[:d])
+    return s
 
 
 def identified(
@@ -164,24 +159,24 @@ def identified(
         return found
     E = (region.E * units.std)[:, units.moving]
     U, s, _ = np.linalg.svd(E.T, full_matrices=True)
-    W = U[:, int((s > 1e-9 * max(float(s.max(initial=0.0)), 1e-300)).sum()) :]
+    W = U[:, int((s > DEPENDENT_TOL * max(float(s.max(initial=0.0)), TINY)).sum()) :]
     Z = np.hstack([-rows.x @ W, rows.F])
     C = EXACT**2 * np.eye(Z.shape[1])
     C[: W.shape[1], : W.shape[1]] += (W * x_error[:, None] ** 2).T @ W
     C[W.shape[1] :, W.shape[1] :] += rows.F_cov
     metric = Metric(C, 2.0 if x_error.any() else 1.0)
     normals = (region.a * units.std)[:, units.moving]
-    sizes = np.maximum(np.linalg.norm(normals, axis=1), 1e-300)
+    sizes = np.maximum(np.linalg.norm(normals, axis=1), TINY)
     slack = (features @ region.f.T - decisions @ region.a.T) / sizes
     on = np.abs(slack) < np.maximum(
         EXACT, SPREAD * np.sqrt((normals / sizes[:, None]) ** 2 @ x_error**2)
     )
     pattern = np.hstack([rows.at_lo, rows.at_up, on])
     prices = rows.c @ W
-    prices /= np.maximum(np.linalg.norm(prices, axis=1, keepdims=True), 1e-300)
+    prices /= np.maximum(np.linalg.norm(prices, axis=1, keepdims=True), TINY)
     for j in range(len(found)):
         T = np.flatnonzero(on[:, j])
-        keep, rank = metric.confirmed(Z[T], 1e-6)
+        keep, rank = metric.confirmed(Z[T], EXACT)
         T = T[keep]
         if rank != Z.shape[1] - 1 or len(T) - rank < EXCESS:
             continue
@@ -189,7 +184,7 @@ def identified(
         regimes = [T[group == g] for g in range(group.max() + 1)]
         spanned = sum(metric.eigen(Z[regime])[2] for regime in regimes)
         u = -(normals[j] @ W)
-        u = u / max(float(np.linalg.norm(u)), 1e-300)
+        u = u / max(float(np.linalg.norm(u)), TINY)
         angles = np.sort([np.arccos(np.clip(prices[r] @ u, -1.0, 1.0)).min() for r in regimes])
         near = len(u) == 1 or (len(angles) > 1 and bool(angles[1] < GAP))
         found[j] = spanned - rank >= EXCESS or near

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.tolerances import DEPENDENT_TOL, LSTSQ_TOL, SAME_TOL, TINY
 from feaslearn.trainers.facets.rows import Rows, standard_rows
 
 Array = NDArray[np.float64]
@@ -13,8 +14,8 @@ Mask = NDArray[np.bool_]
 
 #: Standard errors beyond which a statistic is no accident, and deviations a row is not on a facet.
 UNLIKELY, NEAR = 5.0, 3.0
-#: Equalities are flatter than the widest direction by this factor.
-FLAT = 0.3
+#: Equalities are flatter than the widest direction by this factor; with much noise, by the second.
+FLAT, LESS_FLAT = 0.3, 0.6
 #: Mean distance of normal errors below their middle, in standard deviations.
 BELOW = float(np.sqrt(2.0 / np.pi))
 
@@ -51,22 +52,29 @@ def distinct_rows(tables: list[Array], weights: Array | None) -> tuple[Indices, 
     return np.asarray(first[total > 0.0], dtype=np.int64), np.asarray(total[total > 0.0])
 
 
-def hidden_equalities(rows: Rows, w: Array, fixed: Array) -> tuple[float, Array, Array]:
-    """Return the noise and the equalities under it, beside those that are fixed."""
+def hidden_equalities(
+    rows: Rows, w: Array, fixed: Array, flat: float = FLAT, unit: Array | None = None
+) -> tuple[float, Array, Array]:
+    """Return the noise and the equalities under it, beside those that are fixed.
+
+    ``flat`` is how much flatter than the widest direction they are; the noise of each decision is
+    the same in its ``unit`` (n,), by default its standard deviation.
+    """
     (N, n), F, count = rows.x.shape, rows.F, float(w.sum())
-    U, s, _ = np.linalg.svd(fixed.T, full_matrices=True)
-    basis = U[:, int((s > 1e-9).sum()) :]
+    unit = np.ones(n) if unit is None else unit
+    U, s, _ = np.linalg.svd((fixed / unit).T, full_matrices=True)
+    basis = U[:, int((s > DEPENDENT_TOL * s.max(initial=0.0)).sum()) :]
     d, none = basis.shape[1], (np.zeros((0, n)), np.zeros((0, F.shape[1])))
     if n + F.shape[1] + 3 > N or not d:
         return _scatter(rows.x), *none
-    z, root = rows.x @ basis, np.sqrt(w)[:, None]
-    B = np.linalg.lstsq(F * root, z * root, rcond=1e-12)[0]
+    z, root = (rows.x * unit) @ basis, np.sqrt(w)[:, None]
+    B = np.linalg.lstsq(F * root, z * root, rcond=LSTSQ_TOL)[0]
     residual = z - F @ B
     cov = (residual * w[:, None]).T @ residual / (count - F.shape[1])
     values, V = np.linalg.eigh(cov)
-    level, q = np.sqrt(values.clip(1e-300)), 0
+    level, q = np.sqrt(values.clip(TINY)), 0
     parts = residual @ V / level
-    while q < d and level[q] < FLAT * level[-1] and _normal(parts[:, q], w):
+    while q < d and level[q] < flat * level[-1] and _normal(parts[:, q], w):
         # The least and the greatest of q levels of the same noise, by chance.
         if level[q] > level[0] * (1.0 + 2.0 * np.sqrt(q / count) + UNLIKELY / np.sqrt(2.0 * count)):
             break
@@ -75,8 +83,11 @@ def hidden_equalities(rows: Rows, w: Array, fixed: Array) -> tuple[float, Array,
         return _scatter(rows.x), *none
     V = V[:, :q]
     if not len(fixed):
-        V = _grouped(cov, V, rows.scale, count)
-    return float(np.sqrt(values[:q].mean())), (basis @ V).T, (B @ V).T
+        V = _grouped(cov, V, rows.scale / unit, count)
+    E, e = (basis @ V).T * unit, (B @ V).T
+    size = np.linalg.norm(E, axis=1, keepdims=True)
+    sigma = np.sqrt(np.einsum("ji,ik,kj->j", V.T, cov, V) / size[:, 0] ** 2)
+    return float(np.sqrt((sigma**2).mean())), E / size, e / size
 
 
 def _grouped(cov: Array, V: Array, scale: Array, count: float) -> Array:
@@ -114,9 +125,9 @@ def answers_to_prices(rows: Rows, w: Array) -> bool:
     """
     root, w = np.sqrt(w)[:, None], w / w.sum()
     tables = np.hstack([rows.c, rows.x])
-    policy = np.linalg.lstsq(rows.F * root, tables * root, rcond=1e-12)[0]
+    policy = np.linalg.lstsq(rows.F * root, tables * root, rcond=LSTSQ_TOL)[0]
     costs, decisions = np.hsplit(tables - rows.F @ policy, 2)
-    if np.abs(costs).max(initial=0.0) <= 1e-9:
+    if np.abs(costs).max(initial=0.0) <= SAME_TOL:
         return True
     savings = -np.einsum("ij,ij->i", costs, decisions)
     mean = float(w @ savings)

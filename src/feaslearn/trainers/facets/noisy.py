@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from feaslearn.known import KnownLimits
 from feaslearn.solvers.small_lp import FacetSolutions
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.trainers.facets.noise import (
+    FLAT,
+    LESS_FLAT,
     NEAR,
     UNLIKELY,
     answers_to_prices,
@@ -104,7 +106,7 @@ def learn_noisy(
     rows, units = standard_rows(
         features[first], costs[first], decisions[first], some, None, balance
     )
-    fit = _Fit(rows, w, noise, balance is None, random, late, progress)
+    fit = _best_start(rows, w, noise, balance is None, random, late, progress)
     most = len(rows.x) if max_facets is None else max_facets
     fit.learn(most if answers_to_prices(rows, w) else 0)
     learned = units.revert(fit.region(), rows.P, np.flatnonzero(units.moving), rows.scale)
@@ -114,6 +116,20 @@ def learn_noisy(
     far = ~(np.abs(error).max(axis=1, initial=0.0) <= UNLIKELY * fit.sigma)
     kinds = ("noisy",) * len(fit.a)
     return Learned(learned, kinds, seen[0], seen[1], far, "noisy", fit.sigma)
+
+
+def _best_start(rows: Rows, w: Array, *options: Any) -> _Fit:
+    """Return the equalities and bounds under which decisions are predicted best.
+
+    The data do not say whether the noise of each decision is the same in its own unit or in its
+    spread, which decides the direction of least variance. Where nothing tells the noise, it may be
+    so large that equalities are hardly flatter than others.
+    """
+    units = (np.ones(rows.x.shape[1]), rows.scale)
+    starts = [_Fit(rows, w, *options, flat=FLAT, unit=unit) for unit in units]
+    if not any(fit.told for fit in starts):
+        starts += [_Fit(rows, w, *options, flat=LESS_FLAT, unit=unit) for unit in units]
+    return min(starts, key=lambda fit: float(fit.error.sum()))
 
 
 def _within(known: KnownLimits | None, lower: Array, upper: Array) -> KnownLimits:
@@ -146,13 +162,16 @@ class _Fit:
         random: np.random.Generator,
         late: Callable[[], bool],
         progress: Progress | None,
+        *,
+        flat: float,
+        unit: Array,
     ) -> None:
         self.rows, self.w, self.known, self.random, self.late = rows, w, rows.known, random, late
         self.progress = progress
         self.N, self.n = rows.x.shape
         given = self.known.E if self.known is not None else rows.E[:0]
-        sigma, E, e = hidden_equalities(rows, w, np.vstack([rows.E, given]))
-        self.sigma = noise or sigma or FAINT
+        sigma, E, e = hidden_equalities(rows, w, np.vstack([rows.E, given]), flat, unit)
+        self.told, self.sigma = sigma > 0.0, noise or sigma or FAINT
         # Equalities that were given are all there are.
         self.E, self.e = (
             np.vstack([rows.E, E[: find * len(E)]]),

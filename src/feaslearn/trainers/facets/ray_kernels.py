@@ -191,7 +191,7 @@ def heaviest_ray(
                 for j in range(spans[k, 0], spans[k, 1]):
                     wrong[k] = max(wrong[k], -(duals[j] @ s[:nw]))
                 on[k] = near[k] < tol
-                count_on += on[k] and wrong[k] < optimal
+                count_on += on[k] and wrong[k] < max(optimal, 10.0 / spread * (tol - exact))
         place[:] = -1
         for k in range(R - 1):
             if basis[k] >= 0:

@@ -307,8 +307,7 @@ def standard_rows(
     tol = np.maximum(EXACT, 1.01 * np.sqrt(12.0) * x_error)
     if bounds is None:
         lower, upper = np.outer(x_.min(axis=0), P[0]), np.outer(x_.max(axis=0), P[0])
-        seen_lo = (x_ < F @ lower.T + tol).sum(axis=0) > 1
-        seen_up = (x_ > F @ upper.T - tol).sum(axis=0) > 1
+        seen_lo, seen_up = _shared(x_ - x_.min(axis=0), tol), _shared(x_.max(axis=0) - x_, tol)
     else:
         lower, upper = (units.limits(side, order) @ P for side in bounds)
         seen_lo = seen_up = np.ones(len(scale), bool)
@@ -339,6 +338,13 @@ def standard_rows(
         on_G=on_G,
     )
     return rows, units
+
+
+def _shared(distance: Array, tol: Array) -> Mask:
+    """Say of which extremes several rows are within tol, more than lie as close by chance."""
+    there = (distance < tol).sum(axis=0)
+    chance = (distance < 11.0 * tol).sum(axis=0) / 10.0 - there / 10.0
+    return np.asarray((there > 1) & (there > chance + 3.0 * np.sqrt(chance)))
 
 
 def _orthonormal(rows: Array) -> Array:

@@ -62,7 +62,6 @@ def search(state: State, only_determined: bool = False) -> list[Candidate]:
         if added and state.left < before:
             prune(state)
             _other_sides(state)
-            _refit(state)
             fails, vain, cool[:] = 0, [], 0.0
             continue
         if added:  # rounding alone
@@ -191,27 +190,6 @@ def _other_sides(state: State) -> None:
             state.add(-a, slack.max() * rows.one - f, "other")
 
 
-def _refit(state: State) -> None:
-    """Choose members again that vertices refute: rows on them that are not optimal.
-
-    What the same rows asked for before was in vain.
-    """
-    for j in range(state.m - 1, -1, -1):
-        on = np.flatnonzero(state.on[:, j])
-        objecting = on[(state.hindered & ~state.open)[on]]
-        a, kind, asked = state.a[j], state.kind[j], (state.a[j].tobytes(), objecting.tobytes())
-        if kind == "determined" or not len(objecting) or asked in state.refits:
-            continue
-        state.refits.add(asked)
-        last, before = state.snapshot(), int(state.hindered.sum())
-        state.drop(j)
-        t = member(state, on, state.vec(state.W.T @ a))
-        if t is not None:
-            state.add(*state.split(t), kind)
-        if t is None or state.hindered.sum() >= before:
-            state.restore(last)
-
-
 def prune(state: State) -> None:
     """Drop facets without which every cheapest point stays where it is."""
     rows = state.rows
@@ -244,7 +222,6 @@ def rare(state: State, tried: Sequence[Candidate] = ()) -> None:
                 continue
             if _predicts(state, T, state.vec(state.d[T].mean(axis=0))):
                 state.add(*state.split(t), "rare")
-                _refit(state)
                 break
         else:
             return
@@ -259,10 +236,10 @@ def _mean_way(state: State, T: Indices) -> Array:
 
 def _grow(state: State, T: Indices) -> tuple[Array | None, Indices]:
     """Return the member through T and through ever more open rows whose way out it closes."""
-    t, tried = member(state, T, _mean_way(state, T), optimal=False), set(T.tolist())
+    t, tried = member(state, T, _mean_way(state, T)), set(T.tolist())
     while t is None and len(T) > 2:
         T = T[: len(T) * 2 // 3]
-        t = member(state, T, _mean_way(state, T), optimal=False)
+        t = member(state, T, _mean_way(state, T))
     while t is not None and len(T) < state.R - 1:
         U = np.flatnonzero(state.open)
         U = U[blocked(state, U, t) & ~np.isin(U, list(tried))]
@@ -275,10 +252,9 @@ def _grow(state: State, T: Indices) -> tuple[Array | None, Indices]:
         k = U[near[(slack[near] / depth[near]).argmin()]]
         tried.add(int(k))
         more = np.append(T, k)
-        further = member(state, more, _mean_way(state, more), optimal=False)
+        further = member(state, more, _mean_way(state, more))
         if further is not None:
             t, T = further, more
-    t = None if t is None else member(state, T, _mean_way(state, T))
     return t, T if t is None else look(state, t).optimal
 
 

@@ -34,12 +34,6 @@ class Missing(NamedTuple):
     duals: Array
     spans: Indices
 
-    def of(self, rows: Indices, most: int = 100) -> Array:
-        """Return the duals of some of these rows."""
-        chosen = rows[self.spans[rows, 1] > self.spans[rows, 0]][:most]
-        parts = [self.duals[first:last] for first, last in self.spans[chosen]]
-        return np.vstack(parts) if parts else self.duals[:0]
-
     def violations(self, a: Array, rows: Indices) -> Array:
         """Return by how much these rows are not optimal under a facet of normal a."""
         found = [
@@ -69,9 +63,7 @@ class State:
         self.E = np.vstack([rows.E, rows.K])  # orthonormal: E was found across K
         self.free = ~(rows.at_lo | rows.at_up)
         self.gain_tol = np.maximum(EXACT, SPREAD * np.sqrt(rows.c**2 @ rows.x_error**2)) * 3.0
-        self.same = max(SOLVED_DEPENDENT_TOL, 10 * float(rows.x_error.max(initial=0.0)))
         self._ways: dict[tuple[bytes, ...], tuple[Array, Array]] = {}
-        self.refits: set[tuple[bytes, bytes]] = set()  # facets, and rows that objected to them
         self.y, self.todo = rows.x.copy(), np.arange(self.N)
         self.on = np.zeros((self.N, 0), bool)
         self.use_coordinates(None)
@@ -104,6 +96,10 @@ class State:
     def tol(self, t: Array) -> float:
         """Return by how much rows on t may miss it."""
         return max(EXACT, SPREAD * float(np.sqrt(max(float(t @ self.written @ t), 0.0))))
+
+    def same(self, tol: float) -> float:
+        """Return what is zero of normals of length one that rows miss by less than tol."""
+        return max(SOLVED_DEPENDENT_TOL, 10.0 / SPREAD * (tol - EXACT))
 
     def facet_tol(self, a: Array, f: Array) -> Array:
         """Return by how much rows may miss each facet."""
@@ -228,7 +224,9 @@ class State:
             F, fixed = np.flatnonzero(self.free[i]), np.flatnonzero(~self.free[i])
             A = np.vstack([self.E, facets, rows.G[rows.on_G[i]]])
             U, s, V = np.linalg.svd(A[:, F], full_matrices=True)
-            rank = int((s > self.same * max(s[0] if len(s) else 0.0, ROUNDING)).sum())
+            rights = np.zeros((len(A), rows.F.shape[1]))
+            zero = self.same(float(self.facet_tol(A, rights).max(initial=EXACT)))
+            rank = int((s > zero * max(s[0] if len(s) else 0.0, ROUNDING)).sum())
             B = np.zeros((self.n, len(F) - rank))
             B[F] = V[rank:].T
             M = np.zeros((0, self.n))
