@@ -87,6 +87,9 @@ GAIN_TOL = 1e-7
 NUDGE = 1e-7
 #: Residuals and gaps of an accepted solution.
 ACCEPT_TOL = 1e-6
+#: Accuracy of decisions that a solver found, in standard deviations: closer ones are the same, and
+#: facets through them are as accurate.
+DECISION_TOL = 1e-6
 #: Multipliers below this are zero, for rows of norm one and costs of size one.
 ZERO_MULTIPLIER = 1e-6
 #: A face found by a solver that is not wider than this, beside its place, is one point.

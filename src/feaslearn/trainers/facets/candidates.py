@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
-from feaslearn.tolerances import ROUNDING, SAME_TOL, SOLVED_DEPENDENT_TOL, TINY
+from feaslearn.tolerances import DECISION_TOL, ROUNDING, SAME_TOL, SOLVED_DEPENDENT_TOL, TINY
 from feaslearn.trainers.facets.hyperplanes import EXCESS, least_norm
-from feaslearn.trainers.facets.rows import EXACT, SPREAD
+from feaslearn.trainers.facets.rows import SPREAD
 from feaslearn.trainers.facets.state import State
 
 Array = NDArray[np.float64]
@@ -22,7 +22,7 @@ WRONG = 10.0
 #: Rounds of reweighting.
 ROUNDS = 12
 #: Weight of a row that does not count, and of one that must be met.
-NO_WEIGHT, ALL_WEIGHT = 1e-6, 1e3
+NO_WEIGHT, ALL_WEIGHT = DECISION_TOL, 1e3
 #: Weight of right-hand sides in the norm of a facet.
 RIGHT_SIDE = 0.3
 
@@ -51,7 +51,7 @@ class Candidate:
 def blocked(state: State, which: Indices, t: Array) -> Mask:
     """Return rows that may need t: it closes their way out (any, if several facets are missing)."""
     closed = state.missing.out[which] @ t[: state.nw]
-    return np.where(state.deficit[which] > 1, np.abs(closed), closed) > EXACT
+    return np.where(state.deficit[which] > 1, np.abs(closed), closed) > DECISION_TOL
 
 
 def by_chance(state: State, slack: Array, tol: float) -> int:
@@ -69,7 +69,9 @@ def look(state: State, t: Array) -> Candidate:
     U = U[blocked(state, U, t)]
     slack = np.abs(state.Z[U] @ t)
     T = U[slack < tol]
-    keep, rank = state.metric.confirmed(state.Z[T], min(max(EXACT, 20 * (tol - EXACT)), 0.5))
+    keep, rank = state.metric.confirmed(
+        state.Z[T], min(max(DECISION_TOL, 20 * (tol - DECISION_TOL)), 0.5)
+    )
     wrong = state.missing.violations(t[: state.nw], T)
     chance = by_chance(state, slack, tol)
     return Candidate(t, T, T[keep], rank, T[wrong < state.same(tol)], chance)
@@ -109,7 +111,7 @@ def heavy(state: State, i: int) -> Candidate | None:
         w,
         noise,
         state.written,
-        np.array([EXACT, SPREAD, EXCESS, SOLVED_DEPENDENT_TOL, WRONG]),
+        np.array([DECISION_TOL, SPREAD, EXCESS, SOLVED_DEPENDENT_TOL, WRONG]),
     )
     if not t.any():
         return None
@@ -147,7 +149,7 @@ def member(state: State, T: Indices, v: Array, without: Indices | None = None) -
     beyond[T] = 0.0
     if without is not None:
         beyond[without] = 0.0
-    beyond[np.abs(beyond).max(axis=1) < EXACT] = 0.0
+    beyond[np.abs(beyond).max(axis=1) < DECISION_TOL] = 0.0
     G = np.linalg.solve(H.T, np.vstack([Q.T @ v, beyond]).T).T
     first = np.linalg.norm(G[0])
     if first < ROUNDING:
@@ -179,7 +181,7 @@ def refuted(state: State, t: Array, T: Indices) -> float:
 def carried(state: State, t: Array) -> tuple[Indices, int]:
     """Return all rows on t that confirm each other, and their rank."""
     on = np.flatnonzero(np.abs(state.Z @ t) < state.tol(t))
-    keep, rank = state.metric.confirmed(state.Z[on], EXACT)
+    keep, rank = state.metric.confirmed(state.Z[on], DECISION_TOL)
     return on[keep], rank
 
 

@@ -21,6 +21,7 @@ from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
+from feaslearn.tolerances import DECISION_TOL, LSTSQ_TOL, SAME_TOL, SPARSITY_RIDGE, TINY
 from feaslearn.trainers.facets.learn import learn_facets
 from feaslearn.trainers.facets.noisy import learn_noisy
 from feaslearn.trainers.facets.rows import Learned
@@ -33,10 +34,6 @@ Mask = NDArray[np.bool_]
 
 #: Savings beyond so many standard deviations of the errors contradict another decision.
 CLEARLY = 5.0
-#: Weight of an affine bound's slopes: where the data do not need them, they are zero.
-FLATTEN = 1e-6
-#: Bounds this close to an extreme, relative to the range, are that extreme.
-SAME_BOUND = 1e-9
 #: Decimal places in which features must agree to be the same signal.
 SAME_SIGNAL = 9
 #: Rows of one signal that are compared with all others of it.
@@ -176,10 +173,10 @@ def contradicting_pair(rows: Block, tolerance: float) -> tuple[int, int] | None:
     """
     features, decisions = rows.features, rows.decisions
     spread = decisions.std(axis=0)
-    spread = np.where(spread > 1e-9 * spread.max(initial=0.0), spread, max(spread.max(), 1.0))
+    spread = np.where(spread > SAME_TOL * spread.max(initial=0.0), spread, max(spread.max(), 1.0))
     x, costs = (decisions - decisions.mean(axis=0)) / spread, rows.costs * spread
-    costs = costs / np.maximum(np.linalg.norm(costs, axis=1, keepdims=True), 1e-300)
-    scale = np.maximum(np.abs(features).max(axis=0), 1e-300)
+    costs = costs / np.maximum(np.linalg.norm(costs, axis=1, keepdims=True), TINY)
+    scale = np.maximum(np.abs(features).max(axis=0), TINY)
     keys = (features / scale).round(SAME_SIGNAL) + 0.0
     _, group, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     order = np.argsort(group.ravel(), kind="stable")
@@ -242,13 +239,13 @@ def _affine_bounds(rows: Block) -> tuple[Array, Array]:
     scaled = features / spread
     # Slopes are split by sign, so that their size has a price.
     both = np.hstack([scaled, -scaled])
-    flat = np.full(2 * k, FLATTEN)
+    flat = np.full(2 * k, SPARSITY_RIDGE)
     flat[[0, k]] = 0.0
     bounds, none = np.zeros((2, n, k)), np.zeros(2 * k)
     for side, sign in enumerate((1.0, -1.0)):
         for j in range(n):
             values = sign * rows.decisions[:, j]
-            size = max(float(np.abs(values).max()), 1e-300)
+            size = max(float(np.abs(values).max()), TINY)
             cost = flat - weights @ both
             program = CheckedProgram(cost, none, none + np.inf, A=both, b=values / size)
             found = program.solve("bounds").point
@@ -264,7 +261,7 @@ def _exact_bounds(
     """Return rows with bounds that were given, or seen, as they were to the last digit."""
     if bounds is not None:
         return rows._replace(lower=bounds[0], upper=bounds[1])
-    near = SAME_BOUND * np.maximum(np.ptp(decisions, axis=0), np.abs(decisions).max(axis=0))
+    near = SAME_TOL * np.maximum(np.ptp(decisions, axis=0), np.abs(decisions).max(axis=0))
     lower, upper = rows.lower.copy(), rows.upper.copy()
     for side, ends in ((lower, decisions.min(axis=0)), (upper, decisions.max(axis=0))):
         # What was seen, and zero, stands for what differs from it by rounding.
@@ -293,7 +290,7 @@ def _refuse_empty(
     E, e = none
     if balance is not None and len(balance):
         E = np.asarray(balance)
-        e = np.asarray(np.linalg.lstsq(rows.features, rows.decisions @ E.T, rcond=1e-12)[0].T)
+        e = np.asarray(np.linalg.lstsq(rows.features, rows.decisions @ E.T, rcond=LSTSQ_TOL)[0].T)
     start = FacetRows(*map(np.ascontiguousarray, (E, e, *sides, *none)))
     empty = np.flatnonzero(start.solve(rows.features, rows.costs, known).status != OPTIMAL)
     if len(empty):
@@ -306,7 +303,7 @@ def _refuse_empty(
 
 def _contradictions(rows: Block, places: NDArray[np.intp], error: float) -> list[str]:
     """Name the first pair of decisions that cannot both be optimal."""
-    pair = contradicting_pair(rows, max(1e-6, CLEARLY * error))
+    pair = contradicting_pair(rows, max(DECISION_TOL, CLEARLY * error))
     if pair is None:
         return []
     i, j = pair

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.tolerances import DEPENDENT_TOL, FEASIBILITY_TOL, ROUNDING, TINY
+from feaslearn.tolerances import DECISION_TOL, DEPENDENT_TOL, FEASIBILITY_TOL, ROUNDING, TINY
 from feaslearn.trainers.facets.ray_kernels import heaviest_ray, lower_ray, start_ray
-from feaslearn.trainers.facets.rows import EXACT, SPREAD, standard_rows
+from feaslearn.trainers.facets.rows import SPREAD, standard_rows
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -161,7 +161,7 @@ def identified(
     U, s, _ = np.linalg.svd(E.T, full_matrices=True)
     W = U[:, int((s > DEPENDENT_TOL * max(float(s.max(initial=0.0)), TINY)).sum()) :]
     Z = np.hstack([-rows.x @ W, rows.F])
-    C = EXACT**2 * np.eye(Z.shape[1])
+    C = DECISION_TOL**2 * np.eye(Z.shape[1])
     C[: W.shape[1], : W.shape[1]] += (W * x_error[:, None] ** 2).T @ W
     C[W.shape[1] :, W.shape[1] :] += rows.F_cov
     metric = Metric(C, 2.0 if x_error.any() else 1.0)
@@ -169,14 +169,14 @@ def identified(
     sizes = np.maximum(np.linalg.norm(normals, axis=1), TINY)
     slack = (features @ region.f.T - decisions @ region.a.T) / sizes
     on = np.abs(slack) < np.maximum(
-        EXACT, SPREAD * np.sqrt((normals / sizes[:, None]) ** 2 @ x_error**2)
+        DECISION_TOL, SPREAD * np.sqrt((normals / sizes[:, None]) ** 2 @ x_error**2)
     )
     pattern = np.hstack([rows.at_lo, rows.at_up, on])
     prices = rows.c @ W
     prices /= np.maximum(np.linalg.norm(prices, axis=1, keepdims=True), TINY)
     for j in range(len(found)):
         T = np.flatnonzero(on[:, j])
-        keep, rank = metric.confirmed(Z[T], EXACT)
+        keep, rank = metric.confirmed(Z[T], DECISION_TOL)
         T = T[keep]
         if rank != Z.shape[1] - 1 or len(T) - rank < EXCESS:
             continue

@@ -12,7 +12,17 @@ from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.known import KnownLimits
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
-from feaslearn.trainers.facets.rows import EXACT, Learned, Rows, Units, standard_rows
+from feaslearn.tolerances import (
+    DECISION_TOL,
+    DEPENDENT_TOL,
+    FEASIBILITY_TOL,
+    GAIN_TOL,
+    ROUNDING,
+    SAME_TOL,
+    SOLVED_DEPENDENT_TOL,
+    TINY,
+)
+from feaslearn.trainers.facets.rows import Learned, Rows, Units, standard_rows
 from feaslearn.trainers.facets.search import prune, rare, search, turn, unite, upgrade
 from feaslearn.trainers.facets.state import Progress, State
 
@@ -121,8 +131,8 @@ def _objections(
     With very many rows, cheaper points are looked for at some of them.
     """
     features, costs, decisions = table
-    spread = np.maximum(decisions.std(axis=0), 1e-12 * max(float(decisions.std()), 1e-300))
-    tol = 10.0 * max(EXACT, found.error)
+    spread = np.maximum(decisions.std(axis=0), ROUNDING * max(float(decisions.std()), TINY))
+    tol = 10.0 * max(DECISION_TOL, found.error)
     violation = found.rows.largest_violation(features, decisions) / (tol * float(spread.max()))
     gain, count = np.zeros(len(decisions)), len(decisions)
     some = np.arange(count)
@@ -132,7 +142,7 @@ def _objections(
     solved = found.rows.solve(features[some], costs[some], part)
     saved = ((decisions[some] - solved.decisions) * costs[some]).sum(axis=1)
     size = np.linalg.norm(costs[some] * spread, axis=1)
-    gain[some] = np.nan_to_num(saved / np.maximum(tol * size, 1e-300), nan=np.inf)
+    gain[some] = np.nan_to_num(saved / np.maximum(tol * size, TINY), nan=np.inf)
     return violation, gain
 
 
@@ -227,9 +237,9 @@ class _Finish:
         size = float(np.median(rows.scale)) if n else 1.0
         self.scale = np.append(rows.scale, np.full(len(still), size))
         self.known = None if known is None else units.scaled(known, self.order, self.scale)
-        length = max(float(np.linalg.norm(rows.scale)), 1e-300)
+        length = max(float(np.linalg.norm(rows.scale)), TINY)
         along = rows.scale / length
-        summed = np.linalg.norm(rows.E.T @ (rows.E @ along) - along) < 1e-5
+        summed = np.linalg.norm(rows.E.T @ (rows.E @ along) - along) < SOLVED_DEPENDENT_TOL
         share = (rows.E @ along) * size / length * summed
         self.E = np.hstack([rows.E, np.outer(share, np.ones(len(still)))])
         self.a = np.hstack([state.a, np.zeros((state.m, len(still)))])
@@ -299,12 +309,12 @@ class _Finish:
             found = self.region(to_lo, to_up).solve(F, self.c, self.known)
             gain = ((self.x - found.decisions) * self.c).sum(axis=1)
             error = (found.decisions - self.x) ** 2 @ weight
-            worse = (gain > self.state.gain_tol) & (error > before + 1e-9)
+            worse = (gain > self.state.gain_tol) & (error > before + SAME_TOL)
             worse |= (found.status != OPTIMAL) & (base.status == OPTIMAL)
             if not worse.any():
                 return to_lo, to_up
-            hit_lo = ((found.decisions < lower - 1e-7)[worse]).any(axis=0) & to_lo
-            hit_up = ((found.decisions > upper + 1e-7)[worse]).any(axis=0) & to_up
+            hit_lo = ((found.decisions < lower - FEASIBILITY_TOL)[worse]).any(axis=0) & to_lo
+            hit_up = ((found.decisions > upper + FEASIBILITY_TOL)[worse]).any(axis=0) & to_up
             if not (hit_lo | hit_up).any():
                 break
             to_lo, to_up = to_lo & ~hit_lo, to_up & ~hit_up
@@ -361,7 +371,7 @@ def _merged_columns(rows: Rows, unequal: Mask) -> Array | None:
         return None
     raw = rows.E / rows.scale
     first = raw[np.abs(raw).max(axis=1).argmax()]
-    there = np.abs(first) > 1e-9 * np.abs(first).max()
+    there = np.abs(first) > DEPENDENT_TOL * np.abs(first).max()
     price = rows.c / np.where(there, first * rows.scale, 1.0)
     count = free[bound].sum(axis=1)
     mean = (price[bound] * free[bound]).sum(axis=1) / count
@@ -372,7 +382,11 @@ def _merged_columns(rows: Rows, unequal: Mask) -> Array | None:
     proof = np.full((n, n), -np.inf)
     for g, h in zip(*np.tril_indices(n, -1), strict=True):
         crossed = np.abs(raw[:, g] * first[h] - raw[:, h] * first[g]).max()
-        if unequal[g, h] or not (there[g] and there[h]) or crossed > 1e-7 * np.abs(raw).max() ** 2:
+        if (
+            unequal[g, h]
+            or not (there[g] and there[h])
+            or crossed > GAIN_TOL * np.abs(raw).max() ** 2
+        ):
             continue
         gap = (price[:, h] - price[:, g]) * np.sign(first[g])
         if np.where(gap > 0, below[:, g] & above[:, h], below[:, h] & above[:, g]).any():
@@ -412,6 +426,6 @@ def _told_apart(state: State) -> Mask:
         first = rows.E[np.abs(rows.E).max(axis=1).argmax()]
         for a, kind in zip(state.a, state.kind, strict=True):
             if kind == "determined":
-                ratio = a / np.where(np.abs(first) > 1e-9, first, np.inf)
-                found |= np.abs(ratio[:, None] - ratio) > 1e-5 * np.abs(ratio).max()
+                ratio = a / np.where(np.abs(first) > DEPENDENT_TOL, first, np.inf)
+                found |= np.abs(ratio[:, None] - ratio) > SOLVED_DEPENDENT_TOL * np.abs(ratio).max()
     return found

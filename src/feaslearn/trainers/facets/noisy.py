@@ -12,6 +12,15 @@ from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.known import KnownLimits
 from feaslearn.solvers.small_lp import FacetSolutions
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
+from feaslearn.tolerances import (
+    DECISION_TOL,
+    DEPENDENT_TOL,
+    FEASIBILITY_TOL,
+    ROUNDING,
+    SAME_TOL,
+    TINY,
+    ZERO_PRICE,
+)
 from feaslearn.trainers.facets.noise import (
     FLAT,
     LESS_FLAT,
@@ -181,10 +190,10 @@ class _Fit:
         self.a, self.f = np.zeros((0, self.n)), np.zeros((0, rows.F.shape[1]))
         self.lo, self.up, self.seen = noisy_bounds(rows.x, w, self.sigma)
         U, s, _ = np.linalg.svd(self.flat.T, full_matrices=True)
-        self.W = U[:, int((s > 1e-9).sum()) :]
+        self.W = U[:, int((s > DEPENDENT_TOL).sum()) :]
         self.nw = self.W.shape[1]
         self.R = self.nw + rows.F.shape[1]
-        self.metric = rows.scale**2 / max(float((rows.scale**2).sum()), 1e-300) * self.n
+        self.metric = rows.scale**2 / max(float((rows.scale**2).sum()), TINY) * self.n
         self.ridge = np.diag(np.r_[np.ones(self.nw), np.full(self.R - self.nw, 0.1)])
         self.ridge *= self.sigma**2
         self.open_bounds()
@@ -250,8 +259,8 @@ class _Fit:
         low, high = rows.x < self.lo + reach, rows.x > self.up - reach
         x = np.where(low, self.lo, np.where(high & ~low, self.up, rows.x))
         gap, free = right - x @ A.T, ~(low | high)
-        for i in np.flatnonzero(np.abs(gap).max(axis=1, initial=0.0) > 1e-9):
-            x[i, free[i]] += np.linalg.lstsq(A[:, free[i]], gap[i], rcond=1e-6)[0]
+        for i in np.flatnonzero(np.abs(gap).max(axis=1, initial=0.0) > SAME_TOL):
+            x[i, free[i]] += np.linalg.lstsq(A[:, free[i]], gap[i], rcond=DECISION_TOL)[0]
         likely = np.abs(x - rows.x).max(axis=1, initial=0.0) < NEAR * self.sigma
         return np.asarray(np.where(likely[:, None], x, flat))
 
@@ -265,7 +274,7 @@ class _Fit:
         M = (Z * (u * self.w[used])[:, None]).T @ Z + self.ridge
         t = np.linalg.solve(M, np.append(v, np.zeros(self.R - self.nw)))
         size = float(np.linalg.norm(t[: self.nw]))
-        return _Cut(t / size, used, u, v) if size > 1e-12 and np.isfinite(t).all() else None
+        return _Cut(t / size, used, u, v) if size > ROUNDING and np.isfinite(t).all() else None
 
     def cut(self, G: Indices) -> _Cut | None:
         """Return a facet close to a group of rows with few rows beyond it.
@@ -311,7 +320,7 @@ class _Fit:
         """Return by how much the squared errors of these rows fall with one more facet."""
         a, f = self.split(t)
         out = np.zeros(len(which))
-        moved = np.flatnonzero(self.y[which] @ a > self.rows.F[which] @ f + 1e-9)
+        moved = np.flatnonzero(self.y[which] @ a > self.rows.F[which] @ f + SAME_TOL)
         if len(moved):
             rows = which[moved]
             out[moved] = self.error[rows] - self.errors(
@@ -341,7 +350,7 @@ class _Fit:
         """Return how much rows are like row i, by displacement and cost in a random mixture."""
         parts, found = (self.d, self.rows.c @ self.W), np.zeros(len(U))
         for share, part in zip(self.random.dirichlet([0.5, 0.5]), parts, strict=True):
-            length = np.linalg.norm(part, axis=1).clip(1e-12)
+            length = np.linalg.norm(part, axis=1).clip(ROUNDING)
             found += share * (part[U] @ part[i]) / (length[U] * length[i])
         return found
 
@@ -406,18 +415,18 @@ class _Fit:
         if self.known is not None:
             lower = np.maximum(lower, self.known.lower)
             upper = np.minimum(upper, self.known.upper)
-        at_lo, at_up = self.y < lower + 1e-7, self.y > upper - 1e-7
+        at_lo, at_up = self.y < lower + FEASIBILITY_TOL, self.y > upper - FEASIBILITY_TOL
         always = np.ones((self.N, len(self.flat)), bool)
         points = Vertices(
             np.vstack([self.a, self.flat]),
-            np.hstack([self.found.prices[:, len(self.E) :] > 1e-9, always]),
+            np.hstack([self.found.prices[:, len(self.E) :] > ZERO_PRICE, always]),
             at_lo,
             at_up,
             at_lo & (lower == self.lo),
             at_up & (upper == self.up) & ~at_lo,
         )
         limit = NEAR * self.sigma * np.sqrt(self.n)
-        w = self.w * np.minimum(1.0, limit / self.far.clip(1e-12))
+        w = self.w * np.minimum(1.0, limit / self.far.clip(ROUNDING))
         w *= self.found.status == OPTIMAL
         damping = np.tile(UNLIKELY * self.ridge.diagonal(), len(self.a))
         damping = np.append(damping, np.full(2 * self.n, self.sigma**2))

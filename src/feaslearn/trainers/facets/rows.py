@@ -12,12 +12,19 @@ from scipy.linalg import null_space
 
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.known import KnownLimits
+from feaslearn.tolerances import (
+    DECISION_TOL,
+    DEPENDENT_TOL,
+    LSTSQ_TOL,
+    ROUNDING,
+    SAME_TOL,
+    TINY,
+    VISIBLE_TOL,
+)
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-#: Accuracy of a solver's decisions, in standard deviations: below it two numbers are the same.
-EXACT = 1e-6
 #: Errors beyond so many standard deviations are not rounding.
 SPREAD = 3.5
 #: A grid whose step is a larger part of the standard deviation is no rounding but integrality.
@@ -128,7 +135,7 @@ def grid_step(values: Array) -> float:
         for part in STEPS:
             step = part * 10.0**decade
             parts = values / step
-            if step > 1e-9 * size and np.abs(parts - np.round(parts)).max() < 1e-6:
+            if step > SAME_TOL * size and np.abs(parts - np.round(parts)).max() < VISIBLE_TOL:
                 return step
     return 0.0
 
@@ -142,14 +149,14 @@ def _equalities(
     row exceeds: a direction that moves in a few rows only is none of an equality.
     """
     N, n = x.shape
-    B = np.linalg.lstsq(F, x, rcond=1e-12)[0]
+    B = np.linalg.lstsq(F, x, rcond=LSTSQ_TOL)[0]
     residual = x - F @ B
     across = null_space(K) if len(K) else np.eye(n)
     if F.shape[1] + n + 3 <= N:
         V = np.linalg.svd(residual @ across, full_matrices=False)[2] @ across.T
     elif F.shape[1] + 4 <= N:  # any direction would do for so few rows: only the sum is asked
         V = (across @ (across.T @ scale))[None]
-        V = V / max(float(np.linalg.norm(V)), 1e-300) if np.linalg.norm(V) > 0.0 else V[:0]
+        V = V / max(float(np.linalg.norm(V)), TINY) if np.linalg.norm(V) > 0.0 else V[:0]
     else:
         V = np.zeros((0, n))
     level = np.sqrt(((residual @ V.T) ** 2).mean(axis=0))
@@ -160,7 +167,7 @@ def _equalities(
     most = np.sqrt(3.0) * (np.abs(V) @ x_error + np.abs(by_feature).sum(axis=1))
     reached = np.abs(residual @ V.T).max(axis=0, initial=0.0)
     found = (level < 1.5 * written) & (reached < 1.5 * most)
-    found |= level < 10.0 * EXACT * largest
+    found |= level < 10.0 * DECISION_TOL * largest
     return V[found], BV[:, found].T
 
 
@@ -184,8 +191,8 @@ def _given_equalities(x: Array, F: Array, rows: Array, K: Array) -> tuple[Array,
     """Return given combinations of decisions across K, with right-hand sides fitted to the data."""
     rows = rows - rows @ K.T @ K
     s, V = np.linalg.svd(rows, full_matrices=False)[1:]
-    E = V[s > 1e-9 * max(1.0, float(np.abs(rows).max(initial=0.0)))]
-    return E, np.linalg.lstsq(F, x @ E.T, rcond=1e-12)[0].T
+    E = V[s > DEPENDENT_TOL * max(1.0, float(np.abs(rows).max(initial=0.0)))]
+    return E, np.linalg.lstsq(F, x @ E.T, rcond=LSTSQ_TOL)[0].T
 
 
 @dataclass(eq=False)
@@ -254,7 +261,7 @@ class Units:
         for rows, right in ((known.G, known.g), (known.E, known.e)):
             own = rows[:, order] * scale
             size = np.linalg.norm(own, axis=1)
-            there = size > 1e-12 * max(float(size.max(initial=0.0)), 1e-300)
+            there = size > ROUNDING * max(float(size.max(initial=0.0)), TINY)
             side = right - rows[:, order] @ mean - rows[:, rest] @ self.mean[rest]
             parts.append((own[there] / size[there, None], side[:, there] / size[there]))
         (G, g), (E, e) = parts
@@ -276,16 +283,16 @@ def standard_rows(
     is not given is read from the rows.
     """
     phi_mean, phi_std = phi.mean(axis=0), phi.std(axis=0)
-    flat = phi_std <= 1e-12 * np.maximum(1.0, np.abs(phi_mean))
+    flat = phi_std <= ROUNDING * np.maximum(1.0, np.abs(phi_mean))
     phi_std = np.where(flat, 1.0, phi_std)
     mean, std = x.mean(axis=0), x.std(axis=0)
-    moving = std > 1e-9 * max(float(std.max(initial=0.0)), 1e-300)
+    moving = std > SAME_TOL * max(float(std.max(initial=0.0)), TINY)
     mean = np.where(moving, mean, x[0])
     units = Units(mean, np.where(moving, std, 1.0), moving, phi_mean, phi_std, flat)
     order, scale = np.flatnonzero(moving), units.std[moving]
     x_, phi_ = ((x - mean) / units.std)[:, moving], units.features(phi)
     _, s, V = np.linalg.svd(phi_, full_matrices=False)
-    P = V[s > 1e-9 * s[0]].T
+    P = V[s > DEPENDENT_TOL * s[0]].T
     F = phi_ @ P
     own = None if known is None else units.scaled(known, order, scale)
     K = _orthonormal(own.E) if own is not None else np.zeros((0, len(scale)))
@@ -303,8 +310,8 @@ def standard_rows(
         E, e = _given_equalities(x_, F, (balance * units.std)[:, moving], K)
     costs = (c * units.std)[:, moving]
     size = np.linalg.norm(costs, axis=1, keepdims=True)
-    costs = np.where(size > 0.0, costs / np.maximum(size, 1e-300), 0.0)
-    tol = np.maximum(EXACT, 1.01 * np.sqrt(12.0) * x_error)
+    costs = np.where(size > 0.0, costs / np.maximum(size, TINY), 0.0)
+    tol = np.maximum(DECISION_TOL, 1.01 * np.sqrt(12.0) * x_error)
     if bounds is None:
         lower, upper = np.outer(x_.min(axis=0), P[0]), np.outer(x_.max(axis=0), P[0])
         seen_lo, seen_up = _shared(x_ - x_.min(axis=0), tol), _shared(x_.max(axis=0) - x_, tol)
@@ -315,7 +322,7 @@ def standard_rows(
     G, on_G = np.zeros((0, len(scale))), np.zeros((len(x), 0), bool)
     if own is not None:
         at_lo, at_up = at_lo | (x_ < own.lower + tol), at_up | (x_ > own.upper - tol)
-        G, on_G = -own.G, x_ @ own.G.T < own.g + tol.max(initial=EXACT)
+        G, on_G = -own.G, x_ @ own.G.T < own.g + tol.max(initial=DECISION_TOL)
     rows = Rows(
         x=np.ascontiguousarray(x_),
         F=F,
@@ -350,4 +357,4 @@ def _shared(distance: Array, tol: Array) -> Mask:
 def _orthonormal(rows: Array) -> Array:
     """Return an orthonormal basis of the span of rows."""
     s, V = np.linalg.svd(rows, full_matrices=False)[1:]
-    return np.asarray(V[s > 1e-9 * max(float(s.max(initial=0.0)), 1e-300)])
+    return np.asarray(V[s > DEPENDENT_TOL * max(float(s.max(initial=0.0)), TINY)])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
-from feaslearn.tolerances import ROUNDING
+from feaslearn.tolerances import DECISION_TOL, ROUNDING
 from feaslearn.trainers.facets.candidates import (
     Candidate,
     blocked,
@@ -21,7 +21,6 @@ from feaslearn.trainers.facets.candidates import (
     refuted,
 )
 from feaslearn.trainers.facets.hyperplanes import EXCESS
-from feaslearn.trainers.facets.rows import EXACT
 from feaslearn.trainers.facets.state import State
 
 Array = NDArray[np.float64]
@@ -194,10 +193,12 @@ def prune(state: State) -> None:
     """Drop facets without which every cheapest point stays where it is."""
     rows = state.rows
     for j in range(state.m - 1, -1, -1):
-        near = np.flatnonzero(np.abs(rows.F @ state.f[j] - state.y @ state.a[j]) < 10 * EXACT)
+        near = np.flatnonzero(
+            np.abs(rows.F @ state.f[j] - state.y @ state.a[j]) < 10 * DECISION_TOL
+        )
         rest = np.delete(np.arange(state.m), j)
         s = state.solve(near, state.a[rest], state.f[rest])
-        still = np.abs(s.decisions - state.y[near]).max(initial=0.0) < EXACT
+        still = np.abs(s.decisions - state.y[near]).max(initial=0.0) < DECISION_TOL
         if (s.status == OPTIMAL).all() and still:
             state.keep(rest)
 
@@ -244,7 +245,7 @@ def _grow(state: State, T: Indices) -> tuple[Array | None, Indices]:
         U = np.flatnonzero(state.open)
         U = U[blocked(state, U, t) & ~np.isin(U, list(tried))]
         slack, depth = state.Z[U] @ t, state.d[U] @ t[: state.nw]
-        near = np.flatnonzero((depth > EXACT) & (slack < 0.5 * depth))
+        near = np.flatnonzero((depth > DECISION_TOL) & (slack < 0.5 * depth))
         wrong = state.missing.violations(t[: state.nw], U[near])
         near = near[wrong < 0.1]
         if len(near) == 0:
@@ -272,7 +273,7 @@ def _predicts(state: State, T: Indices, v: Array) -> bool:
         if t is None:
             continue
         a, f = state.split(t)
-        cut = out[state.y[out] @ a > rows.F[out] @ f + EXACT]
+        cut = out[state.y[out] @ a > rows.F[out] @ f + DECISION_TOL]
         if len(cut) == 0:
             continue
         s = state.solve_with(t, cut)
@@ -281,5 +282,5 @@ def _predicts(state: State, T: Indices, v: Array) -> bool:
         after = (y - rows.x[cut]) ** 2 @ weight
         old, new = old + float(before.sum()), new + float(after.sum())
         gains += int((after < before / 2.0).sum())
-        losses += int((after > before + EXACT * weight.sum()).sum())
+        losses += int((after > before + DECISION_TOL * weight.sum()).sum())
     return new < 0.9 * old and gains > losses

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.solvers.small_lp import FacetSolutions
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
-from feaslearn.tolerances import DEPENDENT_TOL, ROUNDING, SOLVED_DEPENDENT_TOL
+from feaslearn.tolerances import DECISION_TOL, DEPENDENT_TOL, ROUNDING, SOLVED_DEPENDENT_TOL
 from feaslearn.trainers.facets.hyperplanes import Metric, Rays
-from feaslearn.trainers.facets.rows import EXACT, SPREAD, Rows
+from feaslearn.trainers.facets.rows import SPREAD, Rows
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -62,7 +62,9 @@ class State:
         self.kind: list[str] = []
         self.E = np.vstack([rows.E, rows.K])  # orthonormal: E was found across K
         self.free = ~(rows.at_lo | rows.at_up)
-        self.gain_tol = np.maximum(EXACT, SPREAD * np.sqrt(rows.c**2 @ rows.x_error**2)) * 3.0
+        self.gain_tol = (
+            np.maximum(DECISION_TOL, SPREAD * np.sqrt(rows.c**2 @ rows.x_error**2)) * 3.0
+        )
         self._ways: dict[tuple[bytes, ...], tuple[Array, Array]] = {}
         self.y, self.todo = rows.x.copy(), np.arange(self.N)
         self.on = np.zeros((self.N, 0), bool)
@@ -87,7 +89,7 @@ class State:
         self.written[: self.nw, : self.nw] = (self.W * rows.x_error[:, None] ** 2).T @ self.W
         self.written[self.nw :, self.nw :] = rows.F_cov
         self.metric = Metric(
-            self.written + EXACT**2 * np.eye(self.R), 2.0 if rows.x_error.any() else 1.0
+            self.written + DECISION_TOL**2 * np.eye(self.R), 2.0 if rows.x_error.any() else 1.0
         )
         self.c = rows.c @ self.W
         self.ray = Rays(self.Z, np.append(np.zeros(self.nw), rows.one))
@@ -95,17 +97,17 @@ class State:
 
     def tol(self, t: Array) -> float:
         """Return by how much rows on t may miss it."""
-        return max(EXACT, SPREAD * float(np.sqrt(max(float(t @ self.written @ t), 0.0))))
+        return max(DECISION_TOL, SPREAD * float(np.sqrt(max(float(t @ self.written @ t), 0.0))))
 
     def same(self, tol: float) -> float:
         """Return what is zero of normals of length one that rows miss by less than tol."""
-        return max(SOLVED_DEPENDENT_TOL, 10.0 / SPREAD * (tol - EXACT))
+        return max(SOLVED_DEPENDENT_TOL, 10.0 / SPREAD * (tol - DECISION_TOL))
 
     def facet_tol(self, a: Array, f: Array) -> Array:
         """Return by how much rows may miss each facet."""
         rows = self.rows
         var = a**2 @ rows.x_error**2 + np.einsum("mr,rs,ms->m", f, rows.F_cov, f)
-        return np.asarray(np.maximum(EXACT, SPREAD * np.sqrt(var)))
+        return np.asarray(np.maximum(DECISION_TOL, SPREAD * np.sqrt(var)))
 
     def split(self, t: Array) -> tuple[Array, Array]:
         """Return the normal of length one and the right-hand side of a facet."""
@@ -162,15 +164,20 @@ class State:
         return int(self.hindered.sum()), round(beyond, 9)
 
     def _written_gain(self, found: FacetSolutions, which: Indices) -> Array:
-        """Return what rounding can make of a saving: errors of active rows, times their duals."""
-        rows = self.rows
-        normals = np.vstack([rows.E, self.a])
-        tol = self.facet_tol(normals, np.vstack([rows.e, self.f]))
-        duals = np.abs(found.prices)
-        reduced = np.abs(rows.c[which] + found.prices @ normals)
-        limit = duals @ tol + SPREAD * reduced @ rows.x_error
-        limit += SPREAD * np.sqrt(rows.c[which] ** 2 @ rows.x_error**2)
-        return np.asarray(np.maximum(3.0 * EXACT, limit))
+        """Return what rounding can make of a saving.
+
+        Errors of facets and of bounds count times their duals; equalities count together, since
+        any other basis of them is as good.
+        """
+        rows, q = self.rows, len(self.rows.E)
+        prices, facets = found.prices[:, :q], np.abs(found.prices[:, q:])
+        reduced = np.abs(rows.c[which] + found.prices @ np.vstack([rows.E, self.a]))
+        together = np.sqrt((prices @ rows.E) ** 2 @ rows.x_error**2)
+        right = prices @ rows.e
+        together += np.sqrt(np.einsum("ir,rs,is->i", right, rows.F_cov, right).clip(0.0))
+        limit = together + reduced @ rows.x_error + np.sqrt(rows.c[which] ** 2 @ rows.x_error**2)
+        limit = SPREAD * limit + facets @ self.facet_tol(self.a, self.f)
+        return np.asarray(np.maximum(3.0 * DECISION_TOL, limit))
 
     @cached_property
     def missing(self) -> Missing:
@@ -197,7 +204,7 @@ class State:
             size = np.linalg.norm(out, axis=1, keepdims=True)
             ways[members] = out / np.maximum(size, ROUNDING)
             if B.shape[1] == 1:
-                single = np.abs(cost[:, 0]) > EXACT
+                single = np.abs(cost[:, 0]) > DECISION_TOL
                 members, cost = members[single], cost[single]
                 # mu = -c'b / a'b; what multipliers are per unit of mu is linear in a.
                 rate = (rows.c[members] @ M.T) / -cost
@@ -225,7 +232,7 @@ class State:
             A = np.vstack([self.E, facets, rows.G[rows.on_G[i]]])
             U, s, V = np.linalg.svd(A[:, F], full_matrices=True)
             rights = np.zeros((len(A), rows.F.shape[1]))
-            zero = self.same(float(self.facet_tol(A, rights).max(initial=EXACT)))
+            zero = self.same(float(self.facet_tol(A, rights).max(initial=DECISION_TOL)))
             rank = int((s > zero * max(s[0] if len(s) else 0.0, ROUNDING)).sum())
             B = np.zeros((self.n, len(F) - rank))
             B[F] = V[rank:].T
@@ -266,8 +273,8 @@ class State:
         ]
         gone = ~np.array(kept, bool)
         slack = rows.F @ self.f.T - self.y @ self.a.T
-        moved = (np.abs(slack[:, gone]) < 10 * EXACT).any(axis=1)
-        moved |= (rows.F @ f.T - self.y @ a.T < -EXACT).any(axis=1)
+        moved = (np.abs(slack[:, gone]) < 10 * DECISION_TOL).any(axis=1)
+        moved |= (rows.F @ f.T - self.y @ a.T < -DECISION_TOL).any(axis=1)
         self.a, self.f, self.kind = a, f, list(kind)
         self.on = np.abs(rows.F @ f.T - rows.x @ a.T) < tol
         self.todo = np.union1d(self.todo, np.flatnonzero(moved)).astype(int)
