@@ -337,7 +337,7 @@ class _Finish:
             tol = self.state.gain_tol[right][:, None]
             to_lo = to_lo & ((reduced > tol).mean(axis=0) <= OBJECTING)
             to_up = to_up & ((reduced < -tol).mean(axis=0) <= OBJECTING)
-        weight = self.scale**2
+        weight = self.scale**2 / max(float((self.scale**2).sum()), TINY)
         before = (np.nan_to_num(base.decisions - self.x) ** 2) @ weight
         lower, upper = (F @ side.T for side in (self.lower, self.upper))
         while (to_lo | to_up).any():
