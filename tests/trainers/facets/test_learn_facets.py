@@ -175,6 +175,7 @@ def test_three_rows_beyond_their_rank_determine_a_facet(more: int, sure: bool) -
         if kind == "determined"
     ]
     assert any(same) == sure
+    assert sure or not identified(found.rows, few.features, few.costs, few.decisions).any()
 
 
 def test_a_combination_with_a_tenth_of_the_spread_left_is_no_equality() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +96,41 @@ def learn_facets(
     0
     """
     options = (bounds, balance, max_facets, exact, progress)
-    table = (features, costs, decisions)
+    first, place = _distinct(features, costs, decisions, known)
+    table = (features[first], costs[first], decisions[first])
+    known = None if known is None else known.rows(first)
+    found = _learn_table(table, known, random, late, *options)
+    return None if found is None else found._replace(unexplained=found.unexplained[place])
+
+
+def _distinct(
+    features: Array, costs: Array, decisions: Array, known: KnownLimits | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return one of rows that are the same, and the place of each row among those.
+
+    They come in an order that depends neither on that of rows and columns nor on units, so that
+    what is drawn at random does not either.
+    """
+    parts = [features, costs, decisions, *([] if known is None else [known.columns()])]
+    _, first, place = np.unique(np.hstack(parts), axis=0, return_index=True, return_inverse=True)
+    spread = decisions[first].std(axis=0)
+    x = (decisions[first] - decisions[first].mean(axis=0)) / np.maximum(spread, TINY)
+    x[:, spread <= SAME_TOL * spread.max(initial=0.0)] = 0.0
+    c = costs[first] * spread
+    c = c / np.maximum(np.linalg.norm(c, axis=1, keepdims=True), TINY)
+    order = np.argsort((x**2 + x * c + c**3).sum(axis=1), kind="stable")
+    return first[order], np.argsort(order)[place.ravel()]
+
+
+def _learn_table(
+    table: tuple[Array, ...],
+    known: KnownLimits | None,
+    random: np.random.Generator,
+    late: Callable[[], bool],
+    *options: Any,
+) -> Learned | None:
+    """Learn from some of very many rows, and from those that object to what was learned."""
+    decisions = table[2]
     if len(decisions) <= MOST_ROWS:
         return _learn(table, known, random, late, *options)
     chosen = _first_rows(decisions, random)
@@ -302,7 +337,7 @@ class _Finish:
             tol = self.state.gain_tol[right][:, None]
             to_lo = to_lo & ((reduced > tol).mean(axis=0) <= OBJECTING)
             to_up = to_up & ((reduced < -tol).mean(axis=0) <= OBJECTING)
-        weight = self.scale**2
+        weight = self.scale**2 / max(float((self.scale**2).sum()), TINY)
         before = (np.nan_to_num(base.decisions - self.x) ** 2) @ weight
         lower, upper = (F @ side.T for side in (self.lower, self.upper))
         while (to_lo | to_up).any():
