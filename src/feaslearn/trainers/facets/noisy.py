@@ -131,14 +131,15 @@ def _best_start(rows: Rows, w: Array, *options: Any) -> _Fit:
     """Return the equalities and bounds under which decisions are predicted best.
 
     The data do not say whether the noise of each decision is the same in its own unit or in its
-    spread, which decides the direction of least variance. Where no direction is flat in one of
-    them, the noise may be so large that equalities are hardly flatter than others.
+    spread, which decides the direction of least variance. Where nothing tells the noise, it may be
+    so large that equalities are hardly flatter than others; and so they may be in one unit where
+    there are some in the other.
     """
-    starts = []
-    for unit in (np.ones(rows.x.shape[1]), rows.scale):
-        starts.append(_Fit(rows, w, *options, flat=FLAT, unit=unit))
-        if not len(starts[-1].E):
-            starts.append(_Fit(rows, w, *options, flat=LESS_FLAT, unit=unit))
+    units = (np.ones(rows.x.shape[1]), rows.scale)
+    starts = [_Fit(rows, w, *options, flat=FLAT, unit=unit) for unit in units]
+    if any(len(fit.E) for fit in starts) or not any(fit.told for fit in starts):
+        without = [unit for unit, fit in zip(units, starts, strict=True) if not len(fit.E)]
+        starts += [_Fit(rows, w, *options, flat=LESS_FLAT, unit=unit) for unit in without]
     return min(starts, key=lambda fit: float(fit.error.sum()))
 
 
