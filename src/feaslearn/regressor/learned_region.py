@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from feaslearn.data import Block
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.exceptions import DataError, EmptySetError, Problems
 from feaslearn.hypotheses.constrained import constrained, half_spaces_of
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
@@ -32,6 +32,8 @@ from feaslearn.regressor.reader import (
 from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
 from feaslearn.regressor.uncertainty.refits import resample
 from feaslearn.sets.affine_image import AffineImage
+from feaslearn.sets.half_spaces import HalfSpaces
+from feaslearn.sets.intersection import intersect
 
 if TYPE_CHECKING:
     from feaslearn.costs import ResolvedCost
@@ -281,11 +283,20 @@ def region_at(model: RegionRegressor, reader: Reader, signal: ArrayLike) -> Regi
     regions = constrained(model.hypothesis_, limits.shape)
     decisions, empty, *_ = regions.solve(theta, columns, np.zeros((1, n)))
     warn_of_empty_regions(empty, limits, decisions)
-    if empty[0]:
+    image, known = regions.learned_image(theta, columns[0], n), half_spaces_of(limits)
+    if empty[0] or not _meets(image, known):
         # The nearest decision is all there is.
         return Region(AffineImage.point(decisions[0]), reader.names, account)
-    image = regions.learned_image(theta, columns[0], n)
-    return Region(image, reader.names, account, known=half_spaces_of(limits))
+    return Region(image, reader.names, account, known=known)
+
+
+def _meets(image: AffineImage, known: HalfSpaces) -> bool:
+    """Say whether a region has a point within known constraints; within rounding it may not."""
+    try:
+        intersect(image, known)
+    except EmptySetError:
+        return False
+    return True
 
 
 def _where(names: Sequence[str], phi: Array) -> str:
