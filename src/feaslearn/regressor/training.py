@@ -103,13 +103,12 @@ def _choose(
     objective: Objective, random: np.random.Generator, trainer: Trainer | str
 ) -> tuple[Choice, list[str]]:
     """Choose the hypothesis; for chunks, on some samples and among those Convex trains."""
-    n_samples = objective.n_samples if objective.samples.in_memory else 0
     if objective.samples.in_memory:
         chosen = choose_hypothesis(objective.within("hypothesis"), random, trainer)
-        if n_samples >= 2 * FOLDS:
+        if objective.n_samples >= 2 * FOLDS:
             return chosen, []
         return chosen, [
-            f"a hypothesis is chosen from {2 * FOLDS} samples on; these are {n_samples}, "
+            f"a hypothesis is chosen from {2 * FOLDS} samples on; these are {objective.n_samples}, "
             "so the linear policy was fitted"
         ]
     objective.samples.summary(objective.run.check_time)
