@@ -27,22 +27,7 @@ def read_bytes(
     max_bytes: int,
     option: str = "max_bytes (--max-bytes on the command line)",
 ) -> bytes:
-    """Return what a file holds; refuse one that is larger than a limit before reading it.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    max_bytes : int
-        The limit.
-    option : str, optional
-        What raises the limit, for the message.
-
-    Returns
-    -------
-    bytes
-        The contents.
-    """
+    """Return what a file holds; refuse one that is larger than a limit before reading it."""
     name = os.fspath(path)
     try:
         with Path(path).open("rb") as file:
@@ -65,18 +50,7 @@ def read_bytes(
 
 
 def write_bytes(path: str | os.PathLike[str], contents: bytes) -> None:
-    """Write a file under a temporary name beside its own, then rename it.
-
-    Whatever goes wrong, a file that was there before stays as it was, and no half of a new one is
-    left behind.
-
-    Parameters
-    ----------
-    path : path-like
-        Where the file shall be.
-    contents : bytes
-        What it shall hold.
-    """
+    """Write a file under a temporary name beside its own, then rename it."""
     with _explained(path):
         _replace(_target(path), contents)
 
@@ -142,10 +116,8 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 def _is_descriptor(path: str | os.PathLike[str]) -> bool:
-    """Say whether a path leads to an open descriptor, as /dev/stdout does.
-
-    Resolved, it is the file behind that, as if its name had been given, and would be replaced.
-    """
+    """Say whether a path leads to an open descriptor, as /dev/stdout does."""
+    # Resolved, it is the file behind that, as if its name had been given, and would be replaced.
     step = Path(path).absolute()
     for _ in range(MOST_LINKS):
         folder = os.path.realpath(step.parent)

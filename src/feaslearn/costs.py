@@ -135,18 +135,6 @@ def resolve_cost(
     Integers and names (or patterns with ``*`` and ``?``) say which signals are the costs of the
     decisions, in order; floats are a constant cost. A size that is None is not known: what
     depends on it is not checked, and nothing is returned.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.costs import resolve_cost
-    >>> from feaslearn.exceptions import Problems
-    >>> sizes = {"n_decisions": 1, "signal_names": ["demand", "price"], "n_signals": 2}
-    >>> cost = resolve_cost(["price"], **sizes, problems=Problems())
-    >>> cost.columns
-    (1,)
-    >>> cost.evaluate(np.array([[2.0, 0.3], [4.0, 0.5]])).tolist()
-    [[0.3], [0.5]]
     """
     before = len(problems)
     resolver = _Resolver(n_decisions, signal_names, n_signals, problems, what)

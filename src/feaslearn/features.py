@@ -106,36 +106,7 @@ def fit_features(
     cost_columns: Collection[int],
     signal_names: Sequence[str],
 ) -> FeatureMap:
-    """Make the feature map that a specification asks for.
-
-    Parameters
-    ----------
-    spec : {"non-cost", "all"} or scikit-learn transformer
-        The signals that do not enter the cost, all signals, or a transformer, which is cloned and
-        fitted on all signals.
-    signals : array of shape (N, K)
-        Finite float64 values.
-    cost_columns : collection of int
-        The signals that enter the cost.
-    signal_names : sequence of str
-        The names of the signals.
-
-    Returns
-    -------
-    FeatureMap
-        The features, ready to `transform`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.preprocessing import PolynomialFeatures
-    >>> from feaslearn.features import fit_features
-    >>> squares = PolynomialFeatures(2, include_bias=False)
-    >>> signals = np.array([[2.0], [3.0]])
-    >>> features = fit_features(squares, signals, cost_columns=(), signal_names=["wind"])
-    >>> features.names
-    ('1', 'wind', 'wind^2')
-    """
+    """Make the feature map that a specification asks for."""
     n_signals = signals.shape[1]
     if isinstance(spec, str):
         if spec not in SPECIFICATIONS:
@@ -201,19 +172,9 @@ def _output_names(transformer: Any, signal_names: Sequence[str], width: int) -> 
 
 @dataclass(frozen=True)
 class SampleReader:
-    """Makes features and costs of signals, and leaves out rows that do not count.
+    """Makes features and costs of signals, and leaves out rows that do not count."""
 
-    An object, so that it can be sent to where the rows are.
-
-    Parameters
-    ----------
-    features : FeatureMap
-        How features are made of signals.
-    cost : ResolvedCost or None
-        How costs are read from signals; without, they stand beside them or are zero.
-    maximises : bool, default=False
-        Whether decisions maximise their cost.
-    """
+    # An object, so that it can be sent to where the rows are.
 
     features: FeatureMap
     cost: ResolvedCost | None

@@ -19,16 +19,7 @@ LARGEST = 1e100
 
 
 def did_you_mean(name: str, choices: Sequence[str]) -> str:
-    """End a message with the nearest of the choices, or with all where none is near.
-
-    Examples
-    --------
-    >>> from feaslearn.messages import did_you_mean
-    >>> did_you_mean("demnad", ["demand", "price"])
-    "did you mean 'demand'?"
-    >>> did_you_mean("wind", ["demand", "price"])
-    "there are 'demand', 'price'"
-    """
+    """End a message with the nearest of the choices, or with all where none is near."""
     folded = {choice.casefold(): choice for choice in reversed(choices)}
     near = get_close_matches(name.casefold(), list(folded), n=1)
     if near:
@@ -51,14 +42,6 @@ def find_columns(
 
     A pattern (``*`` and ``?``) stands for the columns that match it, in their own order, without
     those that were found before it. The messages say ``name`` is not ``where``.
-
-    Examples
-    --------
-    >>> from feaslearn.exceptions import Problems
-    >>> from feaslearn.messages import find_columns
-    >>> names = ["price_a", "demand", "price_b"]
-    >>> find_columns(["demand", "price_*"], names, 3, "signals", "in the frame", Problems())
-    (1, 0, 2)
     """
     found: list[int] = []
     for item in wanted:
@@ -98,14 +81,7 @@ def is_pattern(name: str) -> bool:
 
 
 def list_first(places: Sequence[str], total: int) -> str:
-    """Join the places that a message lists and count those that it does not.
-
-    Examples
-    --------
-    >>> from feaslearn.messages import list_first
-    >>> list_first(["row 0", "row 4"], 7)
-    'row 0; row 4; and 5 more'
-    """
+    """Join the places that a message lists and count those that it does not."""
     more = total - len(places)
     return "; ".join(places) + (f"; and {more} more" if more > 0 else "")
 
@@ -117,17 +93,7 @@ class _Rows:
 
 
 def row_number(row: int | np.integer[Any]) -> int:
-    """Return what a message calls a row, given its position.
-
-    Examples
-    --------
-    >>> from feaslearn.messages import row_number, rows_from
-    >>> with rows_from(1):
-    ...     row_number(4)
-    5
-    >>> row_number(4)
-    4
-    """
+    """Return what a message calls a row, given its position."""
     return int(row) + _Rows.first
 
 

@@ -9,26 +9,7 @@ from __future__ import annotations
 
 
 def printable(text: str, *, lines: bool = False) -> str:
-    r"""Return a string in which every character that does not print is written as its code.
-
-    Parameters
-    ----------
-    text : str
-        Any string.
-    lines : bool, default=False
-        Whether the string may have several lines, and tabs.
-
-    Returns
-    -------
-    str
-        The string, with codes as in Python.
-
-    Examples
-    --------
-    >>> from feaslearn.printable import printable
-    >>> print(printable("demand\x1b[2J"), printable("price\u202e"), printable("Größe\n"))
-    demand\x1b[2J price\u202e Größe\n
-    """
+    """Return a string in which every character that does not print is written as its code."""
     if text.isprintable():
         return text
     return "".join(

@@ -191,11 +191,9 @@ def _check_forgetting(value: object) -> None:
 def _fitted(
     samples: Samples, forgetting: float
 ) -> tuple[RegressionMoments, FloatArray, FloatArray]:
-    """Return sums, coefficients and constants of all samples, in two passes over blocks of rows.
-
-    The second adds up what the first solution leaves and corrects it: sums of squares alone hold
-    only half of the digits.
-    """
+    """Return sums, coefficients and constants of all samples, in two passes over blocks of rows."""
+    # The second adds up what the first solution leaves and corrects it: sums of squares alone hold
+    # only half of the digits.
     signals, decisions, _ = samples
     step = -(-len(signals) // BLOCK_ROWS)
     some = np.asarray(signals[::step], dtype=np.float64)

@@ -19,11 +19,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Cases:
-    """A set, its conic form, and the inputs on which its answers are compared with the form's.
+    """A set, its conic form, and the inputs on which its answers are compared with the form's."""
 
-    The first costs are zero and small whole numbers, so that there are ties; the others are
-    random. Half of the points are in the set, the other half are anywhere around it.
-    """
+    # The first costs are zero and small whole numbers, so that there are ties; the others are
+    # random. Half of the points are in the set, the other half are anywhere around it.
 
     primitive: PrimitiveSet
     form: ConicForm

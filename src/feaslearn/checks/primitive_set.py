@@ -192,11 +192,9 @@ def face_only_minimisers(cases: Cases) -> Iterator[str]:
 
 
 def face_all_minimisers(cases: Cases) -> Iterator[str]:
-    """Yield costs with a minimiser that is not in the face.
-
-    Minimisers are found by moving the cost a little in random directions, or in the list of a
-    discrete set.
-    """
+    """Yield costs with a minimiser that is not in the face."""
+    # Minimisers are found by moving the cost a little in random directions, or in the list of a
+    # discrete set.
     for q, least in zip(cases.costs, cases.minima, strict=True):
         face = cases.primitive.face(q)
         for z in cases.primitive.vertices() if cases.discrete else _about_minimal(cases, q):

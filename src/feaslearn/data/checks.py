@@ -154,15 +154,7 @@ def _as_labels(cost: CostSpecification) -> CostSpecification:
 
 
 def column_ends(values: NDArray[Any]) -> FloatArray:
-    """Return the least and the greatest value of each column (2, K); NaN where there is none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.data.checks import column_ends
-    >>> column_ends(np.array([[3.0, np.nan], [1.0, 5.0]])).tolist()
-    [[1.0, 5.0], [3.0, 5.0]]
-    """
+    """Return the least and the greatest value of each column (2, K); NaN where there is none."""
     count, width = values.shape
     if not count:
         return np.full((2, width), np.nan)
@@ -182,30 +174,14 @@ def column_ends(values: NDArray[Any]) -> FloatArray:
 
 
 def observed(decisions: NDArray[Any]) -> NDArray[np.intp]:
-    """Count the values of each column that are not NaN.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.data.checks import observed
-    >>> observed(np.array([[1.0, np.nan], [2.0, 3.0]])).tolist()
-    [2, 1]
-    """
+    """Count the values of each column that are not NaN."""
     if not np.isnan(decisions.sum()):
         return np.full(decisions.shape[1], len(decisions))
     return np.asarray(np.count_nonzero(~np.isnan(decisions), axis=0))
 
 
 def counting(decisions: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.bool_]:
-    """Say which samples count: those with a positive weight, and something observed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.data.checks import counting
-    >>> counting(np.array([[1.0], [np.nan], [2.0]]), np.array([1.0, 1.0, 0.0])).tolist()
-    [True, False, False]
-    """
+    """Say which samples count: those with a positive weight, and something observed."""
     count = np.asarray(weights > 0.0)
     if np.isnan(decisions.sum()):
         count = count & ~np.isnan(decisions).all(axis=1)

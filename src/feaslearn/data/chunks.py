@@ -263,14 +263,7 @@ UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
 def bytes_of(memory: int | str) -> int:
-    """Return an amount of memory in bytes.
-
-    Examples
-    --------
-    >>> from feaslearn.data.chunks import bytes_of
-    >>> bytes_of("1.5 GB"), bytes_of("64MiB"), bytes_of(1000)
-    (1500000000, 67108864, 1000)
-    """
+    """Return an amount of memory in bytes."""
     if isinstance(memory, Integral) and not isinstance(memory, bool) and memory > 0:
         return int(memory)
     if isinstance(memory, str):

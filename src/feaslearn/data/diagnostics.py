@@ -44,31 +44,7 @@ def outliers(
     far: float = FAR,
     most: float = MOST,
 ) -> Outliers | None:
-    """Return the rows of a table that are far from all others, None where there are none.
-
-    Parameters
-    ----------
-    values : ndarray of shape (N, n)
-        The table; NaN does not count.
-    leverage : ndarray of shape (N,) or float, default=1.0
-        What distances are divided by, because something else accounts for them.
-    gross, far : float, default=50.0 and 20.0
-        Usual distances from the medians that at least one outlier, and each of them, must have.
-    most : float, default=0.25
-        Largest share of the rows that can be outliers.
-
-    Returns
-    -------
-    Outliers or None
-        The rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.data.diagnostics import outliers
-    >>> outliers(np.array([[1.0], [2.0], [3.0], [2.0], [1e6]]), most=0.2).places
-    array([4])
-    """
+    """Return the rows of a table that are far from all others, None where there are none."""
     away = _lengths(values - _medians(values))
     usual = float(np.quantile(away, USUAL))
     if not usual > SAME_TOL * np.nanmax(np.abs(values)):
@@ -81,11 +57,9 @@ def outliers(
 
 
 def outlying_decisions(rows: Block) -> Outliers | None:
-    """Return the samples whose decisions are outliers, None where there are none.
-
-    Samples whose features are as far from those of others are not judged: their decisions may well
-    be right.
-    """
+    """Return the samples whose decisions are outliers, None where there are none."""
+    # Samples whose features are as far from those of others are not judged: their decisions may
+    # well be right.
     away = outliers(rows.decisions, most=1.0)
     if away is None:
         return None  # as nearly always
@@ -108,10 +82,8 @@ def _medians(values: Array) -> Array:
 
 
 def _leverage(features: Array) -> Array:
-    """Return how many usual distances the features of each row are from their medians, at least 1.
-
-    A feature that hardly ever differs from its median excuses the rows in which it does.
-    """
+    """Return how far each row is from the medians of the features, in usual distances, or 1."""
+    # A feature that hardly ever differs from its median excuses the rows in which it does.
     away = np.abs(features - np.median(features, axis=0))
     usual = np.quantile(away, USUAL, axis=0)
     times = np.divide(away, usual, out=np.where(away > 0.0, np.inf, 0.0), where=usual > 0.0)

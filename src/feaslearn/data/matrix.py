@@ -30,47 +30,7 @@ def as_matrix(
     as_it_is: bool = False,
     any_size: bool = False,
 ) -> FloatArray | None:
-    """Turn an array, nested lists or a pandas or polars frame into a float64 matrix.
-
-    Parameters
-    ----------
-    values : array-like
-        What the user passed.
-    name : str
-        What it is, for the messages.
-    problems : Problems
-        Where everything that is wrong is added, with the row and the column.
-    allow_nan : bool
-        Whether NaN, None and missing values of frames may stand for values not observed.
-    allow_1d : bool
-        Whether a vector is taken as one column.
-    columns : sequence of str, optional
-        The names of the columns for the messages; by default those of the frame.
-    first_row : int, default=0
-        What messages call the first row, where the values are a part of something larger.
-    as_it_is : bool, default=False
-        Whether numbers of single precision stay so, and rows or columns where they are in memory:
-        nothing is copied then.
-    any_size : bool, default=False
-        Whether numbers that are too large to be squared are taken.
-
-    Returns
-    -------
-    array of shape (N, K) or None
-        Of float64 and C-contiguous, unless ``as_it_is``; the array itself if it was already so.
-        None only if no matrix could be made of the values: with some wrong values in it, it still
-        tells its shape.
-
-    Examples
-    --------
-    >>> from feaslearn.data import as_matrix
-    >>> from feaslearn.exceptions import Problems
-    >>> problems = Problems()
-    >>> as_matrix([[1, 2], [3, "four"]], name="signals", problems=problems).shape
-    (2, 2)
-    >>> problems.messages
-    ("signals: 1 value is not a number: row 1, column 1 is the text 'four'",)
-    """
+    """Turn an array, nested lists or a pandas or polars frame into a float64 matrix."""
     names = column_names(values) if columns is None else columns
     array = _as_array(values, name, problems)
     if array is None:
@@ -103,17 +63,7 @@ def as_matrix(
 
 
 def column_names(values: object) -> tuple[str, ...] | None:
-    """Return the column names of a frame or the name of a series; None if they are not text.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from feaslearn.data import column_names
-    >>> column_names(pl.DataFrame({"demand": [1.0], "price": [2.0]}))
-    ('demand', 'price')
-    >>> column_names([[1.0, 2.0]]) is None
-    True
-    """
+    """Return the column names of a frame or the name of a series; None if they are not text."""
     if not hasattr(values, "to_numpy"):
         return None
     labels = list(values.columns) if hasattr(values, "columns") else [getattr(values, "name", "")]
@@ -123,17 +73,8 @@ def column_names(values: object) -> tuple[str, ...] | None:
 
 
 def nested_columns(frame: object) -> list[str]:
-    """Return the columns of a polars frame whose rows hold several values each.
-
-    They are no numbers, and some versions of polars panic where they are asked for an array.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from feaslearn.data.matrix import nested_columns
-    >>> nested_columns(pl.DataFrame({"price": [1.0], "loads": [[1.0, 2.0]]}))
-    ['loads']
-    """
+    """Return the columns of a polars frame whose rows hold several values each."""
+    # They are no numbers, and some versions of polars panic where they are asked for an array.
     schema = getattr(frame, "schema", None)
     if not isinstance(schema, Mapping):
         return []

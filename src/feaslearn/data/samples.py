@@ -23,10 +23,10 @@ KEPT = 2000
 
 
 class Block(NamedTuple):
-    """What a loss reads of some samples; NaN in the decisions means unobserved.
+    """What a loss reads of some samples; NaN in the decisions means unobserved."""
 
-    Arrays are C-contiguous, writable and of double precision: kernels compile once more for others.
-    """
+    # Arrays are C-contiguous, writable and of double precision: kernels compile once more for
+    # others.
 
     features: FloatArray
     costs: FloatArray
@@ -60,27 +60,7 @@ def read_block(chunk: Chunk) -> tuple[Block, Indices]:
 
 
 class Summary(NamedTuple):
-    """Sizes, ranges and some rows of all samples; summaries of parts add up.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows of the source.
-    n_samples : int
-        Those that count: with a positive weight, and something observed.
-    weight : float
-        The sum of their weights.
-    observed : ndarray of shape (n,)
-        How often each decision was observed.
-    signals, decisions : ndarray of shape (2, K) and (2, n)
-        Least and greatest values.
-    step : int
-        Rows whose number is a multiple of this are kept.
-    numbers : ndarray
-        The numbers of the rows that are kept.
-    rows : Block
-        These rows.
-    """
+    """Sizes, ranges and some rows of all samples; summaries of parts add up."""
 
     n_rows: int
     n_samples: int
@@ -155,31 +135,6 @@ class Samples:
     Blocks have a fixed size and are added in their order, so a sum has the same bits for any number
     of threads. Where the rows are is the business of the source alone; each `map` of rows that are
     not in memory is one pass over them, and the first pass summarizes them on its way.
-
-    Parameters
-    ----------
-    source : Source
-        Where the rows are.
-    read : callable
-        Makes the block of a chunk, and says which rows of the chunk it holds.
-    columns : tuple of int, optional
-        The signals that features are made of, where features alone can be had for less.
-    n_jobs : int, default=1
-        Threads of the passes that are not told otherwise.
-    changes : tuple of callable
-        What is made of each block after it is read.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.data import Block, Samples
-    >>> block = Block(np.ones((5, 2)), np.ones((5, 1)), np.ones((5, 1)), np.full(5, 0.2))
-    >>> samples = Samples.of(block, rows=2)
-    >>> list(samples.map(lambda part: len(part.weights)))
-    [2, 2, 1]
-    >>> doubled = samples.then(lambda part: part._replace(costs=2 * part.costs))
-    >>> float(doubled.sum(lambda part: part.costs.sum()))
-    10.0
     """
 
     source: Source
@@ -253,10 +208,8 @@ class Samples:
         return state.summary
 
     def identity(self, between: Callable[[], object] | None = None) -> object:
-        """Return what tells these samples from others.
-
-        Of data in chunks, that is the number of rows, their ranges and some thousand of them.
-        """
+        """Return what tells these samples from others."""
+        # Of data in chunks, that is the number of rows, their ranges and some thousand of them.
         if self.in_memory:
             return list(self)
         seen = self.summary(between)
@@ -289,10 +242,7 @@ class Samples:
         return self._map(_Pass(self.read, self.changes, function, rows), n_jobs)
 
     def sum(self, function: Callable[[Block], Answer], n_jobs: int = 1) -> Answer:
-        """Return the sum of what ``function`` makes of each block, in order: one pass.
-
-        Numbers, arrays, or tuples of them are added up as they come.
-        """
+        """Return the sum of what ``function`` makes of each block, in order: one pass."""
         work = _Pass(self.read, self.changes, _Unnumbered(function), added=self.source.adds)
         total: Answer = reduce(plus, self._map(work, n_jobs))
         return total
@@ -325,11 +275,9 @@ class Samples:
     # Other samples; nothing is read for them unless it is said.
 
     def then(self, change: Callable[[Block], Block]) -> Samples:
-        """Return the samples that ``change`` makes of each block.
-
-        In memory they are made once, for the many passes of a search; but not of numbers of single
-        precision, which would take twice the memory.
-        """
+        """Return the samples that ``change`` makes of each block."""
+        # In memory they are made once, for the many passes of a search; but not of numbers of
+        # single precision, which would take twice the memory.
         if isinstance(self.source, Memory) and self.source.table.signals.dtype != np.float32:
             return Samples.of(self._made(change), self.source.rows)
         return replace(self, changes=(*self.changes, change))
@@ -353,10 +301,7 @@ class Samples:
         return self if self.in_memory else self.then(partial(_scaled, 1.0 / self.summary().weight))
 
     def subsample(self, size: int, random: np.random.Generator) -> Samples:
-        """Return at most so many samples, drawn at random, in memory, with weights of sum one.
-
-        Where there are no more in memory, these are the samples themselves.
-        """
+        """Return at most so many samples, drawn at random, in memory, with weights of sum one."""
         if self.in_memory and self.n_samples <= size:
             return self
         return Samples.of(self.take(self._drawn(size, random)).normalized())
@@ -395,11 +340,9 @@ class Samples:
         return state.head
 
     def spread(self, size: int = BLOCK_ROWS) -> Block:
-        """Return all samples, or about so many from everywhere.
-
-        Of samples that are not in memory, these are of the rows that the first pass kept; before
-        it, the first block.
-        """
+        """Return all samples, or about so many from everywhere."""
+        # Of samples that are not in memory, these are of the rows that the first pass kept; before
+        # it, the first block.
         if isinstance(self.source, Memory):
             return self._of(self.source.table.chosen(slice(None, None, self.step(size))))
         if self._state.summary is None:

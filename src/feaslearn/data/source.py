@@ -96,31 +96,7 @@ def _itself(chunk: Chunk) -> Chunk:
 
 
 class Chunk(NamedTuple):
-    """Some rows of a source, one after the other in it, checked.
-
-    Parameters
-    ----------
-    signals : array of shape (N, K)
-        The signals, finite.
-    decisions : array of shape (N, n)
-        The decisions; NaN means unobserved.
-    weights : array of shape (N,)
-        The weights of the samples as they were given, or ones.
-    first : int
-        The number of the first row in the whole source; the first row of all has number 0.
-    place : str
-        Where the rows stand, for the messages: a file, a partition.
-    costs : array of shape (N, n), optional
-        Costs that are not read from the signals.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.data import Chunk
-    >>> chunk = Chunk(np.ones((5, 2)), np.ones((5, 1)), np.ones(5), first=20, place="a.parquet")
-    >>> chunk.rows(3, 9).first, chunk.rows(3, 9).n_rows
-    (23, 2)
-    """
+    """Some rows of a source, one after the other in it, checked."""
 
     signals: FloatArray
     decisions: FloatArray
@@ -150,15 +126,7 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Memory(Source):
-    """One table in memory, which is read in windows; nothing is copied.
-
-    Parameters
-    ----------
-    table : Chunk
-        All rows. Numbers may have single precision.
-    rows : int
-        No window has more rows than this.
-    """
+    """One table in memory, which is read in windows; nothing is copied."""
 
     table: Chunk
     rows: int = BLOCK_ROWS
@@ -197,12 +165,6 @@ def in_order(
     """Yield what ``function`` makes of each item, in order, on ``n_jobs`` threads.
 
     Items are taken only as they are needed: not more than ``2 n_jobs`` are under way or waiting.
-
-    Examples
-    --------
-    >>> from feaslearn.data.source import in_order
-    >>> list(in_order(abs, [-3, 2, -1], n_jobs=2))
-    [3, 2, 1]
     """
     if n_jobs <= 1:
         yield from map(function, items)

@@ -236,10 +236,8 @@ class TransportNetwork:
         return members, cut
 
     def _binding_sets(self, group: int) -> tuple[FloatArray, FloatArray]:
-        """Return the sets T that can attain F(S), with what they add to ``d(T)``.
-
-        Demands are not negative, so a set never beats a subset of it that adds no more.
-        """
+        """Return the sets T that can attain F(S), with what they add to ``d(T)``."""
+        # Demands are not negative, so a set never beats a subset of it that adds no more.
         members, cut = self._node_sets
         adds = cut.copy()
         for plant, (node, capacity) in enumerate(

@@ -226,10 +226,8 @@ def killed_worker() -> type[Exception]:
 
 
 def pieces_of(source: Any, dtype: Any, columns: dict[str, Any]) -> tuple[Names, list[Any]]:
-    """Return the names of the columns, and the pieces: delayed lists of chunks.
-
-    They are graphs, not results: what is lost with a worker is computed from them again.
-    """
+    """Return the names of the columns, and the pieces: delayed lists of chunks."""
+    # They are graphs, not results: what is lost with a worker is computed from them again.
     if isinstance(source, tuple) and len(source) == 2 and _is_dask(source[0], source[1]):
         return _of_arrays(*source, dtype, columns)
     if _is_dask(source):

@@ -30,20 +30,8 @@ Array = NDArray[np.float64]
 
 
 def losses_by_program(loss: Loss, hypothesis: MapHypothesis, theta: Array, block: Block) -> Array:
-    """Return the loss of every row of a block, each by a convex program.
-
-    Slow (milliseconds a row) and obviously right: what the fast losses are held against.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn import Affine, Predictability, Simplex
-    >>> from feaslearn.data import Block
-    >>> from feaslearn.formulations import losses_by_program
-    >>> block = Block(np.ones((1, 1)), np.array([[0.2, 0.8]]), np.array([[0.0, 1.0]]), np.ones(1))
-    >>> losses_by_program(Predictability(), Affine(Simplex(2)), np.eye(2).ravel(), block).round(6)
-    array([2.])
-    """
+    """Return the loss of every row of a block, each by a convex program."""
+    # Slow (milliseconds a row) and obviously right: what the fast losses are held against.
     n, costs = block.decisions.shape[1], block.costs
     if isinstance(loss, Suboptimality) and loss.normalize_cost:
         lengths = np.linalg.norm(costs, axis=1, keepdims=True)
@@ -79,15 +67,6 @@ class SuboptimalityProgram:
 
     The norm of gamma and the norm of the pair are the same one, so the pair's norm is that of all
     entries of gamma and gamma_o together and the row of gamma_f is not needed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn import Simplex
-    >>> from feaslearn.formulations import SuboptimalityProgram
-    >>> program = SuboptimalityProgram(Simplex(2), 2)
-    >>> round(program.solve(np.eye(2), [0, 0], [0, 2], [0, 1]).value, 6)
-    4.0
     """
 
     def __init__(
@@ -155,15 +134,6 @@ class PredictabilityProgram:
     1e-12 in that row is one of 1e-6 in gamma, so there the same program is solved in two
     steps: first the multipliers (they do not depend on gamma and z), then gamma and z with the
     last row written cone by cone, as complementary slackness, which is the same set.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn import Simplex
-    >>> from feaslearn.formulations import PredictabilityProgram
-    >>> program = PredictabilityProgram(Simplex(2), 2)
-    >>> round(program.solve(np.eye(2), [0, 0], [0.2, 0.8], [0, 1]).value, 6)
-    2.0
     """
 
     def __init__(

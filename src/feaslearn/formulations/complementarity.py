@@ -98,10 +98,8 @@ def _curved(form: ConicForm) -> list[tuple[Cone, slice]]:
 
 
 def _polished(form: ConicForm, q: Array, z: Array, lam: Array) -> Array:
-    """Return multipliers improved by Newton's method on the optimality conditions.
-
-    Where the optimum is curved, a gap of 1e-12 leaves an error of 1e-6 in a multiplier.
-    """
+    """Return multipliers improved by Newton's method on the optimality conditions."""
+    # Where the optimum is curved, a gap of 1e-12 leaves an error of 1e-6 in a multiplier.
     kinds, tight = _kinds(form, lam)
     p = len(z)
     for _ in range(3):
@@ -212,17 +210,6 @@ def least_binary_loss(
     The box from l to u is that of the decisions, widened on each side by ``margin`` widths.
     The last row makes the chosen point optimal: an inequality, where the paper prints an equation.
     `MixedInteger` solves the same problem without large constants.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn import Simplex
-    >>> from feaslearn.data import Block
-    >>> from feaslearn.formulations import least_binary_loss
-    >>> costs, decisions = np.array([[1.0], [-1.0], [-1.0]]), np.array([[0.0], [2.0], [3.0]])
-    >>> block = Block(np.ones((3, 1)), costs, decisions, np.full(3, 1 / 3))
-    >>> round(least_binary_loss(Simplex(2, binary=True), block), 6)
-    0.333333
     """
     if norm not in ("l1", "linf"):
         raise UnsupportedError(f"norm={norm!r} is not linear; use 'l1' or 'linf'")

@@ -63,17 +63,6 @@ class MinkowskiProgram:
     .. math::
         \min \{ \sum_i w_i \|\gamma_i\| : x_i - \gamma_i = b(s_i) + \sum_t E_t \zeta_{it},\
         \zeta_{it} \in \alpha_t(s_i) F_{it},\ \alpha_t(s_i) \ge 0 \}
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn import Box, Predictability, Term
-    >>> from feaslearn.formulations import MinkowskiProgram, ProgramRows
-    >>> ones, half = np.ones((2, 1)), np.full(2, 0.5)
-    >>> rows = ProgramRows(ones, ones, np.array([[1.0], [-1]]), np.array([[2.0], [5]]), half)
-    >>> answer = MinkowskiProgram(Predictability(), [Term(Box(1))], rows).solve()
-    >>> answer.a.round(6), answer.b.round(6)
-    (array([[1.5]]), array([[3.5]]))
     """
 
     def __init__(
@@ -110,10 +99,7 @@ class MinkowskiProgram:
         prices: Array | None = None,
         clock: Clock | None = None,
     ) -> ProgramAnswer:
-        """Return the optimum, with ``sum ridge * a^2 + 2 sum prices * a`` added to the loss.
-
-        Both have the shape (G, M) of the coefficients.
-        """
+        """Return the optimum, with ``sum ridge * a^2 + 2 sum prices * a`` added to the loss."""
         cp = load_cvxpy()
         squared = self._loss.norm == "l2" and self._loss.squared
         value = objective = self._measured(squared)
@@ -204,10 +190,8 @@ class MinkowskiProgram:
         return load_cvxpy().reshape(error, x.shape, order="C")
 
     def _excess_cost(self) -> Any:
-        """Return the errors, and how much more than necessary the decisions cost.
-
-        Decisions that were not observed are free: they count in both.
-        """
+        """Return the errors, and how much more than necessary the decisions cost."""
+        # Decisions that were not observed are free: they count in both.
         cp, x = load_cvxpy(), self._rows.decisions / self._unit
         count, n = x.shape
         hidden = np.flatnonzero(np.isnan(x))

@@ -167,11 +167,10 @@ def measure(residual: Array, norm: str, squared: bool) -> float:
 
 
 class LeastNorm:
-    """Minimise the norm of a residual under constraints, as exactly as solvers can.
+    """Minimise the norm of a residual under constraints, as exactly as solvers can."""
 
-    For l2 the square is minimised, which has the same minimisers. Where it turns out small, it is
-    magnified and minimised again: a gap of 1e-12 in a square is one of 1e-6 in the norm.
-    """
+    # For l2 the square is minimised, which has the same minimisers. Where it turns out small, it is
+    # magnified and minimised again: a gap of 1e-12 in a square is one of 1e-6 in the norm.
 
     def __init__(
         self, residual: Any, norm: str, constraints: list[Any], name: str, polyhedral: bool

@@ -91,11 +91,9 @@ class SmoothedProgram(ABC):
         ]
 
     def _solve(self, A: Array, x: Array, c: Array) -> None:
-        """Fill in the parameters that both programs share, and solve.
-
-        A has shape (N, n, p), and x and c shape (N, n); x is the decision without its offset, and
-        zero where it was not observed.
-        """
+        """Fill in the parameters that both programs share, and solve."""
+        # A has shape (N, n, p), and x and c shape (N, n); x is the decision without its offset, and
+        # zero where it was not observed.
         for k, parameter in enumerate(self._A):
             parameter.value = A[:, :, k]
         self._target.value = x
@@ -143,16 +141,6 @@ class SmoothedPredictability(SmoothedProgram):
     The weights are the paper's 1/N, which it has on the first term alone; without it the others
     dominate. The offset b is a parameter as A is, so that samples separate; its gradient comes with
     that of A.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn import Simplex
-    >>> from feaslearn.formulations import SmoothedPredictability
-    >>> program = SmoothedPredictability(Simplex(2), 2, n_samples=1)
-    >>> A, b, c, x = np.eye(2)[None], np.zeros((1, 2)), [[0.2, 0.8]], [[1.0, 0.0]]
-    >>> abs(program.solve(A, b, np.array(c), np.array(x), np.ones(1), 1.0, 1.0).value) < 1e-6
-    True
     """
 
     def _stated(self, n_samples: int, n: int) -> Any:
@@ -221,16 +209,6 @@ class SmoothedSuboptimality(SmoothedProgram):
         A_i'c_i - H'\lambda_i + \gamma_{s,i} = 0
 
     Costs are taken as they are given.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn import Simplex
-    >>> from feaslearn.formulations import SmoothedSuboptimality
-    >>> program = SmoothedSuboptimality(Simplex(2), 2, n_samples=1)
-    >>> A, b, c, x = np.eye(2)[None], np.zeros((1, 2)), [[0.0, 2.0]], [[0.0, 1.0]]
-    >>> round(program.solve(A, b, np.array(c), np.array(x), np.ones(1), 1.0).value, 6)
-    2.0
     """
 
     def _stated(self, n_samples: int, n: int) -> Any:

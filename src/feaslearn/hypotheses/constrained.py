@@ -31,13 +31,6 @@ class Constrained(Hypothesis):
     :math:`\Pi_s` is the projection onto the known equalities :math:`E x = e(s)`: the region says
     what the equalities leave open. Right-hand sides stand behind the features of each sample, see
     `KnownShape`; parameters are those of the hypothesis itself.
-
-    Parameters
-    ----------
-    hypothesis : Hypothesis
-        What is learned.
-    shape : KnownShape
-        The rows that are known.
     """
 
     def __init__(self, hypothesis: Hypothesis, shape: KnownShape) -> None:
@@ -150,10 +143,8 @@ def half_spaces_of(known: KnownLimits) -> HalfSpaces:
 
 
 def constrained(hypothesis: Hypothesis, shape: KnownShape) -> Hypothesis:
-    """Return a hypothesis within known constraints; of a blend, each member within them.
-
-    Weights of a blend sum to one, so that what holds in every member holds in the blend.
-    """
+    """Return a hypothesis within known constraints; of a blend, each member within them."""
+    # Weights of a blend sum to one, so that what holds in every member holds in the blend.
     if isinstance(hypothesis, Blend):
         return Blend([constrained(member, shape) for member in hypothesis.members()])
     return Constrained(hypothesis, shape)

@@ -123,12 +123,10 @@ class FacetRows(NamedTuple):
         return solve_programs(G, limits, np.ascontiguousarray(costs), self.slack_limits())
 
     def _relaxation(self, features: Array, firm: bool) -> tuple[Limits, Array]:
-        """Return limits that leave no region empty, and a point of each.
-
-        Facets give way first, then bounds that are not firm, then equalities. Crossing bounds
-        meet halfway. Where any of several bounds would do, that of the decision with the least
-        range gives way, whatever the units and the order of the decisions.
-        """
+        """Return limits that leave no region empty, and a point of each."""
+        # Facets give way first, then bounds that are not firm, then equalities. Crossing bounds
+        # meet halfway. Where any of several bounds would do, that of the decision with the least
+        # range gives way, whatever the units and the order of the decisions.
         q, m, n = len(self.E), len(self.a), self.E.shape[1]
         right, lower, upper = self._limits(features)
         middle, crossing = (lower + upper) / 2.0, lower > upper

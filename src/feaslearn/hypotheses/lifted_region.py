@@ -68,11 +68,7 @@ class LiftedSlopes(NamedTuple):
 def lifted_region(
     hypothesis: Hypothesis, theta: Array, features: Array, n: int, every_term: bool = False
 ) -> LiftedRegion | None:
-    """Return the regions of a hypothesis at rows of features; None where they are curved.
-
-    Terms of a sum that never count would only make the programs larger: they are left out unless
-    every term is asked for, because they may grow.
-    """
+    """Return the regions of a hypothesis at rows of features; None where they are curved."""
     if isinstance(hypothesis, Minkowski):
         return _lifted_sum(hypothesis, theta, features, n, every_term)
     if isinstance(hypothesis, MapHypothesis):
@@ -97,10 +93,7 @@ def _lifted_map(
 def _lifted_sum(
     hypothesis: Minkowski, theta: Array, features: Array, n: int, every_term: bool
 ) -> LiftedRegion | None:
-    r"""Return a sum of sets in the variables :math:`\zeta_t = \alpha_t z_t`.
-
-    Only limits then change with the scales, and the matrix is one for all samples.
-    """
+    r"""Return a sum of sets in the variables :math:`\zeta_t = \alpha_t z_t`."""
     scales, offsets = (f(theta, features, n) for f in (hypothesis.scales, hypothesis.offsets))
     terms = hypothesis.terms_at(theta, n, features.shape[1])
     counting = _counting(scales, every_term)

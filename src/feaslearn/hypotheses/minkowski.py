@@ -414,11 +414,9 @@ def _segment(g: np.ndarray) -> Term:
 # Asked for by every region; hundreds of terms take milliseconds to make.
 @lru_cache(maxsize=8)
 def automatic(n: int) -> tuple[Term, ...]:
-    """Return what serves n decisions of which nothing else is known.
-
-    Few decisions: hypersimplices, all pairs, and a segment along each decision. Many are taken
-    for a time series, with moving averages over up to six decisions instead of pairs.
-    """
+    """Return what serves n decisions of which nothing else is known."""
+    # Few decisions: hypersimplices, all pairs, and a segment along each decision. Many are taken
+    # for a time series, with moving averages over up to six decisions instead of pairs.
     if n == 1:
         return tuple(segments(np.eye(1)))
     near = simplices(n, [2]) if n <= MOST_PAIRS else smoothed(n, range(2, 7), n // 12)

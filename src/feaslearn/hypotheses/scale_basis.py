@@ -16,23 +16,13 @@ SCALES = ("affine", "shared", "constant", "box", "tents")
 
 @dataclass(frozen=True)
 class ScaleBasis:
-    r"""Functions :math:`\psi_1(s), \dots, \psi_m(s)` of the features.
+    r"""Functions :math:`\psi_1(s), \dots, \psi_m(s)` of the features."""
 
-    "affine" and "shared" take the features themselves, "constant" the constant alone. "tents"
-    takes for each feature piecewise linear functions that are one at a knot and zero at the
-    others, and "box" those of two knots, u and 1 - u: they are never negative, so coefficients
-    that are not negative make a scale that is not, at any signal. Outside the knots a feature
-    counts as the nearest knot.
-
-    Parameters
-    ----------
-    kind : {"affine", "shared", "constant", "box", "tents"}
-        Which functions.
-    n_features : int
-        Number of features, the constant included.
-    n_knots : int
-        Knots of each feature for "tents".
-    """
+    # "affine" and "shared" take the features themselves, "constant" the constant alone. "tents"
+    # takes for each feature piecewise linear functions that are one at a knot and zero at the
+    # others, and "box" those of two knots, u and 1 - u: they are never negative, so coefficients
+    # that are not negative make a scale that is not, at any signal. Outside the knots a feature
+    # counts as the nearest knot.
 
     kind: str
     n_features: int

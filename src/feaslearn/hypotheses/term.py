@@ -174,15 +174,7 @@ def shape_of(primitive: PrimitiveSet) -> bytes:
 
 
 def account_of(term: Term, scale: float, names: Sequence[str]) -> str:
-    """Say what a term of this scale lets the decision maker do.
-
-    Examples
-    --------
-    >>> from feaslearn import Simplex, Term
-    >>> from feaslearn.hypotheses.term import account_of
-    >>> account_of(Term(Simplex(2), [1, 4]), 3.2, [f"unit {j}" for j in range(6)])
-    'can shift up to 3.2 between unit 1 and unit 4'
-    """
+    """Say what a term of this scale lets the decision maker do."""
     E = term.embedding(len(names))
     primitive = term.primitive
     if isinstance(primitive, Box) and primitive.dimension == 1:
@@ -227,24 +219,10 @@ def _list(words: Sequence[str]) -> str:
 
 
 class TermPatterns:
-    r"""The comparisons of costs that minimisers depend on.
+    """The comparisons of costs that minimisers depend on.
 
     Which vertex of a simplex, a hypersimplex, a box or an l1 ball is the minimiser is a matter of
     comparisons :math:`u c_i < v c_j` alone. Samples for which all of them agree share a pattern.
-
-    Parameters
-    ----------
-    comparisons : sequence of tuple
-        Each of them as (i, j, u, v).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn import Simplex, Term
-    >>> from feaslearn.hypotheses.term import TermPatterns
-    >>> patterns = TermPatterns.of([Term(Simplex(2))], 2)
-    >>> patterns.at(np.array([[1.0, 5.0, 2.0], [2.0, 3.0, 2.0]]), np.zeros((2, 3)))
-    (array([ 0,  1, -1]), array([0, 1]))
     """
 
     def __init__(self, comparisons: Sequence[Comparison]) -> None:
@@ -268,11 +246,9 @@ class TermPatterns:
         return cls(list(found)) if len(found) <= MOST_COMPARISONS else None
 
     def at(self, costs: Array, decisions: Array) -> tuple[Integers, Integers] | None:
-        """Return the number of each sample's pattern, and one sample of each pattern.
-
-        Samples run along the second axis. Those that may tie, and those with decisions that were
-        not observed, have number -1. None where there are too many patterns.
-        """
+        """Return the number of each sample's pattern, and one sample of each pattern."""
+        # Samples run along the second axis. Those that may tie, and those with decisions that were
+        # not observed, have number -1. None where there are too many patterns.
         numbers = np.empty(costs.shape[1], dtype=np.int64)
         rows = np.empty(MOST_PATTERNS, dtype=np.int64)
         count = cost_patterns(

@@ -31,10 +31,9 @@ class Minimizers(NamedTuple):
 
 
 def without_rounding(costs: Array, matrices: Array) -> Array:
-    """Return ``E_t'c`` (N, T, p) for rows of costs and matrices (T, n, p).
-
-    What only rounding makes is zero: a cost at right angles to a term has all of it for minimisers.
-    """
+    """Return ``E_t'c`` (N, T, p) for rows of costs and matrices (T, n, p)."""
+    # What only rounding makes is zero: a cost at right angles to a term has all of it for
+    # minimisers.
     q = np.einsum("ij,tjp->itp", costs, matrices)
     sizes = np.einsum("ij,tjp->itp", np.abs(costs), np.abs(matrices))
     return np.asarray(np.where(np.abs(q) <= SUM_ROUNDING * sizes, 0.0, q))
@@ -69,15 +68,7 @@ class _Group(NamedTuple):
 
 
 class TermMinimizers:
-    r"""The points :math:`E_t z_t^*(c)`, on which the decisions of a Minkowski sum are linear.
-
-    Parameters
-    ----------
-    terms : sequence of Term
-        The terms, checked.
-    n : int
-        Number of decisions.
-    """
+    """The points :math:`E_t z_t^*(c)`, on which the decisions of a Minkowski sum are linear."""
 
     def __init__(self, terms: Sequence[Term], n: int) -> None:
         self.count, self.n = len(terms), n
@@ -151,20 +142,10 @@ class TermMinimizers:
 def smallest_entries(
     Q: Array, counts: Sequence[int]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Say for each row and each count which entries are the smallest, and where others tie.
-
-    Few entries are compared column by column, many rows at a time, without a branch: three times
-    as fast as a loop over the rows, whose branches nobody can predict. Of equal entries the first
-    counts as smaller; rows that tie within the tolerance only are said to tie, not broken.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.hypotheses.term_minimizers import smallest_entries
-    >>> chosen, tied = smallest_entries(np.array([[0.3, 0.1, 0.2], [1.0, 1.0, 1.0]]), [1, 2])
-    >>> chosen[:, 1].astype(int), tied[:, 1]
-    (array([[0, 1, 1], [1, 1, 0]]), array([False, True]))
-    """
+    """Say for each row and each count which entries are the smallest, and where others tie."""
+    # Few entries are compared column by column, many rows at a time, without a branch: three times
+    # as fast as a loop over the rows, whose branches nobody can predict. Of equal entries the first
+    # counts as smaller; rows that tie within the tolerance only are said to tie, not broken.
     p = Q.shape[1]
     chosen = np.empty((len(Q), len(counts), p), dtype=bool)
     tied = np.zeros((len(Q), len(counts)), dtype=bool)
@@ -181,10 +162,8 @@ def smallest_entries(
 
 
 def by_pairs(columns: Array) -> tuple[NDArray[np.integer], Array]:
-    """Return the place of each entry in its row, and the entries in order; rows are columns here.
-
-    All pairs are compared, and neighbouring ones exchanged.
-    """
+    """Return the place of each entry in its row, and the entries in order (rows run down)."""
+    # All pairs are compared, and neighbouring ones exchanged.
     p = len(columns)
     ranks = np.zeros(columns.shape, dtype=np.int8)
     for k in range(p):

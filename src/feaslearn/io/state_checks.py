@@ -28,10 +28,7 @@ STREAM = "stream_"
 
 
 def check_state(state: Mapping[str, Any], transformer_is_given: bool) -> None:
-    """Refuse a state that no fit can have left, naming the part that is wrong.
-
-    A transformer that the caller gave is not looked at: `FeatureMap.transform` compares its width.
-    """
+    """Refuse a state that no fit can have left, naming the part that is wrong."""
     n_signals = check_count(state["n_features_in_"], "n_features_in_")
     check_names(state["feature_names_in_"], n_signals)
     _check_features(state["features_"], n_signals, transformer_is_given)

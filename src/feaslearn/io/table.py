@@ -121,11 +121,10 @@ def _has_comma(text: str) -> bool:
 
 
 class Frame:
-    """A matrix whose columns have names; `RegionRegressor` takes it where it takes a frame.
+    """A matrix whose columns have names; `RegionRegressor` takes it where it takes a frame."""
 
-    pandas and polars are not needed to read a file and to fit a model. It is made as a polars
-    frame is, so that predictions come back as one.
-    """
+    # pandas and polars are not needed to read a file and to fit a model. It is made as a polars
+    # frame is, so that predictions come back as one.
 
     def __init__(
         self, values: Array, schema: Sequence[str], orient: Literal["row"] = "row"

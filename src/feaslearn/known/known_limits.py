@@ -53,10 +53,7 @@ class KnownShape(NamedTuple):
 
 
 class KnownLimits(NamedTuple):
-    """The constraints ``G x >= g, lower <= x <= upper, E x = e``, one row for each sample.
-
-    Bounds that are not there are infinite.
-    """
+    """The constraints ``G x >= g, lower <= x <= upper, E x = e``, one row for each sample."""
 
     G: Array
     E: Array
@@ -103,11 +100,9 @@ class KnownLimits(NamedTuple):
         return np.asarray(np.nan_to_num(np.maximum(np.hstack(parts), 0.0), posinf=np.inf))
 
     def sizes(self, decisions: Array) -> Array:
-        """Return the size of the numbers that each row is made of, in any unit.
-
-        A row whose own numbers are small is as large as the decisions and bounds of its sample
-        make it: a bound of zero is met up to the rounding of what is near.
-        """
+        """Return the size of the numbers that each row is made of, in any unit."""
+        # A row whose own numbers are small is as large as the decisions and bounds of its sample
+        # make it: a bound of zero is met up to the rounding of what is near.
         x = np.abs(np.nan_to_num(decisions))
         g, lower, upper, e = (np.abs(np.where(np.isfinite(side), side, 0.0)) for side in self[2:])
         reach = np.maximum(np.maximum(lower, upper), x).max(axis=1, keepdims=True)

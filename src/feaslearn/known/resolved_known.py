@@ -52,18 +52,7 @@ def resolve_known(
     n_signals: int | None,
     problems: Problems,
 ) -> ResolvedKnown | None:
-    """Check known constraints against the data; None if something was added to problems.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.exceptions import Problems
-    >>> from feaslearn.known import Known, resolve_known
-    >>> sizes = {"n_decisions": 2, "signal_names": ["demand", "wind"], "n_signals": 2}
-    >>> known = Known(bounds=(0.0, [None, "wind"]), balance=(np.ones(2), ["demand"]))
-    >>> resolve_known(known, **sizes, problems=Problems()).at(np.array([[3.0, 1.0]])).upper
-    array([[inf,  1.]])
-    """
+    """Check known constraints against the data; None if something was added to problems."""
     if not isinstance(known, Known):
         problems.add(f"known={known!r} is not a Known, such as Known(bounds=(0.0, 3.5))")
         return None
@@ -180,26 +169,7 @@ class RightSide(NamedTuple):
 def resolve_right_side(
     given: Any, size: int, name: str, signals: Signals, missing: float | None = None
 ) -> RightSide | None:
-    """Check a right-hand side; None if something was added to the problems.
-
-    Parameters
-    ----------
-    given : None, number, list, AffineCost, FunctionCost or callable
-        What the user gave; None stands for ``missing`` everywhere.
-    size : int
-        How many rows there are.
-    name : str
-        What it is, for the messages.
-    signals : Signals
-        What columns are looked up in.
-    missing : float, default=None
-        What stands for a bound that is not there; None where there is no such thing.
-
-    Returns
-    -------
-    RightSide or None
-        The function.
-    """
+    """Check a right-hand side; None if something was added to the problems."""
     if given is None and (missing is not None or not size):
         return RightSide(partial(_constant, np.full(size, missing or 0.0)), size, name, missing)
     if callable(given):

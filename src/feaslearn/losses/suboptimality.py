@@ -169,10 +169,7 @@ class Suboptimality(Loss):
         return z, slope
 
     def _lifted(self, primitive: PrimitiveSet, slope: Array, known: float) -> ConicForm:
-        """Return ``{(z, u, t) : z in Z, t >= known + slope'u}``.
-
-        The norm keeps t from below zero.
-        """
+        """Return ``{(z, u, t) : z in Z, t >= known + slope'u}``."""
         form = primitive.conic_form()
         excess = np.concatenate([np.zeros(form.H.shape[1]), -slope, [1.0]])
         rows = np.vstack([excess, np.pad(form.H, ((0, 0), (0, len(slope) + 1)))])

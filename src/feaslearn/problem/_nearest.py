@@ -88,12 +88,10 @@ def _repeat(row: FloatArray, times: int) -> FloatArray:
 
 
 def _nearest_l2(points: FloatArray, matrix: sparse.csc_array, bounds: Bounds) -> FloatArray:
-    """Minimise ``t`` subject to ``||x - y|| <= t``.
-
-    As a cone program, not as a least-squares program: a solver that is right to 1e-10 in the
-    squared distance is right to 1e-5 only in the distance itself. Equal bounds become equations,
-    because an interior-point method needs slack between inequalities.
-    """
+    """Minimise ``t`` subject to ``||x - y|| <= t``."""
+    # As a cone program, not as a least-squares program: a solver that is right to 1e-10 in the
+    # squared distance is right to 1e-5 only in the distance itself. Equal bounds become equations,
+    # because an interior-point method needs slack between inequalities.
     n_samples, n = points.shape
     v = matrix.shape[1]
     lower = np.hstack([bounds.row_lower, bounds.lower])

@@ -64,38 +64,6 @@ def minimize(
 
     .. math:: \min_{x, z} \; c_i'x \quad \text{s.t.} \quad
         X x + \sum_k w_k(s_i) (Z_k z - r_k) \in K
-
-    Parameters
-    ----------
-    form : RegionForm
-        The regions.
-    features : ndarray of shape (N, k)
-        Features, the constant first.
-    costs : ndarray of shape (N, n)
-        Costs.
-    ties : {"first", "center"}, default="first"
-        Which of several minimisers to return.
-    known : ndarray of shape (N, w), default=None
-        Right-hand sides of known rows, where the form has some.
-    duals : bool, default=False
-        Whether the duals of the rows are found as well.
-    exact_ties : bool, default=False
-        Whether ``tied`` is about decisions; otherwise it may be about latent points.
-
-    Returns
-    -------
-    Solved
-        The decisions. Where a region is empty, those within its hard rows that are nearest to it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn import L1Ball
-    >>> from feaslearn.region import RegionForm, minimize
-    >>> from feaslearn.sets import AffineImage
-    >>> ball = RegionForm.of_image(AffineImage(L1Ball(2), np.eye(2), np.zeros(2)))
-    >>> minimize(ball, np.ones((1, 1)), np.array([[0.3, -0.9]])).decisions + 0.0
-    array([[0., 1.]])
     """
     weights = form.weights(features, known)
     found = _solve(form, weights, costs, duals)

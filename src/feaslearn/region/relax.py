@@ -69,10 +69,9 @@ def _relax_linear(form: RegionForm, weights: Array, costs: Array) -> Relaxed:
 
 
 class _Elastic:
-    """``min c'x + prices'v`` where v relaxes some rows: ``X x + Z z + v >= r``, or ``= r``.
+    """``min c'x + prices'v`` where v relaxes some rows: ``X x + Z z + v >= r``, or ``= r``."""
 
-    Rows of one entry that are not relaxed are bounds; the others stand before those that are.
-    """
+    # Rows of one entry that are not relaxed are bounds; the others stand before those that are.
 
     def __init__(self, form: RegionForm, soft: Mask, price: Array) -> None:
         self.form = form

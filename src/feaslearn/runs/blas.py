@@ -37,19 +37,7 @@ _LIMIT = _Limit()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let BLAS and LAPACK use one thread; also a decorator.
-
-    The limit holds for the whole process until nobody needs it any more. Work on samples is divided
-    among threads over blocks, where the number of threads does not change a sum.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.runs import one_blas_thread
-    >>> with one_blas_thread():
-    ...     (np.ones((2, 2)) @ np.ones(2)).tolist()
-    [2.0, 2.0]
-    """
+    """Let BLAS and LAPACK use one thread; also a decorator."""
     _LIMIT.enter()
     try:
         yield

@@ -36,17 +36,7 @@ MAX_DEPTH = 60
 
 
 class Checkpoint:
-    """Finished pieces of a run by name, and the file that holds them.
-
-    Parameters
-    ----------
-    path : path-like
-        The file. It is written after each finished piece, under another name first.
-    fingerprint : dict of str to str
-        What the pieces belong to, by name; the file of another problem is refused.
-    seed : int
-        The seed of a run without a ``random_state``; that of the file takes its place.
-    """
+    """Finished pieces of a run by name, and the file that holds them."""
 
     def __init__(
         self, path: str | os.PathLike[str], fingerprint: dict[str, str], seed: int = 0
@@ -80,10 +70,7 @@ class Checkpoint:
             return deepcopy(self._pieces.get(name))
 
     def put(self, name: str, piece: Any) -> None:
-        """Keep a finished piece in place of its parts; a file that cannot be written is no error.
-
-        A piece is a tree of dicts, lists, arrays, numbers and strings.
-        """
+        """Keep a finished piece in place of its parts; a failure to write is a warning."""
         with self._lock:
             parts = [key for key in self._pieces if key.startswith(f"{name}/")]
             for key in parts:
@@ -173,27 +160,7 @@ def _decoded(value: dict[str, Any]) -> Any:
 
 
 def fingerprint(value: object, leave_out: Sequence[str] = ()) -> str:
-    """Return a text that is the same for equal values, and another one for others.
-
-    Parameters
-    ----------
-    value : object
-        Numbers, texts, arrays, containers of those, and objects with parameters. Functions count by
-        their name.
-    leave_out : sequence of str, default=()
-        Parameters that do not count, of this object or of any within it.
-
-    Returns
-    -------
-    str
-        Hexadecimal digits.
-
-    Examples
-    --------
-    >>> from feaslearn.runs.checkpoint import fingerprint
-    >>> fingerprint([1.0, 2.0]) == fingerprint([1.0, 2.0]), fingerprint([1.0]) == fingerprint([2.0])
-    (True, False)
-    """
+    """Return a text that is the same for equal values, and another one for others."""
     digest = hashlib.sha256()
     _add(digest, value, frozenset(leave_out))
     return digest.hexdigest()

@@ -29,19 +29,7 @@ _current: ContextVar[Stop | None] = ContextVar("stop", default=None)
 
 
 class Clock:
-    """Counts from when it is made; without a limit there is no deadline but Ctrl-C.
-
-    Parameters
-    ----------
-    max_seconds : float or None, default=None
-        The limit.
-
-    Examples
-    --------
-    >>> from feaslearn.runs import Clock
-    >>> Clock().out(), Clock(0.0).out()
-    (False, True)
-    """
+    """Counts from when it is made; without a limit there is no deadline but Ctrl-C."""
 
     def __init__(self, max_seconds: float | None = None) -> None:
         self._began = time.monotonic()

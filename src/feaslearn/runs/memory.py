@@ -14,41 +14,12 @@ LIMIT, USED = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.cur
 
 
 def available_bytes() -> float:
-    """Return how much memory can still be had: of the machine, or of the container if that is less.
-
-    Where the system does not say, all that is built in counts; infinity if that is not known.
-    """
+    """Return the memory that is left, of the machine or of the container if that is less."""
     return min(_of_machine(), _of_container())
 
 
 def check_memory(numbers: float, what: str, advice: str, size: int = 8) -> None:
-    """Refuse what would not fit, before any of it is allocated.
-
-    Parameters
-    ----------
-    numbers : float
-        How many numbers are about to be held at a time.
-    what : str
-        What they are, with the sizes that make them so many.
-    advice : str
-        What to do about it.
-    size : int, default=8
-        Bytes of a number.
-
-    Raises
-    ------
-    MemoryLimitError
-        If there is less memory than that.
-
-    Examples
-    --------
-    >>> from feaslearn.runs.memory import check_memory
-    >>> check_memory(1e6, "a thousand rows of a thousand numbers", "take fewer")
-    >>> check_memory(1e15, "1e9 rows of 1e6 numbers", "take fewer")
-    Traceback (most recent call last):
-    ...
-    feaslearn.exceptions.MemoryLimitError: 1e9 rows of 1e6 numbers need about 8000 TB of memory...
-    """
+    """Refuse what would not fit, before any of it is allocated."""
     needed, there = float(numbers) * size, available_bytes()
     if needed > there:
         raise MemoryLimitError(

@@ -20,15 +20,6 @@ class Run:
 
     A run is resumed by running it again. Starts, folds and members have names, such as
     ``member 1/start 2``: what the checkpoint holds under a name is not done again.
-
-    Parameters
-    ----------
-    clock : Clock
-        How much time is left.
-    checkpoint : Checkpoint or None, default=None
-        The finished pieces; None where nobody asked for a checkpoint.
-    name : str, default=""
-        What part of the run this is.
     """
 
     clock: Clock = field(default_factory=Clock)
@@ -59,23 +50,7 @@ class Run:
     def cached(
         self, name: object, work: Callable[[], Any], done: Callable[[Any], bool] | None = None
     ) -> Any:
-        """Return what ``work`` returns, from the checkpoint if it is finished already.
-
-        Parameters
-        ----------
-        name : object
-            What the piece of work is called within this part of the run.
-        work : callable
-            Returns a tree of dicts, lists, arrays, numbers and strings. It must depend on nothing
-            but the problem, the name, and random numbers of its own.
-        done : callable, optional
-            Says of an answer whether the work is finished. After the deadline, none is.
-
-        Returns
-        -------
-        object
-            The answer; tuples come back as lists.
-        """
+        """Return what ``work`` returns, from the checkpoint if it is finished already."""
         if self.checkpoint is None:
             return work()
         key = f"{self.name}/{name}"

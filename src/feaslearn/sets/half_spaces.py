@@ -122,13 +122,7 @@ def _sticks_out(flat: Array, i: int) -> bool:
 
 
 def half_spaces_of_points(points: Array) -> HalfSpaces:
-    """Return the half-spaces of the convex hull of points, with equalities where it is flat.
-
-    Raises
-    ------
-    TooManyVerticesError
-        If the hull may have too many facets to list.
-    """
+    """Return the half-spaces of the convex hull of points, with equalities where it is flat."""
     center, basis, complement = _flat(points)
     flat = (points - center) @ basis.T
     if len(basis) == 0:

@@ -23,37 +23,7 @@ FAR = 1e3
 
 
 def intersect(image: AffineImage, rows: HalfSpaces) -> AffineImage:
-    r"""Return :math:`\{M z + m : z \in Z,\; A (M z + m) \le b,\; E (M z + m) = e\}`.
-
-    Parameters
-    ----------
-    image : AffineImage
-        The set.
-    rows : HalfSpaces
-        Rows ``A x <= b, E x = e``.
-
-    Returns
-    -------
-    AffineImage
-        The same map of a smaller set. One without an interior is widened by rounding, so that
-        every solver sees it.
-
-    Raises
-    ------
-    EmptySetError
-        If no point satisfies the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.sets import AffineImage, Simplex
-    >>> from feaslearn.sets.half_spaces import HalfSpaces
-    >>> from feaslearn.sets.intersection import intersect
-    >>> nothing = np.zeros((0, 2)), np.zeros(0)
-    >>> half = HalfSpaces(np.array([[1.0, 0.0]]), np.array([0.5]), *nothing)
-    >>> intersect(AffineImage(Simplex(2), np.eye(2), np.zeros(2)), half).minimize([-1.0, 0.0])
-    array([0.5, 0.5])
-    """
+    r"""Return :math:`\{M z + m : z \in Z,\; A (M z + m) \le b,\; E (M z + m) = e\}`."""
     if image.primitive.discrete:
         return _listed(image, rows)
     M, m = image.matrix, image.offset
@@ -76,11 +46,9 @@ def intersect(image: AffineImage, rows: HalfSpaces) -> AffineImage:
 def _moving(
     rows: Array, right: Array, M: Array, size: float, one_sided: bool
 ) -> tuple[Array, Array, Array]:
-    """Return the rows that say something about z, of length one.
-
-    With them, how far each has to move in z to move by the size of the image in x. Rows that
-    nothing can satisfy are refused.
-    """
+    """Return the rows that say something about z, of length one."""
+    # With them, how far each has to move in z to move by the size of the image in x. Rows that
+    # nothing can satisfy are refused.
     of_z = rows @ M
     # What rounding leaves of entries that cancel says nothing.
     of_z[np.abs(of_z) <= SUM_ROUNDING * (np.abs(rows) @ np.abs(M))] = 0.0

@@ -60,10 +60,7 @@ def split_rows(form: ConicForm) -> tuple[Array, Array, Array, Array]:
 
 
 def around_inner_point(form: ConicForm) -> tuple[Array, Array, Array, Array]:
-    """Return a polyhedral form as ``z = point + basis w`` with ``rows w + slack >= 0``.
-
-    The slack is positive, the basis orthonormal; rows that never move are left out.
-    """
+    """Return a polyhedral form as ``z = point + basis w`` with ``rows w + slack >= 0``."""
     rows, right, E, e = split_rows(_normalized(form))
     point, basis = _flat(rows, right, E, e)
     slack, rows = rows @ point - right, rows @ basis

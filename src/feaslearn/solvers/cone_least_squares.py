@@ -36,10 +36,9 @@ MOST_SEEN = 500
 
 
 class SquareRoot(NamedTuple):
-    """A triangle ``L``; or directions (columns) and their lengths, the columns of L.
+    """A triangle ``L``; or directions (columns) and their lengths, the columns of L."""
 
-    The second is for matrices that are nearly singular.
-    """
+    # The second is for matrices that are nearly singular.
 
     L: Array
     directions: Array | None = None

@@ -174,10 +174,9 @@ def nearest_listed(points: Array, M: Array, target: Array, norm: str) -> Nearest
 
 
 def unit(residual: Array, target: Array) -> Array:
-    """Return a vector of length one in the direction of ``residual``, or zero.
-
-    A residual that is only rounding has no direction: a target inside has a distance of slope zero.
-    """
+    """Return a vector of length one in the direction of ``residual``, or zero."""
+    # A residual that is only rounding has no direction: a target inside has a distance of slope
+    # zero.
     length = float(np.linalg.norm(residual))
     if length <= SOLVED_ZERO * size_of(target):
         return np.zeros_like(residual)
@@ -185,10 +184,8 @@ def unit(residual: Array, target: Array) -> Array:
 
 
 def _nearest_l2(form: ConicForm, M: Array, target: Array) -> Array:
-    """Minimise the square of the distance and, where that is small, the distance itself.
-
-    Solvers can stall at the square of zero, as they can at the kink of a distance of zero.
-    """
+    """Minimise the square of the distance and, where that is small, the distance itself."""
+    # Solvers can stall at the square of zero, as they can at the kink of a distance of zero.
     n = len(M)
 
     def distance(z: Array) -> float:
@@ -213,10 +210,8 @@ def _nearest_l2(form: ConicForm, M: Array, target: Array) -> Array:
 def _nearest(
     form: ConicForm, measure: Array, bounds: Array, offset: Array, cone: Cone, squared: int = 0
 ) -> tuple[Array, Array]:
-    """Minimise the sum (or half the squares) of t over ``measure z + bounds t - offset in cone``.
-
-    Returns z and the multipliers of the cone's rows.
-    """
+    """Minimise sum t (or half its squares) over ``measure z + bounds t - offset in cone``."""
+    # Returns z and the multipliers of the cone's rows.
     p, m = measure.shape[1], bounds.shape[1]
     rows = np.block([[measure, bounds], [form.H, np.zeros((len(form.h), m))]])
     cost = np.concatenate([np.zeros(p), np.full(m, 0.0 if squared else 1.0)])

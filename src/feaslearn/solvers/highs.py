@@ -240,16 +240,6 @@ class CheckedProgram(NamedTuple):
     With duals y of the rows and :math:`d = c - A'y_A - E'y_E`, no point costs less than
     :math:`b'y_A + e'y_E + \sum_j \min(d_j l_j, d_j u_j)`. A feasible point that costs no more than
     that is an optimum.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.solvers.highs import CheckedProgram
-    >>> program = CheckedProgram(
-    ...     np.array([-1.0, -1.0]), np.zeros(2), np.ones(2), np.array([[1.0, 2.0]]), np.array([2.0])
-    ... )
-    >>> program.solve("little").point
-    array([1. , 0.5])
     """
 
     cost: Array

@@ -121,13 +121,7 @@ class _Program(NamedTuple):
 
 
 class MixedIntegerProgram(Rows):
-    """``min { c'v : rows, lower <= v <= upper, some v integer }``; rows and columns are added.
-
-    Parameters
-    ----------
-    name : str
-        The name of the program in messages and on the progress bar.
-    """
+    """``min { c'v : rows, lower <= v <= upper, some v integer }``; rows and columns are added."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -166,30 +160,7 @@ class MixedIntegerProgram(Rows):
         feasible: bool = True,
         **options: float,
     ) -> Incumbent:
-        """Minimise; an answer that is not feasible is asked for again without presolve.
-
-        Parameters
-        ----------
-        cost : ndarray, optional
-            Other costs than those of the columns.
-        seconds : float
-            The deadline.
-        start : mapping of int to float, optional
-            Values of some columns of a feasible point.
-        fixed : mapping of int to float, optional
-            Columns that have a value this time.
-        extra : sequence of Rows
-            Rows that hold this time.
-        feasible : bool
-            Whether there is a feasible point; "infeasible" is an outcome otherwise.
-        **options : float
-            Gaps and other options of HiGHS.
-
-        Raises
-        ------
-        InfeasibleProblemError, UnboundedProblemError, SolverError
-            Where there is no answer and it is not for lack of time.
-        """
+        """Minimise; an answer that is not feasible is asked for again without presolve."""
         if seconds <= 0.0:
             return Incumbent("time limit", None, -np.inf)
         clock, program = Clock(seconds), self._program(cost, fixed or {}, extra)

@@ -30,15 +30,6 @@ class AnnealedObjective:
     The smooth minimiser :math:`z_\tau` tends to the minimiser over Z as the temperature falls, see
     `soft_argmin`. :math:`\theta_0` is the linear policy: every point of Z is mapped to it.
     Temperatures are relative to the residuals of that policy, with costs of length one.
-
-    Parameters
-    ----------
-    objective : Objective
-        Samples in standardised features, an `Affine` hypothesis and the loss.
-    policy : Policy
-        The linear policy of these samples, or of some of them.
-    ridge : Ridge
-        The strength :math:`\lambda` and the shape of the penalty.
     """
 
     def __init__(self, objective: Objective, policy: Policy, ridge: Ridge) -> None:
@@ -100,10 +91,8 @@ class AnnealedObjective:
         return other
 
     def explained(self, theta: Array) -> bool:
-        """Whether the parameters explain every sample to rounding, with more data than parameters.
-
-        That is no accident: such parameters need no ridge.
-        """
+        """Whether the parameters, fewer than the data, explain every sample to rounding."""
+        # That is no accident: such parameters need no ridge.
         if not self._determined:
             return False
         loss = returned_loss(self.objective, theta)
@@ -115,10 +104,8 @@ class AnnealedObjective:
         return float(self._pull(away) @ away)
 
     def merit(self, theta: Array) -> float:
-        """Return what fits are compared by: the loss of returned decisions, and the ridge.
-
-        Suboptimality, which does not reward ties, counts itself.
-        """
+        """Return what fits are compared by: the loss of returned decisions, and the ridge."""
+        # Suboptimality, which does not reward ties, counts itself.
         own = not isinstance(self.objective.loss, Predictability)
         loss = self.objective.value(theta) if own else returned_loss(self.objective, theta)
         return loss + self.penalty(theta)
@@ -126,13 +113,7 @@ class AnnealedObjective:
     def descend(
         self, theta: Array, temperature: float | None, max_iter: int, tol: float
     ) -> tuple[Array, float, Array, int]:
-        """Take quasi-Newton steps at one temperature, or None for the loss itself.
-
-        Returns
-        -------
-        tuple
-            Parameters, value, gradient, and the number of steps.
-        """
+        """Take quasi-Newton steps at one temperature, or None for the loss itself."""
 
         # Its first step and its tolerance are absolute: both get the size of the residuals.
         unit = self.scale or 1.0

@@ -195,10 +195,8 @@ class Annealing(IterativeTrainer):
         return self._iterate(replace(iterate, theta=theta, steps=steps), "converged")
 
     def _revived(self, problem: AnnealedObjective, theta: Array, share: int) -> Array:
-        """Give columns that no decision uses another chance; keep that if it fits better.
-
-        With a ridge, columns left unused are a choice: reviving them made test losses worse.
-        """
+        """Give columns that no decision uses another chance; keep that if it fits better."""
+        # With a ridge, columns left unused are a choice: reviving them made test losses worse.
         if problem.metric.any() or problem.explained(theta):
             return theta
         dead = dead_columns(problem, theta)

@@ -230,15 +230,6 @@ class BilinearProgram:
     :math:`J_i \ge c_i'(x_i - b(s_i)) - \lambda_i'h` instead of the last row. Decisions are measured
     from their mean, in units of the largest distance from it, and features in units of their
     largest value; in these, entries of A and b are at most ``radius``.
-
-    Parameters
-    ----------
-    objective : Objective
-        What to minimise; its hypothesis is `Affine`.
-    solver : BilinearSolver
-        What solves it.
-    radius : float
-        Bound of the entries of A and b.
     """
 
     def __init__(self, objective: Objective, solver: BilinearSolver, radius: float) -> None:

@@ -143,11 +143,9 @@ class NoStep(NamedTuple):
 
 
 def first_size(objective: Objective, theta: Array, gradient: Array) -> float:
-    """Return the size of a first step along a gradient that is not zero.
-
-    The length of the parameters is counted from the mean decision, so that moving all decisions
-    changes nothing.
-    """
+    """Return the size of a first step along a gradient that is not zero."""
+    # The length of the parameters is counted from the mean decision, so that moving all decisions
+    # changes nothing.
     hypothesis, k, n = objective.maps(), objective.n_features, objective.n_decisions
     seen, total = objective.total(_observed)
     mean = np.vstack([total / np.where(seen > 0.0, seen, 1.0), np.zeros((k - 1, n))])
@@ -170,29 +168,7 @@ def backtrack(
     size: float,
     evaluate: Callable[[Array], tuple[float, Found]],
 ) -> Step[Found] | NoStep:
-    """Halve a gradient step until it keeps a share of the decrease it promises.
-
-    Parameters
-    ----------
-    objective : Objective
-        Names the class, into which each step is brought back.
-    theta, value, gradient : ndarray, float, ndarray
-        Where the step begins.
-    size : float
-        The size tried first.
-    evaluate : callable
-        Returns the value at new parameters, and whatever else is found there.
-
-    Returns
-    -------
-    Step or NoStep
-        The first size that helps, or none.
-
-    Raises
-    ------
-    OutOfTime
-        If the time is up before one is found.
-    """
+    """Halve a gradient step until it keeps a share of the decrease it promises."""
     for halving in range(HALVINGS):
         tried = nearest_in_class(objective, theta - size * gradient)
         promised = float(gradient @ (theta - tried))

@@ -110,10 +110,8 @@ class IterativeTrainer(Trainer):
         return into.convert(objective, strategy.parameters(objective, random, index))
 
     def _walk_all(self, objective: Objective, thetas: list[Array], hike: Hike) -> None:
-        """Walk from each start, on several threads where that is allowed.
-
-        A callback is the user's own code, so with one the starts are walked one after the other.
-        """
+        """Walk from each start, on several threads where that is allowed."""
+        # A callback is the user's own code, so with one the starts are walked one after the other.
         threads = min(objective.n_jobs, len(thetas))
         try:
             if threads == 1 or self.callback is not None:
@@ -314,10 +312,8 @@ class Walk:
 
 
 def best_walk(walks: list[Walk]) -> Walk | None:
-    """Return the walk of least loss, the first of several; None if none has an iterate.
-
-    The first exact one comes before all others, which need not have been walked then.
-    """
+    """Return the walk of least loss, the first of several; None if none has an iterate."""
+    # The first exact one comes before all others, which need not have been walked then.
     begun = [walk for walk in walks if walk.theta is not None]
     begun = [walk for walk in begun if walk.exact][:1] or begun
     return min(begun, key=lambda walk: walk.loss) if begun else None

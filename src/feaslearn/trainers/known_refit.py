@@ -200,10 +200,8 @@ class _Refit:
         return KnownLimits(known.G, known.E, *moved)
 
     def _relative(self, lifted: LiftedRegion, inner: float) -> LiftedRegion:
-        """Return regions of such decisions, with a unit of their points y, wider by a trace.
-
-        A scale of zero then has a slope, whatever its last digits.
-        """
+        """Return regions of such decisions, with a unit of their points y, wider by a trace."""
+        # A scale of zero then has a slope, whatever its last digits.
         return lifted._replace(
             M=lifted.M * (inner / self.unit),
             m=(lifted.m - self.center) / self.unit,

@@ -32,10 +32,8 @@ UNOBSERVED = 3.3
 
 
 def folds_of(parts: Sequence[Block], n_folds: int, random: np.random.Generator) -> Indices:
-    """Return the fold of each sample; equal samples are in one fold, folds are about as large.
-
-    Where there are fewer different samples than folds, there are fewer folds.
-    """
+    """Return the fold of each sample; equal samples are in one fold, folds are about as large."""
+    # Where there are fewer different samples than folds, there are fewer folds.
     keys = sample_keys(parts)
     order = np.argsort(keys, kind="stable")
     sorted_keys = keys[order]
@@ -83,22 +81,7 @@ def _key(z: Array, shape: tuple[float, float, float]) -> Array:
 def out_of_fold(
     objective: Objective, fold: NDArray[np.intp], fit: Callable[[Objective], Array]
 ) -> Array:
-    """Return decisions (N, n), those of each fold by parameters fitted to all others.
-
-    Parameters
-    ----------
-    objective : Objective
-        Hypothesis and samples.
-    fold : ndarray of shape (N,)
-        The fold of each sample, from zero on.
-    fit : callable
-        Returns the parameters for an objective.
-
-    Returns
-    -------
-    ndarray of shape (N, n)
-        Decisions.
-    """
+    """Return decisions (N, n), those of each fold by parameters fitted to all others."""
     whole = objective.load()
     guesses = np.empty(whole.decisions.shape)
     for left_out in range(int(fold.max()) + 1):

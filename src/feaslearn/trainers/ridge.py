@@ -24,21 +24,6 @@ class Ridge(NamedTuple):
 
     so 1 treats all directions alike, and near 0 a column may only respond to what the decisions
     respond to on the whole, such as the total of many demands.
-
-    Parameters
-    ----------
-    strength : float
-        The strength :math:`\lambda`, not negative.
-    floor : float, default=1.0
-        The number :math:`\kappa`, positive and at most 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.trainers.ridge import Ridge
-    >>> slopes_of_policy = np.array([[5.0], [2.0], [0.0]])
-    >>> Ridge(1.0, floor=0.01).metric(slopes_of_policy).diagonal().round(6)
-    array([  0.2,   1. , 100. ])
     """
 
     strength: float

@@ -82,23 +82,6 @@ def choose_ridge(
     For each shape, each fold is fitted along a path from the strongest ridge to the weakest, each
     fit from the one before. The ridge of least loss is taken. Paths end early when the time of the
     objective's run is up.
-
-    Parameters
-    ----------
-    objective : Objective
-        Samples in standardised features.
-    start : Start
-        Where the path of each fold begins.
-    random : numpy.random.Generator
-        Draws the folds and the starts.
-    strengths, floors : sequence of float
-        What is tried: strengths from the strongest on, for each shape.
-
-    Returns
-    -------
-    Choice
-        The ridge and its losses; too few samples for the folds, or too little time for the first of
-        all, get a common one.
     """
     if objective.n_features <= 2:
         floors = floors[:1]  # one direction has one shape

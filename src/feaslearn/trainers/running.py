@@ -50,18 +50,9 @@ class Running(NamedTuple):
 def running(
     trainer: Trainer, objective: Objective, random: np.random.Generator, seeded: bool = True
 ) -> Iterator[Running]:
-    """Limit work to what a trainer allows, and resume from its checkpoint if there is one.
-
-    Work that is a part of another run only has its time limited: the whole run has one file.
-    Without a seed of the user, a run with a checkpoint draws by the seed in its file.
-
-    Raises
-    ------
-    CheckpointError
-        If the file is damaged, or belongs to another problem.
-    TimeLimitError
-        If the deadline passes before there is any model.
-    """
+    """Limit work to what a trainer allows, and resume from its checkpoint if there is one."""
+    # Work that is a part of another run only has its time limited: the whole run has one file.
+    # Without a seed of the user, a run with a checkpoint draws by the seed in its file.
     limited, checkpoint = objective.limited(trainer.max_seconds), None
     try:
         with one_blas_thread():
@@ -87,10 +78,8 @@ def running(
 
 @contextmanager
 def _doubted(checkpoint: Checkpoint | None) -> Iterator[None]:
-    """Say that the file may be at fault where a resumed run fails.
-
-    The checksum of a file shows damage, not forgery: its pieces may be anything.
-    """
+    """Say that the file may be at fault where a resumed run fails."""
+    # The checksum of a file shows damage, not forgery: its pieces may be anything.
     try:
         yield
     except FeaslearnError:

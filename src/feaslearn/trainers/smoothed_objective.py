@@ -58,16 +58,6 @@ class SmoothedObjective:
 
     It remembers where the search of each sample ended, and the next evaluation begins there; so
     one object serves one walk.
-
-    Parameters
-    ----------
-    objective : Objective
-        Samples, hypothesis and loss: squared l2, of either kind.
-    normalize_cost : bool, default=False
-        Divide each cost by its length, which predictability itself does not depend on.
-        Suboptimality says itself whether it does.
-    compiled : bool, default=True
-        Whether kernels solve the inner problem where they serve the set.
     """
 
     def __init__(
@@ -94,13 +84,7 @@ class SmoothedObjective:
         return self._code is not None
 
     def evaluate(self, theta: Array, epsilon: float) -> Smoothed:
-        """Return value, gradient and slacks at ``theta`` for one weight of all slacks.
-
-        Raises
-        ------
-        SolverError
-            If a sample goes through CVXPY and no solver finds its optimum.
-        """
+        """Return value, gradient and slacks at ``theta`` for one weight of all slacks."""
         objective = self._objective
         hypothesis = objective.maps()
         maps = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
@@ -123,19 +107,13 @@ class SmoothedObjective:
         return Smoothed(total, hypothesis.pull_back(gradient), float(primal), float(dual))
 
     def slack_change(self, before: Smoothed, after: Smoothed) -> float:
-        """Return how much the mean squared slacks changed, relative to the scale of the data.
-
-        The primal slack is in units of the decisions, the dual one in units of cost.
-        """
+        """Return how much the mean squared slacks changed, relative to the scale of the data."""
         primal, dual = self._scales
         moved = abs(after.slack_primal - before.slack_primal) / primal
         return moved + abs(after.slack_dual - before.slack_dual) / dual
 
     def _memory(self, rows: NDArray[np.intp]) -> SmoothedMemory:
-        """Return where the searches of a block begin; for large data, only the multipliers.
-
-        What is not in memory has none of where searches ended either.
-        """
+        """Return where the searches of a block begin; for large data, only the multipliers."""
         first, count = int(rows[0]) if len(rows) else 0, len(rows)
         if first in self._memories:
             return self._memories[first]
@@ -202,10 +180,7 @@ class SmoothedObjective:
 
 
 def _scales(objective: Objective) -> tuple[tuple[float, float], float]:
-    """Return the mean square of the decisions about their mean, and that times the cost's.
-
-    Beside these, the weight of all samples.
-    """
+    """Return the mean square of the decisions about their mean, and that times the cost's."""
     first = objective.first.decisions
     level = np.nan_to_num(first).sum(axis=0) / np.maximum((~np.isnan(first)).sum(axis=0), 1)
 

@@ -51,10 +51,8 @@ def observed_mean(table: Array, weights: Array) -> Array:
 
 
 def place_and_unit(whole: Block) -> tuple[Array, float]:
-    """Return the mean of the decisions, and the root mean square deviation from it.
-
-    Where they are all the same but for rounding, their own size is the unit.
-    """
+    """Return the mean of the decisions, and the root mean square deviation from it."""
+    # Where they are all the same but for rounding, their own size is the unit.
     center = observed_mean(whole.decisions, whole.weights)
     squares = observed_mean((whole.decisions - center) ** 2, whole.weights)
     spread, size = float(np.sqrt(squares.sum())), float(np.abs(center).max())
@@ -132,14 +130,6 @@ def least_squares(features: Array, targets: Array, weights: Array) -> Array:
     The first feature is the constant. NaN targets do not count; a target that was never observed
     gets zeros. Where features are dependent, the solution of least norm in standardised features
     is taken: units do not matter, and a feature that never changed has no effect.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.trainers.standardize import least_squares
-    >>> features = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
-    >>> least_squares(features, np.array([[1.0], [3.0], [5.0]]), np.ones(3)).ravel().round(9)
-    array([1., 2.])
     """
     observed = ~np.isnan(targets) & (weights > 0.0)[:, None]
     together: dict[bytes, list[int]] = {}

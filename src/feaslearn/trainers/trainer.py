@@ -228,10 +228,7 @@ def _within(
 
 
 def measure(objective: Objective, trained: Trained, returned: float | None = None) -> None:
-    """Write the losses of parameters on the samples of an objective into their result.
-
-    The loss of the returned decisions may be known already.
-    """
+    """Write the losses of parameters on the samples of an objective into their result."""
     theta, result = trained.theta, trained.result
     result.objective = objective.value(theta)
     result.returned_loss = returned_loss(objective, theta) if returned is None else returned
@@ -252,10 +249,8 @@ def refuse_divergence(theta: Array) -> None:
 
 
 def warn_of_underdetermined(objective: Objective, result: TrainingResult) -> None:
-    """Warn of images of a set with more parameters than observed values.
-
-    Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
-    """
+    """Warn of images of a set with more parameters than observed values."""
+    # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
     if not isinstance(objective.hypothesis, MapHypothesis):
         return
     observed = objective.n_observed

@@ -28,14 +28,7 @@ OLDEST = (1, 37)
 
 
 def open_source(source: Any) -> TableSource:
-    """Return the source behind what a user passed.
-
-    Examples
-    --------
-    >>> from feaslearn.data.sources.open_source import open_source
-    >>> open_source(([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0])).labels
-    ('s0', 's1', 'x0')
-    """
+    """Return the source behind what a user passed."""
     if isinstance(source, str | os.PathLike):
         return ParquetSource([source])
     if (

@@ -236,14 +236,6 @@ Task: TypeAlias = Callable[[], Iterable[Piece]]
 
 
 def cut(piece: Piece, rows: int) -> Iterator[Piece]:
-    """Yield a piece in pieces of at most ``rows`` rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.data.sources.parquet_source import Piece, cut
-    >>> [part.first for part in cut(Piece([np.ones(5)], 10, "a.csv", 0), 2)]
-    [10, 12, 14]
-    """
+    """Yield a piece in pieces of at most ``rows`` rows."""
     for start in range(0, piece.n_rows, rows):
         yield piece.rows(start, start + rows)

@@ -36,19 +36,7 @@ class Piece(NamedTuple):
 
 
 class BlockMoments:
-    """Makes the moments of a block; can be sent to where the block is.
-
-    Parameters
-    ----------
-    hypothesis : Minkowski
-        The terms.
-    n, k : int
-        Number of decisions and of features.
-    units : Units
-        What features and decisions are measured in.
-    knots : ndarray or None
-        Where the functions of the scales have their knots.
-    """
+    """Makes the moments of a block; can be sent to where the block is."""
 
     def __init__(
         self, hypothesis: Minkowski, n: int, k: int, units: Units, knots: Array | None

@@ -44,26 +44,10 @@ class Fitted(NamedTuple):
 
 
 class MinkowskiFit:
-    r"""Least squares of decisions on :math:`\sum_t \alpha_t(s) E_t z_t^*(c) + b(s)`.
+    r"""Least squares of decisions on :math:`\sum_t \alpha_t(s) E_t z_t^*(c) + b(s)`."""
 
-    One pass over the samples makes the moments of every fold. All fits are small problems in the
-    moments, each ended by a look at all rows for negative scales.
-
-    Parameters
-    ----------
-    hypothesis : Minkowski
-        The terms.
-    samples : Samples
-        The samples.
-    n_folds : int
-        Folds of the cross-validation.
-    random : numpy.random.Generator
-        Divides the samples into folds.
-    n_jobs : int, default=1
-        Threads.
-    run : Run, optional
-        Its deadline.
-    """
+    # One pass over the samples makes the moments of every fold. All fits are small problems in the
+    # moments, each ended by a look at all rows for negative scales.
 
     def __init__(
         self,
@@ -112,10 +96,7 @@ class MinkowskiFit:
         robust: bool = False,
         clock: Clock | None = None,
     ) -> Fitted:
-        """Return the optimum, for strengths given or chosen ("auto").
-
-        `OutOfTime` is raised where there is no time even for the optimum without strengths.
-        """
+        """Return the optimum, for strengths given or chosen ("auto")."""
         self._clock = Clock() if clock is None else clock
         moments = self.moments
         self._run.check_time()
@@ -181,10 +162,8 @@ class MinkowskiFit:
     def _reweighted(
         self, ridge: float | str, sparsity: float | str, strengths: Strengths, answer: Answer
     ) -> tuple[Strengths, Answer, int]:
-        """Fit again with less weight on samples of unusual error, until the weights stay.
-
-        The strengths are chosen once more when they did: anomalies ask for stronger ones.
-        """
+        """Fit again with less weight on samples of unusual error, until the weights stay."""
+        # The strengths are chosen once more when they did: anomalies ask for stronger ones.
         weigh = self._weights(answer)
         with contextlib.suppress(OutOfTime):
             for again in (False, True):

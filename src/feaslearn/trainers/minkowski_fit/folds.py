@@ -18,17 +18,7 @@ Numbers = NDArray[np.intp]
 
 
 class Folds(NamedTuple):
-    """Folds of samples that are known by their numbers alone.
-
-    Parameters
-    ----------
-    n_folds : int
-        How many folds.
-    drawn : ndarray or None
-        The fold of each sample, where there are few; otherwise runs of samples take turns.
-    rows : int
-        The number of samples in a run.
-    """
+    """Folds of samples that are known by their numbers alone."""
 
     n_folds: int
     drawn: Numbers | None

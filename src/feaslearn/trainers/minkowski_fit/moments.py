@@ -18,10 +18,7 @@ Array = NDArray[np.float64]
 
 
 class Rows(NamedTuple):
-    """Some samples: ``points`` (N, G, n), ``psi`` (N, M), ``phi`` (N, k), decisions, weights.
-
-    Decisions that were not observed are NaN.
-    """
+    """Some samples: ``points`` (N, G, n), ``psi`` (N, M), ``phi`` (N, k), decisions, weights."""
 
     points: Array
     psi: Array
@@ -113,11 +110,9 @@ class Moments(NamedTuple):
 
     @classmethod
     def total(cls, parts: Sequence[Moments]) -> Moments:
-        """Return the moments of all parts together.
-
-        To leave a part out, add up the others: a difference would hold rounding where they hold
-        nothing.
-        """
+        """Return the moments of all parts together."""
+        # To leave a part out, add up the others: a difference would hold rounding where they hold
+        # nothing.
         return cls(*(sum(terms[1:], terms[0]) for terms in zip(*parts, strict=True)))
 
     def state(self) -> dict[str, Array]:

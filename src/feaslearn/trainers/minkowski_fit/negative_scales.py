@@ -57,13 +57,6 @@ class NegativeScales:
     of what the others will; at the corners of the smallest box that holds all features, which shows
     at once where no scale can be negative; and at all samples, one pass. Several solutions share a
     pass (`broken`).
-
-    Parameters
-    ----------
-    passes : Passes
-        The samples.
-    sums : Sums
-        What the pass before brought: the least and the greatest functions are taken from it.
     """
 
     def __init__(self, passes: Passes, sums: Sums) -> None:
@@ -92,10 +85,7 @@ class NegativeScales:
         return self._remembered(_chosen(found, known))
 
     def broken(self, solutions: Sequence[Array]) -> list[bool]:
-        """Say which coefficients have negative scales anywhere, after all rows at hand held.
-
-        That is one look at all samples; what it finds is at hand from then on.
-        """
+        """Say which coefficients have negative scales anywhere, after all rows at hand held."""
         answers = [False] * len(solutions)
         if self._passes.exact:
             return answers
@@ -134,13 +124,7 @@ class NegativeScales:
 
 
 class NegativeRows:
-    """Looks at rows that are at hand, and at no others.
-
-    Parameters
-    ----------
-    psi : ndarray of shape (R, M)
-        The functions of the scales at these rows.
-    """
+    """Looks at rows that are at hand, and at no others."""
 
     def __init__(self, psi: Array) -> None:
         self._psi = psi

@@ -39,26 +39,7 @@ class Sums(NamedTuple):
 
 
 class Passes:
-    """Minimisers of the terms, functions of the scales, standardised features, centred decisions.
-
-    Parameters
-    ----------
-    hypothesis : Minkowski
-        The terms.
-    samples : Samples
-        The samples.
-    n_jobs : int, default=1
-        Threads.
-    run : Run, optional
-        Its deadline.
-
-    Attributes
-    ----------
-    of : BlockMoments
-        What is made of a block.
-    first : Block
-        Some of the samples, or all where they are few (``exact``).
-    """
+    """Minimisers of the terms, functions of the scales, standardised features and decisions."""
 
     def __init__(
         self,

@@ -48,10 +48,8 @@ class Answer(NamedTuple):
 
 
 def squares_of(aa: Array) -> Array:
-    """Return the mean square of what each coefficient is multiplied by, (G, M).
-
-    A function that is hardly ever other than zero counts like one that is a little more often.
-    """
+    """Return the mean square of what each coefficient is multiplied by, (G, M)."""
+    # A function that is hardly ever other than zero counts like one that is a little more often.
     G, M = aa.shape[:2]
     squares = np.diag(aa.reshape(G * M, G * M)).reshape(G, M)
     largest = squares.max(axis=1, keepdims=True, initial=0.0)
@@ -59,15 +57,7 @@ def squares_of(aa: Array) -> Array:
 
 
 class Penalized:
-    """The fit of some samples for any strengths.
-
-    Parameters
-    ----------
-    cone : ScaleCone
-        Which coefficients are allowed.
-    one, mean : ndarray of shape (M,)
-        The coefficients of the constant function, and the means of all functions.
-    """
+    """The fit of some samples for any strengths."""
 
     def __init__(self, cone: ScaleCone, one: Array, mean: Array) -> None:
         self._cone, self._one, self._mean = cone, one, mean

@@ -50,11 +50,10 @@ class Lookout(Protocol):
 
 
 class ScaleCone:
-    """The coefficients whose scales are not negative at any row.
+    """The coefficients whose scales are not negative at any row."""
 
-    There may be a million rows and few that matter: those are found by looking at all of them
-    whenever a solution is there. Each problem begins with the rows that held in the last one.
-    """
+    # There may be a million rows and few that matter: those are found by looking at all of them
+    # whenever a solution is there. Each problem begins with the rows that held in the last one.
 
     def __init__(
         self, shape: tuple[int, int], lookout: Lookout | None, run: Run | None = None

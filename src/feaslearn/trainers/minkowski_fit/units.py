@@ -15,11 +15,10 @@ Array = NDArray[np.float64]
 
 
 class Units(NamedTuple):
-    """Mean and scale of the features, and the level of the decisions.
+    """Mean and scale of the features, and the level of the decisions."""
 
-    The constant keeps mean 0 and scale 1. A feature that never changes has an infinite scale:
-    divided by it, the feature vanishes.
-    """
+    # The constant keeps mean 0 and scale 1. A feature that never changes has an infinite scale:
+    # divided by it, the feature vanishes.
 
     mean: Array
     scale: Array
@@ -27,10 +26,8 @@ class Units(NamedTuple):
 
     @classmethod
     def of(cls, rows: Block, offset: bool, exact: bool) -> Units:
-        """Measure some rows: all of them (``exact``), or a part that others may be unlike.
-
-        Without an offset, which takes up the level of the decisions, that is zero.
-        """
+        """Measure some rows: all of them (``exact``), or a part that others may be unlike."""
+        # Without an offset, which takes up the level of the decisions, that is zero.
         mean, scale = mean_and_scale([rows.features], [rows.weights])
         if not exact:
             # What did not change so far may do so later.

@@ -27,29 +27,6 @@ class ListedSamples:
     The prediction of each sample for each point is linear in one matrix :math:`\beta` (d, n), which
     holds the parameters for features and decisions of size one. Samples with the same features and
     decisions make a group: whichever point is nearest is nearest for all of them.
-
-    Parameters
-    ----------
-    hypothesis : Affine
-        The hypothesis.
-    loss : Loss
-        The loss.
-    psi : ndarray of shape (N, M, d)
-        What predictions are linear in.
-    costs : ndarray of shape (N, n)
-        Costs, of length one for predictability, where the unit does not matter.
-    decisions : ndarray of shape (N, n)
-        Decisions in units of ``scale``; NaN where not observed.
-    weights : ndarray of shape (N,)
-        Weights, with sum one.
-    groups : ndarray of shape (N,)
-        The group of each sample.
-    scale : float
-        Size of the decisions.
-    units : ndarray of shape (k,)
-        Size of each feature.
-    total : float
-        Sum of the weights as they were given.
     """
 
     hypothesis: Affine

@@ -33,10 +33,8 @@ PROMISING = 1.2
 
 
 def search_centered(objective: Objective, search: Callable[[Objective], Found]) -> Found:
-    """Search with centred features of size one and centred decisions, and end with those given.
-
-    Programs measure what is small by the size of numbers, which an offset would hide.
-    """
+    """Search with centred features of size one and centred decisions, and end with those given."""
+    # Programs measure what is small by the size of numbers, which an offset would hide.
     standard, center = Standardization.of(objective), place_and_unit(objective.load())[0]
     own = standard.apply(objective).changed(
         lambda block: block._replace(decisions=block.decisions - center)
@@ -106,24 +104,7 @@ class Node:
 
 @dataclass
 class BranchAndBound:
-    """Best-first search: what the program of a node gets most wrong is decided next.
-
-    Parameters
-    ----------
-    samples : ListedSamples
-        The samples.
-    tol : float
-        Relative gap at which the search ends.
-    out_of_time : callable
-        Says when to stop.
-    max_nodes : int
-        Nodes at most.
-    report : callable
-        Called before each branching with the number of nodes, the lower bound and the best loss;
-        a true answer stops the search.
-    clock : Clock
-        Limits the programs of nodes.
-    """
+    """Best-first search: what the program of a node gets most wrong is decided next."""
 
     samples: ListedSamples
     tol: float
@@ -228,11 +209,9 @@ class BranchAndBound:
     def _most_wrong(
         self, node: Node, losses: Array, distances: Array, predictions: Array
     ) -> tuple[int | None, int | None]:
-        """Return the group whose samples cost most and count nothing, or a sample, or neither.
-
-        Groups come first. Of samples whose group has a nearest point, the one is taken that finds
-        another point cheapest by most: rows that are broken by far move the program most.
-        """
+        """Return the group whose samples cost most and count nothing, or a sample, or neither."""
+        # Groups come first. Of samples whose group has a nearest point, the one is taken that finds
+        # another point cheapest by most: rows that are broken by far move the program most.
         samples = self.samples
         settled = np.isin(samples.groups, list(node.nearest))
         settled[list(node.chosen)] = True

@@ -198,19 +198,7 @@ def bounded_result(trainer: Trainer, objective: Objective, found: Found, clock: 
 
 
 class TernarySearch:
-    """Local search over maps, then the mixed-integer program with tangents where needed.
-
-    Parameters
-    ----------
-    objective : Objective
-        What to minimise; its hypothesis is `Ternary`.
-    clock : Clock
-        How long.
-    watch : Watch
-        Writes down where the search stands.
-    tol : float
-        Relative gap at which the search ends.
-    """
+    """Local search over maps, then the mixed-integer program with tangents where needed."""
 
     def __init__(self, objective: Objective, clock: Clock, watch: Watch, tol: float) -> None:
         self._objective, self._clock, self._tol = objective, clock, tol

@@ -31,10 +31,8 @@ ROUNDS = 20
 def starts(
     samples: ListedSamples, objective: Objective, random: np.random.Generator, count: int
 ) -> Iterator[Array]:
-    """Yield matrices to begin from: clusters around the linear policy first, then random ones.
-
-    The time of the objective's run ends the work on one that begins at random.
-    """
+    """Yield matrices to begin from: clusters around the linear policy first, then random ones."""
+    # The time of the objective's run ends the work on one that begins at random.
     if samples.interchangeable:
         yield _clusters(samples, random)
     for index in range(1, count + 1):
@@ -45,11 +43,9 @@ def starts(
 def improved(
     samples: ListedSamples, program: NodeProgram, beta: Array, out_of_time: Callable[[], bool]
 ) -> tuple[float, Array]:
-    """Fix the points that ``beta`` itself takes, solve for the best parameters, and repeat.
-
-    Each program holds the parameters before it, so that the loss never rises. The best parameters
-    lie where points tie; a margin keeps predictions away from there if there is room for one.
-    """
+    """Fix the points that ``beta`` itself takes, solve for the best parameters, and repeat."""
+    # Each program holds the parameters before it, so that the loss never rises. The best parameters
+    # lie where points tie; a margin keeps predictions away from there if there is room for one.
     best, value = beta, samples.value(beta)
     for _ in range(ROUNDS):
         if out_of_time():

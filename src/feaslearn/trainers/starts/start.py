@@ -96,11 +96,9 @@ def around_policy(objective: Objective, A: Array, beta: Array) -> Array:
 
 
 def through_points(objective: Objective, points: Array, beta: Array) -> Array:
-    """Return parameters whose columns lead from the policy to ``points`` (p, n), at every signal.
-
-    Where an offset is absorbed by the columns (a simplex), the columns themselves are the policy
-    moved by these points, so that they go through the data.
-    """
+    """Return parameters whose columns lead from the policy to ``points`` (p, n)."""
+    # Where an offset is absorbed by the columns (a simplex), the columns themselves are the policy
+    # moved by these points, so that they go through the data.
     k, n = beta.shape
     hypothesis = objective.maps()
     primitive = hypothesis.latent(n)

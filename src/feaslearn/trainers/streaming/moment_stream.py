@@ -54,17 +54,6 @@ class MomentStream:
 
     The frame is that of the first chunk, which keeps rounding small; a solution is found in the
     frame of all samples, to which moments are carried over exactly.
-
-    Parameters
-    ----------
-    mean, scale, center : ndarray of shape (k,), (k,), (n,)
-        The frame of the moments.
-    knots : ndarray or None
-        Where the functions of the scales have their knots, those of the first chunk.
-    sums : Moments
-        What squared errors need.
-    rows, ages : ndarray of shape (R, m) and (R,)
-        The set J: functions of the scales at rows that are held, and how many samples ago.
     """
 
     mean: Array
@@ -161,15 +150,6 @@ class AffineStream:
     that is recursive least squares along minimisers that move. Since P holds the samples of the
     step itself, the step does not go beyond their own optimum; without forgetting, steps shrink
     like one over the number of samples, and with it they keep a size that follows the plant.
-
-    Parameters
-    ----------
-    mean, scale : ndarray of shape (k,)
-        What features are measured from and in, fixed by the first chunk.
-    metric : ndarray of shape (d, d)
-        The matrix P.
-    loss, weight : float
-        Sums of losses before each step and of weights, older ones counting less.
     """
 
     mean: Array
