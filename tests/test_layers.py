@@ -33,7 +33,7 @@ def test_layers_are_in_the_agreed_order() -> None:
         "cli report plots export distributed io regressor baselines network datasets checks "
         "trainers metrics formulations losses problem hypotheses region sets features "
         "known data costs solvers results runs atomic messages "
-        "parameters exceptions printable tolerances"
+        "parameters exceptions printable tolerances arrays"
     )
 
 

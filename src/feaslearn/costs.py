@@ -11,11 +11,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import column_label, describe_non_finite, find_columns, is_pattern
 
-FloatArray: TypeAlias = NDArray[np.float64]
-Rule: TypeAlias = Callable[[FloatArray], ArrayLike]
+Rule: TypeAlias = Callable[[Array], ArrayLike]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +76,7 @@ class FunctionCost:
     FunctionCost(<lambda>, columns=[0, 1])
     """
 
-    fn: Callable[[FloatArray], ArrayLike]
+    fn: Callable[[Array], ArrayLike]
     columns: Sequence[int | str]
 
     def __repr__(self) -> str:
@@ -103,7 +103,7 @@ class ResolvedCost:
     n_signals: int
     rule: Rule
 
-    def evaluate(self, signals: FloatArray) -> FloatArray:
+    def evaluate(self, signals: Array) -> Array:
         """Evaluate ``c(s)`` for every row of signals (N, K): finite costs (N, n)."""
         if signals.ndim != 2 or signals.shape[1] != self.n_signals:
             raise DataError(
@@ -204,7 +204,7 @@ class _Resolver(NamedTuple):
 
     def _coefficients(
         self, name: str, values: ArrayLike, shape: tuple[int | None, ...]
-    ) -> FloatArray | None:
+    ) -> Array | None:
         try:
             array = np.asarray(values).astype(np.float64, casting="same_kind")
         except (TypeError, ValueError):
@@ -248,7 +248,7 @@ def _items(listed: object, problems: Problems) -> list[object] | None:
     return None
 
 
-def _as_constant(items: list[object]) -> FloatArray | None:
+def _as_constant(items: list[object]) -> Array | None:
     """Read a constant cost: real numbers, at least one of them not an integer."""
     if all(isinstance(item, Integral) for item in items):
         return None
@@ -257,15 +257,15 @@ def _as_constant(items: list[object]) -> FloatArray | None:
     return np.array(items, dtype=np.float64)
 
 
-def _affine(C0: FloatArray, C: FloatArray, signals: FloatArray) -> FloatArray:
+def _affine(C0: Array, C: Array, signals: Array) -> Array:
     return signals @ C.T + C0
 
 
-def _repeat(constant: FloatArray, signals: FloatArray) -> FloatArray:
+def _repeat(constant: Array, signals: Array) -> Array:
     return np.tile(constant, (len(signals), 1))
 
 
-def _take(columns: tuple[int, ...], signals: FloatArray) -> FloatArray:
+def _take(columns: tuple[int, ...], signals: Array) -> Array:
     first = columns[0] if columns else 0
     if columns == tuple(range(first, first + len(columns))):
         # Columns side by side are copied several times as fast.
@@ -273,7 +273,7 @@ def _take(columns: tuple[int, ...], signals: FloatArray) -> FloatArray:
     return signals.take(columns, axis=1)
 
 
-def _call(fn: Rule, what: str, signals: FloatArray) -> FloatArray:
+def _call(fn: Rule, what: str, signals: Array) -> Array:
     view = signals.view()
     view.flags.writeable = False
     try:

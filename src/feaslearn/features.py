@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
-from feaslearn.costs import FloatArray, ResolvedCost
+from feaslearn.arrays import Array, Indices
+from feaslearn.costs import ResolvedCost
 from feaslearn.data import Block, Chunk, as_matrix
 from feaslearn.data.checks import counting
 from feaslearn.exceptions import DataError, Problems
@@ -56,7 +56,7 @@ class FeatureMap:
         """The number k of features, with the constant."""
         return len(self.names)
 
-    def transform(self, signals: FloatArray) -> FloatArray:
+    def transform(self, signals: Array) -> Array:
         """Evaluate the features of every row of signals.
 
         Parameters
@@ -101,7 +101,7 @@ class FeatureMap:
 
 def fit_features(
     spec: Any,
-    signals: FloatArray,
+    signals: Array,
     *,
     cost_columns: Collection[int],
     signal_names: Sequence[str],
@@ -127,7 +127,7 @@ def fit_features(
     return FeatureMap(tuple(range(n_signals)), names, n_signals, transformer)
 
 
-def _call(transformer: Any, method: str, signals: FloatArray) -> Any:
+def _call(transformer: Any, method: str, signals: Array) -> Any:
     view = signals.view()
     # A transformer that works in place would change the signals that the cost is read from.
     view.flags.writeable = False
@@ -140,7 +140,7 @@ def _call(transformer: Any, method: str, signals: FloatArray) -> Any:
         ) from error
 
 
-def _transformed(transformer: Any, signals: FloatArray) -> FloatArray:
+def _transformed(transformer: Any, signals: Array) -> Array:
     name = type(transformer).__name__
     output = _call(transformer, "transform", signals)
     if hasattr(output, "toarray"):
@@ -180,7 +180,7 @@ class SampleReader:
     cost: ResolvedCost | None
     maximises: bool = False
 
-    def __call__(self, chunk: Chunk) -> tuple[Block, NDArray[np.intp]]:
+    def __call__(self, chunk: Chunk) -> tuple[Block, Indices]:
         """Return the block, and which rows of the chunk it holds."""
         kept = np.arange(chunk.n_rows)
         count = counting(chunk.decisions, chunk.weights)
@@ -199,12 +199,12 @@ class SampleReader:
             ) from error
         return Block(features, -costs if self.maximises else costs, decisions, weights), kept
 
-    def _costs(self, chunk: Chunk, signals: FloatArray) -> FloatArray:
+    def _costs(self, chunk: Chunk, signals: Array) -> Array:
         if chunk.costs is not None:
             return _as_kernels_read(chunk.costs)
         return np.zeros(chunk.decisions.shape) if self.cost is None else self.cost.evaluate(signals)
 
 
-def _as_kernels_read(table: FloatArray) -> FloatArray:
+def _as_kernels_read(table: Array) -> Array:
     """Return a table in the one form that kernels are compiled for."""
     return np.require(table, dtype=np.float64, requirements=["C", "W"])

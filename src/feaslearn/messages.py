@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import Problems
 
 #: Larger numbers are refused: sums of their squares would overflow.
@@ -119,14 +120,14 @@ def all_usual(values: NDArray[Any]) -> bool:
         return float(flat @ flat) <= LARGEST**2
 
 
-def beyond(values: NDArray[Any]) -> NDArray[np.bool_]:
+def beyond(values: NDArray[Any]) -> Mask:
     """Say which values are infinite or too large to be squared."""
     # In single precision, no number is larger than what this one would become.
     return np.asarray(np.isinf(values) | (np.abs(values) > np.float64(LARGEST)))
 
 
 def describe_non_finite(
-    values: NDArray[np.float64],
+    values: Array,
     names: Sequence[str] | None = None,
     *,
     allow_nan: bool = False,

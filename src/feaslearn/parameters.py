@@ -15,8 +15,9 @@ from numbers import Integral, Real
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, FeaslearnError, Problems
 
 T = TypeVar("T")
@@ -190,7 +191,7 @@ def checked(
 
 def check_capacity(
     name: str, capacity: ArrayLike, count: int, what: str, problems: Problems
-) -> NDArray[np.float64]:
+) -> Array:
     """Return one capacity for each line or plant; zeros where a problem was added."""
     try:
         values = np.asarray(capacity, dtype=np.float64)

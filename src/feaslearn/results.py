@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from feaslearn.arrays import Array
 from feaslearn.printable import printable
 
 logger = logging.getLogger("feaslearn")
@@ -101,7 +99,7 @@ class TrainingResult:
     history: dict[str, list[float]] = field(default_factory=dict)
     details: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    others: list[NDArray[np.float64]] = field(default_factory=list)
+    others: list[Array] = field(default_factory=list)
     ties_met: int | None = None
     data: str = ""
 

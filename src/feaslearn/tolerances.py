@@ -7,9 +7,9 @@ otherwise. Kernels are compiled with those that they import: `solvers.jit` stamp
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from feaslearn.arrays import Array
 
 # Rounding: what arithmetic leaves where the exact result is zero or equal.
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.baselines.samples import check_samples, signals_to_predict
 from feaslearn.data import BLOCK_ROWS, Chunk, Source
 from feaslearn.exceptions import DataError
@@ -18,10 +19,7 @@ from feaslearn.parameters import Number, require
 from feaslearn.runs import one_blas_thread
 from feaslearn.tolerances import CORRELATION_TOL, GAIN_TOL, ROUNDING, TINY
 
-FloatArray = NDArray[np.float64]
-Samples = tuple[FloatArray, FloatArray, FloatArray]
-
-Array = NDArray[np.float64]
+Samples = tuple[Array, Array, Array]
 
 
 @dataclass(eq=False, repr=False)
@@ -166,7 +164,7 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.intercept_ = float(intercept[0]) if one_column else intercept
         return self
 
-    def predict(self, X: ArrayLike) -> FloatArray:
+    def predict(self, X: ArrayLike) -> Array:
         """Return the decisions of the policy.
 
         Parameters
@@ -188,9 +186,7 @@ def _check_forgetting(value: object) -> None:
 
 
 @one_blas_thread()
-def _fitted(
-    samples: Samples, forgetting: float
-) -> tuple[RegressionMoments, FloatArray, FloatArray]:
+def _fitted(samples: Samples, forgetting: float) -> tuple[RegressionMoments, Array, Array]:
     """Return sums, coefficients and constants of all samples, in two passes over blocks of rows."""
     # The second adds up what the first solution leaves and corrects it: sums of squares alone hold
     # only half of the digits.
@@ -212,7 +208,7 @@ def _fitted(
     return moments, *moments.of_signals(beta + moments.best(left))
 
 
-def _blocks(samples: Samples) -> Iterator[tuple[int, FloatArray, FloatArray, FloatArray]]:
+def _blocks(samples: Samples) -> Iterator[tuple[int, Array, Array, Array]]:
     """Yield how many rows come later, and some rows in double precision."""
     count = len(samples[0])
     for start in range(0, count, BLOCK_ROWS):
@@ -308,7 +304,7 @@ def faded(weights: Array, forgetting: float, younger: int = 0) -> Array:
     return np.asarray(weights * forgetting**ages)
 
 
-def _observed_together(decisions: Array) -> Iterator[tuple[NDArray[np.bool_] | slice, list[int]]]:
+def _observed_together(decisions: Array) -> Iterator[tuple[Mask | slice, list[int]]]:
     """Yield rows, and the decisions that were observed in just these."""
     outputs = list(range(decisions.shape[1]))
     if not np.isnan(decisions.sum()):

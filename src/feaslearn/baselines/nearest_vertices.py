@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
+from feaslearn.arrays import Array
 from feaslearn.baselines.samples import check_samples, signals_to_predict
 from feaslearn.costs import CostSpecification, resolve_cost
 from feaslearn.data import Block, as_matrix, column_names
@@ -18,8 +19,6 @@ from feaslearn.hypotheses import Affine
 from feaslearn.losses import Loss
 from feaslearn.parameters import Either, Integer, check_value, checked
 from feaslearn.sets import Simplex
-
-FloatArray = NDArray[np.float64]
 
 #: Rounds of clusters and of decisions filled from them.
 MAX_ROUNDS = 20
@@ -122,7 +121,7 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.vertices_ = centers[np.lexsort(centers.T[::-1])] + 0.0
         return self
 
-    def _centers(self, decisions: FloatArray, weights: FloatArray) -> FloatArray:
+    def _centers(self, decisions: Array, weights: Array) -> Array:
         """Find clusters, fill what was not observed from the centres, and repeat."""
         from sklearn.cluster import KMeans
 
@@ -144,7 +143,7 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
         means = sums / np.where(mass > 0.0, mass, 1.0)
         return np.asarray(np.where(mass > 0.0, means, centers))
 
-    def predict(self, X: ArrayLike, costs: ArrayLike | None = None) -> FloatArray:
+    def predict(self, X: ArrayLike, costs: ArrayLike | None = None) -> Array:
         """Return the cheapest vertex of each sample.
 
         Parameters
@@ -165,7 +164,7 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def sample_losses(
         self, loss: Loss, X: ArrayLike, y: ArrayLike, costs: ArrayLike | None = None
-    ) -> FloatArray:
+    ) -> Array:
         """Return the loss of each pair under the hull of the vertices.
 
         Parameters
@@ -188,7 +187,7 @@ class NearestVertices(MultiOutputMixin, RegressorMixin, BaseEstimator):
         hull = Affine(Simplex(len(self.vertices_)))
         return loss.samples(hull, np.ascontiguousarray(self.vertices_.T).ravel(), block)
 
-    def _prices(self, X: ArrayLike, costs: ArrayLike | None) -> FloatArray:
+    def _prices(self, X: ArrayLike, costs: ArrayLike | None) -> Array:
         """Return what is minimised: the costs, negated where they are maximised."""
         signals = signals_to_predict(self, X, "vertices_")
         sign = -1.0 if self.sense == "max" else 1.0

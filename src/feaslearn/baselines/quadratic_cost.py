@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
+from feaslearn.arrays import Array
 from feaslearn.baselines.samples import check_samples, signals_to_predict
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.formulations.program import CONIC, load_cvxpy, solve
@@ -18,8 +19,6 @@ from feaslearn.parameters import POSITIVE, check_value
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.conic import solve_conic
 from feaslearn.solvers.conic_form import Cone, ConicForm
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -104,7 +103,7 @@ class QuadraticCost(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._impute(form, signals[kept], decisions[kept], weights[kept] / weights.sum())
         return self
 
-    def predict(self, X: ArrayLike) -> FloatArray:
+    def predict(self, X: ArrayLike) -> Array:
         """Return the decisions of least learned cost.
 
         Parameters
@@ -139,7 +138,7 @@ class QuadraticCost(MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         return self.region
 
-    def _check(self, decisions: FloatArray) -> ConicForm:
+    def _check(self, decisions: Array) -> ConicForm:
         """Return the rows of the known set, or raise all problems."""
         region, problems = self._region(), Problems()
         form = region.conic_form()
@@ -157,9 +156,7 @@ class QuadraticCost(MultiOutputMixin, RegressorMixin, BaseEstimator):
         problems.raise_if_any(DataError, "QuadraticCost")
         return form
 
-    def _impute(
-        self, form: ConicForm, signals: FloatArray, decisions: FloatArray, weights: FloatArray
-    ) -> None:
+    def _impute(self, form: ConicForm, signals: Array, decisions: Array, weights: Array) -> None:
         """Minimise the residuals of the conditions of optimality."""
         cp = load_cvxpy()
         (N, n), K = decisions.shape, signals.shape[1]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from feaslearn.arrays import Array
 from feaslearn.data import as_matrix
 from feaslearn.exceptions import DataError, NotFittedError, Problems
 from feaslearn.parameters import checked
 
-FloatArray = NDArray[np.float64]
 
-
-def signals_to_predict(model: BaseEstimator, X: ArrayLike, learned: str) -> FloatArray:
+def signals_to_predict(model: BaseEstimator, X: ArrayLike, learned: str) -> Array:
     """Return the signals of a prediction, or raise all problems; ``fit`` sets ``learned``."""
     owner = type(model).__name__
     if not hasattr(model, learned):
@@ -32,7 +31,7 @@ def check_samples(
     sample_weight: ArrayLike | None,
     owner: str,
     as_it_is: bool = False,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[Array, Array, Array]:
     """Return signals, decisions and weights; ``as_it_is`` keeps single precision."""
     problems = Problems()
     signals = as_matrix(X, name="X", problems=problems, as_it_is=as_it_is)
@@ -55,7 +54,7 @@ def check_samples(
     return signals, decisions, weights
 
 
-def _check_weights(problems: Problems, weights: FloatArray, count: int) -> None:
+def _check_weights(problems: Problems, weights: Array, count: int) -> None:
     if weights.shape != (count,):
         problems.add(f"sample_weight has shape {weights.shape}, expected ({count},)")
         return

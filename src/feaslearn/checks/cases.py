@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
+from feaslearn.arrays import Array
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.conic import minimize_linear
 from feaslearn.solvers.conic_form import ConicForm
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

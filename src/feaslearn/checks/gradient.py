@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.exceptions import CheckError, UnsupportedError
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.losses.loss import Loss
-
-Array = NDArray[np.float64]
 
 N_ROWS, N_FEATURES, N_PARAMETERS = 3, 3, 8
 #: Exact losses need small steps, those that ask a solver larger ones.

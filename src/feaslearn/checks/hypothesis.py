@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.checks.cases import first_of, lost_in_a_clone
 from feaslearn.exceptions import CheckError, Problems
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.region import RegionForm, Solved, minimize
 from feaslearn.tolerances import ACCEPT_TOL
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

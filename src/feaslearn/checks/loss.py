@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.checks.cases import first_of, lost_in_a_clone
 from feaslearn.checks.gradient import check_gradient
 from feaslearn.data import Block
@@ -17,8 +17,6 @@ from feaslearn.hypotheses import Affine, Hypothesis, MapHypothesis, Minkowski, S
 from feaslearn.losses import Loss
 from feaslearn.sets import Box, L2Ball, Simplex
 from feaslearn.tolerances import ACCEPT_TOL
-
-Array = NDArray[np.float64]
 
 N_DECISIONS, N_FEATURES = 2, 3
 

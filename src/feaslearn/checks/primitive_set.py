@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.checks.cases import Cases, first_of, lost_in_a_clone
 from feaslearn.exceptions import CheckError, FeaslearnError, Problems, TooManyVerticesError
 from feaslearn.sets.boundedness import check_nonempty_and_bounded
@@ -18,8 +18,6 @@ from feaslearn.solvers.nearest_kernels import can_project, nearest_rows
 from feaslearn.solvers.oracle_kernels import minimize_rows
 from feaslearn.solvers.triangle import side
 from feaslearn.tolerances import ACCEPT_TOL, SAME_TOL, TIE_TOL
-
-Array = NDArray[np.float64]
 
 #: How far from a face a point may be that costs no more than the tolerance: curved sets bend
 #: away from it with the square of the distance.

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from feaslearn.checks.cases import changed_parameters, first_of, lost_in_a_clone
@@ -22,8 +21,6 @@ from feaslearn.sets import Simplex
 from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers import Trained, Trainer
 from feaslearn.trainers.returned_decisions import returned_loss
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.costs import CostSpecification, FloatArray, resolve_cost
+from feaslearn.arrays import Array, Indices, Mask
+from feaslearn.costs import (
+    CostSpecification,
+    resolve_cost,
+)
 from feaslearn.data.matrix import as_matrix
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import find_columns
@@ -31,10 +35,10 @@ class Names(NamedTuple):
 class Checked(NamedTuple):
     """The parts of `Decisions`."""
 
-    signals: FloatArray
-    decisions: FloatArray
+    signals: Array
+    decisions: Array
     cost: CostSpecification
-    cost_matrix: FloatArray
+    cost_matrix: Array
     names: Names
 
 
@@ -109,7 +113,7 @@ def check_frame(
 
 def _check_decisions(
     values: object, names: Sequence[str] | None, problems: Problems
-) -> FloatArray | None:
+) -> Array | None:
     return as_matrix(
         values, name="decisions", problems=problems, allow_nan=True, allow_1d=True, columns=names
     )
@@ -153,7 +157,7 @@ def _as_labels(cost: CostSpecification) -> CostSpecification:
     return cost
 
 
-def column_ends(values: NDArray[Any]) -> FloatArray:
+def column_ends(values: NDArray[Any]) -> Array:
     """Return the least and the greatest value of each column (2, K); NaN where there is none."""
     count, width = values.shape
     if not count:
@@ -173,14 +177,14 @@ def column_ends(values: NDArray[Any]) -> FloatArray:
 # Which decisions were observed; one sum says that all were.
 
 
-def observed(decisions: NDArray[Any]) -> NDArray[np.intp]:
+def observed(decisions: NDArray[Any]) -> Indices:
     """Count the values of each column that are not NaN."""
     if not np.isnan(decisions.sum()):
         return np.full(decisions.shape[1], len(decisions))
     return np.asarray(np.count_nonzero(~np.isnan(decisions), axis=0))
 
 
-def counting(decisions: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.bool_]:
+def counting(decisions: NDArray[Any], weights: NDArray[Any]) -> Mask:
     """Say which samples count: those with a positive weight, and something observed."""
     count = np.asarray(weights > 0.0)
     if np.isnan(decisions.sum()):

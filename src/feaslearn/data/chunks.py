@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.costs import FloatArray
+from feaslearn.arrays import Array
 from feaslearn.data.checks import Names
 from feaslearn.data.matrix import as_matrix
 from feaslearn.data.source import BLOCK_ROWS, Chunk, Source, in_order
@@ -221,7 +221,7 @@ class Chunks(Source):
                 return table
         else:
             table = np.column_stack([np.asarray(column, dtype=object) for column in columns])
-        found: FloatArray | None = as_matrix(
+        found: Array | None = as_matrix(
             table,
             name=name,
             problems=problems,

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.costs import CostSpecification, FloatArray
+from feaslearn.arrays import Array
+from feaslearn.costs import CostSpecification
 from feaslearn.data.checks import Checked, GivenNames, Names, check_arrays, check_frame
 from feaslearn.data.matrix import column_names
 from feaslearn.exceptions import DataError, Problems
@@ -22,7 +23,7 @@ COLUMNS_SHOWN = 30
 class Solves(Protocol):
     """The least that a forward problem can do."""
 
-    def solve(self, signals: FloatArray, costs: FloatArray) -> FloatArray:
+    def solve(self, signals: Array, costs: Array) -> Array:
         """Return an optimal decision for every sample."""
         ...
 
@@ -71,10 +72,10 @@ class Decisions:
     1
     """
 
-    signals: FloatArray
-    decisions: FloatArray
+    signals: Array
+    decisions: Array
     cost: CostSpecification
-    cost_matrix: FloatArray
+    cost_matrix: Array
     names: Names
     forward: Solves | None = None
 
@@ -255,14 +256,14 @@ class Decisions:
         )
 
 
-def _row(kind: str, name: str, column: FloatArray) -> str:
+def _row(kind: str, name: str, column: Array) -> str:
     seen = column[~np.isnan(column)]
     figures = [f"{f(seen):.4g}" if len(seen) else "" for f in (np.min, np.mean, np.max)]
     cells = (kind, escape(name), *figures, str(len(column) - len(seen)))
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
-def _read_only(array: FloatArray) -> FloatArray:
+def _read_only(array: Array) -> Array:
     array = np.ascontiguousarray(array)
     array.flags.writeable = False
     return array

@@ -9,14 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.data.samples import Block
 from feaslearn.tolerances import LSTSQ_TOL, SAME_TOL
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 #: A row this many usual distances away is a gross error, and where there is one, so are those as
 #: far as this.

@@ -10,7 +10,7 @@ from types import NoneType
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.costs import FloatArray
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataTypeError, Problems
 from feaslearn.messages import column_label, describe_non_finite, list_first, row_number
 
@@ -29,7 +29,7 @@ def as_matrix(
     first_row: int = 0,
     as_it_is: bool = False,
     any_size: bool = False,
-) -> FloatArray | None:
+) -> Array | None:
     """Turn an array, nested lists or a pandas or polars frame into a float64 matrix."""
     names = column_names(values) if columns is None else columns
     array = _as_array(values, name, problems)
@@ -44,7 +44,7 @@ def as_matrix(
         )
         return None
     if as_it_is and array.dtype in AS_THEY_ARE:
-        matrix: FloatArray | None = array  # type: ignore[assignment]
+        matrix: Array | None = array  # type: ignore[assignment]
     else:
         matrix = _as_float(array, name, names, problems, first_row)
     if matrix is None:
@@ -115,7 +115,7 @@ def _as_float(
     names: Sequence[str] | None,
     problems: Problems,
     first_row: int,
-) -> FloatArray | None:
+) -> Array | None:
     kind = array.dtype.kind
     if kind in "biuf":
         return np.ascontiguousarray(array, dtype=np.float64)
@@ -135,7 +135,7 @@ def _from_objects(
     names: Sequence[str] | None,
     problems: Problems,
     first_row: int,
-) -> FloatArray:
+) -> Array:
     if all(issubclass(kind, Real | np.bool_ | NoneType) for kind in set(map(type, array.flat))):
         with suppress(OverflowError):  # an integer beyond the floats; where, is found below
             return array.astype(np.float64)

@@ -8,15 +8,13 @@ from functools import cached_property, partial, reduce
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from feaslearn.costs import FloatArray
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.data.checks import column_ends, observed
 from feaslearn.data.source import BLOCK_ROWS, Chunk, Memory, Source
 from feaslearn.exceptions import DataError
 
 Answer = TypeVar("Answer")
-Indices: TypeAlias = NDArray[np.intp]
 
 #: Rows that the first pass keeps, spread evenly over the data; up to twice as many.
 KEPT = 2000
@@ -28,12 +26,12 @@ class Block(NamedTuple):
     # Arrays are C-contiguous, writable and of double precision: kernels compile once more for
     # others.
 
-    features: FloatArray
-    costs: FloatArray
-    decisions: FloatArray
-    weights: FloatArray
+    features: Array
+    costs: Array
+    decisions: Array
+    weights: Array
 
-    def rows(self, chosen: NDArray[np.bool_] | Indices) -> Block:
+    def rows(self, chosen: Mask | Indices) -> Block:
         """Return some of the samples."""
         return Block(*(np.ascontiguousarray(array[chosen]) for array in self))
 
@@ -66,8 +64,8 @@ class Summary(NamedTuple):
     n_samples: int
     weight: float
     observed: Indices
-    signals: FloatArray
-    decisions: FloatArray
+    signals: Array
+    decisions: Array
     step: int
     numbers: Indices
     rows: Block
@@ -113,7 +111,7 @@ class Summary(NamedTuple):
         )
 
 
-def _both(one: FloatArray, other: FloatArray) -> FloatArray:
+def _both(one: Array, other: Array) -> Array:
     return np.array([np.fmin(one[0], other[0]), np.fmax(one[1], other[1])])
 
 
@@ -286,7 +284,7 @@ class Samples:
         """Return all changed samples; the table as it was read is never there as a whole."""
         if self.read is read_block:
             return change(self.load())
-        arrays: list[FloatArray] = []
+        arrays: list[Array] = []
         count, end = self.n_samples, 0
         for block in self.map(change):
             if not arrays:

@@ -9,10 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from feaslearn.costs import FloatArray
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.data.checks import Names
 from feaslearn.exceptions import DataError
 
@@ -98,12 +95,12 @@ def _itself(chunk: Chunk) -> Chunk:
 class Chunk(NamedTuple):
     """Some rows of a source, one after the other in it, checked."""
 
-    signals: FloatArray
-    decisions: FloatArray
-    weights: FloatArray
+    signals: Array
+    decisions: Array
+    weights: Array
     first: int = 0
     place: str = ""
-    costs: FloatArray | None = None
+    costs: Array | None = None
 
     @property
     def n_rows(self) -> int:
@@ -114,7 +111,7 @@ class Chunk(NamedTuple):
         """Return some rows of the chunk, as views."""
         return self.chosen(slice(start, stop))._replace(first=self.first + start)
 
-    def chosen(self, rows: slice | NDArray[np.bool_] | NDArray[np.intp]) -> Chunk:
+    def chosen(self, rows: slice | Mask | Indices) -> Chunk:
         """Return any rows of the chunk; their numbers are lost."""
         return self._replace(
             signals=self.signals[rows],

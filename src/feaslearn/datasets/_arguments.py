@@ -6,13 +6,12 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import Problems
 from feaslearn.parameters import NOT_NEGATIVE, Integer, check_value
 from feaslearn.runs.memory import check_memory
 
-FloatArray = NDArray[np.float64]
 RandomState = int | np.random.Generator | np.random.RandomState | None
 #: Copies of the numbers while data are made, and the size of a column name, in numbers.
 COPIES, NAME_SIZE = 3, 20
@@ -72,20 +71,20 @@ def _streams(problems: Problems, random_state: RandomState) -> Streams:
 
 
 def uniform(
-    generator: np.random.Generator, n_samples: int, ranges: FloatArray | list[tuple[float, float]]
-) -> FloatArray:
+    generator: np.random.Generator, n_samples: int, ranges: Array | list[tuple[float, float]]
+) -> Array:
     """Draw columns that are uniform, each on its own range."""
     low, high = np.asarray(ranges, dtype=np.float64).T
     return generator.uniform(low, high, size=(n_samples, len(low)))
 
 
-def noisy(values: FloatArray, deviation: float, generator: np.random.Generator) -> FloatArray:
+def noisy(values: Array, deviation: float, generator: np.random.Generator) -> Array:
     """Return the values with Gaussian noise of the given standard deviation added."""
     if not deviation:
         return values
     return values + deviation * generator.standard_normal(values.shape)
 
 
-def constant_feature(signals: FloatArray) -> FloatArray:
+def constant_feature(signals: Array) -> Array:
     """Return the features of a region that does not depend on the signal: one, always."""
     return np.ones((len(signals), 1))

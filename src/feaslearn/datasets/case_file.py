@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from feaslearn.datasets._arguments import FloatArray
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, FileError, MissingExtraError, UnsupportedError
 from feaslearn.messages import did_you_mean, list_first
 
@@ -30,10 +30,10 @@ class CaseFile(NamedTuple):
 
     name: str
     base: float
-    bus: FloatArray
-    gen: FloatArray
-    branch: FloatArray
-    gencost: FloatArray | None
+    bus: Array
+    gen: Array
+    branch: Array
+    gencost: Array | None
 
 
 def read_case(case: str | os.PathLike[str], variant: str | None) -> CaseFile:
@@ -140,7 +140,7 @@ def _base(frames: Any, source: str) -> float:
     return base
 
 
-def _table(frames: Any, name: str, source: str) -> FloatArray | None:
+def _table(frames: Any, name: str, source: str) -> Array | None:
     frame = getattr(frames, name, None)
     if frame is None:
         return None

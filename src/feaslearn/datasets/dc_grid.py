@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from feaslearn.datasets._arguments import FloatArray
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.datasets.case_file import CaseFile, read_case
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import list_first
@@ -99,13 +99,13 @@ class DcGrid:
         self.buses: NDArray[np.int64] = bus[:, 0].astype(np.int64)
         self.areas: NDArray[np.int64] = bus[:, 6].astype(np.int64)
         self.zones: NDArray[np.int64] = bus[:, 10].astype(np.int64)
-        self.loads: FloatArray = bus[:, 2].copy()
+        self.loads: Array = bus[:, 2].copy()
         self._positions = {int(number): i for i, number in enumerate(self.buses)}
         self._injected = -bus[:, 4]
         self._read_lines(file.branch)
         self._read_generators(file.gen, file.gencost)
 
-    def _read_lines(self, branch: FloatArray) -> None:
+    def _read_lines(self, branch: Array) -> None:
         """Read the lines in service and their limits."""
         branch = branch[(branch[:, 10] > 0) & self._connected(branch[:, 0], branch[:, 1])]
         self.ends = np.column_stack([self._at(branch[:, 0]), self._at(branch[:, 1])])
@@ -115,18 +115,18 @@ class DcGrid:
         megawatts = self.susceptances * self._base
         with np.errstate(invalid="ignore"):  # no susceptance times no limit
             flows = np.nan_to_num([megawatts * lowest, megawatts * highest], posinf=np.inf)
-        self.flow_lower: FloatArray = np.maximum(-rating, flows.min(axis=0))
-        self.flow_upper: FloatArray = np.minimum(rating, flows.max(axis=0))
+        self.flow_lower: Array = np.maximum(-rating, flows.min(axis=0))
+        self.flow_upper: Array = np.minimum(rating, flows.max(axis=0))
 
-    def _read_generators(self, gen: FloatArray, gencost: FloatArray | None) -> None:
+    def _read_generators(self, gen: Array, gencost: Array | None) -> None:
         """Read the generators in service and their costs."""
         running = np.flatnonzero((gen[:, 7] > 0) & self._connected(gen[:, 0]))
         lower, upper = gen[running, 9], gen[running, 8]
         moves = upper > lower
         self.generators = tuple(int(row) + 1 for row in running[moves])
         self.generator_buses: NDArray[np.int64] = gen[running[moves], 0].astype(np.int64)
-        self.lower: FloatArray = lower[moves]
-        self.upper: FloatArray = upper[moves]
+        self.lower: Array = lower[moves]
+        self.upper: Array = upper[moves]
         np.add.at(self._injected, self._at(gen[running[~moves], 0]), lower[~moves])
         self.costs: GeneratorCosts | None = None
         self.fixed_cost = 0.0
@@ -135,19 +135,19 @@ class DcGrid:
             self.costs = GeneratorCosts(*(column[moves] for column in every))
             self.fixed_cost = float(every.constant.sum() + every.slope[~moves] @ lower[~moves])
 
-    def _connected(self, *numbers: FloatArray) -> NDArray[np.bool_]:
+    def _connected(self, *numbers: Array) -> Mask:
         """Return where all of the buses are in service."""
         inside = np.isin(np.column_stack(numbers), self.buses)
         return np.asarray(inside.all(axis=1))
 
-    def _at(self, numbers: FloatArray | NDArray[np.int64]) -> NDArray[np.intp]:
+    def _at(self, numbers: Array | NDArray[np.int64]) -> Indices:
         """Return the indices of buses."""
         return np.array([self._positions[int(number)] for number in numbers], dtype=np.intp)
 
     def linear_program(
         self,
-        shares: FloatArray | None = None,
-        fixed: FloatArray | None = None,
+        shares: Array | None = None,
+        fixed: Array | None = None,
         n_signals: int | None = None,
         load_columns: Sequence[int] | None = None,
     ) -> LinearProgram:
@@ -211,14 +211,14 @@ class DcGrid:
         )
 
 
-def _susceptances(branch: FloatArray) -> FloatArray:
+def _susceptances(branch: Array) -> Array:
     """Return ``x / (r² + x²)``, not finite where both are zero."""
     r, x = branch[:, 2], branch[:, 3]
     with np.errstate(all="ignore"):
         return np.asarray(x / (r**2 + x**2))
 
 
-def _angle_limits(branch: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _angle_limits(branch: Array) -> tuple[Array, Array]:
     """Return the limits of the angle differences in radians; 360 degrees or both 0 is unlimited."""
     if branch.shape[1] < 13:
         return np.full(len(branch), -np.inf), np.full(len(branch), np.inf)
@@ -260,7 +260,7 @@ def _check(problems: Problems, file: CaseFile) -> None:
         problems.add(f"mpc.gencost: {list_first(wrong[:5], len(wrong))}")
 
 
-def _add_rows(problems: Problems, table: str, what: str, where: NDArray[np.bool_]) -> None:
+def _add_rows(problems: Problems, table: str, what: str, where: Mask) -> None:
     """Add a problem that names rows of a table."""
     if where.any():
         rows = [f"row {row + 1}" for row in np.flatnonzero(where)]
@@ -270,12 +270,12 @@ def _add_rows(problems: Problems, table: str, what: str, where: NDArray[np.bool_
 class GeneratorCosts(NamedTuple):
     """``cost(p) = constant + slope p``, in money for an hour, power in MW."""
 
-    constant: FloatArray
-    slope: FloatArray
-    curved: NDArray[np.bool_]
+    constant: Array
+    slope: Array
+    curved: Mask
 
 
-def read_costs(gencost: FloatArray, lower: FloatArray, upper: FloatArray) -> GeneratorCosts:
+def read_costs(gencost: Array, lower: Array, upper: Array) -> GeneratorCosts:
     """Read the costs of generators from the rows of ``mpc.gencost``."""
     constant, slope = np.zeros(len(gencost)), np.zeros(len(gencost))
     curved = np.zeros(len(gencost), dtype=bool)
@@ -303,7 +303,7 @@ def read_costs(gencost: FloatArray, lower: FloatArray, upper: FloatArray) -> Gen
     return GeneratorCosts(constant, slope, curved)
 
 
-def describe_wrong_costs(gencost: FloatArray) -> list[str]:
+def describe_wrong_costs(gencost: Array) -> list[str]:
     """Return a line about each row of ``mpc.gencost`` that is invalid."""
     wrong = []
     for i, row in enumerate(gencost):

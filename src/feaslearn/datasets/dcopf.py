@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.data import Decisions, Names
 from feaslearn.data.matrix import as_matrix, column_names
 from feaslearn.datasets._arguments import (
-    FloatArray,
     RandomState,
     check_common,
     check_room,
@@ -137,7 +137,7 @@ def make_dcopf(
     names = Names((*_cost_names(grid), *zoned.names), tuple(f"p_g{g}" for g in grid.generators))
     program = grid.linear_program(zoned.shares, zoned.fixed, len(names.signals))
 
-    def draw(n: int) -> FloatArray:
+    def draw(n: int) -> Array:
         return zoned.nominal * uniform(streams.signals, n, [load_range] * len(zoned.nominal))
 
     if given_loads is not None:
@@ -156,8 +156,8 @@ def make_dcopf(
 
 
 def _drawn(
-    grid: DcGrid, program: LinearProgram, prices: FloatArray, draw: Callable[[int], FloatArray]
-) -> tuple[FloatArray, FloatArray]:
+    grid: DcGrid, program: LinearProgram, prices: Array, draw: Callable[[int], Array]
+) -> tuple[Array, Array]:
     """Draw loads until each sample has some that can be served; warn if some could not."""
     count = drawn = len(prices)
     signals = np.hstack([prices, draw(count)])
@@ -182,7 +182,7 @@ def _drawn(
     return signals, decisions
 
 
-def _dispatch(program: LinearProgram, signals: FloatArray, prices: FloatArray) -> FloatArray:
+def _dispatch(program: LinearProgram, signals: Array, prices: Array) -> Array:
     """Return the cheapest dispatch of each sample, NaN where the loads cannot be served."""
     from feaslearn.runs.progress import ProgressBar
 
@@ -195,9 +195,7 @@ def _dispatch(program: LinearProgram, signals: FloatArray, prices: FloatArray) -
     return decisions
 
 
-def _refuse_unserved(
-    grid: DcGrid, zoned: LoadZones, loads: FloatArray, decisions: FloatArray
-) -> None:
+def _refuse_unserved(grid: DcGrid, zoned: LoadZones, loads: Array, decisions: Array) -> None:
     unserved = np.flatnonzero(np.isnan(decisions[:, 0]))
     if len(unserved):
         raise InfeasibleProblemError(
@@ -214,7 +212,7 @@ def _cost_names(grid: DcGrid) -> list[str]:
 
 def _given(
     problems: Problems, name: str, values: ArrayLike | None, names: tuple[str, ...] | None
-) -> FloatArray | None:
+) -> Array | None:
     """Return a table that the user gave, its columns in the order of the names."""
     if values is None:
         return None
@@ -233,7 +231,7 @@ def _given(
     return table
 
 
-def _count(problems: Problems, n_samples: int | None, given: dict[str, FloatArray]) -> int:
+def _count(problems: Problems, n_samples: int | None, given: dict[str, Array]) -> int:
     """Return how many samples there are: as asked for, or as many as rows were given."""
     own = Problems()
     check_same_length(own, **given)
@@ -257,7 +255,7 @@ def _check_range(problems: Problems, name: str, value: object) -> None:
         problems.add(f"{name} is {value!r}, expected two numbers, 0 <= low <= high")
 
 
-def _nominal_costs(problems: Problems, grid: DcGrid, quadratic: str) -> FloatArray | None:
+def _nominal_costs(problems: Problems, grid: DcGrid, quadratic: str) -> Array | None:
     """Return the linear costs of the file, or add why they cannot be used."""
     if quadratic not in ("refuse", "linearize"):
         problems.add(f"quadratic is {quadratic!r}, expected 'refuse' or 'linearize'")
@@ -278,9 +276,9 @@ class LoadZones(NamedTuple):
     """``d = fixed + shares z``, the loads of buses from those of zones."""
 
     names: tuple[str, ...]
-    nominal: FloatArray
-    shares: FloatArray
-    fixed: FloatArray
+    nominal: Array
+    shares: Array
+    fixed: Array
 
 
 def resolve_zones(problems: Problems, grid: DcGrid, zones: object) -> LoadZones | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.data import Decisions, Names
 from feaslearn.datasets._arguments import (
-    FloatArray,
     RandomState,
     check_common,
     check_room,
@@ -92,7 +92,7 @@ def make_ellipsoid(
     )
 
 
-def _random_matrix(generator: np.random.Generator, n: int) -> FloatArray:
+def _random_matrix(generator: np.random.Generator, n: int) -> Array:
     directions, _ = np.linalg.qr(generator.standard_normal((n, n)))
     half_axes = generator.uniform(0.5, 2.0, size=n)
     return np.asarray((directions * half_axes) @ directions.T)
@@ -103,8 +103,8 @@ def _array(
     name: str,
     given: ArrayLike | None,
     shape: tuple[int, ...],
-    default: FloatArray,
-) -> FloatArray:
+    default: Array,
+) -> Array:
     if given is None:
         return default
     try:

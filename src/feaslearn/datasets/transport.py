@@ -9,10 +9,15 @@ from operator import index
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.data import Decisions, Names
-from feaslearn.datasets._arguments import FloatArray, Streams, noisy, uniform
+from feaslearn.datasets._arguments import (
+    Streams,
+    noisy,
+    uniform,
+)
 from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
 from feaslearn.parameters import Integer, check_capacity, check_value
 from feaslearn.problem import AffineRows, LinearProgram
@@ -85,7 +90,7 @@ class TransportNetwork:
         self.plants = parts.plants
         self.line_capacity = parts.line_capacity
         self.generator_capacity = parts.generator_capacity
-        self._limits: dict[int, tuple[FloatArray, FloatArray]] = {}
+        self._limits: dict[int, tuple[Array, Array]] = {}
 
     def __repr__(self) -> str:
         return (
@@ -93,7 +98,7 @@ class TransportNetwork:
             f"plants at {list(self.plants)})"
         )
 
-    def dispatch(self, demands: ArrayLike, costs: ArrayLike) -> FloatArray:
+    def dispatch(self, demands: ArrayLike, costs: ArrayLike) -> Array:
         """Return the cheapest dispatch of each sample; of equal prices the first plant goes first.
 
         Parameters
@@ -118,7 +123,7 @@ class TransportNetwork:
             return self.linear_program().solve(demand, cost)
         return self._cheapest_first(demand, cost)
 
-    def serves(self, demands: ArrayLike) -> NDArray[np.bool_]:
+    def serves(self, demands: ArrayLike) -> Mask:
         """Say which demands the plants can serve through the lines.
 
         Parameters
@@ -191,7 +196,7 @@ class TransportNetwork:
         """Whether the sets of nodes and plants are few enough to enumerate."""
         return self.n_nodes <= ENUMERATED_NODES and len(self.plants) <= ENUMERATED_PLANTS
 
-    def _cheapest_first(self, demands: FloatArray, costs: FloatArray) -> FloatArray:
+    def _cheapest_first(self, demands: Array, costs: Array) -> Array:
         """Dispatch the plants in the order of price, each up to the increment of F."""
         n_samples, n_plants = costs.shape
         order = np.argsort(costs, axis=1, kind="stable")
@@ -213,7 +218,7 @@ class TransportNetwork:
         np.put_along_axis(dispatch, order, np.diff(most, axis=1), axis=1)
         return np.clip(dispatch, 0.0, self.generator_capacity)
 
-    def _most(self, group: int, demands: FloatArray) -> FloatArray:
+    def _most(self, group: int, demands: Array) -> Array:
         """Return F(S), the most that a group of plants can deliver, for each sample."""
         if group not in self._limits:
             self._limits[group] = self._binding_sets(group)
@@ -226,7 +231,7 @@ class TransportNetwork:
         return most
 
     @cached_property
-    def _node_sets(self) -> tuple[NDArray[np.bool_], FloatArray]:
+    def _node_sets(self) -> tuple[Mask, Array]:
         """All sets of nodes as rows, and the capacity of the lines that leave each of them."""
         numbers = np.arange(1 << self.n_nodes)
         members = (numbers[:, None] >> np.arange(self.n_nodes)) & 1 == 1
@@ -235,7 +240,7 @@ class TransportNetwork:
             cut += capacity * (members[:, first - 1] != members[:, second - 1])
         return members, cut
 
-    def _binding_sets(self, group: int) -> tuple[FloatArray, FloatArray]:
+    def _binding_sets(self, group: int) -> tuple[Array, Array]:
         """Return the sets T that can attain F(S), with what they add to ``d(T)``."""
         # Demands are not negative, so a set never beats a subset of it that adds no more.
         members, cut = self._node_sets
@@ -258,12 +263,12 @@ class TransportNetwork:
         return members[keep].astype(np.float64), adds[keep]
 
 
-def _least(total: FloatArray) -> FloatArray:
+def _least(total: Array) -> Array:
     """Return what plants must be able to deliver, up to rounding, to serve a total demand."""
     return np.asarray(total - CAPACITY_TOL * (1.0 + total))
 
 
-def _check_not_negative(problems: Problems, demand: FloatArray) -> None:
+def _check_not_negative(problems: Problems, demand: Array) -> None:
     """Add a problem for negative demands."""
     if len(negative := np.argwhere(demand < 0)):
         row, node = negative[0]
@@ -278,8 +283,8 @@ class NetworkParts(NamedTuple):
 
     lines: tuple[tuple[int, int], ...]
     plants: tuple[int, ...]
-    line_capacity: FloatArray
-    generator_capacity: FloatArray
+    line_capacity: Array
+    generator_capacity: Array
 
 
 def check_network(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.formulations.complementarity import Kind, OptimalMultipliers, complementary
@@ -25,8 +26,6 @@ from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.losses import Loss, Predictability, Suboptimality
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import SUM_ROUNDING
-
-Array = NDArray[np.float64]
 
 
 def losses_by_program(loss: Loss, hypothesis: MapHypothesis, theta: Array, block: Block) -> Array:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.formulations.program import (
@@ -29,7 +29,6 @@ from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.triangle import jordan, split
 from feaslearn.tolerances import FEASIBILITY_TOL, ZERO_MULTIPLIER
 
-Array = NDArray[np.float64]
 Kind = Literal["any", "ray", "none"] | int
 
 
@@ -75,7 +74,7 @@ class OptimalMultipliers:
         return size * lam, slackness(self._form, lam)
 
 
-def _kinds(form: ConicForm, lam: Array) -> tuple[tuple[Kind, ...], NDArray[np.bool_]]:
+def _kinds(form: ConicForm, lam: Array) -> tuple[tuple[Kind, ...], Mask]:
     """Return the kind of each curved cone, and which linear rows have no slack."""
     kinds: list[Kind] = []
     tight = np.zeros(len(lam), dtype=bool)
@@ -119,7 +118,7 @@ def _conditions(
     z: Array,
     lam: Array,
     kinds: tuple[Kind, ...],
-    tight: NDArray[np.bool_],
+    tight: Mask,
 ) -> tuple[Array, Array]:
     """Return ``H'lam - q`` and the products of slack and multipliers, and their Jacobian."""
     H, h, _ = form

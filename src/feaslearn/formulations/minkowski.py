@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.formulations.program import (
     CONIC,
     LINEAR,
@@ -35,8 +35,6 @@ from feaslearn.runs import Clock
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.solvers.conic_form import ConeKind
 from feaslearn.tolerances import spread_or_size
-
-Array = NDArray[np.float64]
 
 
 class ProgramRows(NamedTuple):
@@ -128,7 +126,7 @@ class MinkowskiProgram:
         order = {"l1": 1, "l2": 2, "linf": "inf"}[self._loss.norm]
         return weights @ cp.norm(self._residual, order, axis=1)
 
-    def _scales(self, rows: NDArray[np.intp], terms: NDArray[np.intp], factors: Array) -> Any:
+    def _scales(self, rows: Indices, terms: Indices, factors: Array) -> Any:
         """Return ``factor * alpha_t(s_i)`` for lists of rows and terms."""
         m = self._shape[1]
         columns = self._groups[terms][:, None] * m + np.arange(m)
@@ -232,12 +230,10 @@ def _value(variable: Any) -> Array:
 class ScaledFaces:
     r"""The rows :math:`H\nu - \alpha_t(s_i) h \in K` for pairs of a sample i and a term t."""
 
-    def __init__(
-        self, terms: Sequence[Term], costs: Array, pairs: NDArray[np.bool_], whole: bool
-    ) -> None:
+    def __init__(self, terms: Sequence[Term], costs: Array, pairs: Mask, whole: bool) -> None:
         count, n = costs.shape
         self.anchors = np.zeros((count, len(terms), n))
-        self._kinds: list[tuple[ConeKind, NDArray[np.intp]]] = []
+        self._kinds: list[tuple[ConeKind, Indices]] = []
         embeddings = [term.embedding(n) for term in terms]
         forms = [term.primitive.conic_form() for term in terms] if whole else []
         H, image = _Entries(), _Entries()
@@ -265,9 +261,9 @@ class ScaledFaces:
         self.h = np.concatenate(h)
         self.rows, self.terms = np.concatenate(rows), np.concatenate(owners)
 
-    def cones(self) -> Iterator[tuple[ConeKind, int, NDArray[np.intp]]]:
+    def cones(self) -> Iterator[tuple[ConeKind, int, Indices]]:
         """Yield kind, size and rows: linear rows all together, curved cones by their size."""
-        together: dict[tuple[ConeKind, int], list[NDArray[np.intp]]] = {}
+        together: dict[tuple[ConeKind, int], list[Indices]] = {}
         for kind, indices in self._kinds:
             size = 1 if kind in ("nonnegative", "zero") else len(indices)
             together.setdefault((kind, size), []).append(indices)
@@ -280,8 +276,8 @@ class _Entries:
 
     def __init__(self) -> None:
         self._values: list[Array] = []
-        self._rows: list[NDArray[np.intp]] = []
-        self._columns: list[NDArray[np.intp]] = []
+        self._rows: list[Indices] = []
+        self._columns: list[Indices] = []
 
     def add(self, block: Array, row: int, column: int) -> None:
         rows, columns = np.nonzero(block)

@@ -6,8 +6,9 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.results import remark
 from feaslearn.runs import Clock, OutOfTime
@@ -23,7 +24,6 @@ from feaslearn.tolerances import (
     size_of,
 )
 
-Array = NDArray[np.float64]
 Attempts = tuple[tuple[str, dict[str, float]], ...]
 
 ORDERS: dict[str, float] = {"l1": 1, "l2": 2, "linf": np.inf}

@@ -6,13 +6,11 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.formulations.program import CONIC, Attempts, load_cvxpy, semidefinite, solve
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.conic_form import ConicForm
-
-Array = NDArray[np.float64]
 
 
 class SmoothedSolution(NamedTuple):

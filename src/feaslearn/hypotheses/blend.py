@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
 from feaslearn.region.form import RegionForm
@@ -14,8 +14,6 @@ from feaslearn.region.minimize import Solved
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.sets.product import Product
-
-Array = NDArray[np.float64]
 
 
 class Blend(Hypothesis):
@@ -93,9 +91,7 @@ class Blend(Hypothesis):
         answers = [member.solve(part, features, costs, ties) for _, member, part in parts]
         return self._mean([weight for weight, _, _ in parts], answers)
 
-    def solve_tied(
-        self, theta: Array, features: Array, costs: Array
-    ) -> tuple[Solved, NDArray[np.bool_]]:
+    def solve_tied(self, theta: Array, features: Array, costs: Array) -> tuple[Solved, Mask]:
         """Return what `solve` and `tied` do, each member being asked once."""
         parts = self.parts(theta, costs.shape[1], features.shape[1])
         pairs = [member.solve_tied(part, features, costs) for _, member, part in parts]
@@ -114,7 +110,7 @@ class Blend(Hypothesis):
             decisions += share[:, None] * answer.decisions
         return Solved(decisions, np.asarray(empty.any(axis=0)))
 
-    def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
+    def tied(self, theta: Array, features: Array, costs: Array) -> Mask:
         """Say for each row whether it ties in any member."""
         parts = self.parts(theta, costs.shape[1], features.shape[1])
         ties = [member.tied(part, features, costs) for _, member, part in parts]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import EmptySetError
 from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
@@ -20,9 +20,6 @@ from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.intersection import intersect
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.tolerances import ROW_ROUNDING, SOLVED_ZERO
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class Constrained(Hypothesis):

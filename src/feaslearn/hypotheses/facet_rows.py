@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.known import KnownLimits
 from feaslearn.region.form import RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET
 from feaslearn.sets.affine_image import AffineImage
@@ -14,8 +14,6 @@ from feaslearn.sets.polytope import Polytope
 from feaslearn.solvers.small_lp import FacetSolutions, Limits, solve_programs
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import NUDGE, TINY, extent_of, powers_of_two
-
-Array = NDArray[np.float64]
 
 #: How much more it costs to relax a bound of a decision with all the range than of one with none.
 WIDER = 0.1

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import SetError, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
@@ -18,8 +19,6 @@ from feaslearn.region.minimize import Solved
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
-
-Array = NDArray[np.float64]
 
 #: Facets that there is room for where their number is not given, beside two for each decision.
 ROOM = 60
@@ -180,9 +179,7 @@ class Facets(Hypothesis):
                 solved.decisions[i] = image.optimal_face(costs[i]).center()
         return solved
 
-    def solve_tied(
-        self, theta: Array, features: Array, costs: Array
-    ) -> tuple[Solved, NDArray[np.bool_]]:
+    def solve_tied(self, theta: Array, features: Array, costs: Array) -> tuple[Solved, Mask]:
         """Return what `solve` and `tied` do, from the same linear programs."""
         rows = self.rows(theta, costs.shape[1], features.shape[1])
         solutions = rows.solve(features, costs)
@@ -191,7 +188,7 @@ class Facets(Hypothesis):
             decisions[empty] = rows.relaxed(features[empty], costs[empty], self._firm)
         return Solved(decisions, empty), solutions.tied
 
-    def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
+    def tied(self, theta: Array, features: Array, costs: Array) -> Mask:
         """Say for each row whether its linear program has several solutions."""
         rows = self.rows(theta, costs.shape[1], features.shape[1])
         return rows.solve(features, costs).tied

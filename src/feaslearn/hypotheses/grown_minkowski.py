@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses.hypothesis import Layout
 from feaslearn.hypotheses.minkowski import Minkowski
@@ -15,8 +15,6 @@ from feaslearn.hypotheses.term import Term
 from feaslearn.parameters import Constraints, Either, Integer, check_declared
 from feaslearn.sets.box import Box
 from feaslearn.sets.simplex import Simplex
-
-Array = NDArray[np.float64]
 
 FAMILIES = ("simplices", "segments")
 

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.region.form import RegionForm
 from feaslearn.region.minimize import Solved, minimize
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
-
-Array = NDArray[np.float64]
 
 
 class Hypothesis(BaseEstimator, ABC):
@@ -80,14 +78,12 @@ class Hypothesis(BaseEstimator, ABC):
         """Return the decisions of `solve` alone."""
         return self.solve(theta, features, costs, ties).decisions
 
-    def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
+    def tied(self, theta: Array, features: Array, costs: Array) -> Mask:
         """Say for each row whether several decisions may be optimal in its region."""
         form = self.describe(theta, costs.shape[1], features.shape[1])
         return minimize(form, features, costs, exact_ties=True).tied_or_all()
 
-    def solve_tied(
-        self, theta: Array, features: Array, costs: Array
-    ) -> tuple[Solved, NDArray[np.bool_]]:
+    def solve_tied(self, theta: Array, features: Array, costs: Array) -> tuple[Solved, Mask]:
         """Return what `solve` and `tied` do; overridden where one pass finds both."""
         return self.solve(theta, features, costs), self.tied(theta, features, costs)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.hypotheses.minkowski import Minkowski
@@ -18,8 +18,6 @@ from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
 from feaslearn.solvers.conic_form import ConicForm
 from feaslearn.tolerances import ROUNDING
-
-Array = NDArray[np.float64]
 
 
 class LiftedRegion(NamedTuple):
@@ -36,7 +34,7 @@ class LiftedRegion(NamedTuple):
     w: Array
     slack: Array
 
-    def rows(self, chosen: NDArray[np.intp]) -> LiftedRegion:
+    def rows(self, chosen: Indices) -> LiftedRegion:
         """Return the regions of some samples."""
         M = self.M if self.M.ndim == 2 else self.M[chosen]
         return self._replace(
@@ -151,7 +149,7 @@ def pull_back(
     return hypothesis.layout(n, k).pack(found)
 
 
-def _counting(scales: Array, every_term: bool) -> NDArray[np.intp]:
+def _counting(scales: Array, every_term: bool) -> Indices:
     """Return all terms, or those that have a scale above rounding at some row."""
     counts = (scales > ROUNDING * scales.max(initial=0.0)).any(axis=0)
     return np.flatnonzero(counts | every_term)

@@ -6,8 +6,8 @@ from abc import abstractmethod
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.region.form import RegionForm
 from feaslearn.region.latent_set import latent_set
@@ -17,8 +17,6 @@ from feaslearn.sets.image_kernels import predict_rows
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
 from feaslearn.solvers.oracle_kernels import is_simplex
 from feaslearn.tolerances import TIE_TOL
-
-Array = NDArray[np.float64]
 
 #: Rows handled at once where the maps of each row are written out.
 CHUNK = 4096
@@ -86,9 +84,7 @@ class MapHypothesis(Hypothesis):
             decisions[rows] = np.einsum("inp,ip->in", A, z) + b
         return Solved(decisions, nowhere)
 
-    def solve_coded(
-        self, theta: Array, features: Array, costs: Array
-    ) -> tuple[Array, NDArray[np.bool_]] | None:
+    def solve_coded(self, theta: Array, features: Array, costs: Array) -> tuple[Array, Mask] | None:
         """Return decisions of least cost, and where the minimiser is not unique.
 
         None where the compiled kernels do not serve the set.
@@ -104,7 +100,7 @@ class MapHypothesis(Hypothesis):
             tied[:] = False  # equal columns: all minimisers are one decision
         return decisions, tied
 
-    def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
+    def tied(self, theta: Array, features: Array, costs: Array) -> Mask:
         """Say for each row whether its latent cost has several minimisers in Z."""
         n, k = costs.shape[1], features.shape[1]
         primitive, maps = self.latent(n), self.maps(theta, n, k)

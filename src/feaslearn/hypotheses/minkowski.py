@@ -9,8 +9,9 @@ from math import comb
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
 from feaslearn.hypotheses.scale_basis import SCALES, ScaleBasis
@@ -28,8 +29,6 @@ from feaslearn.sets.primitive_set import Ties
 from feaslearn.sets.product import Product
 from feaslearn.sets.simplex import Simplex
 from feaslearn.tolerances import VISIBLE_TOL
-
-Array = NDArray[np.float64]
 
 #: More terms than this are refused: the dictionary would take longer to write than to learn from.
 MOST_TERMS = 20_000
@@ -274,19 +273,17 @@ class Minkowski(Hypothesis):
         """Return for each row a decision of least cost; a sum of sets is never empty."""
         return self._solve_tied(theta, features, costs, ties)[0]
 
-    def tied(self, theta: Array, features: Array, costs: Array) -> NDArray[np.bool_]:
+    def tied(self, theta: Array, features: Array, costs: Array) -> Mask:
         """Say for each row whether a term that counts there has several minimisers."""
         return self._solve_tied(theta, features, costs, "first")[1]
 
-    def solve_tied(
-        self, theta: Array, features: Array, costs: Array
-    ) -> tuple[Solved, NDArray[np.bool_]]:
+    def solve_tied(self, theta: Array, features: Array, costs: Array) -> tuple[Solved, Mask]:
         """Return what `solve` and `tied` do, from the same minimisers."""
         return self._solve_tied(theta, features, costs, "first")
 
     def _solve_tied(
         self, theta: Array, features: Array, costs: Array, ties: Ties
-    ) -> tuple[Solved, NDArray[np.bool_]]:
+    ) -> tuple[Solved, Mask]:
         n = costs.shape[1]
         minimizers = TermMinimizers(self.terms_at(theta, n, features.shape[1]), n)
         decisions, scales = self.offsets(theta, features, n), self.scales(theta, features, n)
@@ -381,7 +378,7 @@ def smoothed(n: int, lengths: Sequence[int], step: int = 1) -> list[Term]:
     ]
 
 
-def _moving_average(n: int, length: int) -> NDArray[np.float64]:
+def _moving_average(n: int, length: int) -> Array:
     """Return the matrix whose column t spreads one unit over the hours around t."""
     matrix = np.zeros((n, n))
     for t in range(n):

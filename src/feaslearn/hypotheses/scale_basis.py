@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.tolerances import SAME_TOL
-
-Array = NDArray[np.float64]
 
 SCALES = ("affine", "shared", "constant", "box", "tents")
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import FeaslearnError, Problems
 from feaslearn.hypotheses.pattern_kernels import cost_patterns
 from feaslearn.sets.box import Box
@@ -19,8 +20,6 @@ from feaslearn.sets.hypersimplex import Hypersimplex
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
 from feaslearn.solvers.oracle_kernels import BOX, HYPERSIMPLEX, L1_BALL, SIMPLEX, SetCode
-
-Array = NDArray[np.float64]
 
 Integers = NDArray[np.int64]
 Comparison = tuple[int, int, float, float]
@@ -124,7 +123,7 @@ class Term(BaseEstimator):
         if any(j in chosen[:place] for place, j in enumerate(chosen)):
             problems.add(f"{name}: coordinates {chosen} name a decision twice")
 
-    def places(self) -> tuple[NDArray[np.intp], Array] | None:
+    def places(self) -> tuple[Indices, Array] | None:
         """Return coordinates and weights of the entries, or None where there is a matrix."""
         if self.matrix is not None:
             return None
@@ -257,9 +256,7 @@ class TermPatterns:
         return None if count < 0 else (numbers, rows[:count])
 
 
-def _comparisons(
-    code: SetCode, places: NDArray[np.intp], weights: Array
-) -> Iterator[Comparison | None]:
+def _comparisons(code: SetCode, places: Indices, weights: Array) -> Iterator[Comparison | None]:
     """Yield the comparisons of a set, or None where its minimisers need more than those."""
     for kind, start, stop in zip(code.kinds, code.starts[:-1], code.starts[1:], strict=True):
         entries = range(int(start), int(stop))
@@ -276,7 +273,7 @@ def _comparisons(
 
 
 def _pair(
-    places: NDArray[np.intp], weights: Array, e: int, f: int, sign: float
+    places: Indices, weights: Array, e: int, f: int, sign: float
 ) -> tuple[int, int, float, float]:
     """Return a comparison of two entries, the same for all terms that make it."""
     if places[e] > places[f]:

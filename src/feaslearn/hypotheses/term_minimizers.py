@@ -8,13 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.hypotheses.term import Term, shape_of
 from feaslearn.sets.hypersimplex import Hypersimplex
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
 from feaslearn.sets.simplex import Simplex
 from feaslearn.tolerances import SUM_ROUNDING, TIE_TOL
-
-Array = NDArray[np.float64]
 
 #: Numbers held at once where the minimisers of many rows are written out.
 AT_ONCE = 2_000_000
@@ -27,7 +26,7 @@ class Minimizers(NamedTuple):
     """Points ``E_t z_t*(c)`` for each row and term (N, T, n), and which are one of several."""
 
     points: Array
-    tied: NDArray[np.bool_]
+    tied: Mask
 
 
 def without_rounding(costs: Array, matrices: Array) -> Array:
@@ -43,8 +42,8 @@ class _Group(NamedTuple):
     """Terms that embed one primitive set, by coordinates and weights or by matrices."""
 
     primitive: PrimitiveSet
-    members: NDArray[np.intp]
-    places: NDArray[np.intp] | None
+    members: Indices
+    places: Indices | None
     weights: Array
     matrices: Array
 
@@ -59,7 +58,7 @@ class _Group(NamedTuple):
             return np.asarray(costs[:, self.places] * self.weights)
         return without_rounding(costs, self.matrices)
 
-    def add_points(self, z: Array | NDArray[np.bool_], points: Array) -> None:
+    def add_points(self, z: Array | Mask, points: Array) -> None:
         """Write ``E_t z`` into the rows of ``points`` (N, T, n) that are theirs."""
         if self.places is not None:
             points[:, self.members[:, None], self.places] = z * self.weights
@@ -122,7 +121,7 @@ class TermMinimizers:
         return Minimizers(points, tied)
 
     def _add_sorted(
-        self, group: _Group, costs: Array, ties: Ties, points: Array, tied: NDArray[np.bool_]
+        self, group: _Group, costs: Array, ties: Ties, points: Array, tied: Mask
     ) -> None:
         """Write the minimisers of simplices and hypersimplices in one place: one order for all."""
         one = group.first()
@@ -139,9 +138,7 @@ class TermMinimizers:
                 points[rows, t] = again[:, 0]
 
 
-def smallest_entries(
-    Q: Array, counts: Sequence[int]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def smallest_entries(Q: Array, counts: Sequence[int]) -> tuple[Mask, Mask]:
     """Say for each row and each count which entries are the smallest, and where others tie."""
     # Few entries are compared column by column, many rows at a time, without a branch: three times
     # as fast as a loop over the rows, whose branches nobody can predict. Of equal entries the first

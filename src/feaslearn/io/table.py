@@ -10,11 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import find_columns, list_first
 from feaslearn.printable import printable
-
-Array = NDArray[np.float64]
 
 #: Cells of missing values, in lower case.
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null"})

@@ -11,8 +11,8 @@ from pathlib import PurePath
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.atomic import read_bytes, write_bytes
 from feaslearn.exceptions import DataError, FeaslearnError, FileError, MissingExtraError, Problems
 from feaslearn.io.table import Table
@@ -26,7 +26,6 @@ MAX_BYTES = 2**30
 #: Suffixes of files that can be written.
 SUFFIXES = (".csv", ".parquet")
 
-Array = NDArray[np.float64]
 
 #: The first bytes of every Parquet file.
 MAGIC = b"PAR1"

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.tolerances import EXACT_TOL, RANK_TOL
-
-Array = NDArray[np.float64]
 
 #: Corrections beside one for each entry that may meet a bound: they remove rounding.
 EXTRA_ROUNDS = 2
@@ -110,7 +109,7 @@ class KnownLimits(NamedTuple):
         rows, flat = (x @ np.abs(matrix).T for matrix in (self.G, self.E))
         return np.hstack([g + rows, lower + x, upper + x, e + flat])
 
-    def broken(self, decisions: Array, tolerance: float) -> NDArray[np.bool_]:
+    def broken(self, decisions: Array, tolerance: float) -> Mask:
         """Say which decisions break a row by more than a share of its size."""
         over = self.beyond(decisions) > tolerance * self.sizes(decisions)
         return np.asarray(over.any(axis=1))

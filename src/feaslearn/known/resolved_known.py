@@ -9,15 +9,17 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from feaslearn.costs import AffineCost, FloatArray, FunctionCost, resolve_cost
+from feaslearn.arrays import Array, Indices
+from feaslearn.costs import (
+    AffineCost,
+    FunctionCost,
+    resolve_cost,
+)
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.known.known_limits import CONTRADICTIONS, Known, KnownLimits, KnownShape
 from feaslearn.messages import column_label, did_you_mean, find_columns, list_first
 from feaslearn.parameters import Number, check_value
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,7 @@ class ResolvedKnown:
     upper: RightSide
     e: RightSide
 
-    def at(self, signals: FloatArray) -> KnownLimits:
+    def at(self, signals: Array) -> KnownLimits:
         """Return the constraints at rows of signals (N, K)."""
         sides = (side.evaluate(signals) for side in (self.g, self.lower, self.upper, self.e))
         return KnownLimits(self.shape.G, self.shape.E, *sides)
@@ -143,12 +145,12 @@ class Signals(NamedTuple):
 class RightSide(NamedTuple):
     """A function from signals (N, K) to numbers (N, size), infinite only where ``missing`` is."""
 
-    rule: Callable[[FloatArray], Any]
+    rule: Callable[[Array], Any]
     size: int
     name: str
     missing: float | None
 
-    def evaluate(self, signals: FloatArray) -> Array:
+    def evaluate(self, signals: Array) -> Array:
         """Return the numbers at rows of signals."""
         values = np.asarray(self.rule(signals), dtype=np.float64)
         if values.ndim == 1 and self.size == 1:
@@ -270,13 +272,11 @@ def _is_number(item: object) -> bool:
     return isinstance(item, Real) and not isinstance(item, bool)
 
 
-def _constant(values: Array, signals: FloatArray) -> Array:
+def _constant(values: Array, signals: Array) -> Array:
     return np.tile(values, (len(signals), 1))
 
 
-def _mixed(
-    constants: Array, taken: NDArray[np.intp], columns: list[int], signals: FloatArray
-) -> Array:
+def _mixed(constants: Array, taken: Indices, columns: list[int], signals: Array) -> Array:
     values = _constant(constants, signals)
     values[:, taken] = signals[:, columns]
     return values

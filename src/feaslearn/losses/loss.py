@@ -6,16 +6,15 @@ from abc import ABC, abstractmethod
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.losses.kernels import L1, L2, LINF, SQUARED_L2
 
-Array = NDArray[np.float64]
 Norm = Literal["l2", "l1", "linf"]
 
 
@@ -23,7 +22,7 @@ class RowLosses(NamedTuple):
     """The loss of each row, whether its minimiser tied, and the gradient of the weighted sum."""
 
     values: Array
-    tied: NDArray[np.bool_]
+    tied: Mask
     gradient: Maps
 
 

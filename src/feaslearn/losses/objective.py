@@ -7,9 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from feaslearn.arrays import Array
 from feaslearn.data import Block, Samples
 from feaslearn.data.source import in_order
 from feaslearn.exceptions import UnsupportedError
@@ -20,7 +18,6 @@ from feaslearn.known import KnownShape
 from feaslearn.losses.loss import Loss
 from feaslearn.runs import Run
 
-Array = NDArray[np.float64]
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
@@ -22,8 +23,6 @@ from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.oracle_kernels import SetCode, is_simplex
 from feaslearn.tolerances import SUM_ROUNDING, TIE_TOL
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
@@ -17,8 +17,6 @@ from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
 from feaslearn.solvers.conic import nearest_by_solver
 from feaslearn.solvers.conic_form import Cone, ConicForm
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -69,7 +67,7 @@ class Suboptimality(Loss):
         values = np.empty(len(block.features))
         gradient = no_gradient(maps)
         code = primitive.code()
-        served: NDArray[np.bool_] = np.zeros(len(values), dtype=bool)
+        served: Mask = np.zeros(len(values), dtype=bool)
         if code is not None and AffineImage.kernel_serves(code) and self.norm_code() < L1:
             served = np.asarray(~np.isnan(block.decisions).any(axis=1))
             part = block if served.all() else block.rows(served)

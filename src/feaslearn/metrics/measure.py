@@ -7,17 +7,15 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from feaslearn.arrays import Array
 from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.losses import Loss, Predictability, Suboptimality
 from feaslearn.losses.loss import Norm
 from feaslearn.metrics.evaluation import Evaluation, Mean
 from feaslearn.problem import ForwardProblem
-
-Array = NDArray[np.float64]
 
 #: Values of the option `losses` of `evaluate`.
 LOSSES = ("main", "all")

@@ -9,16 +9,16 @@ from itertools import combinations
 from numbers import Integral
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import Problems
 from feaslearn.messages import list_first
 from feaslearn.parameters import Integer, check_capacity, check_value
 
 Node = Hashable
 Line = tuple[Node, Node]
-Networks = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
+Networks = Mask
 Pairs = dict[frozenset[int], Line]
 
 MAX_NODES = 16
@@ -34,43 +34,43 @@ class CandidateLines:
 
     nodes: tuple[Node, ...]
     lines: tuple[Line, ...]
-    ends: NDArray[np.intp]
-    known: NDArray[np.bool_]
-    line_capacity: FloatArray
-    plants: NDArray[np.intp]
-    generator_capacity: FloatArray
+    ends: Indices
+    known: Mask
+    line_capacity: Array
+    plants: Indices
+    generator_capacity: Array
 
     @cached_property
-    def members(self) -> NDArray[np.bool_]:
+    def members(self) -> Mask:
         """Which nodes belong to each set of nodes, shape (2^n, n)."""
         numbers = np.arange(1 << len(self.nodes))
         return np.asarray((numbers[:, None] >> np.arange(len(self.nodes))) & 1 == 1)
 
     @cached_property
-    def crossing(self) -> NDArray[np.bool_]:
+    def crossing(self) -> Mask:
         """Which lines leave each set of nodes, shape (2^n, L)."""
         first, second = self.members[:, self.ends[:, 0]], self.members[:, self.ends[:, 1]]
         return np.asarray(first != second)
 
     @cached_property
-    def outside_capacity(self) -> FloatArray:
+    def outside_capacity(self) -> Array:
         """The capacity of each set of plants outside each set of nodes, shape (2^K, 2^n)."""
         chosen = (np.arange(1 << len(self.plants))[:, None] >> np.arange(len(self.plants))) & 1
         outside = ~self.members[:, self.plants]
         return np.ascontiguousarray((chosen * self.generator_capacity) @ outside.T)
 
-    def cuts(self, networks: Networks) -> FloatArray:
+    def cuts(self, networks: Networks) -> Array:
         """Return the capacity of the lines that leave each set of nodes, for each network."""
         return np.ascontiguousarray((networks * self.line_capacity) @ self.crossing.T)
 
-    def surplus(self, demands: FloatArray, decisions: FloatArray) -> FloatArray:
+    def surplus(self, demands: Array, decisions: Array) -> Array:
         """Return what the plants of each node deliver above its demand, shape (N, n)."""
         surplus = -demands
         for plant, node in enumerate(self.plants):
             surplus[:, node] += decisions[:, plant]
         return surplus
 
-    def named(self, network: NDArray[np.bool_]) -> list[Line]:
+    def named(self, network: Mask) -> list[Line]:
         """Return the lines of a network."""
         return [self.lines[line] for line in np.flatnonzero(network)]
 

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.network.candidates import CandidateLines, Networks
 from feaslearn.network.losses import NetworkLosses
 from feaslearn.network.samples import NetworkSamples
 from feaslearn.network.search import (
-    FloatArray,
     Limits,
     NetworkProgram,
     SearchResult,
@@ -38,7 +37,7 @@ class TightCuts(NamedTuple):
     a set and its complement have the same cut, so the last node is always outside.
     """
 
-    needs: FloatArray
+    needs: Array
     clauses: list[Clause]
     tolerance: float
 
@@ -79,7 +78,7 @@ class _ClauseFinder:
     """Finds the sets of nodes whose cut can be what stops the cheaper plants."""
 
     def __init__(
-        self, losses: NetworkLosses, needs: FloatArray, members: FloatArray, tolerance: float
+        self, losses: NetworkLosses, needs: Array, members: Array, tolerance: float
     ) -> None:
         self._candidates = losses.candidates
         self._decisions = losses.samples.decisions
@@ -89,7 +88,7 @@ class _ClauseFinder:
         self._tolerance = tolerance
         self._unit = common_capacity(losses.candidates)
 
-    def informative(self, rows: NDArray[np.intp], level: NDArray[np.intp]) -> NDArray[np.intp]:
+    def informative(self, rows: Indices, level: Indices) -> Indices:
         """Return the samples whose cheaper plants had capacity left while others ran."""
         x = self._decisions[rows]
         rest = np.delete(np.arange(x.shape[1]), level)
@@ -97,7 +96,7 @@ class _ClauseFinder:
         runs, could = x[:, rest].sum(axis=1), spare.sum(axis=1)
         return np.asarray(rows[(runs > self._tolerance) & (could > self._tolerance)])
 
-    def clause(self, sample: int, level: NDArray[np.intp], surplus: FloatArray) -> Clause:
+    def clause(self, sample: int, level: Indices, surplus: Array) -> Clause:
         """Return the sets of which one must be tight."""
         x = self._decisions[sample]
         rest = np.delete(np.arange(len(x)), level)
@@ -120,7 +119,7 @@ def common_capacity(candidates: CandidateLines) -> float | None:
     return float(capacity[0]) if shared else None
 
 
-def _levels(samples: NetworkSamples) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _levels(samples: NetworkSamples) -> Iterator[tuple[Indices, Indices]]:
     """Yield each set of cheapest plants with the samples in whose prices it is one."""
     order = np.argsort(samples.costs, axis=1, kind="stable")
     steps = np.diff(np.take_along_axis(samples.costs, order, axis=1), axis=1)
@@ -176,7 +175,7 @@ class CutSearch:
             self._add_connected()
 
     def cheapest(
-        self, weights: FloatArray, most_loss: float, limits: Limits, clock: Clock
+        self, weights: Array, most_loss: float, limits: Limits, clock: Clock
     ) -> SearchResult:
         """Return the network of zero loss with the least ``weights @ y``."""
         cost = np.zeros(self.program.n_binary)
@@ -202,14 +201,14 @@ class CutSearch:
                 # At the edge of the tolerances; what is measured decides.
                 self.program.extend(excluding(network))
 
-    def _violated(self, network: NDArray[np.bool_]) -> NDArray[np.intp]:
+    def _violated(self, network: Mask) -> Indices:
         """Return the rows to add that a network violates most."""
         short = self._least - self._crossing @ (network * self._capacity)
         short[self._added] = 0.0
         violated = np.flatnonzero(short > CAPACITY_TOL)
         return violated[np.argsort(-short[violated], kind="stable")][:ADDED_ROWS]
 
-    def explains(self, networks: Networks) -> NDArray[np.bool_]:
+    def explains(self, networks: Networks) -> Mask:
         """Return which networks have zero loss, by all of their cuts."""
         zero = np.zeros(len(networks), dtype=bool)
         step = max(1, MAX_ENTRIES // len(self._least))
@@ -223,13 +222,13 @@ class CutSearch:
             zero[start : start + step] = enough
         return zero
 
-    def _first_rows(self, tight: list[int]) -> NDArray[np.intp]:
+    def _first_rows(self, tight: list[int]) -> Indices:
         """Return the sets whose cut a clause limits, and those that need the most."""
         asked = np.flatnonzero(self._least > 0)
         most = asked[np.argsort(-self._least[asked], kind="stable")][:FIRST_ROWS]
         return np.union1d(np.array(tight, dtype=np.intp), most)
 
-    def _add_needs(self, sets: NDArray[np.intp]) -> None:
+    def _add_needs(self, sets: Indices) -> None:
         """Add rows on the cuts of sets of nodes."""
         sets = sets[~self._added[sets]]
         if not len(sets):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import Problems
 from feaslearn.network.candidates import CandidateLines, Networks
 from feaslearn.network.estimator import NetworkEstimator
 from feaslearn.network.losses import NetworkLosses
-from feaslearn.network.search import FloatArray, Limits, SearchResult
+from feaslearn.network.search import (
+    Limits,
+    SearchResult,
+)
 from feaslearn.runs import Clock
 from feaslearn.solvers.mip import Outcome
 
@@ -100,7 +103,7 @@ def check_enumerable(problems: Problems, candidates: CandidateLines) -> None:
         )
 
 
-def all_networks(candidates: CandidateLines, free: NDArray[np.bool_] | None = None) -> Networks:
+def all_networks(candidates: CandidateLines, free: Mask | None = None) -> Networks:
     """Return all networks that hold the known lines; by default all others are free."""
     varying = np.flatnonzero(~candidates.known if free is None else free)
     numbers = np.arange(1 << len(varying))
@@ -134,13 +137,13 @@ class EnumerationSearch:
         return self._best(values)
 
     def cheapest(
-        self, weights: FloatArray, most_loss: float, limits: Limits, clock: Clock
+        self, weights: Array, most_loss: float, limits: Limits, clock: Clock
     ) -> SearchResult:
         """Return the network of least ``weights @ y`` whose mean loss is at most ``most_loss``."""
         allowed = limits.keep(self.networks) & (self.means <= most_loss + self.losses.tolerance)
         return self._best(np.where(allowed, self.networks @ weights, np.inf))
 
-    def _best(self, values: FloatArray) -> SearchResult:
+    def _best(self, values: Array) -> SearchResult:
         """Return the network of least value; networks left out are not bounded."""
         outcome: Outcome = "optimal" if self.complete else "time limit"
         least = float(np.min(values, initial=np.inf))

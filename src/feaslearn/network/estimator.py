@@ -8,15 +8,19 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.costs import CostSpecification
 from feaslearn.data import as_matrix
 from feaslearn.exceptions import DataError, NotFittedError, Problems
 from feaslearn.losses.loss import Loss
 from feaslearn.network.candidates import CandidateLines, Line, Node, read_candidates
-from feaslearn.network.losses import FloatArray, NetworkLosses, resolve_network_loss
+from feaslearn.network.losses import (
+    NetworkLosses,
+    resolve_network_loss,
+)
 from feaslearn.network.samples import (
     NetworkSignals,
     dispatch_of,
@@ -44,10 +48,10 @@ class NetworkEstimator(BaseEstimator):
     forbidden_lines: Sequence[Line] = ()
     loss: str | Loss = "predictability"
 
-    network_: NDArray[np.bool_] = field(init=False)
+    network_: Mask = field(init=False)
     _candidates: CandidateLines = field(init=False)
     _reader: NetworkSignals = field(init=False)
-    _signals: FloatArray = field(init=False)
+    _signals: Array = field(init=False)
 
     def fit(self, signals: ArrayLike, decisions: ArrayLike) -> Self:
         """Learn the lines.
@@ -93,7 +97,7 @@ class NetworkEstimator(BaseEstimator):
             self._learn(losses)
         return self
 
-    def predict(self, signals: ArrayLike, costs: ArrayLike | None = None) -> FloatArray:
+    def predict(self, signals: ArrayLike, costs: ArrayLike | None = None) -> Array:
         """Return the cheapest dispatch that the learned network allows.
 
         Parameters
@@ -149,7 +153,7 @@ class NetworkEstimator(BaseEstimator):
     def _check_size(self, problems: Problems, candidates: CandidateLines) -> None:
         """Add a problem if there are too many candidates for a child."""
 
-    def _read(self, signals: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    def _read(self, signals: ArrayLike) -> tuple[Array, Array]:
         """Return prices and demands."""
         self._check_fitted()
         problems = Problems()

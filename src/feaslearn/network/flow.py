@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.losses.suboptimality import Suboptimality
 from feaslearn.network.candidates import CandidateLines
 from feaslearn.network.losses import NetworkLosses
 from feaslearn.network.search import (
-    FloatArray,
     Limits,
     Network,
     NetworkProgram,
@@ -89,7 +88,7 @@ class FlowProgram:
                 at = np.full(len(c), step * self._scale)
                 self.add_tangents(sample, at, abs(step) * self._scale)
 
-    def add_tangents(self, sample: int, residual: FloatArray, excess: float) -> None:
+    def add_tangents(self, sample: int, residual: Array, excess: float) -> None:
         """Bound the squares from below by their tangents at a residual ``u - x``."""
         u, extra, loss = self.samples[sample]
         x = self.losses.samples.decisions[sample]
@@ -99,7 +98,7 @@ class FlowProgram:
         if len(extra):
             self.program.row([(loss[-1:], 1.0), (extra, -2.0 * excess)], lower=-(excess**2))
 
-    def _add_loss(self, u: Columns, excess: Columns, x: FloatArray) -> Columns:
+    def _add_loss(self, u: Columns, excess: Columns, x: Array) -> Columns:
         """Add the variables whose sum is the loss of a sample."""
         program = self.program
         if self.losses.is_squared:
@@ -116,8 +115,8 @@ class _Cut:
         self,
         program: NetworkProgram,
         candidates: CandidateLines,
-        level: NDArray[np.intp],
-        d: FloatArray,
+        level: Indices,
+        d: Array,
     ) -> None:
         n_lines = len(candidates.lines)
         inside = program.columns(len(d), lower=0.0, upper=1.0)
@@ -138,7 +137,7 @@ def _add_flows(
     program: NetworkProgram,
     candidates: CandidateLines,
     u: Columns,
-    d: FloatArray,
+    d: Array,
 ) -> None:
     """Add the flows that carry a dispatch to the demands, on lines of the network alone."""
     n_lines = len(candidates.lines)
@@ -155,16 +154,16 @@ def _add_flows(
 
 def _add_excess(
     program: NetworkProgram,
-    levels: list[NDArray[np.intp]],
+    levels: list[Indices],
     cuts: list[_Cut],
-    c: FloatArray,
-    d: FloatArray,
-    x: FloatArray,
+    c: Array,
+    d: Array,
+    x: Array,
     excess: Columns,
 ) -> None:
     """Bound the excess cost ``c'x - [c_K d(V) - sum_k (c_{k+1} - c_k) cut_k]`` from above."""
     least = float(c @ x) - c.max() * d.sum()
-    parts: list[tuple[Columns, FloatArray]] = [(excess, np.ones(1))]
+    parts: list[tuple[Columns, Array]] = [(excess, np.ones(1))]
     for level, cut in zip(levels, cuts, strict=True):
         rest = np.setdiff1d(np.arange(len(c)), level)
         step = c[rest].min() - c[level].max()
@@ -173,7 +172,7 @@ def _add_excess(
     program.row(parts, lower=least)
 
 
-def price_levels(c: FloatArray) -> list[NDArray[np.intp]]:
+def price_levels(c: Array) -> list[Indices]:
     """Return the plants of the k lowest prices for every k but the last, equal prices together."""
     order = np.argsort(c, kind="stable")
     steps = np.flatnonzero(np.diff(c[order]) > TIE_TOL * np.abs(c).max())
@@ -244,7 +243,7 @@ class FlowSearch:
                 excluded.append(excluding(network))
 
     def cheapest(
-        self, weights: FloatArray, most_loss: float, limits: Limits, clock: Clock
+        self, weights: Array, most_loss: float, limits: Limits, clock: Clock
     ) -> SearchResult:
         """Return the network of least ``weights @ y`` whose mean loss is at most ``most_loss``."""
         n, bound = self.losses.n_samples, -np.inf
@@ -270,7 +269,7 @@ class FlowSearch:
 
     def _solve(
         self,
-        cost: FloatArray,
+        cost: Array,
         limits: Limits,
         extra: list[Rows],
         clock: Clock,
@@ -291,7 +290,7 @@ class FlowSearch:
         inside = self._unavoidable[list(self.flows.samples)].sum()
         return float((self._unavoidable.sum() - inside) / len(self._unavoidable))
 
-    def _learn(self, answer: Incumbent, losses: FloatArray, points: FloatArray) -> bool:
+    def _learn(self, answer: Incumbent, losses: Array, points: Array) -> bool:
         """Add the samples that disagree most, and tangents; return whether any was added."""
         disagree = losses - self._unavoidable
         disagree[list(self.flows.samples)] = 0.0
@@ -307,7 +306,7 @@ class FlowSearch:
         return learned
 
     def _add_tangents(
-        self, samples: list[int], values: FloatArray, losses: FloatArray, points: FloatArray
+        self, samples: list[int], values: Array, losses: Array, points: Array
     ) -> bool:
         """Bound the squares that the program underestimates, by tangents at the true ones."""
         short = [
@@ -322,7 +321,7 @@ class FlowSearch:
         return len(short) > 0
 
 
-def unavoidable_losses(losses: NetworkLosses) -> FloatArray:
+def unavoidable_losses(losses: NetworkLosses) -> Array:
     """Return what each sample costs in every network: all lines together allow the most."""
     free = losses.samples._replace(costs=np.zeros_like(losses.samples.costs))
     distance = Suboptimality("l2" if losses.is_squared else "l1")

@@ -9,11 +9,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.network.candidates import CandidateLines, Line, Networks, line_name
 from feaslearn.network.enumeration import all_networks
 from feaslearn.network.samples import dispatch_of
-from feaslearn.network.search import FloatArray, Limits, LineSearch, Network, Search
+from feaslearn.network.search import (
+    Limits,
+    LineSearch,
+    Network,
+    Search,
+)
 from feaslearn.parameters import POSITIVE, Integer, check_value
 from feaslearn.runs import Clock
 from feaslearn.tolerances import ROUNDING, SAME_TOL, TINY, VISIBLE_TOL
@@ -86,7 +92,7 @@ def identify(
     network: Network,
     loss: float,
     limits: Limits,
-    explains: Callable[[Networks], NDArray[np.bool_]],
+    explains: Callable[[Networks], Mask],
     most_counted: float,
     clock: Clock,
 ) -> Identification:
@@ -143,8 +149,8 @@ class LineCurve(NamedTuple):
     """
 
     n_lines: NDArray[np.int64]
-    losses: FloatArray
-    bounds: FloatArray
+    losses: Array
+    bounds: Array
     networks: Networks
 
     def elbow(self, share: float = 0.05) -> int:
@@ -198,7 +204,7 @@ class NextSignal(NamedTuple):
     to be the true one; ``n_answers`` counts the different dispatches they would give.
     """
 
-    signal: FloatArray
+    signal: Array
     row: int
     n_answers: int
     n_networks: int
@@ -208,9 +214,9 @@ class NextSignal(NamedTuple):
 def best_signal(
     candidates: CandidateLines,
     networks: Networks,
-    signals: FloatArray,
-    costs: FloatArray,
-    demands: FloatArray,
+    signals: Array,
+    costs: Array,
+    demands: Array,
 ) -> NextSignal:
     """Return the signal whose answer leaves the fewest networks."""
     answers = np.stack([dispatch_of(candidates, row, demands, costs) for row in networks])
@@ -221,7 +227,7 @@ def best_signal(
     return NextSignal(signals[best], best, len(sizes[best]), len(networks), float(left[best]))
 
 
-def _class_sizes(answers: FloatArray) -> FloatArray:
+def _class_sizes(answers: Array) -> Array:
     """Return how many networks give each answer; those that cannot serve are one class."""
     served = ~np.isnan(answers[:, 0])
     labels: NDArray[np.int64] = np.zeros(len(answers), dtype=np.int64)
@@ -238,9 +244,7 @@ def _class_sizes(answers: FloatArray) -> FloatArray:
     return np.unique(labels, return_counts=True)[1].astype(np.float64)
 
 
-def draw_signals(
-    signals: FloatArray, n_signals: int, widen: float, random_state: int
-) -> FloatArray:
+def draw_signals(signals: Array, n_signals: int, widen: float, random_state: int) -> Array:
     """Draw signals like those observed: columns on their own, half of them at their extremes."""
     problems = Problems()
     check_value("n_draws", n_signals, Integer(1), problems)

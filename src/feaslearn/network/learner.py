@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Mask
 from feaslearn.data import as_matrix
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import did_you_mean
@@ -253,7 +254,7 @@ class NetworkLearner(NetworkEstimator):
             return general_search(self._losses, self.solver, self.lazy, clock)
         return cast(Search, self._search)
 
-    def _explains(self, networks: Networks) -> NDArray[np.bool_]:
+    def _explains(self, networks: Networks) -> Mask:
         """Return which networks have no more than the least loss."""
         if isinstance(self._search, CutSearch):
             return self._search.explains(networks)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import Problems, UnsupportedError
 from feaslearn.losses.kernels import L1, SQUARED_L2
 from feaslearn.losses.loss import Loss
@@ -18,8 +18,6 @@ from feaslearn.tolerances import GAIN_TOL, TIE_TOL
 
 #: Entries of the tables of cuts, and losses of single samples, that are held at once.
 MAX_ENTRIES, MAX_LOSSES = 2**22, 2**24
-
-FloatArray = NDArray[np.float64]
 
 
 class NetworkLosses:
@@ -51,7 +49,7 @@ class NetworkLosses:
         size = float(np.abs(self.samples.decisions).max())
         return GAIN_TOL * (size**2 if self.is_squared else size)
 
-    def of(self, networks: Networks) -> FloatArray:
+    def of(self, networks: Networks) -> Array:
         """Return the loss of each sample under each network, shape (R, N); infinite if unserved."""
         losses = np.empty((len(networks), self.n_samples))
         step = max(1, MAX_ENTRIES >> len(self.candidates.nodes))
@@ -60,7 +58,7 @@ class NetworkLosses:
             self._measure(networks[some], losses[some])
         return losses
 
-    def means(self, networks: Networks) -> FloatArray:
+    def means(self, networks: Networks) -> Array:
         """Return the mean loss of each network."""
         step = max(1, MAX_LOSSES // self.n_samples)
         means = np.empty(len(networks))
@@ -69,7 +67,7 @@ class NetworkLosses:
             means[some] = self.of(networks[some]).mean(axis=1)
         return means
 
-    def nearest(self, network: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    def nearest(self, network: Mask) -> tuple[Array, Array]:
         """Return the loss of each sample and, for squared losses, the nearest dispatch."""
         losses = np.empty((1, self.n_samples))
         points = self._measure(network[None], losses)
@@ -81,7 +79,7 @@ class NetworkLosses:
         everything = np.ones(len(self.candidates.lines), dtype=np.bool_)
         NetworkLosses(self.candidates, first, self.loss).nearest(everything)
 
-    def _measure(self, networks: Networks, losses: FloatArray) -> FloatArray:
+    def _measure(self, networks: Networks, losses: Array) -> Array:
         """Write the losses of all samples; return the nearest dispatches of the last network."""
         costs, demands, decisions = self.samples
         points = np.empty(decisions.shape)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.costs import CostSpecification, ResolvedCost, resolve_cost
 from feaslearn.data import as_matrix, column_names
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import find_columns, list_first
-from feaslearn.network.candidates import CandidateLines, FloatArray
+from feaslearn.network.candidates import CandidateLines
 from feaslearn.network.polymatroid_kernels import cheapest_dispatch
 from feaslearn.solvers.highs import name_rows
 
@@ -24,7 +24,7 @@ class NetworkSignals(NamedTuple):
     demand_columns: tuple[int, ...]
     nodes: tuple[object, ...]
 
-    def read(self, problems: Problems, signals: object) -> tuple[FloatArray, FloatArray] | None:
+    def read(self, problems: Problems, signals: object) -> tuple[Array, Array] | None:
         """Return prices (N, K) and demands (N, n); None if the signals are invalid."""
         table = as_matrix(signals, name="signals", problems=problems)
         if table is None or problems.messages:
@@ -50,11 +50,11 @@ class NetworkSignals(NamedTuple):
 class NetworkSamples(NamedTuple):
     """Prices, demands and dispatches, one row for each sample."""
 
-    costs: FloatArray
-    demands: FloatArray
-    decisions: FloatArray
+    costs: Array
+    demands: Array
+    decisions: Array
 
-    def rows(self, rows: NDArray[np.intp]) -> NetworkSamples:
+    def rows(self, rows: Indices) -> NetworkSamples:
         """Return some of the samples."""
         return NetworkSamples(*(table[rows] for table in self))
 
@@ -148,10 +148,10 @@ def _check_servable(
 
 def dispatch_of(
     candidates: CandidateLines,
-    network: NDArray[np.bool_],
-    demands: FloatArray,
-    costs: FloatArray,
-) -> FloatArray:
+    network: Mask,
+    demands: Array,
+    costs: Array,
+) -> Array:
     """Return the cheapest dispatch of each sample under a network; NaN where it cannot serve."""
     dispatch = np.empty(costs.shape)
     (cut,) = candidates.cuts(network[None])
@@ -159,7 +159,7 @@ def dispatch_of(
     return dispatch
 
 
-def raise_unserved(dispatch: FloatArray, heading: str) -> None:
+def raise_unserved(dispatch: Array, heading: str) -> None:
     """Raise an error that names the samples whose demand the learned network cannot serve."""
     unserved = np.flatnonzero(np.isnan(dispatch[:, 0]))
     if len(unserved):

@@ -7,14 +7,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.network.candidates import CandidateLines, Networks
 from feaslearn.network.losses import NetworkLosses
 from feaslearn.runs import Clock
 from feaslearn.solvers.mip import Incumbent, MixedIntegerProgram, Outcome, Rows
 from feaslearn.tolerances import CAPACITY_TOL, HIGHS_TOL
 
-FloatArray = NDArray[np.float64]
-Network = NDArray[np.bool_]
+Network = Mask
 
 
 class NetworkProgram(MixedIntegerProgram):
@@ -27,7 +27,7 @@ class NetworkProgram(MixedIntegerProgram):
 
     def best(
         self,
-        cost: FloatArray,
+        cost: Array,
         fixed: NDArray[np.int8],
         extra: list[Rows],
         seconds: float,
@@ -48,7 +48,7 @@ class NetworkProgram(MixedIntegerProgram):
         )
 
 
-def dense_row(factors: FloatArray, lower: float = -np.inf, upper: float = np.inf) -> Rows:
+def dense_row(factors: Array, lower: float = -np.inf, upper: float = np.inf) -> Rows:
     """Return one row over the first variables."""
     rows = Rows()
     rows.matrix_rows(factors[None], lower, upper)
@@ -65,7 +65,7 @@ class Limits(NamedTuple):
 
     fixed: NDArray[np.int8]
     most_lines: int | None = None
-    weighted: tuple[FloatArray, float] | None = None
+    weighted: tuple[Array, float] | None = None
 
     def rows(self) -> list[Rows]:
         """Return the limits on numbers of lines as rows over the binaries."""
@@ -77,7 +77,7 @@ class Limits(NamedTuple):
             rows.append(dense_row(weights, upper=most))
         return rows
 
-    def keep(self, networks: Networks) -> NDArray[np.bool_]:
+    def keep(self, networks: Networks) -> Mask:
         """Return which networks are within the limits."""
         fixed = self.fixed >= 0
         kept = (networks[:, fixed] == (self.fixed[fixed] == 1)).all(axis=1)
@@ -105,7 +105,7 @@ class LineSearch(Protocol):
     n_solves: int
 
     def cheapest(
-        self, weights: FloatArray, most_loss: float, limits: Limits, clock: Clock
+        self, weights: Array, most_loss: float, limits: Limits, clock: Clock
     ) -> SearchResult:
         """Return the network of least ``weights @ y`` whose mean loss is at most ``most_loss``."""
         ...

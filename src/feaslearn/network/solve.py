@@ -8,13 +8,19 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import FeaslearnWarning, TimeLimitError
 from feaslearn.network.cuts import CutSearch, find_tight_cuts
 from feaslearn.network.enumeration import EnumerationSearch
 from feaslearn.network.flow import FlowSearch, price_levels
 from feaslearn.network.losses import NetworkLosses
 from feaslearn.network.samples import dispatch_of
-from feaslearn.network.search import FloatArray, LineSearch, Network, Search, no_limits
+from feaslearn.network.search import (
+    LineSearch,
+    Network,
+    Search,
+    no_limits,
+)
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import Clock
 from feaslearn.runs.progress import ProgressBar
@@ -152,7 +158,7 @@ def line_frequencies(
     solver: Solver,
     lazy: bool,
     clock: Clock,
-) -> FloatArray:
+) -> Array:
     """Return the share of draws in which each line is learned."""
     losses = search.losses
     total = np.zeros(len(losses.candidates.lines))
@@ -171,7 +177,7 @@ def line_frequencies(
     return _shares(total, n_draws, n_draws)
 
 
-def _shares(total: FloatArray, done: int, asked: int) -> FloatArray:
+def _shares(total: Array, done: int, asked: int) -> Array:
     """Return the shares of the finished draws, with a warning where some are missing."""
     if not done:
         raise TimeLimitError("bootstrap: max_seconds was over before the first draw was solved")
@@ -181,7 +187,7 @@ def _shares(total: FloatArray, done: int, asked: int) -> FloatArray:
     return total / done
 
 
-def _from_table(search: EnumerationSearch, rows: NDArray[np.int64]) -> FloatArray:
+def _from_table(search: EnumerationSearch, rows: NDArray[np.int64]) -> Array:
     """Return the mean of the sparsest best networks of a draw."""
     counts = np.bincount(rows, minlength=search.table.shape[1]) / len(rows)
     drawn = counts > 0

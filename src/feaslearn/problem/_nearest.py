@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import SolverError
-from feaslearn.problem.forward_problem import FloatArray, Norm
+from feaslearn.problem.forward_problem import Norm
 from feaslearn.solvers.conic import interior_point
 from feaslearn.solvers.conic_form import Cone
 from feaslearn.solvers.highs import (
@@ -24,20 +24,18 @@ from feaslearn.tolerances import FEASIBILITY_TOL, TIGHT_TOL
 ORDER = {"l1": 1, "l2": 2, "linf": np.inf}
 
 
-def distances(
-    points: FloatArray, matrix: sparse.csc_array, bounds: Bounds, norm: Norm
-) -> FloatArray:
+def distances(points: Array, matrix: sparse.csc_array, bounds: Bounds, norm: Norm) -> Array:
     """Measure how far each point is from the polyhedron of its sample.
 
     ``min { ||x - (y_1..y_n)|| : row_lower <= M y <= row_upper, lower <= y <= upper }``
     """
     nearest = {"l1": _nearest_l1, "l2": _nearest_l2, "linf": _nearest_linf}[norm]
     gaps = np.nan_to_num(points - nearest(points, matrix, bounds), nan=0.0)
-    lengths: FloatArray = np.linalg.norm(gaps, ord=ORDER[norm], axis=1)
+    lengths: Array = np.linalg.norm(gaps, ord=ORDER[norm], axis=1)
     return lengths
 
 
-def _nearest_l1(points: FloatArray, matrix: sparse.csc_array, bounds: Bounds) -> FloatArray:
+def _nearest_l1(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Array:
     """Minimise ``e'p + e'm`` subject to ``y + p - m = x``, ``p, m >= 0``."""
     n_samples, n = points.shape
     v = matrix.shape[1]
@@ -54,7 +52,7 @@ def _nearest_l1(points: FloatArray, matrix: sparse.csc_array, bounds: Bounds) ->
     return answers.points[:, :n]
 
 
-def _nearest_linf(points: FloatArray, matrix: sparse.csc_array, bounds: Bounds) -> FloatArray:
+def _nearest_linf(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Array:
     """Minimise ``t`` subject to ``y + t e >= x`` and ``y - t e <= x``."""
     n_samples, n = points.shape
     v = matrix.shape[1]
@@ -77,17 +75,17 @@ def _blocks(rows: Any) -> sparse.csc_array:
     return sparse.csc_array(sparse.bmat(rows))
 
 
-def _unless_nan(points: FloatArray, bound: float) -> FloatArray:
+def _unless_nan(points: Array, bound: float) -> Array:
     """Return the points with a bound in place of NaN."""
     return np.where(np.isnan(points), bound, points)
 
 
-def _repeat(row: FloatArray, times: int) -> FloatArray:
+def _repeat(row: Array, times: int) -> Array:
     """Return a row repeated, without a copy."""
     return np.broadcast_to(row, (times, len(row)))
 
 
-def _nearest_l2(points: FloatArray, matrix: sparse.csc_array, bounds: Bounds) -> FloatArray:
+def _nearest_l2(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Array:
     """Minimise ``t`` subject to ``||x - y|| <= t``."""
     # As a cone program, not as a least-squares program: a solver that is right to 1e-10 in the
     # squared distance is right to 1e-5 only in the distance itself. Equal bounds become equations,
@@ -125,10 +123,10 @@ class _ConeProgram:
     def __init__(
         self,
         table: sparse.csr_array,
-        equal: NDArray[np.bool_],
-        above: NDArray[np.bool_],
-        below: NDArray[np.bool_],
-        seen: NDArray[np.bool_],
+        equal: Mask,
+        above: Mask,
+        below: Mask,
+        seen: Mask,
     ) -> None:
         self._equal, self._above, self._below, self._seen = equal, above, below, seen
         v = table.shape[1]
@@ -147,9 +145,7 @@ class _ConeProgram:
         self._cost = np.append(np.zeros(v), 1.0)
         self._quadratic = sparse.csc_matrix((v + 1, v + 1))
 
-    def solve(
-        self, point: FloatArray, lower: FloatArray, upper: FloatArray
-    ) -> tuple[str, FloatArray, float]:
+    def solve(self, point: Array, lower: Array, upper: Array) -> tuple[str, Array, float]:
         """Return the status, the nearest y and its duality gap."""
         right = np.concatenate(
             [

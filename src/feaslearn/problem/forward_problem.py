@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from typing import Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import Problems
 from feaslearn.messages import describe_non_finite
 from feaslearn.parameters import Either
 
-FloatArray = NDArray[np.float64]
 Norm = Literal["l1", "l2", "linf"]
 NORM = Either(*get_args(Norm))
 
@@ -25,23 +25,23 @@ class ForwardProblem(Protocol):
     are NaN were not observed and do not count.
     """
 
-    def solve(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
+    def solve(self, signals: ArrayLike, costs: ArrayLike) -> Array:
         """Return one optimal decision for each sample, shape (N, n)."""
         ...
 
-    def optimal_value(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
+    def optimal_value(self, signals: ArrayLike, costs: ArrayLike) -> Array:
         """Return the least cost ``min { c'x : x in R(s) }`` of each sample, shape (N,)."""
         ...
 
     def distance_to_feasible(
         self, decisions: ArrayLike, signals: ArrayLike, norm: Norm = "l2"
-    ) -> FloatArray:
+    ) -> Array:
         """Return the distance of each decision to ``R(s)``, shape (N,)."""
         ...
 
     def distance_to_optimal(
         self, decisions: ArrayLike, signals: ArrayLike, costs: ArrayLike, norm: Norm = "l2"
-    ) -> FloatArray:
+    ) -> Array:
         """Return the distance of each decision to all minimisers of ``c`` over ``R(s)``."""
         ...
 
@@ -49,7 +49,7 @@ class ForwardProblem(Protocol):
 class CheckedProblem(ABC):
     """A forward problem whose arguments are checked before it is solved."""
 
-    def solve(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
+    def solve(self, signals: ArrayLike, costs: ArrayLike) -> Array:
         """Return one optimal decision for each sample.
 
         Parameters
@@ -66,7 +66,7 @@ class CheckedProblem(ABC):
         """
         return self._minimizers(*self._tables("solve", signals, costs=costs))
 
-    def optimal_value(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
+    def optimal_value(self, signals: ArrayLike, costs: ArrayLike) -> Array:
         """Return the least cost of each sample.
 
         Parameters
@@ -82,12 +82,12 @@ class CheckedProblem(ABC):
             The costs ``c'x`` of optimal decisions.
         """
         table, weights = self._tables("optimal_value", signals, costs=costs)
-        values: FloatArray = np.einsum("ij,ij->i", self._minimizers(table, weights), weights)
+        values: Array = np.einsum("ij,ij->i", self._minimizers(table, weights), weights)
         return values
 
     def distance_to_feasible(
         self, decisions: ArrayLike, signals: ArrayLike, norm: Norm = "l2"
-    ) -> FloatArray:
+    ) -> Array:
         """Return how far each decision is from the feasible region, for the best hidden variables.
 
         Parameters
@@ -109,7 +109,7 @@ class CheckedProblem(ABC):
 
     def distance_to_optimal(
         self, decisions: ArrayLike, signals: ArrayLike, costs: ArrayLike, norm: Norm = "l2"
-    ) -> FloatArray:
+    ) -> Array:
         """Return how far each decision is from the nearest optimal one.
 
         Parameters
@@ -136,17 +136,15 @@ class CheckedProblem(ABC):
     @abstractmethod
     def _tables(
         self, caller: str, signals: ArrayLike, norm: str = "l2", **others: ArrayLike
-    ) -> list[FloatArray]:
+    ) -> list[Array]:
         """Check all arguments; return the table of the signals, then the others in their order."""
 
     @abstractmethod
-    def _minimizers(self, table: FloatArray, costs: FloatArray) -> FloatArray:
+    def _minimizers(self, table: Array, costs: Array) -> Array:
         """Return one optimal decision for each sample."""
 
     @abstractmethod
-    def _distances(
-        self, table: FloatArray, points: FloatArray, costs: FloatArray | None, norm: Norm
-    ) -> FloatArray:
+    def _distances(self, table: Array, points: Array, costs: Array | None, norm: Norm) -> Array:
         """Return the distances to the optimal decisions, without costs to the feasible ones."""
 
 
@@ -157,7 +155,7 @@ def check_table(
     n_columns: int | None,
     *,
     allow_nan: bool = False,
-) -> FloatArray:
+) -> Array:
     """Return a finite float table of ``n_columns`` columns, or add what is wrong with it."""
     empty = np.empty((0, n_columns or 0))
     try:
@@ -176,7 +174,7 @@ def check_table(
     return values
 
 
-def check_same_length(problems: Problems, **tables: FloatArray) -> None:
+def check_same_length(problems: Problems, **tables: Array) -> None:
     """Add a problem if the tables do not have the same number of rows."""
     lengths = {name: len(table) for name, table in tables.items()}
     if not problems and len(set(lengths.values())) > 1:

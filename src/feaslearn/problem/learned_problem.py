@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.parameters import check_value
 from feaslearn.problem.forward_problem import (
     NORM,
     CheckedProblem,
-    FloatArray,
     Norm,
     check_same_length,
     check_table,
@@ -61,7 +61,7 @@ class LearnedProblem(CheckedProblem):
         self,
         hypothesis: Hypothesis,
         theta: ArrayLike,
-        features: Callable[[FloatArray], FloatArray],
+        features: Callable[[Array], Array],
     ) -> None:
         self.hypothesis = hypothesis
         self.theta = np.ascontiguousarray(theta, dtype=np.float64)
@@ -92,12 +92,10 @@ class LearnedProblem(CheckedProblem):
     def __repr__(self) -> str:
         return f"LearnedProblem({self.hypothesis!r}, {len(self.theta)} parameters)"
 
-    def _minimizers(self, table: FloatArray, costs: FloatArray) -> FloatArray:
+    def _minimizers(self, table: Array, costs: Array) -> Array:
         return self.hypothesis.predict(self.theta, table, costs)
 
-    def _distances(
-        self, table: FloatArray, points: FloatArray, costs: FloatArray | None, norm: Norm
-    ) -> FloatArray:
+    def _distances(self, table: Array, points: Array, costs: Array | None, norm: Norm) -> Array:
         regions = self._images(table)
         if costs is None:
             pairs = zip(regions, points, strict=True)
@@ -105,7 +103,7 @@ class LearnedProblem(CheckedProblem):
         triples = zip(regions, points, costs, strict=True)
         return np.array([region.optimal_face(c).distance(x, norm) for region, x, c in triples])
 
-    def _features(self, signals: ArrayLike) -> FloatArray:
+    def _features(self, signals: ArrayLike) -> Array:
         """Return the features of checked signals."""
         problems = Problems()
         table = check_table(problems, "signals", signals, None)
@@ -117,7 +115,7 @@ class LearnedProblem(CheckedProblem):
 
     def _tables(
         self, caller: str, signals: ArrayLike, norm: str = "l2", **others: ArrayLike
-    ) -> list[FloatArray]:
+    ) -> list[Array]:
         features = self._features(signals)
         problems = Problems()
         check_value("norm", norm, NORM, problems)
@@ -141,7 +139,7 @@ class LearnedProblem(CheckedProblem):
             )
         return n
 
-    def _images(self, features: FloatArray) -> list[AffineImage]:
+    def _images(self, features: Array) -> list[AffineImage]:
         """Return the region of each sample; equal features share one, which may be costly."""
         n = self._n_decisions(features.shape[1])
         known: dict[bytes, AffineImage] = {}

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, Problems, SolverError
 from feaslearn.parameters import check_value
 from feaslearn.problem._nearest import distances
 from feaslearn.problem.forward_problem import (
     NORM,
     CheckedProblem,
-    FloatArray,
     Norm,
     check_same_length,
     check_table,
@@ -116,7 +116,7 @@ class LinearProgram(CheckedProblem):
         """How many signals the rows read."""
         return self.row_lower.n_signals
 
-    def solve_where_feasible(self, signals: ArrayLike, costs: ArrayLike) -> FloatArray:
+    def solve_where_feasible(self, signals: ArrayLike, costs: ArrayLike) -> Array:
         """Return one optimal decision for each sample, NaN for samples without a feasible one.
 
         Parameters
@@ -139,7 +139,7 @@ class LinearProgram(CheckedProblem):
 
     def _tables(
         self, caller: str, signals: ArrayLike, norm: str = "l2", **others: ArrayLike
-    ) -> list[FloatArray]:
+    ) -> list[Array]:
         """Check the signals and the tables over decisions, and return them in this order."""
         problems = Problems()
         tables = {"signals": check_table(problems, "signals", signals, self.n_signals)}
@@ -152,7 +152,7 @@ class LinearProgram(CheckedProblem):
         problems.raise_if_any(DataError, f"LinearProgram.{caller}")
         return list(tables.values())
 
-    def _bounds(self, signals: FloatArray) -> Bounds:
+    def _bounds(self, signals: Array) -> Bounds:
         """Return the bounds of rows and variables at each signal."""
         row_lower, row_upper = self.row_lower.evaluate(signals), self.row_upper.evaluate(signals)
         # Two sides of one equation, evaluated apart, may differ in the last digit.
@@ -162,25 +162,21 @@ class LinearProgram(CheckedProblem):
         lower, upper = np.broadcast_to(self.lower, shape), np.broadcast_to(self.upper, shape)
         return Bounds(row_lower, row_upper, lower, upper)
 
-    def _minimizers(self, table: FloatArray, costs: FloatArray) -> FloatArray:
+    def _minimizers(self, table: Array, costs: Array) -> Array:
         answers, _ = self._solve(table, costs)
         return np.ascontiguousarray(answers.points[:, : self.n_decisions])
 
-    def _distances(
-        self, table: FloatArray, points: FloatArray, costs: FloatArray | None, norm: Norm
-    ) -> FloatArray:
+    def _distances(self, table: Array, points: Array, costs: Array | None, norm: Norm) -> Array:
         if costs is None:
             return distances(points, self.matrix, self._bounds(table), norm)
         return distances(points, self.matrix, self._optimal_face(*self._solve(table, costs)), norm)
 
-    def _solve(self, signals: FloatArray, costs: FloatArray) -> tuple[Answers, Bounds]:
+    def _solve(self, signals: Array, costs: Array) -> tuple[Answers, Bounds]:
         """Return the solutions of all samples, and their bounds."""
         program, scaled, bounds = self._program(signals, costs)
         return program.solve(scaled, bounds), bounds
 
-    def _program(
-        self, signals: FloatArray, costs: FloatArray
-    ) -> tuple[WarmProgram, FloatArray, Bounds]:
+    def _program(self, signals: Array, costs: Array) -> tuple[WarmProgram, Array, Bounds]:
         """Scale the costs to about one, so that tolerances mean the same in any unit."""
         _, exponents = np.frexp(np.abs(costs).max(axis=1, keepdims=True))
         scaled = np.zeros((len(costs), self.matrix.shape[1]))
@@ -213,9 +209,7 @@ def _sparse(matrix: Any) -> sparse.csc_array:
     return table
 
 
-def _binding(
-    duals: FloatArray, lower: FloatArray, upper: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _binding(duals: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
     """Return bounds that are equal where a dual is not zero."""
     on_lower, on_upper = duals > SOLVED_ZERO, duals < -SOLVED_ZERO
     missing = (on_lower & np.isinf(lower)) | (on_upper & np.isinf(upper))
@@ -283,7 +277,7 @@ class AffineRows:
         """How many signals the bounds read."""
         return int(self.slope.shape[1])
 
-    def evaluate(self, signals: ArrayLike) -> FloatArray:
+    def evaluate(self, signals: ArrayLike) -> Array:
         """Return the bounds at each signal.
 
         Parameters
@@ -299,7 +293,7 @@ class AffineRows:
         problems = Problems()
         table = check_table(problems, "signals", signals, self.n_signals)
         problems.raise_if_any(DataError, "AffineRows.evaluate")
-        bounds: FloatArray = self.constant + table @ self.slope.T
+        bounds: Array = self.constant + table @ self.slope.T
         return bounds
 
     def __repr__(self) -> str:

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.known import KnownShape
 from feaslearn.known.known_limits import pseudo_inverse
@@ -21,9 +21,6 @@ from feaslearn.sets.polytope import Polytope
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.vertex_enumeration import split_rows
 from feaslearn.solvers.conic_form import Cone, ConicForm, kept_cones
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 #: What relaxing a facet (or the link to a latent set), a bound and an equality by one unit costs:
 #: which of them is relaxed first where a region is empty.

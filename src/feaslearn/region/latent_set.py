@@ -7,16 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.sets.l1_ball import L1Ball
 from feaslearn.sets.polytope import Polytope
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.product import Product
 from feaslearn.sets.simplex import Simplex
 from feaslearn.solvers.conic_form import Cone
-
-Array = NDArray[np.float64]
 
 
 class LatentSet(NamedTuple):
@@ -26,7 +24,7 @@ class LatentSet(NamedTuple):
     h: Array
     cones: tuple[Cone, ...]
     matrix: sp.csr_array
-    integer: NDArray[np.bool_]
+    integer: Mask
 
     @property
     def plain(self) -> bool:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import InfeasibleProblemError, UnsupportedError
 from feaslearn.region.form import RegionForm, combined
 from feaslearn.region.relax import relax
@@ -20,9 +20,6 @@ from feaslearn.solvers.mip import solve_integer
 from feaslearn.solvers.small_lp import Limits, solve_programs
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import NUDGE, SAME_TOL, divisors, extent_of, powers_of_two
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 #: Programs with more numbers than this in their dense tableau are given to HiGHS.
 MOST_ENTRIES = 100_000

@@ -8,8 +8,9 @@ from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, TooManyVerticesError
 from feaslearn.printable import printable
 from feaslearn.sets.affine_image import AffineImage
@@ -19,8 +20,6 @@ from feaslearn.tolerances import VISIBLE_TOL
 if TYPE_CHECKING:
     from feaslearn.sets.half_spaces import HalfSpaces
     from feaslearn.sets.primitive_set import Ties
-
-Array = NDArray[np.float64]
 
 
 class Region:
@@ -101,7 +100,7 @@ class Region:
         """Return ``max d'x`` over the region."""
         return self._all.support(direction)
 
-    def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> NDArray[np.bool_]:
+    def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> Mask:
         """Say for each row of ``X`` whether it lies in the region."""
         return self._all.contains(X, tolerance)
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import InfeasibleProblemError
 from feaslearn.known import KnownLimits
 from feaslearn.region.form import RegionForm, Row, combined
@@ -18,9 +18,6 @@ from feaslearn.solvers.conic_form import Cone, ConicForm, kept_cones
 from feaslearn.solvers.highs import Bounds, WarmProgram, raise_failures
 from feaslearn.solvers.mip import solve_integer
 from feaslearn.tolerances import FEASIBILITY_TOL, divisors, powers_of_two
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 #: What a unit of distance to the region costs, in units of the largest price.
 DISTANCE_COST = 1e3

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError
 from feaslearn.sets.half_spaces import (
     HalfSpaces,
@@ -31,7 +32,6 @@ from feaslearn.tolerances import ACCEPT_TOL, MOST_VERTICES, ROUNDING, extent_of,
 if TYPE_CHECKING:
     from feaslearn.sets.primitive_set import PrimitiveSet, Ties
 
-Array = NDArray[np.float64]
 
 #: A map whose condition number is below this is inverted.
 INVERTIBLE = 1e10
@@ -160,7 +160,7 @@ class AffineImage:
         rows = np.atleast_2d(np.asarray(X, dtype=float))
         return np.array([self.at(self.nearest(x).latent) for x in rows]).reshape(np.shape(X))
 
-    def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> NDArray[np.bool_]:
+    def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> Mask:
         """Say for each row of ``X`` whether it lies in the image.
 
         The tolerance is relative to the size of the image; of a single point, which may be near

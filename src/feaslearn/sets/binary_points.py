@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import EmptySetError, TooManyVerticesError
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.tolerances import INSIDE_TOL
-
-Array = NDArray[np.float64]
 
 #: More beginnings of points than this are not followed.
 MAX_PARTIAL_POINTS = 100_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from feaslearn.exceptions import (
     EmptySetError,
@@ -13,8 +12,6 @@ from feaslearn.exceptions import (
 )
 from feaslearn.solvers.conic import minimize_linear
 from feaslearn.solvers.conic_form import ConicForm
-
-Array = NDArray[np.float64]
 
 
 def check_nonempty_and_bounded(form: ConicForm, name: object) -> None:

@@ -11,15 +11,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import null_space
 
+from feaslearn.arrays import Array
 from feaslearn.solvers.conic import ConicSolution
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.triangle import split
 from feaslearn.tolerances import ROUNDING, SOLVED_DEPENDENT_TOL, ZERO_MULTIPLIER
-
-Array = NDArray[np.float64]
 
 
 class FlatFace(NamedTuple):

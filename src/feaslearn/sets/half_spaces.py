@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, KDTree
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.nearest_kernels import nearest_rows
 from feaslearn.solvers.oracle_kernels import SIMPLEX, single
 from feaslearn.tolerances import FEASIBILITY_TOL, MOST_VERTICES, SAME_TOL, size_of
-
-Array = NDArray[np.float64]
 
 #: A hull of N points in d dimensions can have about ``N**(d // 2)`` facets; more are not tried.
 MOST_FACETS = 200_000_000
@@ -60,7 +59,7 @@ class HalfSpaces:
 
         return vertices_of_form(self.form(), limit, "the region")
 
-    def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> NDArray[np.bool_]:
+    def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> Mask:
         """Say for each row of ``X`` whether it satisfies all rows to an absolute tolerance."""
         rows = np.atleast_2d(np.asarray(X, dtype=float))
         inside = (rows @ self.A.T <= self.b + tolerance).all(axis=1)

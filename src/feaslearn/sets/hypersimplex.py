@@ -7,16 +7,15 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import EmptySetError
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.oracle_kernels import HYPERSIMPLEX, SetCode, single
 from feaslearn.tolerances import MOST_VERTICES
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)

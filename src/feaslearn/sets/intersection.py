@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import EmptySetError, InfeasibleProblemError
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.conic_set import ConicSet
@@ -15,8 +15,6 @@ from feaslearn.sets.vertex_enumeration import split_rows
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.tolerances import FEASIBILITY_TOL, RANK_TOL, SUM_ROUNDING, divisors, extent_of
-
-Array = NDArray[np.float64]
 
 #: Rows that are further away than this in the set's own numbers are left out if it ends before.
 FAR = 1e3

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
@@ -14,8 +15,6 @@ from feaslearn.sets.simplex import Simplex
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.oracle_kernels import L1_BALL, SetCode, single
 from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES
-
-Array = NDArray[np.float64]
 
 #: Up to this p the ball is written with one row for each of its 2^p faces.
 MAX_DIMENSION = 12
@@ -80,7 +79,7 @@ class L1Ball(PrimitiveSet):
         columns = np.diag(-np.sign(cost))[:, tied]
         return AffineImage(Simplex(len(tied)), columns, zero)
 
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> Mask:
         """Say for each row of ``Z`` whether its l1 norm is at most one."""
         return np.asarray(np.abs(self._rows(Z, "Z")).sum(axis=1) <= 1.0 + tolerance)
 

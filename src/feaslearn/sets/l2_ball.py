@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.oracle_kernels import L2_BALL, SetCode, single
 from feaslearn.tolerances import INSIDE_TOL
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -61,7 +60,7 @@ class L2Ball(PrimitiveSet):
             return AffineImage(self, np.eye(len(cost)), np.zeros(len(cost)))
         return AffineImage.point(-cost / norm)
 
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> Mask:
         """Say for each row of ``Z`` whether its norm is at most one."""
         return np.asarray(np.linalg.norm(self._rows(Z, "Z"), axis=1) <= 1.0 + tolerance)
 

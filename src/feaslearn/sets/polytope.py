@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import Problems, SetError, TooManyVerticesError
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.binary_points import binary_points_of_form, middle_point, nearest_points
@@ -16,8 +17,6 @@ from feaslearn.sets.simplex import Simplex
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.oracle_kernels import BINARY_POINTS, POINTS, SetCode, single
 from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES, size_of
-
-Array = NDArray[np.float64]
 
 #: Kernels list the vertices up to this many; above it linear programs are solved by HiGHS.
 MAX_VERTICES = 2_000
@@ -141,7 +140,7 @@ class Polytope(PrimitiveSet):
         tied = code.points[values <= values.min() + margin * size_of(code.points)]
         return AffineImage(Simplex(len(tied), self.binary), tied.T, np.zeros(len(cost)))
 
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> Mask:
         """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
         if not self.discrete:
             return super().contains(Z, tolerance)

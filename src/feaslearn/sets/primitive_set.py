@@ -7,10 +7,11 @@ from inspect import signature
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import null_space
 from sklearn.base import BaseEstimator
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, SetError, TooManyVerticesError, UnsupportedError
 from feaslearn.parameters import FLAG, Integer, require
 from feaslearn.sets.affine_image import AffineImage
@@ -34,7 +35,6 @@ from feaslearn.tolerances import (
     size_of,
 )
 
-Array = NDArray[np.float64]
 Ties = Literal["first", "center"]
 
 
@@ -122,11 +122,11 @@ class PrimitiveSet(BaseEstimator, ABC):
             Z[i] = minimize_linear(form, q).point
         return Z
 
-    def tied(self, Q: ArrayLike) -> NDArray[np.bool_]:
+    def tied(self, Q: ArrayLike) -> Mask:
         """Say for each row of ``Q`` whether it has more than one minimiser."""
         return self.argmin_and_ties(Q)[1]
 
-    def argmin_and_ties(self, Q: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
+    def argmin_and_ties(self, Q: ArrayLike) -> tuple[Array, Mask]:
         """Return the minimisers of `argmin` and the answers of `tied`, found together."""
         rows = self._rows(Q, "Q")
         code = self.code()
@@ -178,7 +178,7 @@ class PrimitiveSet(BaseEstimator, ABC):
             return np.zeros(self.dimension)
         return turn(form, minimize_linear(form, q), q, direction)
 
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> Mask:
         """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
         return np.asarray(self.conic_form().violation(self._rows(Z, "Z")) <= tolerance)
 

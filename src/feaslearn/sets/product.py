@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import SetError
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.conic_form import ConicForm, stack
 from feaslearn.solvers.oracle_kernels import SetCode, join
 from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -95,7 +94,7 @@ class Product(PrimitiveSet):
         blocks = [face.matrix[:, :0] if face.is_point else face.matrix for face in faces]
         return AffineImage(Product([face.primitive for face in wide]), block_diag(*blocks), offset)
 
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> Mask:
         """Say for each row of ``Z`` whether each part lies in its factor."""
         parts = zip(self._factors(), self._split(self._rows(Z, "Z")), strict=True)
         inside = [factor.contains(part, tolerance) for factor, part in parts]

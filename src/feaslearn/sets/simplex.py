@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import SetError
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.binary_points import nearest_points
@@ -15,8 +16,6 @@ from feaslearn.sets.primitive_set import PrimitiveSet, checked_flag, positive_in
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.oracle_kernels import BINARY_POINTS, SIMPLEX, SetCode, single
 from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES, TIE_TOL
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -86,7 +85,7 @@ class Simplex(PrimitiveSet):
         """Refuse wrong parameters; a simplex is never empty or unbounded."""
         _ = self.open_size or self.dimension, self.discrete
 
-    def tied(self, Q: ArrayLike) -> NDArray[np.bool_]:
+    def tied(self, Q: ArrayLike) -> Mask:
         """Say for each row of ``Q`` whether its least entry comes twice."""
         return np.asarray(_least(self._rows(Q, "Q")).sum(axis=1) > 1)
 
@@ -102,7 +101,7 @@ class Simplex(PrimitiveSet):
         vertices = Simplex(len(tied), self.binary)
         return AffineImage(vertices, np.eye(len(cost))[:, tied], np.zeros(len(cost)))
 
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> NDArray[np.bool_]:
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> Mask:
         """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
         inside = super().contains(Z, tolerance)
         if self.discrete:
@@ -129,7 +128,7 @@ class Simplex(PrimitiveSet):
         return np.eye(self.dimension)
 
 
-def _least(Q: Array) -> NDArray[np.bool_]:
+def _least(Q: Array) -> Mask:
     """Return which entries of each row are its least, up to the tolerance."""
     limits = Q.min(axis=1) + TIE_TOL * np.abs(Q).max(axis=1)
     return np.asarray(limits[:, None] >= Q)

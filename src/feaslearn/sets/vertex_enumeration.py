@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import null_space
 from scipy.spatial import ConvexHull, QhullError
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import (
     EmptySetError,
     SetError,
@@ -30,8 +30,6 @@ from feaslearn.tolerances import (
     powers_of_two,
     size_of,
 )
-
-Array = NDArray[np.float64]
 
 
 def vertices_of_form(form: ConicForm, limit: int, name: object) -> Array:

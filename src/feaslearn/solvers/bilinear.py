@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import MissingExtraError, SolverError, UnsupportedError
 
-Array = NDArray[np.float64]
 SOLVERS = ("auto", "scip", "gurobi")
 
 

@@ -13,9 +13,9 @@ import contextlib
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, qr_delete, solve_triangular
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import SolverError
 from feaslearn.runs import Run
 from feaslearn.tolerances import (
@@ -24,8 +24,6 @@ from feaslearn.tolerances import (
     SUM_ROUNDING,
     UNDETERMINED_CURVATURE,
 )
-
-Array = NDArray[np.float64]
 
 #: Least pivot of a matrix that needs no lift.
 WELL_POSED = 1e-4

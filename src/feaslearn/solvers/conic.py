@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import (
     InfeasibleProblemError,
     SolverError,
@@ -21,8 +21,6 @@ from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.highs import Bounds, WarmProgram
 from feaslearn.solvers.triangle import side
 from feaslearn.tolerances import ACCEPT_TOL, INTERIOR_TOL, SOLVED_ZERO, divisors, size_of
-
-Array = NDArray[np.float64]
 
 #: Longest steps of the interior-point method, as it comes and where that stalls.
 STEPS = (0.99, 0.9)

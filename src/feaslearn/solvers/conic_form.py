@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.solvers.triangle import matrices
 
-Array = NDArray[np.float64]
 ConeKind = Literal["nonnegative", "zero", "second-order", "semidefinite"]
 CONE_KINDS: tuple[ConeKind, ...] = ("nonnegative", "zero", "second-order", "semidefinite")
 
@@ -45,7 +44,7 @@ class ConicForm(NamedTuple):
         return all(cone.kind in ("nonnegative", "zero") for cone in self.cones)
 
     @property
-    def equality_rows(self) -> NDArray[np.bool_]:
+    def equality_rows(self) -> Mask:
         """Which rows stand in a zero cone."""
         kinds = np.array([cone.kind == "zero" for cone in self.cones], dtype=bool)
         return np.repeat(kinds, [cone.size for cone in self.cones])
@@ -77,7 +76,7 @@ def _cone_violation(cone: Cone, slack: Array) -> Array:
     return np.asarray(np.linalg.norm(slack[:, 1:], axis=1) - slack[:, 0], dtype=float)
 
 
-def kept_cones(cones: Sequence[Cone], kept: NDArray[np.bool_]) -> tuple[Cone, ...]:
+def kept_cones(cones: Sequence[Cone], kept: Mask) -> tuple[Cone, ...]:
     """Return the cones of the rows that are kept; a curved cone stays whole or goes."""
     ends = np.cumsum([cone.size for cone in cones], dtype=int)
     sizes = [int(kept[end - cone.size : end].sum()) for end, cone in zip(ends, cones, strict=True)]

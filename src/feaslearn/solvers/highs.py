@@ -8,11 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
 from feaslearn.results import remark
 from feaslearn.tolerances import FEASIBILITY_TOL, HIGHS_TOL
-
-Array = NDArray[np.float64]
 
 #: How many offending rows an error message names before it only counts them.
 SHOWN = 5
@@ -47,7 +46,7 @@ def open_program(
     cost: Array,
     bounds: Bounds,
     options: Options,
-    integer: NDArray[np.bool_] | None = None,
+    integer: Mask | None = None,
 ) -> Any:
     """Return a HiGHS instance that holds a program."""
     import highspy
@@ -171,7 +170,7 @@ def _same(i: int, first: Array, second: Array) -> bool:
     return np.array_equal(first[i], first[i - 1]) and np.array_equal(second[i], second[i - 1])
 
 
-def name_rows(rows: NDArray[np.intp]) -> str:
+def name_rows(rows: Indices) -> str:
     """Name the first few rows and count the others: ``"samples 0, 1, 2, 3, 4 and 7 more"``."""
     shown = ", ".join(str(row) for row in rows[:SHOWN])
     more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 
+from feaslearn.arrays import Array
 from feaslearn.runs import OutOfTime, Run
-
-Array = NDArray[np.float64]
 
 
 def quasi_newton(

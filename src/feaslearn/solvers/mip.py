@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
 from feaslearn.results import remark
 from feaslearn.runs import Clock
@@ -19,8 +20,7 @@ from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import EXACT, Bounds, Options, open_program, status_of
 from feaslearn.tolerances import ACCEPT_TOL, LOOSE_TOL, SAME_TOL
 
-Array = NDArray[np.float64]
-Columns = NDArray[np.intp]
+Columns = Indices
 Term = tuple[Any, Any]
 Outcome = Literal["optimal", "infeasible", "time limit", "interrupted"]
 
@@ -102,7 +102,7 @@ class _Program(NamedTuple):
     matrix: sp.csc_array
     cost: Array
     bounds: Bounds
-    integer: NDArray[np.bool_]
+    integer: Mask
 
     def violation(self, values: Array | None) -> str:
         """Say which row, bound or integer is violated, empty if none is."""
@@ -126,7 +126,7 @@ class MixedIntegerProgram(Rows):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name, self.n_columns = name, 0
-        self._columns: list[tuple[Array, Array, Array, NDArray[np.bool_]]] = []
+        self._columns: list[tuple[Array, Array, Array, Mask]] = []
 
     def columns(
         self,
@@ -241,7 +241,7 @@ class MixedIntegerProgram(Rows):
         return Incumbent("interrupted" if interrupted else outcome, values, bound)
 
 
-def solve_integer(matrix: Any, cost: Array, bounds: Bounds, integer: NDArray[np.bool_]) -> Array:
+def solve_integer(matrix: Any, cost: Array, bounds: Bounds, integer: Mask) -> Array:
     """Return an optimal point of one program given as arrays, without a gap."""
     program = MixedIntegerProgram("region")
     program.columns(len(cost), lower=bounds.lower, upper=bounds.upper, integer=integer)

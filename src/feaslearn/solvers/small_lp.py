@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import InfeasibleProblemError
 from feaslearn.solvers.highs import Bounds, WarmProgram
 from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL, UNSOLVED, solve_rows, workspace
 from feaslearn.tolerances import VISIBLE_TOL, powers_of_two
-
-Array = NDArray[np.float64]
 
 logger = logging.getLogger("feaslearn")
 
@@ -27,7 +26,7 @@ class FacetSolutions(NamedTuple):
     decisions: Array
     prices: Array
     status: NDArray[np.int8]
-    tied: NDArray[np.bool_]
+    tied: Mask
 
 
 class Limits(NamedTuple):

@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from feaslearn.arrays import Array
 
 
 def side(size: int) -> int | None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.parameters import POSITIVE, Constraints
@@ -23,8 +24,6 @@ from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.smoothed_objective import Smoothed, SmoothedObjective
 from feaslearn.trainers.starts import Start
-
-Array = NDArray[np.float64]
 
 #: No step is longer than this many times the one before it.
 LONGEST = 10.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from copy import copy
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Predictability
@@ -19,8 +19,6 @@ from feaslearn.trainers.annealed_kernels import annealed_rows
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.starts.start import Policy
-
-Array = NDArray[np.float64]
 
 
 class AnnealedObjective:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.map_hypothesis import Maps
@@ -26,8 +27,6 @@ from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, GivenStart, Start
 from feaslearn.trainers.starts.start import linear_policy_of
 from feaslearn.trainers.trainer import Trained, measure
-
-Array = NDArray[np.float64]
 
 #: Temperatures of a walk.
 TEMPERATURES = 5
@@ -292,7 +291,7 @@ class AnnealedIterate(Iterate):
 # Columns on which no decision depends, and where they could be of use.
 
 
-def dead_columns(problem: AnnealedObjective, theta: Array) -> NDArray[np.bool_]:
+def dead_columns(problem: AnnealedObjective, theta: Array) -> Mask:
     """Say which columns of A no returned decision of the training rows depends on."""
     objective = problem.objective
     n, k = objective.n_decisions, objective.n_features
@@ -306,7 +305,7 @@ def dead_columns(problem: AnnealedObjective, theta: Array) -> NDArray[np.bool_]:
     return np.asarray(used == 0.0)
 
 
-def revive(problem: AnnealedObjective, theta: Array, dead: NDArray[np.bool_]) -> Array:
+def revive(problem: AnnealedObjective, theta: Array, dead: Mask) -> Array:
     """Return parameters whose dead columns go through decisions that are explained worst.
 
     Such a column is the linear policy moved to meet one sample, as in `DataStart`; where the

@@ -7,7 +7,6 @@ import time
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski, Scaled, Term
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -29,7 +28,6 @@ from feaslearn.trainers.returned_decisions import returned_loss, tied_share, tie
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.trainer import Trained, Trainer
 
-Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
 

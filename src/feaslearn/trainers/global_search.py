@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.map_hypothesis import Maps
@@ -28,7 +29,6 @@ from feaslearn.trainers.mixed_integer.ternary_program import check_program
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.trainer import Trained, Trainer
 
-Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.hypotheses import MapHypothesis, Ternary
 from feaslearn.hypotheses.map_hypothesis import Maps
@@ -18,8 +19,6 @@ from feaslearn.tolerances import DESCENT_ROUNDING
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.starts import Start
-
-Array = NDArray[np.float64]
 
 Found = TypeVar("Found")
 

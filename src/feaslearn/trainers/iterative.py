@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import CheckpointError, Problems
 from feaslearn.losses import Objective, Predictability
 from feaslearn.parameters import FUNCTION, Constraints, Either, Integer, Number
@@ -26,7 +27,6 @@ from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import GivenStart, LinearStart, Start
 from feaslearn.trainers.trainer import Trained, Trainer
 
-Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
 

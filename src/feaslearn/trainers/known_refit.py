@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block
 from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -30,8 +30,6 @@ from feaslearn.solvers.lbfgs import quasi_newton
 from feaslearn.solvers.small_lp_kernels import workspace
 from feaslearn.trainers.out_of_fold import folds_of
 from feaslearn.trainers.standardize import place_and_unit
-
-Array = NDArray[np.float64]
 
 #: What a squared distance between the region and the known decisions counts: without it, regions
 #: would leave them and let what is known alone decide.
@@ -91,7 +89,7 @@ def _is_served(hypothesis: Hypothesis) -> bool:
     return not isinstance(hypothesis, Ternary)
 
 
-def _chosen(whole: Block, rows: NDArray[np.intp]) -> Block:
+def _chosen(whole: Block, rows: Indices) -> Block:
     part = Block(*(np.ascontiguousarray(array[rows]) for array in whole))
     return part._replace(weights=part.weights / part.weights.sum())
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from feaslearn.arrays import Array
 from feaslearn.losses import Objective
 from feaslearn.results import Status
 from feaslearn.trainers.trainer import Trained, Trainer
-
-Array = NDArray[np.float64]
 
 
 def measured(trainer: Trainer, objective: Objective, theta: Array, status: Status) -> Trained:

@@ -15,15 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block, Samples
 from feaslearn.losses import Objective
 from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers.standardize import moments
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 #: Coefficients of z, z^2 and z^3 in the keys of features, costs and decisions: no two alike.
 SHAPES = ((1.0, 0.3141, 0.0271), (0.7173, 0.2236, 0.0141), (0.5772, 0.1618, 0.0173))
@@ -78,9 +75,7 @@ def _key(z: Array, shape: tuple[float, float, float]) -> Array:
     return np.asarray((z * (first + z * (second + z * third))).sum(axis=1))
 
 
-def out_of_fold(
-    objective: Objective, fold: NDArray[np.intp], fit: Callable[[Objective], Array]
-) -> Array:
+def out_of_fold(objective: Objective, fold: Indices, fit: Callable[[Objective], Array]) -> Array:
     """Return decisions (N, n), those of each fold by parameters fitted to all others."""
     whole = objective.load()
     guesses = np.empty(whole.decisions.shape)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Predictability
@@ -14,8 +14,6 @@ from feaslearn.losses.kernels import L2, LINF, SQUARED_L2
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import LSTSQ_TOL, NUDGE, SAME_TOL
 from feaslearn.trainers.annealed_objective import AnnealedObjective
-
-Array = NDArray[np.float64]
 
 #: Rounds of minimisers and least squares, and with norms that are not squared: there, samples are
 #: weighed anew in each.

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block
 from feaslearn.hypotheses import Hypothesis, MapHypothesis
 from feaslearn.losses import Loss, Objective, Predictability
 from feaslearn.tolerances import SAME_TOL
-
-Array = NDArray[np.float64]
 
 #: Tied samples of a block whose faces are computed.
 TIES_LOOKED_AT = 200
@@ -71,7 +69,7 @@ def ties_met(objective: Objective, theta: Array) -> int:
     return objective.total(one)
 
 
-def _tied(hypothesis: Hypothesis, theta: Array, block: Block) -> NDArray[np.bool_]:
+def _tied(hypothesis: Hypothesis, theta: Array, block: Block) -> Mask:
     """Say where minimisers may tie; kernels find it on their way."""
     if isinstance(hypothesis, MapHypothesis):
         found = hypothesis.solve_coded(theta, block.features, block.costs)

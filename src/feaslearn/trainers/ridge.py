@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from feaslearn.arrays import Array
 
 #: The ridge on the constant parts of the maps, relative to the one on the parts that depend on
 #: the signal: columns must move apart, but they need not all have slopes of their own.

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block, Samples
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -28,7 +28,6 @@ from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, Start
 from feaslearn.trainers.starts.start import Policy, linear_policy_of
 
-Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
 #: Strengths that are tried, the strongest first. None at all is not among them: where samples can
@@ -138,7 +137,7 @@ def _folds(objective: Objective, start: Start, random: np.random.Generator) -> l
     return found
 
 
-def _rows(rows: Block, chosen: NDArray[np.bool_]) -> Samples:
+def _rows(rows: Block, chosen: Mask) -> Samples:
     """Return some of the rows, with weights that add up to one."""
     return Samples.of(rows.rows(chosen).normalized())
 

@@ -8,8 +8,8 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block
 from feaslearn.formulations import SmoothedPredictability, SmoothedSolution, SmoothedSuboptimality
 from feaslearn.hypotheses.map_hypothesis import Maps
@@ -18,8 +18,6 @@ from feaslearn.losses.loss import no_gradient
 from feaslearn.sets import AffineImage
 from feaslearn.tolerances import TINY
 from feaslearn.trainers.smoothed_kernels import SmoothedMemory, Smoothing, smoothed_rows
-
-Array = NDArray[np.float64]
 
 #: Rows of one CVXPY program: compiling takes a time that grows with them.
 PROGRAM_ROWS = 100
@@ -112,7 +110,7 @@ class SmoothedObjective:
         moved = abs(after.slack_primal - before.slack_primal) / primal
         return moved + abs(after.slack_dual - before.slack_dual) / dual
 
-    def _memory(self, rows: NDArray[np.intp]) -> SmoothedMemory:
+    def _memory(self, rows: Indices) -> SmoothedMemory:
         """Return where the searches of a block begin; for large data, only the multipliers."""
         first, count = int(rows[0]) if len(rows) else 0, len(rows)
         if first in self._memories:

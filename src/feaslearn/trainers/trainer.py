@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.exceptions import DataError, Problems, SolverError, UnsupportedError
 from feaslearn.hypotheses import MapHypothesis
@@ -20,9 +20,6 @@ from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
 from feaslearn.trainers.running import MAX_SECONDS, Given, running
-
-Array = NDArray[np.float64]
-
 
 #: Returned decisions that lose this many times the training loss are a matter of ties.
 HIDDEN = 1.001

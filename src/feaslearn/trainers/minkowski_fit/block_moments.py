@@ -7,8 +7,8 @@ from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.hypotheses.pattern_kernels import pattern_sums
@@ -17,8 +17,6 @@ from feaslearn.hypotheses.term import Term, TermPatterns
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, gram_of
 from feaslearn.trainers.minkowski_fit.units import Units
-
-Array = NDArray[np.float64]
 
 #: Products of two scales that are written out at once, and entries of minimisers.
 AT_ONCE, ENTRIES = 4_000_000, 16_000_000
@@ -32,7 +30,7 @@ class Piece(NamedTuple):
 
     place: slice
     rows: Rows
-    tied: NDArray[np.bool_]
+    tied: Mask
 
 
 class BlockMoments:
@@ -114,7 +112,7 @@ class BlockMoments:
         psi = self.basis.values(features, self.knots)
         return np.hstack([psi, self.units.apply(features)]) if self.split.offset else psi
 
-    def _points(self, costs: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def _points(self, costs: Array) -> tuple[Array, Mask]:
         points, tied = self.minimizers.at(costs)
         return (points.sum(axis=1, keepdims=True) if self.shared else points), tied
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.data import Samples
 from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import GAIN_TOL, TINY
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
-
-Array = NDArray[np.float64]
 
 #: The detail that says that there was no time for another term.
 LATE = "ended by the time limit"

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block, Samples
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Clock, OutOfTime, Run
@@ -22,8 +22,6 @@ from feaslearn.trainers.minkowski_fit.negative_scales import NegativeScales
 from feaslearn.trainers.minkowski_fit.passes import Passes, Sums
 from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Strengths
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
-
-Array = NDArray[np.float64]
 
 #: Observed values for each parameter from which on penalties are not tried.
 PLENTY = 10_000

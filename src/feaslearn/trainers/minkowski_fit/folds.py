@@ -6,22 +6,20 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Indices
 from feaslearn.data import BLOCK_ROWS, Block, Samples
 from feaslearn.trainers.out_of_fold import folds_of
 
 #: Of more samples than this, runs of rows are folds: to choose from each block takes longer.
 MOST_DRAWN, FOLD_ROWS = 40 * BLOCK_ROWS, 8 * BLOCK_ROWS
 
-Numbers = NDArray[np.intp]
-
 
 class Folds(NamedTuple):
     """Folds of samples that are known by their numbers alone."""
 
     n_folds: int
-    drawn: Numbers | None
+    drawn: Indices | None
     rows: int
 
     @classmethod
@@ -49,12 +47,12 @@ class Folds(NamedTuple):
         )
         return cls(n_folds, drawn, FOLD_ROWS)
 
-    def of(self, rows: Numbers) -> Numbers:
+    def of(self, rows: Indices) -> Indices:
         """Return the fold of each of some samples."""
         if self.drawn is not None:
             return np.asarray(self.drawn[rows])
         return np.asarray((rows // self.rows) % self.n_folds)
 
 
-def _with_numbers(block: Block, rows: Numbers) -> tuple[Block, Numbers]:
+def _with_numbers(block: Block, rows: Indices) -> tuple[Block, Indices]:
     return block, rows

@@ -9,12 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.tolerances import RANK_TOL
 from feaslearn.trainers.minkowski_fit.units import Units
-
-Array = NDArray[np.float64]
 
 
 class Rows(NamedTuple):

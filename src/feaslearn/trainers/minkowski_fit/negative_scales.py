@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.tolerances import INSIDE_TOL
 from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
 from feaslearn.trainers.minkowski_fit.passes import Passes, Sums
 
-Array = NDArray[np.float64]
 #: The scale that a row is about, and the row itself as a key.
 Row = tuple[int, bytes]
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block, Samples
 from feaslearn.data.checks import column_ends
 from feaslearn.formulations import ProgramRows
@@ -17,11 +17,10 @@ from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Run, one_blas_thread
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments, Piece
-from feaslearn.trainers.minkowski_fit.folds import FOLD_ROWS, Folds, Numbers
+from feaslearn.trainers.minkowski_fit.folds import FOLD_ROWS, Folds
 from feaslearn.trainers.minkowski_fit.moments import Moments
 from feaslearn.trainers.minkowski_fit.units import Units
 
-Array = NDArray[np.float64]
 Answer = TypeVar("Answer")
 #: Makes new weights of the pieces of a block.
 Reweigh = Callable[[Piece], Array]
@@ -135,7 +134,7 @@ class _Work:
     # On a cluster this is done in another process.
     @one_blas_thread()
     def __call__(
-        self, block: Block, rows: Numbers
+        self, block: Block, rows: Indices
     ) -> tuple[list[tuple[int, Moments]], Array, Array, int]:
         if self.reweigh is not None:
             factors = np.concatenate([self.reweigh(piece) for piece in self.of.pieces(block)])
@@ -145,7 +144,7 @@ class _Work:
         return found, *column_ends(block.features), len(rows)
 
 
-def _by_fold(block: Block, fold: Numbers) -> Iterator[tuple[int, Block]]:
+def _by_fold(block: Block, fold: Indices) -> Iterator[tuple[int, Block]]:
     """Yield each fold with its samples; where they stand together, they are not copied."""
     least, greatest = int(fold.min()), int(fold.max())
     ends = np.flatnonzero(np.diff(fold)) + 1

@@ -15,16 +15,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.hypotheses.scale_basis import ScaleBasis
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import EXACT_TOL, ROUNDING, SPARSITY_RIDGE, VISIBLE_TOL
 from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced, Split
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
-
-Array = NDArray[np.float64]
 
 #: Strengths that cross-validation tries.
 RIDGES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)

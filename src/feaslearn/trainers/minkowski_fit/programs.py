@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.formulations import MinkowskiProgram
@@ -26,9 +25,6 @@ VACUOUS = 2.0
 
 #: Latent points a program may have, and scales and errors.
 MOST_LATENT, MOST_ROWS = 300_000, 2_000_000
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 class Programmed(NamedTuple):

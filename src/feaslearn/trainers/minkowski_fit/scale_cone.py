@@ -9,15 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import SolverError
 from feaslearn.runs import Run
 from feaslearn.solvers.cone_least_squares import DualActiveSet, square_root
 from feaslearn.tolerances import ACCEPT_TOL, QUICK_TOL
 
-Array = NDArray[np.float64]
 #: The scale that a row is about, and the row itself as a key.
 Row = tuple[int, bytes]
 

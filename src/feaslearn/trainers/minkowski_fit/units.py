@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.tolerances import ROUNDING
 from feaslearn.trainers.standardize import moments as mean_and_scale
-
-Array = NDArray[np.float64]
 
 
 class Units(NamedTuple):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.data import Block
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses import Affine
@@ -15,9 +15,6 @@ from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Loss, Objective, Suboptimality
 from feaslearn.runs.memory import check_memory
 from feaslearn.tolerances import TIE_TOL
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,7 @@ class ListedSamples:
         return int(self.psi.shape[1])
 
     @cached_property
-    def seen(self) -> NDArray[np.bool_]:
+    def seen(self) -> Mask:
         """Which decisions were observed."""
         return ~np.isnan(self.decisions)
 

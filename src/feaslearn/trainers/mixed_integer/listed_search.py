@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import SolverError, UnsupportedError
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
@@ -23,7 +23,6 @@ from feaslearn.trainers.mixed_integer.node_program import Found, NodeProgram, Wa
 from feaslearn.trainers.mixed_integer.starts import improved, starts
 from feaslearn.trainers.standardize import Standardization, place_and_unit
 
-Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
 Points = dict[int, int]

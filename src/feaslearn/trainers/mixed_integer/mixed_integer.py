@@ -6,9 +6,9 @@ import logging
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import SolverError
 from feaslearn.hypotheses import Affine, Ternary
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -32,7 +32,6 @@ logger = logging.getLogger("feaslearn")
 #: Programs of all samples that a time limit must have room for, or a part of them is fitted to.
 PROGRAMS = 4.0
 
-Array = NDArray[np.float64]
 
 #: Entries of maps that the local search may try.
 MOST_TRIED = 2_000

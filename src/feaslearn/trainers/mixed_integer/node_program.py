@@ -7,18 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import InfeasibleProblemError, SolverError
 from feaslearn.results import Status
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.solvers.conic import interior_point
 from feaslearn.solvers.conic_form import Cone
 from feaslearn.tolerances import ACCEPT_TOL, LEAST_RIDGE, TIGHT_TOL
-from feaslearn.trainers.mixed_integer.listed_samples import Indices, ListedSamples
-
-Array = NDArray[np.float64]
-
+from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 
 Callback = Callable[[int, float, float], object]
 
@@ -193,7 +190,7 @@ def _minimize(P: sp.csc_array, q: Array, rows: _Rows, clock: Clock) -> tuple[flo
 class Found(NamedTuple):
     """Parameters, how the search ended, a lower bound of the loss, and the steps it took."""
 
-    theta: NDArray[np.float64]
+    theta: Array
     status: Status
     lower_bound: float
     steps: int

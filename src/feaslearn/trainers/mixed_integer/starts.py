@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import SolverError
 from feaslearn.losses import Objective
 from feaslearn.runs import OutOfTime, Run
@@ -17,8 +17,6 @@ from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram
 from feaslearn.trainers.standardize import least_squares
 from feaslearn.trainers.starts import LinearStart
-
-Array = NDArray[np.float64]
 
 #: Temperatures of the soft minimum, relative to the spread of the prices, from warm to cold.
 TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Indices
 from feaslearn.data import Block
 from feaslearn.losses import Loss, Suboptimality
 from feaslearn.runs import Run
@@ -17,12 +17,11 @@ from feaslearn.solvers.mip import MixedIntegerProgram
 #: Bytes that a row of a program takes, as it is written and in the solver.
 ROW_BYTES = 600.0
 
-Array = NDArray[np.float64]
 
 #: Tangents of a square that the program begins with, in units of the decisions' spread.
 TANGENTS = (0.0, 0.25, 1.0)
 
-Columns = NDArray[np.intp]
+Columns = Indices
 
 
 def check_program(count: int, rows: int) -> None:

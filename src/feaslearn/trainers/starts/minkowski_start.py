@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
 from feaslearn.hypotheses import Minkowski
@@ -18,8 +19,6 @@ from feaslearn.sets import Simplex
 from feaslearn.tolerances import SAME_TOL, TINY
 from feaslearn.trainers.standardize import least_squares
 from feaslearn.trainers.starts.start import Start, drawn_points
-
-Array = NDArray[np.float64]
 
 #: Vertices that are looked at for each that is taken, to find those that differ.
 LOOKED_AT = 4

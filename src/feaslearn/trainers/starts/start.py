@@ -7,17 +7,15 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
 from feaslearn.parameters import Number, check_value
 from feaslearn.trainers.standardize import least_squares, weighted_sum
-
-Array = NDArray[np.float64]
 
 
 class Start(BaseEstimator, ABC):

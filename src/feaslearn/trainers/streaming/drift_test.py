@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from feaslearn.arrays import Array
 
 #: Latest losses that a new one is compared with.
 REMEMBERED = 1000

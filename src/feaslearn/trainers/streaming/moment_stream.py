@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block, Samples
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Objective
@@ -19,8 +19,6 @@ from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Streng
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 from feaslearn.trainers.minkowski_fit.units import Units
 from feaslearn.trainers.standardize import Standardization
-
-Array = NDArray[np.float64]
 
 #: A row is no longer held once its samples count less than this.
 FORGOTTEN = 1e-3

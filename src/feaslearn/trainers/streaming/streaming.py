@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import Problems, UnsupportedError
 from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski
@@ -26,7 +26,6 @@ from feaslearn.trainers.streaming.moment_stream import AffineStream, MomentStrea
 from feaslearn.trainers.streaming.stream import Stream
 from feaslearn.trainers.trainer import Trained, Trainer
 
-Array = NDArray[np.float64]
 logger = logging.getLogger("feaslearn")
 
 
