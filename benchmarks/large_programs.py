@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn.data import Block
-from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
-from feaslearn.trainers.minkowski_fit.units import Units
+from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments, Units
 
 Array = NDArray[np.float64]
 

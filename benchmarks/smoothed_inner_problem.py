@@ -21,7 +21,7 @@ from feaslearn.data import Block, Samples
 from feaslearn.formulations import SmoothedPredictability, SmoothedSuboptimality
 from feaslearn.formulations.program import CONIC, Attempts
 from feaslearn.losses import Loss, Objective
-from feaslearn.trainers.smoothed_objective import SmoothedObjective
+from feaslearn.trainers.adaptive_smoothing import SmoothedObjective
 
 Array = NDArray[np.float64]
 

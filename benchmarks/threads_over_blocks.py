@@ -26,11 +26,10 @@ from annealing_scaling import LEAST_SPEEDUP, seconds
 from feaslearn.data import Samples
 from feaslearn.losses import Objective
 from feaslearn.regressor.checks import check_fit
-from feaslearn.trainers.annealed_objective import AnnealedObjective
+from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge
 from feaslearn.trainers.minkowski_fit.fit import MinkowskiFit
-from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.standardize import Standardization
-from feaslearn.trainers.starts.start import Policy
+from feaslearn.trainers.starts import Policy
 from minkowski_speed import make_samples
 
 N = 1_000_000

@@ -9,7 +9,6 @@ import feaslearn as fl
 from feaslearn.exceptions import EmptySetError, TooManyVerticesError, UnboundedSetError
 from feaslearn.hypotheses.term_minimizers import smallest_entries
 from feaslearn.sets import AffineImage, ConicSet, half_spaces, primitive_set
-from feaslearn.sets.binary_points import nearest_points
 from feaslearn.sets.half_spaces import (
     HalfSpaces,
     distinct,
@@ -18,7 +17,7 @@ from feaslearn.sets.half_spaces import (
     may_have_too_many_facets,
 )
 from feaslearn.sets.intersection import intersect
-from feaslearn.sets.vertex_enumeration import _tidy, around_inner_point
+from feaslearn.sets.vertex_enumeration import _tidy, around_inner_point, nearest_points
 
 INTERVAL = AffineImage(fl.Box(1), np.eye(1), np.zeros(1))
 

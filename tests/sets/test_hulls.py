@@ -8,7 +8,6 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.sets import half_spaces
-from feaslearn.sets.binary_points import middle_point, nearest_points
 from feaslearn.sets.half_spaces import (
     HalfSpaces,
     distinct,
@@ -17,6 +16,7 @@ from feaslearn.sets.half_spaces import (
     half_spaces_of_points,
     may_have_too_many_facets,
 )
+from feaslearn.sets.vertex_enumeration import middle_point, nearest_points
 
 SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]])
 

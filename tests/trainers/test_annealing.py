@@ -13,14 +13,12 @@ from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, SetError, UnsupportedError
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Annealing
-from feaslearn.trainers.annealed_objective import AnnealedObjective
+from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish, refit
 from feaslearn.trainers.annealing import dead_columns, revive
 from feaslearn.trainers.automatic import choose_trainer
-from feaslearn.trainers.refit import polish, refit
 from feaslearn.trainers.returned_decisions import returned_loss
-from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.ridge_choice import simplest_within_error
-from feaslearn.trainers.starts.start import linear_policy_of
+from feaslearn.trainers.starts import linear_policy_of
 from registry import example
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import feaslearn as fl
 from feaslearn.trainers import Annealing
-from feaslearn.trainers.ridge import CONSTANT_SHARE, Ridge
+from feaslearn.trainers.annealed_objective import CONSTANT_SHARE, Ridge
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -13,7 +13,7 @@ from feaslearn.data import Block, Samples
 from feaslearn.formulations import SmoothedPredictability, SmoothedSuboptimality
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Loss, Objective
-from feaslearn.trainers.smoothed_objective import Smoothed, SmoothedObjective
+from feaslearn.trainers.adaptive_smoothing import Smoothed, SmoothedObjective
 from losses.loss_registry import sample
 
 Array = NDArray[np.float64]
@@ -205,7 +205,7 @@ def test_rows_that_no_kernel_solves_go_through_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A kernel that gives up on every third row changes nothing."""
-    from feaslearn.trainers import smoothed_objective
+    from feaslearn.trainers import adaptive_smoothing as smoothed_objective
 
     objective, theta = problem("simplex-5", fl.Predictability())
     expected = SmoothedObjective(objective).evaluate(theta, 3.0)

@@ -20,7 +20,7 @@ from feaslearn.solvers.mip import MixedIntegerProgram
 from feaslearn.trainers import annealing, automatic
 from feaslearn.trainers.minkowski_fit import programs
 from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
-from feaslearn.trainers.minkowski_fit.units import Units
+from feaslearn.trainers.minkowski_fit.moments import Units
 
 POWER = fl.datasets.make_power5(300, noise=0.1, random_state=0)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from feaslearn.data.sources.parquet_source import ParquetSource
+from feaslearn.data.parquet import ParquetSource
 from feaslearn.exceptions import DataError
 from feaslearn.io.table import Table
 from feaslearn.io.table_file import read_table

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from feaslearn.arrays import Array
 from feaslearn.data.checks import Names
 from feaslearn.data.matrix import as_matrix
+from feaslearn.data.parquet import Piece, TableSource, Task
+from feaslearn.data.readers import open_source
 from feaslearn.data.source import BLOCK_ROWS, Chunk, Source, in_order
-from feaslearn.data.sources.open_source import open_source
-from feaslearn.data.sources.parquet_source import Piece, TableSource, Task
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import all_usual, beyond, find_columns, row_number
 

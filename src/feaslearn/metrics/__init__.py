@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from feaslearn.metrics.evaluation import LABELS, Evaluation, Mean
-from feaslearn.metrics.measure import evaluate, pooled_r2
+from feaslearn.metrics.evaluation import LABELS, Evaluation, Mean, evaluate, pooled_r2
 from feaslearn.metrics.scorers import neg_predictability, neg_returned_loss, neg_suboptimality
 
 __all__ = [

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from feaslearn.data import as_matrix
 from feaslearn.exceptions import Problems, UnsupportedError
 from feaslearn.losses import Loss, Predictability, Suboptimality
-from feaslearn.metrics.evaluation import Mean
-from feaslearn.metrics.measure import find_inside
+from feaslearn.metrics.evaluation import Mean, find_inside
 from feaslearn.parameters import checked
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from feaslearn.runs.blas import one_blas_thread
 from feaslearn.runs.checkpoint import Checkpoint
-from feaslearn.runs.deadline import Clock
-from feaslearn.runs.run import OutOfTime, Run
-from feaslearn.runs.whole import ended_by_user, whole_or_not
+from feaslearn.runs.deadline import Clock, OutOfTime, Run, ended_by_user, whole_or_not
 
 __all__ = [
     "Checkpoint",

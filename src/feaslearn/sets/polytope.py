@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import Problems, SetError, TooManyVerticesError
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.binary_points import binary_points_of_form, middle_point, nearest_points
 from feaslearn.sets.half_spaces import half_spaces_of_points
 from feaslearn.sets.primitive_set import PrimitiveSet, checked_flag, numbers
 from feaslearn.sets.simplex import Simplex
+from feaslearn.sets.vertex_enumeration import binary_points_of_form, middle_point, nearest_points
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.oracle_kernels import BINARY_POINTS, POINTS, SetCode, single
 from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES, size_of

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import SetError
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.binary_points import nearest_points
 from feaslearn.sets.primitive_set import PrimitiveSet, checked_flag, positive_integer
+from feaslearn.sets.vertex_enumeration import nearest_points
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.oracle_kernels import BINARY_POINTS, SIMPLEX, SetCode, single
 from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES, TIE_TOL

@@ -16,16 +16,13 @@ from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.parameters import NOT_NEGATIVE, POSITIVE, Constraints, Either, Number
 from feaslearn.results import Status
-from feaslearn.trainers.annealed_objective import AnnealedObjective
+from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish
 from feaslearn.trainers.contest import subsample
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
-from feaslearn.trainers.refit import polish
-from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.ridge_choice import FLOORS, RIDGES, choose_ridge
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.standardize import Standardization
-from feaslearn.trainers.starts import DataStart, GivenStart, Start
-from feaslearn.trainers.starts.start import linear_policy_of
+from feaslearn.trainers.starts import DataStart, GivenStart, Start, linear_policy_of
 from feaslearn.trainers.trainer import Trained, measure
 
 #: Temperatures of a walk.

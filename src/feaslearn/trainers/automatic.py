@@ -21,10 +21,9 @@ from feaslearn.trainers.contest import FOLDS, Contest
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facets import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
-from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.mixed_integer import MixedInteger
 from feaslearn.trainers.running import Given, train_once
-from feaslearn.trainers.trainer import Trained, Trainer
+from feaslearn.trainers.trainer import Trained, Trainer, measured
 
 Array = NDArray[np.float64]
 

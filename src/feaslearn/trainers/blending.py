@@ -21,11 +21,10 @@ from feaslearn.results import Status
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.facets import FacetLearning
-from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.out_of_fold import folds_of, out_of_fold
 from feaslearn.trainers.running import Given, train_once
 from feaslearn.trainers.standardize import observed_mean
-from feaslearn.trainers.trainer import Trained, Trainer
+from feaslearn.trainers.trainer import Trained, Trainer, measured
 
 Array = NDArray[np.float64]
 

@@ -224,6 +224,12 @@ def _within(
     return Trained(theta, result)
 
 
+def measured(trainer: Trainer, objective: Objective, theta: Array, status: Status) -> Trained:
+    """Return parameters with what can be said of any: their losses, and how the run ended."""
+    seconds = objective.run.clock.seconds
+    return Trained(theta, trainer.result_of(objective, theta, status, n_iter=1, seconds=seconds))
+
+
 def measure(objective: Objective, trained: Trained, returned: float | None = None) -> None:
     """Write the losses of parameters on the samples of an objective into their result."""
     theta, result = trained.theta, trained.result

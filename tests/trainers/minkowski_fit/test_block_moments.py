@@ -8,8 +8,7 @@ import pytest
 import feaslearn as fl
 from feaslearn.data import Block
 from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
-from feaslearn.trainers.minkowski_fit.moments import Moments
-from feaslearn.trainers.minkowski_fit.units import Units
+from feaslearn.trainers.minkowski_fit.moments import Moments, Units
 
 SUMS = {
     "hypersimplices": fl.Minkowski.hypersimplices(3),

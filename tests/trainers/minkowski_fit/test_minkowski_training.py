@@ -271,7 +271,7 @@ def test_large_data_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     objective = problem(samples(0, n_rows=60, gaps=True), fl.Minkowski("auto"))
     theta = train(objective, ridge=1e-3, sparsity=0.0).theta
     monkeypatch.setattr("feaslearn.trainers.minkowski_fit.block_moments.AT_ONCE", 300)
-    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.folds.MOST_DRAWN", 3)
+    monkeypatch.setattr("feaslearn.trainers.minkowski_fit.passes.MOST_DRAWN", 3)
     np.testing.assert_allclose(train(objective, ridge=1e-3, sparsity=0.0).theta, theta, atol=1e-9)
 
 

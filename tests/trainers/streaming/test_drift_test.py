@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from feaslearn.trainers.streaming import DriftTest
-from feaslearn.trainers.streaming.drift_test import REMEMBERED
+from feaslearn.trainers.streaming.streams import REMEMBERED
 
 DRAWS = {
     "exponential": lambda rng, size: rng.exponential(size=size),

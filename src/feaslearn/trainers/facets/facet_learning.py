@@ -25,9 +25,8 @@ from feaslearn.tolerances import DECISION_TOL, LSTSQ_TOL, SAME_TOL, SPARSITY_RID
 from feaslearn.trainers.facets.learn import learn_facets
 from feaslearn.trainers.facets.noisy import learn_noisy
 from feaslearn.trainers.facets.rows import Learned
-from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.running import Given
-from feaslearn.trainers.trainer import Trained, Trainer
+from feaslearn.trainers.trainer import Trained, Trainer, measured
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

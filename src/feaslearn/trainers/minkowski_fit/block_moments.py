@@ -15,8 +15,7 @@ from feaslearn.hypotheses.pattern_kernels import pattern_sums
 from feaslearn.hypotheses.scale_basis import ScaleBasis
 from feaslearn.hypotheses.term import Term, TermPatterns
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
-from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, gram_of
-from feaslearn.trainers.minkowski_fit.units import Units
+from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, Units, gram_of
 
 #: Products of two scales that are written out at once, and entries of minimisers.
 AT_ONCE, ENTRIES = 4_000_000, 16_000_000

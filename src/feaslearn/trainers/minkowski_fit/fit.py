@@ -16,12 +16,10 @@ from feaslearn.runs import Clock, OutOfTime, Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.tolerances import ACCEPT_TOL, CONVERGED_TOL, SUM_ROUNDING, VISIBLE_TOL
 from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments, Piece
-from feaslearn.trainers.minkowski_fit.folds import Folds
 from feaslearn.trainers.minkowski_fit.moments import Moments
-from feaslearn.trainers.minkowski_fit.negative_scales import NegativeScales
-from feaslearn.trainers.minkowski_fit.passes import Passes, Sums
+from feaslearn.trainers.minkowski_fit.passes import Folds, Passes, Sums
 from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Strengths
-from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
+from feaslearn.trainers.minkowski_fit.scale_cone import NegativeScales, ScaleCone
 
 #: Observed values for each parameter from which on penalties are not tried.
 PLENTY = 10_000

@@ -10,16 +10,15 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from feaslearn.arrays import Array, Indices
-from feaslearn.data import Block, Samples
+from feaslearn.data import BLOCK_ROWS, Block, Samples
 from feaslearn.data.checks import column_ends
 from feaslearn.formulations import ProgramRows
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Run, one_blas_thread
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments, Piece
-from feaslearn.trainers.minkowski_fit.folds import FOLD_ROWS, Folds
-from feaslearn.trainers.minkowski_fit.moments import Moments
-from feaslearn.trainers.minkowski_fit.units import Units
+from feaslearn.trainers.minkowski_fit.moments import Moments, Units
+from feaslearn.trainers.out_of_fold import folds_of
 
 Answer = TypeVar("Answer")
 #: Makes new weights of the pieces of a block.
@@ -173,3 +172,53 @@ class _Errors:
             errors = np.nan_to_num(rows.predict(self.a, self.b) - rows.decisions)
             total += float(rows.weights @ (errors**2).sum(axis=1))
         return total
+
+
+# Which fold of a cross-validation a sample belongs to.
+
+
+#: Of more samples than this, runs of rows are folds: to choose from each block takes longer.
+MOST_DRAWN, FOLD_ROWS = 40 * BLOCK_ROWS, 8 * BLOCK_ROWS
+
+
+class Folds(NamedTuple):
+    """Folds of samples that are known by their numbers alone."""
+
+    n_folds: int
+    drawn: Indices | None
+    rows: int
+
+    @classmethod
+    def draw(
+        cls,
+        samples: Samples,
+        n_folds: int,
+        random: np.random.Generator,
+        between: Callable[[], object] | None = None,
+    ) -> Folds:
+        """Divide samples into folds at random, equal ones together, or many of them by turns.
+
+        Few samples that are not in memory are read for that, and where nobody knows how many there
+        are, all of them; ``between`` blocks of these something may be done.
+        """
+        if n_folds > 1 and samples.n_rows is None:
+            samples.summary(between)
+        total = samples.n_rows
+        if n_folds == 1 or total is None or total >= MOST_DRAWN:
+            return cls(n_folds, None, FOLD_ROWS)
+        parts = list(samples.map_rows(_with_numbers))
+        drawn = np.zeros(total, dtype=np.intp)
+        drawn[np.concatenate([rows for _, rows in parts])] = folds_of(
+            [part for part, _ in parts], n_folds, random
+        )
+        return cls(n_folds, drawn, FOLD_ROWS)
+
+    def of(self, rows: Indices) -> Indices:
+        """Return the fold of each of some samples."""
+        if self.drawn is not None:
+            return np.asarray(self.drawn[rows])
+        return np.asarray((rows // self.rows) % self.n_folds)
+
+
+def _with_numbers(block: Block, rows: Indices) -> tuple[Block, Indices]:
+    return block, rows

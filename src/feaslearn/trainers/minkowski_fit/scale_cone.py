@@ -6,16 +6,20 @@ r"""Least squares over scales that are not negative at any training row.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import nnls
 
 from feaslearn.arrays import Array
+from feaslearn.data import Block
 from feaslearn.exceptions import SolverError
 from feaslearn.runs import Run
 from feaslearn.solvers.cone_least_squares import DualActiveSet, square_root
-from feaslearn.tolerances import ACCEPT_TOL, QUICK_TOL
+from feaslearn.tolerances import ACCEPT_TOL, INSIDE_TOL, QUICK_TOL
+from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
+from feaslearn.trainers.minkowski_fit.passes import Passes, Sums
 
 #: The scale that a row is about, and the row itself as a key.
 Row = tuple[int, bytes]
@@ -157,3 +161,171 @@ def _quick(factor: Array, target: Array) -> Array:
         return np.asarray(nnls(np.ascontiguousarray(factor.T), target)[0])
     except RuntimeError:
         return np.zeros(len(target))
+
+
+# Where scales are negative: the rows of all samples that a solution breaks.
+
+
+#: Rows of each block and term that are looked at closer, and rows of a term that are added at once.
+OF_A_BLOCK, AT_ONCE = 4, 400
+#: Rows of each term that are listed before some are left out, and the least that several solutions
+#: add each.
+MOST_LISTED, LEAST_AT_ONCE = 10 * AT_ONCE, 8
+
+
+class Found(NamedTuple):
+    """The least and the greatest of each scale, and the rows where scales are most negative.
+
+    ``lowest`` lists term, scale and functions of such rows; ``negative`` counts scales that
+    are so by more than rounding.
+    """
+
+    least: Array
+    greatest: Array
+    lowest: list[tuple[int, float, Array]]
+    negative: int
+
+    def plus(self, other: Found) -> Found:
+        """Return what was found in two parts of the samples; of many rows, every other one."""
+        lowest = self.lowest + other.lowest
+        if len(lowest) > MOST_LISTED * len(self.least):
+            lowest = sorted(lowest, key=lambda row: row[:2])[::2]
+        return Found(
+            np.minimum(self.least, other.least),
+            np.maximum(self.greatest, other.greatest),
+            lowest,
+            self.negative + other.negative,
+        )
+
+
+class NegativeScales:
+    """Looks for rows at which scales are negative.
+
+    Three looks, each only if the one before found nothing: at rows that are at hand, which say most
+    of what the others will; at the corners of the smallest box that holds all features, which shows
+    at once where no scale can be negative; and at all samples, one pass. Several solutions share a
+    pass (`broken`).
+    """
+
+    def __init__(self, passes: Passes, sums: Sums) -> None:
+        self._passes, self._ends = passes, (sums.low, sums.high)
+        #: Scales that were negative by more than rounding in the last look.
+        self.clipped = 0
+        self._kept = passes.of.psi(passes.first.features)
+        self._listed = {row.tobytes() for row in self._kept}
+
+    def find(
+        self, a: Array, known: Mapping[Row, Array], everywhere: bool = True
+    ) -> dict[Row, Array]:
+        """Return rows where the scales of coefficients ``a`` (G, M) are negative, but for known.
+
+        Unless ``everywhere``, only rows that are at hand are looked at.
+        """
+        at_hand = _found(self._kept, a)
+        rows = _chosen(at_hand, known)
+        if rows or not everywhere:
+            return rows
+        self.clipped = at_hand.negative if self._passes.exact else 0
+        if self._passes.exact or not self._possible(a):
+            return {}
+        (found,) = self._look([a])
+        self.clipped = found.negative
+        return self._remembered(_chosen(found, known))
+
+    def broken(self, solutions: Sequence[Array]) -> list[bool]:
+        """Say which coefficients have negative scales anywhere, after all rows at hand held."""
+        answers = [False] * len(solutions)
+        if self._passes.exact:
+            return answers
+        places = [i for i, a in enumerate(solutions) if self._possible(a)]
+        if not places:
+            return answers
+        most = max(LEAST_AT_ONCE, AT_ONCE // len(places))
+        for i, found in zip(places, self._look([solutions[i] for i in places]), strict=True):
+            rows = {
+                key: psi
+                for key, psi in _chosen(found, {}, most).items()
+                if key[1] not in self._listed
+            }
+            answers[i] = bool(self._remembered(rows))
+        return answers
+
+    def _possible(self, a: Array) -> bool:
+        """Say whether a scale is negative at a corner of the box of all features."""
+        low, high = (end[: a.shape[1]] for end in self._ends)
+        return bool(np.minimum(a * low, a * high).sum(axis=1).min() < 0.0)
+
+    def _look(self, solutions: Sequence[Array]) -> list[Found]:
+        """Go through all samples once."""
+        total: list[Found] = []
+        for part in self._passes.each(_Look(self._passes.of, solutions), features_only=True):
+            pairs = zip(total, part, strict=True) if total else ()
+            total = [one.plus(other) for one, other in pairs] or part
+        return total
+
+    def _remembered(self, rows: dict[Row, Array]) -> dict[Row, Array]:
+        """Keep rows at hand, and return them."""
+        if rows:
+            self._kept = np.vstack([self._kept, *rows.values()])
+            self._listed.update(key[1] for key in rows)
+        return rows
+
+
+class NegativeRows:
+    """Looks at rows that are at hand, and at no others."""
+
+    def __init__(self, psi: Array) -> None:
+        self._psi = psi
+
+    def find(
+        self, a: Array, known: Mapping[Row, Array], everywhere: bool = True
+    ) -> dict[Row, Array]:
+        """Return rows where the scales of coefficients ``a`` (G, M) are negative, but for known."""
+        return _chosen(_found(self._psi, a), known) if len(self._psi) else {}
+
+    def broken(self, solutions: Sequence[Array]) -> list[bool]:
+        """Say that no other row can be broken: there is none."""
+        return [False] * len(solutions)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What a pass does with a block; an object, so that it can be sent."""
+
+    of: BlockMoments
+    solutions: Sequence[Array]
+
+    def __call__(self, block: Block) -> list[Found]:
+        psi = self.of.psi(block.features)
+        return [_found(psi, a) for a in self.solutions]
+
+
+def _found(psi: Array, a: Array) -> Found:
+    scales = a @ psi.T
+    least = scales.min(axis=1)
+    last = min(OF_A_BLOCK, len(psi)) - 1
+    lowest: list[tuple[int, float, Array]] = []
+    for t in np.flatnonzero(least < 0.0):
+        least_rows = np.argpartition(scales[t], last)[: last + 1]
+        rows = (i for i in least_rows if scales[t, i] < 0.0)
+        # A view would hold the whole block.
+        lowest += [(int(t), float(scales[t, i]), psi[i].copy()) for i in rows]
+    greatest = scales.max(axis=1)
+    rounding = INSIDE_TOL * float(max(np.abs(least).max(), np.abs(greatest).max()))
+    negative = int(np.count_nonzero(scales < -rounding)) if lowest else 0
+    return Found(least, greatest, lowest, negative)
+
+
+def _chosen(found: Found, known: Mapping[Row, Array], at_once: int = AT_ONCE) -> dict[Row, Array]:
+    """Return the rows that are broken by more than rounding, not too many of each term."""
+    limit = INSIDE_TOL * float(max(np.abs(found.least).max(), np.abs(found.greatest).max()))
+    rows: dict[Row, Array] = {}
+    for t in range(len(found.least)):
+        own = [row[1:] for row in found.lowest if row[0] == t and row[1] < -limit]
+        own.sort(key=lambda pair: pair[0])
+        # Some of all sizes: the most negative ones alone are all from one corner.
+        for _, psi in own[:: -(-len(own) // at_once) or 1]:
+            key = (t, psi.tobytes())
+            if key not in known:
+                rows[key] = psi
+    return rows

@@ -21,9 +21,7 @@ from feaslearn.tolerances import ROUNDING
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.convex import as_minkowski
 from feaslearn.trainers.running import Given
-from feaslearn.trainers.streaming.drift_test import DriftTest
-from feaslearn.trainers.streaming.moment_stream import AffineStream, MomentStream
-from feaslearn.trainers.streaming.stream import Stream
+from feaslearn.trainers.streaming.streams import AffineStream, DriftTest, MomentStream, Stream
 from feaslearn.trainers.trainer import Trained, Trainer
 
 logger = logging.getLogger("feaslearn")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data.matrix import column_names, nested_columns
-from feaslearn.data.sources.parquet_source import (
+from feaslearn.data.parquet import (
     ParquetSource,
     Piece,
     TableSource,

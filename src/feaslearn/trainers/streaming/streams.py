@@ -1,8 +1,9 @@
-"""Minkowski sums that go on learning: moments, and the rows at which scales are held."""
+"""What a model keeps to learn from more samples, and a test whether they still fit."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from bisect import bisect_left, insort
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -13,12 +14,95 @@ from feaslearn.data import Block, Samples
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Objective
 from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
-from feaslearn.trainers.minkowski_fit.moments import Moments
-from feaslearn.trainers.minkowski_fit.negative_scales import NegativeRows
+from feaslearn.trainers.minkowski_fit.moments import Moments, Units
 from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Strengths
-from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
-from feaslearn.trainers.minkowski_fit.units import Units
+from feaslearn.trainers.minkowski_fit.scale_cone import NegativeRows, ScaleCone
 from feaslearn.trainers.standardize import Standardization
+
+#: Latest losses that a new one is compared with.
+REMEMBERED = 1000
+#: Samples of a chunk that are looked at.
+LOOKED_AT = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class DriftTest:
+    r"""Watches the losses of samples that a model has not learned from yet.
+
+    While nothing changes, the rank of a new loss among those before is uniform: with
+    :math:`p_t` = the share of losses that are at least as large, its own included,
+
+    .. math:: E_t = (1 + E_{t-1}) \frac{1}{2 \sqrt{p_t}}, \qquad \text{alarm where } E_t \ge 1/r
+
+    multiplies by one on average and adds one, so :math:`E_t - t` does not rise on average, and the
+    mean number of samples to a false alarm is at least :math:`1/r`, whatever the distribution of
+    the losses (Shiryaev and Roberts; the ranks are those of conformal test martingales). That is
+    exact while no more than 1000 losses are compared with, and measured beyond. Losses that fall,
+    as those of a model that still learns, raise none.
+
+    Parameters
+    ----------
+    rate : float
+        The number r: false alarms for each sample, at most.
+    reference : ndarray
+        The losses that new ones are compared with, in the order they came.
+    evidence : float, default=0.0
+        The statistic :math:`E_t`.
+    seen : int, default=0
+        Samples that were tested or passed over.
+    alarms : tuple of int, default=()
+        After how many samples there were alarms. Each begins a new comparison.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.trainers.streaming import DriftTest
+    >>> losses = np.random.default_rng(0).exponential(size=600)
+    >>> losses[500:] *= 4.0
+    >>> test = DriftTest(rate=1e-5).after(losses[:500])
+    >>> test.alarms
+    ()
+    >>> test.after(losses[500:]).alarms
+    (522,)
+    """
+
+    rate: float
+    reference: Array = field(default_factory=lambda: np.zeros(0))
+    evidence: float = 0.0
+    seen: int = 0
+    alarms: tuple[int, ...] = ()
+
+    def after(self, losses: Array, least: float = 0.0) -> Self:
+        """Return the test after some more losses; those below ``least`` count as equal.
+
+        Of more than 1000 losses, some are looked at for all.
+        """
+        step = 1 + len(losses) // LOOKED_AT
+        kept, evidence, alarms = list(self.reference), self.evidence, list(self.alarms)
+        ordered = sorted(kept)
+        for place in range(0, len(losses), step):
+            loss = max(float(losses[place]), least)
+            larger = len(ordered) - bisect_left(ordered, loss)
+            rank = (1.0 + larger) / (1.0 + len(ordered))
+            evidence = (1.0 + evidence) * 0.5 / np.sqrt(rank)
+            kept.append(loss)
+            insort(ordered, loss)
+            if evidence >= 1.0 / self.rate:
+                alarms.append(self.seen + place + 1)
+                kept, ordered, evidence = [], [], 0.0
+            elif len(kept) > REMEMBERED:
+                del ordered[bisect_left(ordered, kept.pop(0))]
+        return replace(
+            self,
+            reference=np.array(kept),
+            evidence=float(evidence),
+            seen=self.seen + len(losses),
+            alarms=tuple(alarms),
+        )
+
+
+# Minkowski sums that go on learning: moments, and the rows at which scales are held.
+
 
 #: A row is no longer held once its samples count less than this.
 FORGOTTEN = 1e-3
@@ -257,3 +341,41 @@ def faded(block: Block, forgetting: float) -> Block:
     """Return samples in the order they came, each counting ``forgetting`` times the next one."""
     ages = np.arange(len(block.weights) - 1.0, -1.0, -1.0)
     return block._replace(weights=block.weights * forgetting**ages)
+
+
+# What a model keeps to go on learning from more samples.
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """What a model needs to go on learning.
+
+    Parameters
+    ----------
+    n_samples, n_chunks : int
+        How many samples it has seen, in how many calls.
+    state : MomentStream or AffineStream
+        What it has kept of them.
+    drift : DriftTest or None
+        Whether new samples still fit; None for an `AffineStream`.
+    n_tied : int, default=0
+        Samples at whose cost the minimisers of a term tie.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_switch(60, random_state=0)
+    >>> model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost)
+    >>> model.partial_fit(data.signals, data.decisions).stream_.n_samples
+    60
+    """
+
+    n_samples: int
+    n_chunks: int
+    state: MomentStream | AffineStream
+    drift: DriftTest | None
+    n_tied: int = 0
+
+    def scaled(self, factor: float) -> Stream:
+        """Return the stream with all weights multiplied by a factor."""
+        return replace(self, state=self.state.scaled(factor))

@@ -1,1 +1,0 @@
-"""What data can be read from, piece by piece: one kind of source per file."""
