@@ -13,7 +13,6 @@ from sklearn.model_selection import GridSearchCV
 import feaslearn as fl
 from feaslearn.data import Block
 from feaslearn.exceptions import DataError
-from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.known import KnownShape
 from feaslearn.trainers import known_refit
 
@@ -59,8 +58,7 @@ def refit_problem(hypothesis: Any, rng: np.random.Generator) -> tuple[known_refi
         rng.uniform(0.0, 1.5, (count, 3)),
         np.full(count, 1 / count),
     )
-    known = Constrained(hypothesis, shape)
-    problem = known_refit._Refit(hypothesis, known, np.zeros(3), 1.0)
+    problem = known_refit._Refit(hypothesis, shape, np.zeros(3), 1.0)
     return problem, samples
 
 

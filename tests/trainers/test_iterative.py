@@ -123,7 +123,7 @@ def test_an_interruption_at_the_very_start_keeps_the_start() -> None:
 
 def test_an_interruption_before_there_is_anything_is_passed_on() -> None:
     class Never(GradientDescent):
-        def _walk(self, *arguments: object) -> object:
+        def _run(self, *arguments: object) -> object:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

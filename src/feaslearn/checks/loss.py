@@ -135,14 +135,15 @@ def zero_at_the_optimum(cases: LossCases) -> Iterator[str]:
 def weighted_sum(cases: LossCases) -> Iterator[str]:
     """Yield values that are not the sum of those of the samples."""
     for hypothesis, theta, block in cases.cases:
-        if not isinstance(hypothesis, MapHypothesis):
+        maps = hypothesis.as_maps()
+        if maps is None:
             continue
         total = float(block.weights @ cases.loss.samples(hypothesis, theta, block))
-        value, gradient = cases.loss.value_and_gradient(hypothesis, theta, block)
+        value, gradient = cases.loss.value_and_gradient(maps, theta, block)
         if abs(value - total) > ACCEPT_TOL * max(1.0, abs(total)):
             yield f"{hypothesis!r}: {value:.6g}, but samples add up to {total:.6g}"
         halves = [
-            cases.loss.value_and_gradient(hypothesis, theta, block.rows(half))[1]
+            cases.loss.value_and_gradient(maps, theta, block.rows(half))[1]
             for half in (block.weights < 1.0, block.weights >= 1.0)
         ]
         largest = max(1.0, float(np.abs(gradient).max()))

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from feaslearn.checks.cases import changed_parameters, first_of, lost_in_a_clone
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import CheckError, Problems
-from feaslearn.hypotheses import Affine, Hypothesis, MapHypothesis
+from feaslearn.hypotheses import Affine, Hypothesis
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Loss, Objective, Predictability
 from feaslearn.results import Status
@@ -176,8 +176,8 @@ def gentle(cases: TrainerCases) -> Iterator[str]:
 
 def learning(cases: TrainerCases) -> Iterator[str]:
     """Yield a loss above that of the mean decision, which every affine image can be."""
-    hypothesis, block = cases.objective.hypothesis, cases.objective.first
-    if not isinstance(hypothesis, MapHypothesis):
+    hypothesis, block = cases.objective.hypothesis.as_maps(), cases.objective.first
+    if hypothesis is None:
         return
     n, k = block.decisions.shape[1], block.features.shape[1]
     p = hypothesis.latent(n).dimension

@@ -8,7 +8,9 @@ from feaslearn.arrays import Array
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.hypothesis import Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
+from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.sets.simplex import Simplex
 
 
 class Affine(MapHypothesis):
@@ -42,6 +44,23 @@ class Affine(MapHypothesis):
 
     def __init__(self, primitive: PrimitiveSet) -> None:
         self.primitive = primitive
+
+    holds_every_map = True
+
+    @property
+    def open_size(self) -> bool:
+        """Whether the number of columns is left to the fit, as in ``Affine(Simplex("auto"))``."""
+        return isinstance(self.primitive, Simplex) and self.primitive.open_size
+
+    def with_size(self, p: int) -> Affine:
+        """Return the hypothesis with p columns, if their number is open; otherwise itself."""
+        return Affine(Simplex(p, self.primitive.binary)) if self.open_size else self
+
+    def as_minkowski(self, n: int) -> Minkowski | None:
+        """Return the sum of no terms, the linear policy, where the set is a point."""
+        primitive = self.latent(n)
+        point = primitive.dimension == 1 and primitive.absorbs_offset
+        return Minkowski([]) if point else None
 
     def latent(self, n: int) -> PrimitiveSet:
         """Return the primitive set."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.exceptions import EmptySetError
 from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
 from feaslearn.known import KnownLimits, KnownShape
@@ -17,7 +16,7 @@ from feaslearn.region.minimize import Solved, minimize, several_minimizers
 from feaslearn.region.relax import least_infeasible
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.half_spaces import HalfSpaces
-from feaslearn.sets.intersection import intersect
+from feaslearn.sets.intersection import meeting
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.tolerances import ROW_ROUNDING, SOLVED_ZERO
 
@@ -57,11 +56,11 @@ class Constrained(Hypothesis):
             for i in np.flatnonzero(self.tied(theta, features, costs) & ~found.empty):
                 image = self.image(theta, features[i], costs.shape[1])
                 found.decisions[i] = image.optimal_face(costs[i]).center()
-        return found._replace(tied=None)
+        return found
 
     def tied(self, theta: Array, features: Array, costs: Array) -> Mask:
         """Say for each row whether several decisions may be optimal."""
-        tied = self._solve(theta, features, costs).tied_or_all()
+        tied = self._solve(theta, features, costs, ties=True).tied_or_all()
         if self.describe(theta, costs.shape[1], features.shape[1]).linked:
             rows = np.flatnonzero(tied)
             tied[rows] = several_minimizers(
@@ -72,12 +71,9 @@ class Constrained(Hypothesis):
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the region at one row of features; a single decision where it is empty."""
         solved = self._solve(theta, phi[None], np.zeros((1, n)))
-        if not solved[1][0]:
-            try:
-                return intersect(self.learned_image(theta, phi, n), self.half_spaces(phi))
-            except EmptySetError:
-                pass  # within rounding of empty: one point, as the programs see it
-        return AffineImage.point(solved[0][0])
+        known = half_spaces_of(self.shape.split(phi[None])[1])
+        both = None if solved.empty[0] else meeting(self.learned_image(theta, phi, n), known)
+        return AffineImage.point(solved.decisions[0]) if both is None else both
 
     def learned_image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the learned region at one row of features, on the known equalities."""
@@ -90,34 +86,30 @@ class Constrained(Hypothesis):
         offset = known.on_flat(image.offset[None])[0]
         return AffineImage(image.primitive, image.matrix - across @ image.matrix, offset)
 
-    def half_spaces(self, phi: Array) -> HalfSpaces:
-        """Return the known constraints at one row of features, in rows of length one."""
-        return half_spaces_of(self.shape.split(phi[None])[1])
-
     def account(self, theta: Array, phi: Array, names: Sequence[str]) -> list[str]:
         """Say what the hypothesis lets the decision maker do."""
         return self.hypothesis.account(theta, self.shape.split(phi[None])[0][0], names)
 
-    def _solve(self, theta: Array, features: Array, costs: Array) -> Solved:
-        """Return decisions, where there is none in the region, and which may be one of several."""
+    def _solve(self, theta: Array, features: Array, costs: Array, *, ties: bool = False) -> Solved:
+        """Return decisions, where there is none in the region, and which may tie if asked."""
         phi, known = self.shape.split(features)
         form = self.describe(theta, costs.shape[1], features.shape[1])
+        empty, tied = np.zeros((2, len(costs)), dtype=bool)
         if form.linked:
             # Most decisions of the region itself, moved onto the equalities, break no other row.
             inner = known.inner_costs(costs)
             decisions = known.on_flat(self.hypothesis.predict(theta, phi, inner))
             rows = np.flatnonzero(known.broken(decisions, ROW_ROUNDING))
-            tied = np.asarray(self.hypothesis.tied(theta, phi, inner))
-            empty = np.zeros(len(costs), dtype=bool)
+            if ties:
+                tied[:] = self.hypothesis.tied(theta, phi, inner)
         else:
             inner, decisions, rows = costs, np.empty(costs.shape), np.arange(len(costs))
-            empty, tied = np.zeros((2, len(costs)), dtype=bool)
         if len(rows):
             sides = known.rows(rows).columns()
             found = minimize(form, phi[rows], inner[rows], known=sides)
             decisions[rows], empty[rows], tied[rows] = found[0], found[1], found.tied_or_all()
         _repair(decisions, empty, known)
-        return Solved(decisions, empty, tied & ~empty)
+        return Solved(decisions, empty, tied & ~empty if ties else None)
 
 
 def _repair(decisions: Array, empty: Mask, known: KnownLimits) -> None:

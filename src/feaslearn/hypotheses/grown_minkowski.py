@@ -70,6 +70,10 @@ class GrownMinkowski(Minkowski):
         "max_terms": Integer(1),
     }
 
+    def as_grown(self) -> GrownMinkowski:
+        """Return the hypothesis itself."""
+        return self
+
     def check(self, n: int) -> None:
         """Refuse wrong options, all of them in one error."""
         problems = Problems()

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,6 +18,10 @@ from feaslearn.region.minimize import Solved, minimize
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
 
+if TYPE_CHECKING:
+    from feaslearn.hypotheses.map_hypothesis import MapHypothesis
+    from feaslearn.hypotheses.minkowski import Minkowski
+
 
 class Hypothesis(BaseEstimator, ABC):
     r"""A class of regions :math:`R_\theta(s)`.
@@ -26,8 +31,23 @@ class Hypothesis(BaseEstimator, ABC):
     default that minimises over the rows, and is overridden where there is a closed form.
     """
 
+    #: Whether some parameters are integers, which have no gradient.
+    integer_parameters: ClassVar[bool] = False
+
     def check(self, n: int) -> None:
         """Refuse wrong parameters, or those that do not fit n decisions."""
+
+    def as_maps(self) -> MapHypothesis | None:
+        """Return this hypothesis where it is an affine image of one set, with a gradient."""
+        return None
+
+    def as_minkowski(self, n: int) -> Minkowski | None:
+        """Return the Minkowski sum with the same parameters, if there is one."""
+        return None
+
+    def with_size(self, p: int) -> Hypothesis:
+        """Return the hypothesis with p columns where their number is open, otherwise itself."""
+        return self
 
     @abstractmethod
     def layout(self, n: int, k: int) -> Layout:
@@ -86,6 +106,10 @@ class Hypothesis(BaseEstimator, ABC):
     def solve_tied(self, theta: Array, features: Array, costs: Array) -> tuple[Solved, Mask]:
         """Return what `solve` and `tied` do; overridden where one pass finds both."""
         return self.solve(theta, features, costs), self.tied(theta, features, costs)
+
+    def solve_coded(self, theta: Array, features: Array, costs: Array) -> tuple[Array, Mask] | None:
+        """Return decisions of least cost and where they tie, if compiled kernels serve the set."""
+        return None
 
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the region at one row of features as an affine image of a primitive set."""

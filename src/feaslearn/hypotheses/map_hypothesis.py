@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,13 @@ class MapHypothesis(Hypothesis):
 
     A subclass says which set Z it uses, which parameters it has and which maps they make.
     """
+
+    #: Whether the class holds every map, and not only some.
+    holds_every_map: ClassVar[bool] = False
+
+    def as_maps(self) -> MapHypothesis:
+        """Return the hypothesis itself."""
+        return self
 
     def check(self, n: int) -> None:
         """Refuse a set that does not fit n decisions, is empty or unbounded."""

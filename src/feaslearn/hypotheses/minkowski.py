@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +30,9 @@ from feaslearn.sets.primitive_set import Ties
 from feaslearn.sets.product import Product
 from feaslearn.sets.simplex import Simplex
 from feaslearn.tolerances import VISIBLE_TOL
+
+if TYPE_CHECKING:
+    from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
 
 #: More terms than this are refused: the dictionary would take longer to write than to learn from.
 MOST_TERMS = 20_000
@@ -165,6 +169,14 @@ class Minkowski(Hypothesis):
     def terms_at(self, theta: Array, n: int, k: int) -> list[Term]:
         """Return the terms that parameters speak of."""
         return self.terms_of(n)
+
+    def as_minkowski(self, n: int) -> Minkowski:
+        """Return the hypothesis itself."""
+        return self
+
+    def as_grown(self) -> GrownMinkowski | None:
+        """Return the hypothesis where its terms are still to be found."""
+        return None
 
     def check(self, n: int) -> None:
         """Refuse wrong terms and options, all of them in one error."""

@@ -9,6 +9,8 @@ from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.affine import checked_primitive
 from feaslearn.hypotheses.hypothesis import Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
+from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.hypotheses.term import Term
 from feaslearn.sets.primitive_set import PrimitiveSet
 
 
@@ -39,6 +41,10 @@ class Scaled(MapHypothesis):
 
     def __init__(self, primitive: PrimitiveSet) -> None:
         self.primitive = primitive
+
+    def as_minkowski(self, n: int) -> Minkowski:
+        """Return the sum of one term, with a constant scale."""
+        return Minkowski([Term(self.latent(n))], scale="constant")
 
     def latent(self, n: int) -> PrimitiveSet:
         """Return the primitive set, which must have n entries."""

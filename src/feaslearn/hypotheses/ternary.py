@@ -38,6 +38,8 @@ class Ternary(MapHypothesis):
     array([[1., 1.]])
     """
 
+    integer_parameters = True
+
     def __init__(self, primitive: PrimitiveSet) -> None:
         self.primitive = primitive
 

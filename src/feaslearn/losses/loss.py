@@ -49,8 +49,9 @@ class Loss(BaseEstimator, ABC):
 
     def samples(self, hypothesis: Hypothesis, theta: Array, block: Block) -> Array:
         """Return the loss of every row of a block."""
-        if isinstance(hypothesis, MapHypothesis):
-            return self.rows(hypothesis, theta, block).values
+        maps = hypothesis.as_maps()
+        if maps is not None:
+            return self.rows(maps, theta, block).values
         return self.general_samples(hypothesis, theta, block)
 
     @abstractmethod

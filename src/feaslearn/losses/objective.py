@@ -110,12 +110,8 @@ class Objective:
         shape = self.known
         if shape is None:
             return self
-        rows = self.changed(partial(_learned_rows, shape)).samples
+        rows = self.samples.then(partial(_learned_rows, shape))
         return replace(self, hypothesis=without_known(self.hypothesis), samples=rows)
-
-    def changed(self, change: Callable[[Block], Block]) -> Objective:
-        """Return the objective of the samples that ``change`` makes of each block."""
-        return replace(self, samples=self.samples.then(change))
 
     def normalized(self) -> Objective:
         """Return the objective with weights that add up to one; in memory, they already do."""
@@ -127,9 +123,10 @@ class Objective:
 
     def maps(self) -> MapHypothesis:
         """Return the hypothesis, which must be an affine image of one primitive set."""
-        if not isinstance(self.hypothesis, MapHypothesis):
+        maps = self.hypothesis.as_maps()
+        if maps is None:
             raise UnsupportedError(f"{self.hypothesis!r} has no gradient in its parameters")
-        return self.hypothesis
+        return maps
 
     def value(self, theta: Array) -> float:
         """Return the objective alone, for any hypothesis."""
@@ -138,22 +135,11 @@ class Objective:
         def one(block: Block) -> float:
             return float(block.weights @ loss.samples(hypothesis, theta, block))
 
-        return self.total(one)
+        return self.samples.sum(one, self.n_jobs)
 
     def each(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """Return what ``function`` makes of each item, in order, on as many threads as allowed."""
         return list(in_order(function, items, min(self.n_jobs, len(items))))
-
-    def each_block(self, function: Callable[[Block], Answer]) -> list[Answer]:
-        """Return what ``function`` makes of each block, in order: one pass over the samples."""
-        return list(self.samples.map(function, self.n_jobs))
-
-    def total(self, function: Callable[[Block], Answer]) -> Answer:
-        """Return the sum of what ``function`` makes of each block, in order: one pass.
-
-        Numbers, arrays, or tuples of them are added up as they come.
-        """
-        return self.samples.sum(function, self.n_jobs)
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """Return the objective and its gradient."""
@@ -162,7 +148,7 @@ class Objective:
         def one(block: Block) -> tuple[float, Array]:
             return loss.value_and_gradient(hypothesis, theta, block)
 
-        return self.total(one)
+        return self.samples.sum(one, self.n_jobs)
 
 
 def _learned_rows(shape: KnownShape, block: Block) -> Block:

@@ -79,9 +79,7 @@ class Predictability(Loss):
 
         That of a decision is enough where it is the only one of least cost.
         """
-        found = None
-        if isinstance(hypothesis, MapHypothesis):
-            found = hypothesis.solve_coded(theta, block.features, block.costs)
+        found = hypothesis.solve_coded(theta, block.features, block.costs)
         if found is None:
             return super().samples(hypothesis, theta, block)
         decisions, tied = found

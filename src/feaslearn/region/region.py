@@ -14,7 +14,7 @@ from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, TooManyVerticesError
 from feaslearn.printable import printable
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.intersection import intersect
+from feaslearn.sets.intersection import intersect, meeting
 from feaslearn.tolerances import VISIBLE_TOL
 
 if TYPE_CHECKING:
@@ -176,3 +176,15 @@ class Region:
             f"<table><caption>Region: image of {escape(repr(self.image.primitive))}, {shape}"
             f"</caption><tr><th>decision</th><th>least</th><th>greatest</th></tr>{rows}</table>"
         )
+
+
+def region_within(
+    image: AffineImage, known: HalfSpaces, names: Sequence[str], account: Sequence[str]
+) -> Region | None:
+    """Return a learned region within known constraints, None where they do not meet."""
+    both = meeting(image, known)
+    if both is None:
+        return None
+    region = Region(image, names, account, known)
+    region._all = both  # noqa: SLF001 (found already)
+    return region

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from feaslearn.data import Block
-from feaslearn.exceptions import DataError, EmptySetError, Problems
+from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses.constrained import constrained, half_spaces_of
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region
+from feaslearn.region.region import region_within
 from feaslearn.regressor.checks import check_weights
 from feaslearn.regressor.explanation.explain import explain
 from feaslearn.regressor.explanation.explanation import Explanation
@@ -32,8 +33,6 @@ from feaslearn.regressor.reader import (
 from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
 from feaslearn.regressor.uncertainty.refits import resample
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.half_spaces import HalfSpaces
-from feaslearn.sets.intersection import intersect
 
 if TYPE_CHECKING:
     from feaslearn.costs import ResolvedCost
@@ -284,19 +283,9 @@ def region_at(model: RegionRegressor, reader: Reader, signal: ArrayLike) -> Regi
     decisions, empty, *_ = regions.solve(theta, columns, np.zeros((1, n)))
     warn_of_empty_regions(empty, limits, decisions)
     image, known = regions.learned_image(theta, columns[0], n), half_spaces_of(limits)
-    if empty[0] or not _meets(image, known):
-        # The nearest decision is all there is.
-        return Region(AffineImage.point(decisions[0]), reader.names, account)
-    return Region(image, reader.names, account, known=known)
-
-
-def _meets(image: AffineImage, known: HalfSpaces) -> bool:
-    """Say whether a region has a point within known constraints; within rounding it may not."""
-    try:
-        intersect(image, known)
-    except EmptySetError:
-        return False
-    return True
+    region = None if empty[0] else region_within(image, known, reader.names, account)
+    # Where there is none, the nearest decision is all there is.
+    return region or Region(AffineImage.point(decisions[0]), reader.names, account)
 
 
 def _where(names: Sequence[str], phi: Array) -> str:

@@ -16,7 +16,6 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.parameters import Constraints, Either, Integer, Is, an_instance, check_value
 from feaslearn.trainers import Trainer
-from feaslearn.trainers.ridge_choice import with_size
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -81,7 +80,7 @@ def check_combination(model: RegionRegressor, loss: Loss, n: int, problems: FitP
     if isinstance(model.trainer, Trainer) and len(problems) == before:
         empty = Block(np.empty((0, 1)), np.empty((0, n)), np.empty((0, n)), np.empty(0))
         with problems.taking():
-            model.trainer.refuse(Objective(loss, with_size(hypothesis, 1), Samples.of(empty)))
+            model.trainer.refuse(Objective(loss, hypothesis.with_size(1), Samples.of(empty)))
 
 
 # Problems of a fit, from all the parts it has.

@@ -41,6 +41,14 @@ def intersect(image: AffineImage, rows: HalfSpaces) -> AffineImage:
     return AffineImage(_polytope(form, A, b, reach, E, e), M, m)
 
 
+def meeting(image: AffineImage, rows: HalfSpaces) -> AffineImage | None:
+    """Return the intersection, None where it is empty, if only by rounding."""
+    try:
+        return intersect(image, rows)
+    except EmptySetError:
+        return None
+
+
 def _moving(
     rows: Array, right: Array, M: Array, size: float, one_sided: bool
 ) -> tuple[Array, Array, Array]:

@@ -307,7 +307,8 @@ class SmoothedObjective:
         loss = objective.loss
         if not isinstance(loss, Suboptimality):
             loss = Suboptimality(normalize_cost=normalize_cost)
-        self._objective = objective.changed(partial(_in_unit_costs, loss))
+        samples = objective.samples.then(partial(_in_unit_costs, loss))
+        self._objective = replace(objective, samples=samples)
         self._scales, self._weight = _scales(self._objective)
         #: Where the searches of a block ended, by its first row; only of samples in memory.
         self._memories: dict[int, SmoothedMemory] = {}
@@ -428,7 +429,7 @@ def _scales(objective: Objective) -> tuple[tuple[float, float], float]:
             [w.sum(), w @ (block.costs**2).sum(axis=1)]
         )
 
-    parts = objective.each_block(sums)
+    parts = list(objective.samples.map(sums, objective.n_jobs))
     seen, total, squares = np.sum([part for part, _ in parts], axis=0)
     weight, cost = (float(value) for value in np.sum([part for _, part in parts], axis=0))
     about = squares - total**2 / np.maximum(seen, TINY)

@@ -77,7 +77,7 @@ class AnnealedObjective:
         #: Root mean square of the policy's residuals; zero where there are only rounding errors.
         self.scale = float(np.sqrt((policy.spread**2).sum()))
         self._determined = objective.size < objective.n_observed
-        size = np.sqrt(objective.total(_square))
+        size = np.sqrt(objective.samples.sum(_square, objective.n_jobs))
         if self.scale <= CONVERGED_TOL * size:
             self.scale = 0.0
         k, n = policy.beta.shape
@@ -103,7 +103,7 @@ class AnnealedObjective:
                 return annealed_columns(A, *block, tau, norm, dA), slope
             return annealed_rows(code, A, b, *block, tau, norm, dA, db), slope
 
-        return self._with_ridge(theta, *self.objective.total(one))
+        return self._with_ridge(theta, *self.objective.samples.sum(one, self.objective.n_jobs))
 
     def exact(self, theta: Array) -> tuple[float, Array]:
         """Return value and gradient with the loss itself."""
@@ -249,7 +249,7 @@ def _solved(problem: AnnealedObjective, theta: Array) -> Array:
     def one(block: Block) -> tuple[Array, Array]:
         return _moments(primitive, maps, block, offset, lambda r: _as_squares(norm, r, shortest))
 
-    matrix, right = objective.total(one)
+    matrix, right = objective.samples.sum(one, objective.n_jobs)
     ridge = np.kron(problem.metric, np.eye(width // k))
     ahead = _by_decision(hypothesis.maps(problem.center - theta, n, k), offset)
     step = np.empty((n, width))

@@ -298,7 +298,7 @@ def dead_columns(problem: AnnealedObjective, theta: Array) -> Mask:
         q = np.einsum("inp,in->ip", maps.at(block.features)[0], block.costs)
         return np.asarray(np.abs(primitive.argmin(q)).max(axis=0, initial=0.0))
 
-    used = np.max(objective.each_block(one), axis=0)
+    used = np.max(list(objective.samples.map(one, objective.n_jobs)), axis=0)
     return np.asarray(used == 0.0)
 
 

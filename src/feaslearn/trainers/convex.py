@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski, Scaled, Term
+from feaslearn.hypotheses import GrownMinkowski, Minkowski
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either, Integer
@@ -125,7 +125,8 @@ class Convex(Trainer):
                 f"{objective.loss!r} is one program over all samples, which must be in memory; "
                 "from chunks, Convex minimises squared predictability"
             ]
-        if self.robust or isinstance(objective.hypothesis, GrownMinkowski):
+        model = objective.hypothesis.as_minkowski(objective.n_decisions)
+        if self.robust or (model is not None and model.as_grown() is not None):
             return [
                 "robust=True and GrownMinkowski look at all samples together, which must be in "
                 "memory; from chunks, Convex fits a Minkowski with a list of terms"
@@ -143,9 +144,10 @@ class Convex(Trainer):
             ridge, sparsity = (0.0 if value == "auto" else value for value in (ridge, sparsity))
         # Without a choice to make there are no folds, whose sums come in a random order.
         folds = int(self.n_folds) if "auto" in (ridge, sparsity) else 1
-        if isinstance(model, GrownMinkowski):
+        family = model.as_grown()
+        if family is not None:
             grown = grow(
-                model, objective.samples, (ridge, sparsity), folds, random, objective.run.clock
+                family, objective.samples, (ridge, sparsity), folds, random, objective.run.clock
             )
             return self._grown(objective, grown, began)
         fit = MinkowskiFit(model, objective.samples, folds, random, objective.n_jobs, objective.run)
@@ -216,18 +218,10 @@ def _squared(objective: Objective) -> bool:
 
 def as_minkowski(hypothesis: Hypothesis, n: int) -> Minkowski | None:
     """Return the Minkowski sum with the same parameters, if there is one."""
-    if isinstance(hypothesis, Minkowski):
-        return hypothesis
-    if isinstance(hypothesis, Scaled):
-        return Minkowski([Term(hypothesis.latent(n))], scale="constant")
-    if is_point(hypothesis, n):
-        return Minkowski([])
-    return None
+    return hypothesis.as_minkowski(n)
 
 
 def is_point(hypothesis: Hypothesis, n: int) -> bool:
     """Whether the region of a hypothesis is a single point, the linear policy."""
-    if not isinstance(hypothesis, Affine):
-        return False
-    primitive = hypothesis.latent(n)
-    return primitive.dimension == 1 and primitive.absorbs_offset
+    found = None if hypothesis.as_maps() is None else hypothesis.as_minkowski(n)
+    return found is not None and not found.terms_of(n)

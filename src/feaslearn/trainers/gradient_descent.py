@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
 from feaslearn.data import Block
-from feaslearn.hypotheses import MapHypothesis, Ternary
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective
 from feaslearn.results import Status
@@ -113,9 +112,9 @@ class GradientDescent(IterativeTrainer):
 
 def no_gradient_in(objective: Objective) -> list[str]:
     """Name a hypothesis that has no gradient in its parameters."""
-    if isinstance(objective.hypothesis, Ternary):
+    if objective.hypothesis.integer_parameters:
         return [f"{objective.hypothesis!r} has whole numbers in it (MixedInteger trains it)"]
-    if isinstance(objective.hypothesis, MapHypothesis):
+    if objective.hypothesis.as_maps() is not None:
         return []
     return [
         f"{objective.hypothesis!r} has no gradient in its parameters (FacetLearning trains "
@@ -146,7 +145,7 @@ def first_size(objective: Objective, theta: Array, gradient: Array) -> float:
     # The length of the parameters is counted from the mean decision, so that moving all decisions
     # changes nothing.
     hypothesis, k, n = objective.maps(), objective.n_features, objective.n_decisions
-    seen, total = objective.total(_observed)
+    seen, total = objective.samples.sum(_observed, objective.n_jobs)
     mean = np.vstack([total / np.where(seen > 0.0, seen, 1.0), np.zeros((k - 1, n))])
     p = hypothesis.latent(n).dimension
     away = theta - hypothesis.theta_of(Maps(np.zeros((k, n, p)), mean))

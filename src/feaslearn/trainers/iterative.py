@@ -17,7 +17,7 @@ from feaslearn.arrays import Array
 from feaslearn.exceptions import CheckpointError, Problems
 from feaslearn.losses import Objective, Predictability
 from feaslearn.parameters import FUNCTION, Constraints, Either, Integer, Number
-from feaslearn.results import Status, TrainingResult
+from feaslearn.results import Status
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.contest import subsample
@@ -31,7 +31,7 @@ logger = logging.getLogger("feaslearn")
 
 
 class IterativeTrainer(Trainer):
-    """A trainer that walks from a start: subclasses say how it begins and how to take one step.
+    """A trainer that iterates from starts: subclasses say how to begin and how to take one step.
 
     The iterate that is kept is the best over all starts. With predictability, that is the one
     whose *returned* decisions fit the training rows best: minimisers may tie, and the objective
@@ -73,7 +73,7 @@ class IterativeTrainer(Trainer):
         return self.start if isinstance(self.start, Start) else GivenStart(self.start)
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
-        """Walk from every start, and keep the best iterate of all."""
+        """Run every start, and keep the best iterate of all."""
         objective = objective.limited(self.max_seconds)
         standardization = Standardization.of(objective)
         seeds = random.integers(2**63, size=self.n_starts)
@@ -81,22 +81,28 @@ class IterativeTrainer(Trainer):
             self._begin(objective, standardization, np.random.default_rng(seed), index)
             for index, seed in enumerate(seeds)
         ]
-        walks = [Walk() for _ in thetas]
+        standard = standardization.apply(objective)
         with ProgressBar(type(self).__name__, self.n_starts * self.max_iter) as bar:
-            hike = Hike(walks, bar)
-            self._walk_all(standardization.apply(objective), thetas, hike)
-        best = best_walk(walks)
+            starts = self._multistart(standard, thetas, bar)
+        best = best_start(starts)
         if best is None or best.theta is None:
             checkpoint = objective.run.checkpoint
             if checkpoint is not None and checkpoint.resumed:
                 raise CheckpointError("the checkpoint holds no iterate; delete it to begin anew")
             raise KeyboardInterrupt
-        ended = [walk.status for walk in walks if walk.status in ENDS_ALL]
+        ended = [start.status for start in starts if start.status in ENDS_ALL]
         best.status = ended[0] if ended else best.status
         theta = standardization.revert(objective, best.theta)
-        steps = sum(walk.steps for walk in walks)
-        seconds = objective.run.clock.seconds
-        return Trained(theta, self._result(objective, theta, best, steps, seconds))
+        steps = sum(start.steps for start in starts)
+        result = self.result_of(
+            objective, theta, best.status, n_iter=steps, seconds=objective.run.clock.seconds
+        )
+        result.history = best.history
+        if result.objective == 0.0:
+            result.lower_bound = 0.0  # no loss is below zero
+            if result.status not in ENDS_ALL:
+                result.status = "optimal"
+        return Trained(theta, result)
 
     def _begin(
         self, objective: Objective, into: Standardization, random: np.random.Generator, index: int
@@ -109,67 +115,83 @@ class IterativeTrainer(Trainer):
             return strategy.parameters(into.apply(objective), random, index)
         return into.convert(objective, strategy.parameters(objective, random, index))
 
-    def _walk_all(self, objective: Objective, thetas: list[Array], hike: Hike) -> None:
-        """Walk from each start, on several threads where that is allowed."""
-        # A callback is the user's own code, so with one the starts are walked one after the other.
+    def _multistart(
+        self, objective: Objective, thetas: list[Array], bar: ProgressBar
+    ) -> list[StartRun]:
+        """Run every start until something ends it, on several threads where that is allowed."""
+        # A callback is the user's own code, so with one the starts are run one after the other.
+        starts = [StartRun() for _ in thetas]
+        over, lock = threading.Event(), threading.Lock()
+
+        def show() -> float:
+            with lock:
+                least = min(start.loss for start in starts)
+                bar.update(sum(start.steps for start in starts), f"loss {least:.4g}")
+            return least
+
+        def one(objective: Objective, index: int) -> StartRun:
+            start, name = starts[index], f"start {index + 1}"
+
+            def work() -> dict[str, Any]:
+                self._run(objective.within(name), thetas[index], start, over, show)
+                return vars(start)
+
+            done = objective.run.cached(name, work, done=lambda end: end["status"] not in ENDS_ALL)
+            vars(start).update(done)
+            logger.info(
+                "%s: %s of %d: %s, loss %.6g, best so far %.6g",
+                *(type(self).__name__, name, self.n_starts, start.status, start.loss, show()),
+            )
+            return start
+
         threads = min(objective.n_jobs, len(thetas))
         try:
             if threads == 1 or self.callback is not None:
-                for theta, walk in zip(thetas, hike.walks, strict=True):
-                    self._walk_once(objective, theta, walk, hike)
-                    if walk.status in ENDS_ALL or walk.exact:
+                for index in range(len(thetas)):
+                    start = one(objective, index)
+                    if start.status in ENDS_ALL or start.exact:
                         break
-                return
+                return starts
             alone = replace(objective, n_jobs=1)
             with ThreadPoolExecutor(threads) as pool:
                 try:
-                    jobs = [
-                        pool.submit(self._walk_once, alone, theta, walk, hike)
-                        for theta, walk in zip(thetas, hike.walks, strict=True)
-                    ]
+                    jobs = [pool.submit(one, alone, index) for index in range(len(thetas))]
                     for job in jobs:
                         job.result()
                 finally:
-                    hike.over.set()
+                    over.set()
         except KeyboardInterrupt:
-            if best_walk(hike.walks) is None:
+            if best_start(starts) is None:
                 raise
             objective.run.clock.interrupt()
-            hike.walks[0].status = "interrupted"
+            starts[0].status = "interrupted"
+        return starts
 
-    def _walk_once(self, objective: Objective, theta: Array, walk: Walk, hike: Hike) -> None:
-        """Walk from one start, unless a checkpoint says where that led."""
-        name = f"start {hike.walks.index(walk) + 1}"
-
-        def work() -> dict[str, Any]:
-            self._walk(objective.within(name), theta, walk, hike)
-            return vars(walk)
-
-        ended = objective.run.cached(name, work, done=lambda end: end["status"] not in ENDS_ALL)
-        vars(walk).update(ended)
-        logger.info(
-            "%s: %s of %d: %s, loss %.6g, best so far %.6g",
-            *(type(self).__name__, name, self.n_starts, walk.status, walk.loss, hike.least()),
-        )
-
-    def _walk(self, objective: Objective, theta: Array, walk: Walk, hike: Hike) -> None:
-        """Walk from one start until something ends it, and write down what did."""
+    def _run(
+        self,
+        objective: Objective,
+        theta: Array,
+        start: StartRun,
+        over: threading.Event,
+        show: Callable[[], object],
+    ) -> None:
+        """Iterate from one start until something ends it, and record what did."""
         iterate = self._first(objective, theta)
         for i in range(self.max_iter + 1):
-            self._offer(objective, iterate, walk)
-            hike.show()
+            self._offer(objective, iterate, start)
+            show()
             logger.debug("%s: iteration %d, loss %.6g", type(self).__name__, i, iterate.value)
-            ended = self._ended(objective, i, iterate, hike)
+            ended = self._ended(objective, i, iterate, over)
             if ended is not None:
-                walk.status, walk.exact = ended, iterate.exact
+                start.status, start.exact = ended, iterate.exact
                 break
             if i < self.max_iter:
                 try:
                     iterate = self.step(objective, iterate)
                 except OutOfTime:
-                    walk.status = objective.run.ended()
+                    start.status = objective.run.ended()
                     break
-                walk.steps += iterate.steps
+                start.steps += iterate.steps
 
     def _first(self, objective: Objective, theta: Array) -> Iterate:
         """Return the first iterate; without time, it is the start itself."""
@@ -178,60 +200,28 @@ class IterativeTrainer(Trainer):
         except OutOfTime:
             return Iterate(theta, objective.value(theta), np.zeros(len(theta)))
 
-    def _ended(self, objective: Objective, i: int, iterate: Iterate, hike: Hike) -> Status | None:
-        """Say what ends a walk at this iterate, if anything does."""
+    def _ended(
+        self, objective: Objective, i: int, iterate: Iterate, over: threading.Event
+    ) -> Status | None:
+        """Say what ends a start at this iterate, if anything does."""
         if self.callback is not None and self.callback(i, iterate):
             return "stopped by callback"
         if objective.run.late():
             return objective.run.ended()
-        if hike.over.is_set():
+        if over.is_set():
             return "interrupted"
         return iterate.finished
 
-    def _offer(self, objective: Objective, iterate: Iterate, walk: Walk) -> None:
-        """Write an iterate into its walk, which keeps it if it is the best."""
+    def _offer(self, objective: Objective, iterate: Iterate, start: StartRun) -> None:
+        """Record an iterate in its start, which keeps it if it is the best."""
         returned = returned_loss(objective, iterate.theta)
         loss = returned if isinstance(objective.loss, Predictability) else iterate.loss
         loss += iterate.penalty
         known = {"objective": iterate.loss, "returned_loss": returned}
-        walk.offer(iterate.theta, loss, known | iterate.record)
-
-    def _result(
-        self, objective: Objective, theta: Array, best: Walk, steps: int, seconds: float
-    ) -> TrainingResult:
-        result = self.result_of(objective, theta, best.status, n_iter=steps, seconds=seconds)
-        result.history = best.history
-        if result.objective == 0.0:
-            result.lower_bound = 0.0  # no loss is below zero
-            if result.status not in ENDS_ALL:
-                result.status = "optimal"
-        return result
+        start.offer(iterate.theta, loss, known | iterate.record)
 
 
-# What the walks of one search have in common.
-
-
-class Hike:
-    """What the walks of one search share: the progress bar, and the sign to stop."""
-
-    def __init__(self, walks: list[Walk], bar: ProgressBar) -> None:
-        self.walks = walks
-        self.over = threading.Event()
-        self._bar = bar
-        self._lock = threading.Lock()
-
-    def show(self) -> None:
-        """Move the progress bar to the steps of all walks together."""
-        with self._lock:
-            done = sum(walk.steps for walk in self.walks)
-            self._bar.update(done, f"loss {self.least():.4g}")
-
-    def least(self) -> float:
-        """Return the least loss of all walks so far."""
-        return min(walk.loss for walk in self.walks)
-
-
-# One walk from one start: its iterates, what is recorded of them, and the best of them.
+# One start: its iterates, what is recorded of them, and the best of them.
 
 
 @dataclass
@@ -249,7 +239,7 @@ class Iterate:
     memory : dict of str to float, optional
         What the method takes from one step to the next.
     finished : str, optional
-        None until the method itself ends the walk, then how it ended.
+        None until the method itself ends the start, then how it ended.
     training_loss : float, optional
         The training loss, where ``value`` is another one.
     record : dict of str to float, optional
@@ -290,7 +280,7 @@ Callback = Callable[[int, Iterate], bool | None]
 
 
 @dataclass(eq=False)
-class Walk:
+class StartRun:
     """What happened from one start, and the iterate of least loss.
 
     ``exact`` says that it explains every sample.
@@ -311,9 +301,9 @@ class Walk:
             self.theta, self.loss = theta.copy(), loss
 
 
-def best_walk(walks: list[Walk]) -> Walk | None:
-    """Return the walk of least loss, the first of several; None if none has an iterate."""
-    # The first exact one comes before all others, which need not have been walked then.
-    begun = [walk for walk in walks if walk.theta is not None]
-    begun = [walk for walk in begun if walk.exact][:1] or begun
-    return min(begun, key=lambda walk: walk.loss) if begun else None
+def best_start(starts: list[StartRun]) -> StartRun | None:
+    """Return the start of least loss, the first of several; None if none has an iterate."""
+    # The first exact one comes before all others, which need not have been run then.
+    begun = [start for start in starts if start.theta is not None]
+    begun = [start for start in begun if start.exact][:1] or begun
+    return min(begun, key=lambda start: start.loss) if begun else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block
-from feaslearn.hypotheses.constrained import Constrained
+from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.lifted_region import (
     LiftedRegion,
@@ -18,8 +18,7 @@ from feaslearn.hypotheses.lifted_region import (
     pull_back,
 )
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.hypotheses.ternary import Ternary
-from feaslearn.known import KnownLimits
+from feaslearn.known import KnownLimits, KnownShape
 from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.losses import Objective, Predictability
 from feaslearn.losses.kernels import facet_loss
@@ -56,12 +55,12 @@ def refit_within(
     active rows of all samples stay the same. Samples held out say when to stop. Other losses and
     curved regions keep their parameters.
     """
-    known, loss = objective.hypothesis, objective.loss
+    loss, shape, hypothesis = objective.loss, objective.known, without_known(objective.hypothesis)
     squared = isinstance(loss, Predictability) and loss.norm_code() == Predictability().norm_code()
-    if not squared or not isinstance(known, Constrained) or not _is_served(known.hypothesis):
+    if not squared or shape is None or hypothesis.integer_parameters:
         return theta
     whole, run = objective.load(), objective.run
-    problem = _Refit(known.hypothesis, known, *place_and_unit(whole))
+    problem = _Refit(hypothesis, shape, *place_and_unit(whole))
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
     # Every term has entries at any row, so that a few tell how many.
@@ -85,10 +84,6 @@ def refit_within(
         return (last, path[steps])[int(np.argmin(ends))]
 
 
-def _is_served(hypothesis: Hypothesis) -> bool:
-    return not isinstance(hypothesis, Ternary)
-
-
 def _chosen(whole: Block, rows: Indices) -> Block:
     part = Block(*(np.ascontiguousarray(array[rows]) for array in whole))
     return part._replace(weights=part.weights / part.weights.sum())
@@ -99,7 +94,7 @@ class _Refit:
     """The squared loss of decisions within known constraints, with its gradient."""
 
     hypothesis: Hypothesis
-    known: Constrained
+    shape: KnownShape
     #: Mean and spread of the decisions: programs are written in numbers relative to them.
     center: Array
     unit: float
@@ -109,11 +104,11 @@ class _Refit:
     def work(self, theta: Array, whole: Block) -> float:
         """Return about how many numbers a step touches for each sample; infinite if curved."""
         n = whole.decisions.shape[1]
-        features = self.known.shape.split(whole.features)[0]
+        features = self.shape.split(whole.features)[0]
         lifted = lifted_region(self.hypothesis, theta, features, n, self.every_term)
         if lifted is None:
             return np.inf
-        rows = len(lifted.W) + n + len(self.known.shape.E) + len(self.known.shape.G)
+        rows = len(lifted.W) + n + len(self.shape.E) + len(self.shape.G)
         return float((lifted.lower.shape[1] + 3 * n) * rows**2)
 
     def path(
@@ -141,7 +136,7 @@ class _Refit:
 
     def _sizes(self, samples: Block) -> Array:
         """Return the size of each parameter that moves decisions by one unit."""
-        features = self.known.shape.split(samples.features)[0]
+        features = self.shape.split(samples.features)[0]
         n, k = samples.decisions.shape[1], features.shape[1]
         rms = np.sqrt((features**2).mean(axis=0))
         each = self.unit / np.where(rms > 0.0, rms, 1.0)
@@ -158,7 +153,7 @@ class _Refit:
 
     def value_and_gradient(self, theta: Array, samples: Block) -> tuple[float, Array]:
         """Return the weighted loss and its gradient in theta."""
-        features, known = self.known.shape.split(samples.features)
+        features, known = self.shape.split(samples.features)
         n = samples.decisions.shape[1]
         lifted = lifted_region(self.hypothesis, theta, features, n, self.every_term)
         if lifted is None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block
-from feaslearn.hypotheses import Hypothesis, MapHypothesis
+from feaslearn.hypotheses import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability
 from feaslearn.tolerances import SAME_TOL
 
@@ -27,7 +27,7 @@ def returned_loss(objective: Objective, theta: Array) -> float:
         predicted = hypothesis.predict(theta, block.features, block.costs)
         return loss_of_decisions(loss, predicted, block)
 
-    return objective.total(one)
+    return objective.samples.sum(one, objective.n_jobs)
 
 
 def loss_of_decisions(loss: Loss, decisions: Array, block: Block) -> float:
@@ -55,7 +55,7 @@ def tied_share(objective: Objective, theta: Array) -> float:
         share = np.average(apart.any(axis=1), weights=block.weights[some])
         return float(share * block.weights[rows].sum()), float(block.weights.sum())
 
-    tied, weight = objective.total(one)
+    tied, weight = objective.samples.sum(one, objective.n_jobs)
     return tied / weight
 
 
@@ -66,14 +66,14 @@ def ties_met(objective: Objective, theta: Array) -> int:
     def one(block: Block) -> int:
         return int(_tied(hypothesis, theta, block).sum())
 
-    return objective.total(one)
+    return objective.samples.sum(one, objective.n_jobs)
 
 
 def _tied(hypothesis: Hypothesis, theta: Array, block: Block) -> Mask:
     """Say where minimisers may tie; kernels find it on their way."""
-    if isinstance(hypothesis, MapHypothesis):
-        found = hypothesis.solve_coded(theta, block.features, block.costs)
-        if found is not None:
-            return found[1]
-        return Predictability().rows(hypothesis, theta, block).tied
+    found, maps = hypothesis.solve_coded(theta, block.features, block.costs), hypothesis.as_maps()
+    if found is not None:
+        return found[1]
+    if maps is not None:
+        return Predictability().rows(maps, theta, block).tied
     return hypothesis.tied(theta, block.features, block.costs)

@@ -12,7 +12,6 @@ import numpy as np
 from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block, Samples
 from feaslearn.hypotheses import Affine
-from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective, Predictability
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
@@ -172,36 +171,20 @@ class _NextFit:
 # How many columns an affine image has where that is left open: ``Affine(Simplex("auto"))``.
 
 
-def open_size(hypothesis: Hypothesis) -> bool:
-    """Say whether the number of columns is left to the fit."""
-    return (
-        isinstance(hypothesis, Affine)
-        and isinstance(hypothesis.primitive, Simplex)
-        and hypothesis.primitive.open_size
-    )
-
-
-def with_size(hypothesis: Hypothesis, p: int) -> Hypothesis:
-    """Return the hypothesis with p columns, if their number is open; otherwise itself."""
-    if not open_size(hypothesis):
-        return hypothesis
-    return Affine(Simplex(p, hypothesis.primitive.binary))
-
-
 def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
     """Choose an open number of columns by the cross-validated loss of annealing.
 
     Each number has its own ridge, see `choose_ridge`; all see the same folds. The smallest within
     one standard error of the best is taken. Too few samples for the folds get one column.
     """
-    if not open_size(objective.hypothesis):
+    if objective.hypothesis.with_size(1) is objective.hypothesis:
         return objective
     some = subsample(objective, random)
     standard = Standardization.of(some).apply(some)
     seed = int(random.integers(2**63))
     losses: list[Array] = []
     for p in SIZES:
-        tried = replace(standard, hypothesis=with_size(Affine(Simplex("auto")), p))
+        tried = replace(standard, hypothesis=Affine(Simplex(p)))
         tried = tried.within(f"{p} columns")
         choice = choose_ridge(tried, DataStart(), np.random.default_rng(seed))
         if objective.run.late() and losses:
@@ -209,7 +192,7 @@ def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
         losses.append(choice.losses)
         logger.info("%d columns: cross-validated loss %.6g", p, choice.losses.mean())
     p = SIZES[simplest_within_error(losses)]
-    return replace(objective, hypothesis=with_size(objective.hypothesis, p))
+    return replace(objective, hypothesis=objective.hypothesis.with_size(p))
 
 
 def simplest_within_error(columns: Sequence[Array]) -> int:

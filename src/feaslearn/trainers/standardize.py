@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,18 +75,17 @@ class Standardization:
         def sums(block: Block) -> tuple[Array, float]:
             return weighted_sum(block.features, block.weights), float(block.weights.sum())
 
-        parts = objective.each_block(sums)
-        total = sum(weight for _, weight in parts)
-        mean = np.sum([part for part, _ in parts], axis=0) / total
+        features, total = objective.samples.sum(sums, objective.n_jobs)
+        mean = features / total
 
         def squares(block: Block) -> Array:
             return weighted_sum((block.features - mean) ** 2, block.weights)
 
-        return cls(*_units(mean, np.sqrt(np.sum(objective.each_block(squares), axis=0) / total)))
+        return cls(*_units(mean, np.sqrt(objective.samples.sum(squares, objective.n_jobs) / total)))
 
     def apply(self, objective: Objective) -> Objective:
         """Return the same objective in standardised features."""
-        return objective.changed(self.rows)
+        return replace(objective, samples=objective.samples.then(self.rows))
 
     def rows(self, block: Block) -> Block:
         """Return some samples with standardised features."""

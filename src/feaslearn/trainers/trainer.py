@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator
 from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.exceptions import DataError, Problems, SolverError, UnsupportedError
-from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Objective, Predictability
 from feaslearn.messages import LARGEST, beyond
 from feaslearn.parameters import FILE_NAME, Constraints, Either, check_declared
@@ -254,7 +253,7 @@ def refuse_divergence(theta: Array) -> None:
 def warn_of_underdetermined(objective: Objective, result: TrainingResult) -> None:
     """Warn of images of a set with more parameters than observed values."""
     # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
-    if not isinstance(objective.hypothesis, MapHypothesis):
+    if objective.hypothesis.as_maps() is None:
         return
     observed = objective.n_observed
     if objective.size > observed:
@@ -294,7 +293,7 @@ def tell_of_empty_regions(objective: Objective, theta: Array, result: TrainingRe
         found = hypothesis.solve(theta, block.features, block.costs).empty
         return int(found.sum()), len(found)
 
-    empty, count = objective.total(one)
+    empty, count = objective.samples.sum(one, objective.n_jobs)
     if empty:
         result.warnings.append(
             f"the learned region has no decision that satisfies the known constraints at {empty} "

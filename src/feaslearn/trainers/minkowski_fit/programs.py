@@ -144,7 +144,7 @@ def remarks(model: Minkowski, objective: Objective, observed: float) -> list[str
         what = "only moves b(s)" if model.offset else "is the same decision at every cost"
         said.append(f"a single point, which {what}: {list_first(points[:5], len(points))}")
     size = model.layout(n, objective.n_features).size
-    if isinstance(objective.hypothesis, Minkowski) and size > observed:
+    if objective.hypothesis is model and size > observed:
         said.append(
             f"{size} parameters were fitted to {observed:.0f} observed values, which cannot "
             "determine them: the ridge chooses among those that fit"

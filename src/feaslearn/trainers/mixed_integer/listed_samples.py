@@ -9,8 +9,7 @@ import numpy as np
 
 from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.data import Block
-from feaslearn.exceptions import UnsupportedError
-from feaslearn.hypotheses import Affine
+from feaslearn.hypotheses import MapHypothesis
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Loss, Objective, Suboptimality
 from feaslearn.runs.memory import check_memory
@@ -26,7 +25,7 @@ class ListedSamples:
     decisions make a group: whichever point is nearest is nearest for all of them.
     """
 
-    hypothesis: Affine
+    hypothesis: MapHypothesis
     loss: Loss
     psi: Array
     costs: Array
@@ -40,12 +39,10 @@ class ListedSamples:
     @classmethod
     def of(cls, objective: Objective) -> ListedSamples:
         """Read the samples of an objective, whose hypothesis is affine."""
-        hypothesis = objective.hypothesis
-        if not isinstance(hypothesis, Affine):
-            raise UnsupportedError(f"{hypothesis!r} is not Affine")
         whole = objective.load()
         whole = Block(*(array[whole.weights > 0.0] for array in whole))
         n = whole.decisions.shape[1]
+        hypothesis = objective.maps()
         primitive = hypothesis.latent(n)
         units = np.abs(whole.features).max(axis=0)
         units[units == 0.0] = 1.0
@@ -76,12 +73,15 @@ class ListedSamples:
     @property
     def interchangeable(self) -> bool:
         """Whether the points can change places: unit vectors with columns of their own."""
-        return self.hypothesis.primitive.absorbs_offset and self.n_points == self.n_latent
+        return (
+            self.hypothesis.latent(self.decisions.shape[1]).absorbs_offset
+            and self.n_points == self.n_latent
+        )
 
     @property
     def n_latent(self) -> int:
         """Number of entries p of a latent point."""
-        return self.hypothesis.primitive.dimension
+        return self.hypothesis.latent(self.decisions.shape[1]).dimension
 
     @property
     def n_points(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 import numpy as np
@@ -35,10 +35,10 @@ def search_centered(objective: Objective, search: Callable[[Objective], Found]) 
     """Search with centred features of size one and centred decisions, and end with those given."""
     # Programs measure what is small by the size of numbers, which an offset would hide.
     standard, center = Standardization.of(objective), place_and_unit(objective.load())[0]
-    own = standard.apply(objective).changed(
+    samples = objective.samples.then(standard.rows).then(
         lambda block: block._replace(decisions=block.decisions - center)
     )
-    found, hypothesis = search(own), objective.maps()
+    found, hypothesis = search(replace(objective, samples=samples)), objective.maps()
     A, b = hypothesis.maps(found.theta, objective.n_decisions, objective.n_features)
     moved = Maps(A, np.vstack([b[:1] + center, b[1:]]))
     return found._replace(theta=standard.revert(objective, hypothesis.theta_of(moved)))

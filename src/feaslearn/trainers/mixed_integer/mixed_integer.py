@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import SolverError
-from feaslearn.hypotheses import Affine, Ternary
+from feaslearn.hypotheses import Ternary
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.parameters import FUNCTION, Constraints, Either, Integer, Number
@@ -132,7 +132,7 @@ class MixedInteger(Trainer):
         objective = objective.limited(self.max_seconds)
         clock = objective.run.clock
         watch = Watch(clock, self.callback)
-        if isinstance(objective.hypothesis, Ternary):
+        if objective.hypothesis.integer_parameters:
             search = TernarySearch(objective, clock, watch, self.tol)
             found = search.run(random, self.n_starts, self.max_iter)
             return bounded_result(self, objective, found, clock)
@@ -145,9 +145,11 @@ class MixedInteger(Trainer):
 
 def is_listed(hypothesis: Hypothesis) -> bool:
     """Say whether a hypothesis is a free affine image of a list of points."""
-    if not isinstance(hypothesis, Affine):
+    maps = hypothesis.as_maps()
+    if maps is None or not maps.holds_every_map:
         return False
-    return isinstance(hypothesis.primitive, PrimitiveSet) and hypothesis.primitive.discrete
+    primitive = getattr(maps, "primitive", None)
+    return isinstance(primitive, PrimitiveSet) and primitive.discrete
 
 
 def _ternary_mismatches(hypothesis: Ternary) -> list[str]:

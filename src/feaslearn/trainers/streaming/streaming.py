@@ -12,14 +12,13 @@ import numpy as np
 from feaslearn.arrays import Array
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import Problems, UnsupportedError
-from feaslearn.hypotheses import Affine, GrownMinkowski, Minkowski
+from feaslearn.hypotheses import Affine, Minkowski
 from feaslearn.losses import Objective, Predictability
 from feaslearn.losses.kernels import SQUARED_L2
 from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either, Integer, Number
 from feaslearn.results import TrainingResult
 from feaslearn.tolerances import ROUNDING
 from feaslearn.trainers.annealing import Annealing
-from feaslearn.trainers.convex import as_minkowski
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.streaming.streams import AffineStream, DriftTest, MomentStream, Stream
 from feaslearn.trainers.trainer import Trained, Trainer
@@ -247,8 +246,8 @@ def told_of_drift(drift: DriftTest) -> str:
 
 def _moments_of(objective: Objective) -> Minkowski | None:
     """Return the Minkowski sum whose moments are enough, if there is one."""
-    found = as_minkowski(objective.hypothesis, objective.n_decisions)
-    return None if isinstance(found, GrownMinkowski) else found
+    found = objective.hypothesis.as_minkowski(objective.n_decisions)
+    return None if found is not None and found.as_grown() is not None else found
 
 
 def _account(stream: Stream) -> dict[str, float]:
