@@ -167,12 +167,14 @@ def misplaced_tolerances(root: Path) -> Iterator[str]:
     for name, tree in _modules(root):
         if name == "tolerances.py" or name.endswith("kernels.py"):
             continue
-        exempt: set[ast.AST] = set()
+        exempt: set[ast.AST | None] = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.arguments):
                 exempt.update((*node.defaults, *filter(None, node.kw_defaults)))
             elif isinstance(node, ast.Tuple) and len(node.elts) > 2:
                 exempt.update(node.elts)
+            elif isinstance(node, ast.ClassDef):
+                exempt.update(each.value for each in node.body if isinstance(each, ast.AnnAssign))
         for node in ast.walk(tree):
             value = node.value if isinstance(node, ast.Constant) else None
             if isinstance(value, float) and 0.0 < value < LEAST_LITERAL and node not in exempt:

@@ -14,7 +14,8 @@ from feaslearn.data import BLOCK_ROWS, Block, Chunk, Chunks, Samples
 from feaslearn.data.checks import column_ends
 from feaslearn.data.samples import read_block
 from feaslearn.data.source import Memory
-from feaslearn.exceptions import DataError
+from feaslearn.exceptions import DataError, MemoryLimitError
+from feaslearn.runs import memory
 
 
 def table(n_rows: int, dtype: type = np.float64) -> Block:
@@ -163,3 +164,11 @@ def test_the_ends_of_columns(count: int, order: str) -> None:
     expected = np.array([np.nanmin(values, axis=0), np.nanmax(values, axis=0)])
     np.testing.assert_array_equal(column_ends(values), expected)
     assert np.isnan(column_ends(values[:0])).all()
+
+
+def test_what_does_not_fit_into_memory_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = from_chunks(table(1000), 300)
+    assert samples.summary().n_rows == 1000
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1e5)
+    with pytest.raises(MemoryLimitError, match="1000 samples of 11 numbers"):
+        samples.load()

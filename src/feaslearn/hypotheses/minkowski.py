@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from math import comb
@@ -40,6 +41,7 @@ MOST_TERMS = 20_000
 MOST_PAIRS = 12
 
 
+@dataclass(eq=False, repr=False)
 class Minkowski(Hypothesis):
     r"""Sums of given sets, each scaled by a learned function of the features.
 
@@ -80,17 +82,10 @@ class Minkowski(Hypothesis):
            [0., 1.]])
     """
 
-    def __init__(
-        self,
-        terms: Sequence[Term] | str = "auto",
-        scale: str = "affine",
-        offset: bool = True,
-        n_knots: int = 5,
-    ) -> None:
-        self.terms = terms
-        self.scale = scale
-        self.offset = offset
-        self.n_knots = n_knots
+    terms: Sequence[Term] | str = "auto"
+    scale: str = "affine"
+    offset: bool = True
+    n_knots: int = 5
 
     @classmethod
     def hypersimplices(cls, n: int, **options: object) -> Minkowski:

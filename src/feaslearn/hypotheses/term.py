@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from numbers import Integral
 from typing import Any
@@ -30,6 +31,7 @@ MOST_COMPARISONS = 62
 MOST_PATTERNS = 128
 
 
+@dataclass(eq=False, repr=False)
 class Term(BaseEstimator):
     r"""The set :math:`\{E z : z \in Z\}` of decisions.
 
@@ -54,17 +56,10 @@ class Term(BaseEstimator):
            [ 0., -1.]])
     """
 
-    def __init__(
-        self,
-        primitive: PrimitiveSet,
-        coordinates: Sequence[int] | None = None,
-        weights: ArrayLike = 1.0,
-        matrix: ArrayLike | None = None,
-    ) -> None:
-        self.primitive = primitive
-        self.coordinates = coordinates
-        self.weights = weights
-        self.matrix = matrix
+    primitive: PrimitiveSet
+    coordinates: Sequence[int] | None = None
+    weights: ArrayLike = 1.0
+    matrix: ArrayLike | None = None
 
     def check(self, n: int, name: str, problems: Problems) -> None:
         """Add to ``problems`` what is wrong with the term among n decisions."""

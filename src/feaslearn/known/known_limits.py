@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -145,6 +146,7 @@ class KnownLimits(NamedTuple):
 # What the user knows about the region before anything is learned.
 
 
+@dataclass(eq=False, repr=False)
 class Known(BaseEstimator):
     r"""Linear constraints on the decisions that need not be learned.
 
@@ -195,18 +197,9 @@ class Known(BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        G: ArrayLike | None = None,
-        g: Any = None,
-        bounds: tuple[Any, Any] | None = None,
-        balance: tuple[ArrayLike, Any] | None = None,
-        contradictions: Literal["raise", "project", "drop", "keep"] = "raise",
-        tolerance: float = 1e-6,
-    ) -> None:
-        self.G = G
-        self.g = g
-        self.bounds = bounds
-        self.balance = balance
-        self.contradictions = contradictions
-        self.tolerance = tolerance
+    G: ArrayLike | None = None
+    g: Any = None
+    bounds: tuple[Any, Any] | None = None
+    balance: tuple[ArrayLike, Any] | None = None
+    contradictions: Literal["raise", "project", "drop", "keep"] = "raise"
+    tolerance: float = 1e-6

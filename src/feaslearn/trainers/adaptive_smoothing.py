@@ -52,6 +52,7 @@ class SmoothedIterate(Iterate):
     start: float = field(default=np.inf)
 
 
+@dataclass(eq=False, repr=False)
 class AdaptiveSmoothing(IterativeTrainer):
     r"""Gradient steps on a loss with slack, which becomes dearer as the search goes on.
 
@@ -114,31 +115,17 @@ class AdaptiveSmoothing(IterativeTrainer):
     True
     """
 
-    def __init__(
-        self,
-        max_iter: int = 1000,
-        max_seconds: float | None = None,
-        tol: float = 1e-9,
-        n_starts: int = 1,
-        start: Start | ArrayLike | None = None,
-        epsilon: float = 1.0,
-        max_epsilon: float = 2.0**20,
-        normalize_cost: bool = True,
-        compiled: bool = True,
-        callback: Callback | None = None,
-        checkpoint: Given = None,
-    ) -> None:
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.n_starts = n_starts
-        self.start = start
-        self.epsilon = epsilon
-        self.max_epsilon = max_epsilon
-        self.normalize_cost = normalize_cost
-        self.compiled = compiled
-        self.callback = callback
-        self.checkpoint = checkpoint
+    max_iter: int = 1000
+    max_seconds: float | None = None
+    tol: float = 1e-9
+    n_starts: int = 1
+    start: Start | ArrayLike | None = None
+    epsilon: float = 1.0
+    max_epsilon: float = 2.0**20
+    normalize_cost: bool = True
+    compiled: bool = True
+    callback: Callback | None = None
+    checkpoint: Given = None
 
     parameter_constraints: ClassVar[Constraints] = {"epsilon": POSITIVE, "max_epsilon": POSITIVE}
 

@@ -31,6 +31,7 @@ TEMPERATURES = 5
 COOL = 0.03
 
 
+@dataclass(eq=False, repr=False)
 class Annealing(IterativeTrainer):
     r"""Quasi-Newton steps on a smooth loss that is cooled down to the exact one.
 
@@ -97,34 +98,20 @@ class Annealing(IterativeTrainer):
     True
     """
 
-    #: The ridge of a walk.
-    chosen: Ridge = Ridge(0.0)
+    #: The ridge of a start.
+    chosen = Ridge(0.0)
 
-    def __init__(
-        self,
-        max_iter: int = 200,
-        max_seconds: float | None = None,
-        tol: float = 1e-9,
-        n_starts: int = 4,
-        start: Start | ArrayLike | None = None,
-        ridge: Literal["auto"] | float = "auto",
-        ridge_floor: Literal["auto"] | float = "auto",
-        warmest: float = 0.4,
-        coldest: float = 0.01,
-        callback: Callback | None = None,
-        checkpoint: Given = None,
-    ) -> None:
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.n_starts = n_starts
-        self.start = start
-        self.ridge = ridge
-        self.ridge_floor = ridge_floor
-        self.warmest = warmest
-        self.coldest = coldest
-        self.callback = callback
-        self.checkpoint = checkpoint
+    max_iter: int = 200
+    max_seconds: float | None = None
+    tol: float = 1e-9
+    n_starts: int = 4
+    start: Start | ArrayLike | None = None
+    ridge: Literal["auto"] | float = "auto"
+    ridge_floor: Literal["auto"] | float = "auto"
+    warmest: float = 0.4
+    coldest: float = 0.01
+    callback: Callback | None = None
+    checkpoint: Given = None
 
     parameter_constraints: ClassVar[Constraints] = {
         "warmest": POSITIVE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -31,6 +32,7 @@ from feaslearn.trainers.trainer import Trained, Trainer
 logger = logging.getLogger("feaslearn")
 
 
+@dataclass(eq=False, repr=False)
 class Convex(Trainer):
     r"""The global optimum of a class whose minimisers do not move with its parameters.
 
@@ -73,21 +75,12 @@ class Convex(Trainer):
     array([1., 1., 1.])
     """
 
-    def __init__(
-        self,
-        ridge: float | str = "auto",
-        sparsity: float | str = "auto",
-        robust: bool = False,
-        n_folds: int = 5,
-        max_seconds: float | None = None,
-        checkpoint: Given = None,
-    ) -> None:
-        self.ridge = ridge
-        self.sparsity = sparsity
-        self.robust = robust
-        self.n_folds = n_folds
-        self.max_seconds = max_seconds
-        self.checkpoint = checkpoint
+    ridge: float | str = "auto"
+    sparsity: float | str = "auto"
+    robust: bool = False
+    n_folds: int = 5
+    max_seconds: float | None = None
+    checkpoint: Given = None
 
     chunks = "moments"
     resists_outliers = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,7 @@ from feaslearn.trainers.trainer import Trained, Trainer
 logger = logging.getLogger("feaslearn")
 
 
+@dataclass(eq=False, repr=False)
 class Global(Trainer):
     r"""The bilinear program itself, solved with a lower bound by SCIP or Gurobi.
 
@@ -78,21 +80,12 @@ class Global(Trainer):
     'optimal'
     """
 
-    def __init__(
-        self,
-        solver: str = "auto",
-        max_seconds: float | None = 60.0,
-        tol: float = 1e-3,
-        radius: float = 3.0,
-        n_starts: int = 10,
-        checkpoint: Given = None,
-    ) -> None:
-        self.solver = solver
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.radius = radius
-        self.n_starts = n_starts
-        self.checkpoint = checkpoint
+    solver: str = "auto"
+    max_seconds: float | None = 60.0
+    tol: float = 1e-3
+    radius: float = 3.0
+    n_starts: int = 10
+    checkpoint: Given = None
 
     parameter_constraints: ClassVar[Constraints] = {
         "tol": GAP,

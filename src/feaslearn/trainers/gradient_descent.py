@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -30,6 +30,7 @@ FIRST_STEP = 0.1
 HALVINGS = 60
 
 
+@dataclass(eq=False, repr=False)
 class GradientDescent(IterativeTrainer):
     r"""Gradient steps :math:`\theta \leftarrow \theta - \eta \nabla \ell(\theta)`, Armijo's rule.
 
@@ -71,23 +72,13 @@ class GradientDescent(IterativeTrainer):
     True
     """
 
-    def __init__(
-        self,
-        max_iter: int = 500,
-        max_seconds: float | None = None,
-        tol: float = 1e-9,
-        n_starts: int = 5,
-        start: Start | ArrayLike | None = None,
-        callback: Callback | None = None,
-        checkpoint: Given = None,
-    ) -> None:
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.n_starts = n_starts
-        self.start = start
-        self.callback = callback
-        self.checkpoint = checkpoint
+    max_iter: int = 500
+    max_seconds: float | None = None
+    tol: float = 1e-9
+    n_starts: int = 5
+    start: Start | ArrayLike | None = None
+    callback: Callback | None = None
+    checkpoint: Given = None
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a hypothesis that has no gradient; every loss is served."""

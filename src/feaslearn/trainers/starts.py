@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -280,6 +280,7 @@ class KMeansStart(Start):
 LOOKED_AT = 4
 
 
+@dataclass(eq=False, repr=False)
 class MinkowskiStart(Start):
     r"""Columns at the vertices of a Minkowski sum that decisions visit most often.
 
@@ -314,15 +315,9 @@ class MinkowskiStart(Start):
     #: The ridge of a sum counts in the features as they are.
     standardized = False
 
-    def __init__(
-        self,
-        hypothesis: Minkowski | None = None,
-        theta: ArrayLike | None = None,
-        noise: float = 0.1,
-    ) -> None:
-        self.hypothesis = hypothesis
-        self.theta = theta
-        self.noise = noise
+    hypothesis: Minkowski | None = None
+    theta: ArrayLike | None = None
+    noise: float = 0.1
 
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` a hypothesis that is no sum, or parameters that are no numbers."""

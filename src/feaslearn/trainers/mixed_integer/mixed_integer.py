@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -39,6 +40,7 @@ MOST_TRIED = 2_000
 GAP = Number(0.0, 1.0, above=True, below=True)
 
 
+@dataclass(eq=False, repr=False)
 class MixedInteger(Trainer):
     r"""The best region of listed points, or with a ternary map, and a proof of how good it is.
 
@@ -91,21 +93,12 @@ class MixedInteger(Trainer):
     ('optimal', 0.0, 0.0)
     """
 
-    def __init__(
-        self,
-        max_seconds: float | None = 60.0,
-        tol: float = 1e-4,
-        max_iter: int | None = None,
-        n_starts: int = 10,
-        callback: Callback | None = None,
-        checkpoint: Given = None,
-    ) -> None:
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_starts = n_starts
-        self.callback = callback
-        self.checkpoint = checkpoint
+    max_seconds: float | None = 60.0
+    tol: float = 1e-4
+    max_iter: int | None = None
+    n_starts: int = 10
+    callback: Callback | None = None
+    checkpoint: Given = None
 
     parameter_constraints: ClassVar[Constraints] = {
         "tol": GAP,

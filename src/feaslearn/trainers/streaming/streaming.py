@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from feaslearn.trainers.trainer import Trained, Trainer
 logger = logging.getLogger("feaslearn")
 
 
+@dataclass(eq=False, repr=False)
 class Streaming(Trainer):
     r"""Parameters that follow the data: what `RegionRegressor.partial_fit` trains with.
 
@@ -82,23 +83,13 @@ class Streaming(Trainer):
 
     #: Older samples count less, so they stay in the order they came in.
 
-    def __init__(
-        self,
-        forgetting: float = 1.0,
-        retained: int = 1000,
-        drift: float | None = 1e-5,
-        ridge: float = 0.0,
-        first: Trainer | None = None,
-        max_seconds: float | None = None,
-        checkpoint: Given = None,
-    ) -> None:
-        self.forgetting = forgetting
-        self.retained = retained
-        self.drift = drift
-        self.ridge = ridge
-        self.first = first
-        self.max_seconds = max_seconds
-        self.checkpoint = checkpoint
+    forgetting: float = 1.0
+    retained: int = 1000
+    drift: float | None = 1e-5
+    ridge: float = 0.0
+    first: Trainer | None = None
+    max_seconds: float | None = None
+    checkpoint: Given = None
 
     parameter_constraints: ClassVar[Constraints] = {
         "forgetting": Number(0.0, 1.0, above=True),
