@@ -16,9 +16,9 @@ from feaslearn import hypotheses, losses, sets, trainers
 from feaslearn.costs import AffineCost
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.features import FeatureMap
+from feaslearn.inference.coverage import Coverage
 from feaslearn.known import Known
 from feaslearn.regressor import FacetTable, LearnedFacet
-from feaslearn.regressor.explanation import Seen
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import TrainingResult
@@ -45,7 +45,7 @@ PARTS: tuple[type, ...] = (
     Moments,
     Outputs,
     Reader,
-    Seen,
+    Coverage,
     Stream,
     TrainingResult,
 )

@@ -11,10 +11,10 @@ import numpy as np
 from feaslearn.exceptions import FeaslearnError, ModelFileError
 from feaslearn.features import FeatureMap
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.inference.coverage import Coverage
 from feaslearn.io.registry import TRANSFORMERS
 from feaslearn.io.transformers import MAX_SIGNALS
 from feaslearn.regressor import FacetTable, LearnedFacet
-from feaslearn.regressor.explanation import Seen
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import Status, TrainingResult
@@ -145,7 +145,7 @@ def _check_result(given: object) -> None:
 def _check_seen(given: object, n_signals: int, n: int) -> None:
     """Refuse an invalid summary of the data."""
     where = "_seen"
-    seen = _the(Seen, given, where, "not a summary of the data of a fit")
+    seen = _the(Coverage, given, where, "not a summary of the data of a fit")
     for count in (seen.n_samples, seen.looked_at):
         _require(type(count) is int and count > 0, where, "no number of samples")
     names = ("signals", "decisions", "directions", "upper", "lower", "parts")

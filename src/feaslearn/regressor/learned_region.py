@@ -12,13 +12,15 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from feaslearn.data import Block
 from feaslearn.exceptions import DataError, EmptySetError, Problems
 from feaslearn.hypotheses.constrained import constrained, half_spaces_of
+from feaslearn.inference.bootstrap import Bootstrap
+from feaslearn.inference.coverage import Coverage
+from feaslearn.inference.explain import explain
+from feaslearn.inference.explanation import Explanation
+from feaslearn.inference.refits import resample
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region
 from feaslearn.regressor.checks import check_weights
-from feaslearn.regressor.explanation.explain import explain
-from feaslearn.regressor.explanation.explanation import Explanation
-from feaslearn.regressor.explanation.seen import Seen
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.outputs import warn_of_empty_regions
 from feaslearn.regressor.reader import (
@@ -29,8 +31,6 @@ from feaslearn.regressor.reader import (
     read,
     regions_of,
 )
-from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
-from feaslearn.regressor.uncertainty.refits import resample
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.intersection import intersect
@@ -63,7 +63,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
     _reader: Reader
     _facets: FacetTable | None
     _samples: tuple[Any, Any, Any, Any]
-    _seen: Seen
+    _seen: Coverage
 
     def predict(self, X: ArrayLike, costs: ArrayLike | None = None) -> Any:
         """Return for each signal a decision of least cost in its region.

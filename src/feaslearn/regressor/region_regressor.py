@@ -16,10 +16,10 @@ from feaslearn.costs import CostSpecification
 from feaslearn.data import Block, Samples, Source
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems, UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.inference.coverage import Coverage, coverage_of, extend_coverage
 from feaslearn.known import Known
 from feaslearn.losses import Loss, Objective
 from feaslearn.regressor.checks import check_chunks, check_fit, check_weights
-from feaslearn.regressor.explanation.seen import Seen, look, look_on
 from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.parameters import FitProblems, check_parameters
@@ -254,7 +254,7 @@ class RegionRegressor(LearnedRegion):
         self._reader = Reader(data.outputs, data.n_decisions, priced, self.sense == "max")
         self._facets = summarize(hypothesis, trained, data, self._reader)
         limit = getattr(trainer, "max_seconds", None)
-        self._seen = look(hypothesis, trained.theta, data, limit)
+        self._seen = coverage_of(hypothesis, trained.theta, data, limit)
         self.stream_ = begun(trained, data.samples.n_samples, y, sample_weight)
         self.__dict__.pop("_samples", None)
         if data.samples.in_memory:
@@ -327,7 +327,7 @@ def begun(trained: Trained, n_rows: int, y: Any, sample_weight: Any) -> Stream |
 
 def follow(
     model: RegionRegressor, trainer: Streaming, X: Any, y: Any, costs: Any, sample_weight: Any
-) -> tuple[Trained, Seen]:
+) -> tuple[Trained, Coverage]:
     """Return a model's parameters after a chunk, and what it has seen; warn of drift."""
     problems = FitProblems()
     loss, _ = check_parameters(model, problems)
@@ -345,7 +345,7 @@ def follow(
     drift = trained.stream.drift
     if drift is not None and drift.alarms != (stream.drift and stream.drift.alarms):
         warnings.warn(told_of_drift(drift), FeaslearnWarning, stacklevel=4)
-    return trained, look_on(seen, model.hypothesis_, trained.theta, block, signals)
+    return trained, extend_coverage(seen, model.hypothesis_, trained.theta, block, signals)
 
 
 def _chunk(

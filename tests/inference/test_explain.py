@@ -10,8 +10,8 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.inference.coverage import exposure
 from feaslearn.regressor import Explanation, Limit, Outside
-from feaslearn.regressor.explanation.seen import exposure
 
 pd = pytest.importorskip("pandas")
 

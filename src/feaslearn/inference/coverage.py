@@ -43,7 +43,7 @@ FLAT = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Coverage:
     """A summary of the samples of a fit.
 
     Parameters
@@ -71,12 +71,12 @@ class Seen:
     parts: Array
 
 
-def look(
+def coverage_of(
     hypothesis: Hypothesis,
     theta: Array,
     data: FitData,
     max_seconds: float | None = None,
-) -> Seen:
+) -> Coverage:
     """Return what is to be remembered of a fit; one with a time limit looks at fewer samples."""
     samples, n = data.samples, data.n_decisions
     most = _most(hypothesis, n) if data.known is None else min(BY_KNOWN, _most(hypothesis, n))
@@ -94,7 +94,7 @@ def look(
         shape = data.known.shape
         some = some._replace(features=shape.split(some.features)[0])
     ends = samples.summary()
-    return Seen(
+    return Coverage(
         samples.n_samples,
         len(some.weights),
         ends.signals if data.signals is None else data.signals,
@@ -106,7 +106,9 @@ def look(
     )
 
 
-def look_on(seen: Seen, hypothesis: Hypothesis, theta: Array, rows: Block, signals: Array) -> Seen:
+def extend_coverage(
+    seen: Coverage, hypothesis: Hypothesis, theta: Array, rows: Block, signals: Array
+) -> Coverage:
     """Return what is remembered after some more rows, whose costs are to be minimised.
 
     Shares count every row alike.
@@ -122,7 +124,7 @@ def look_on(seen: Seen, hypothesis: Hypothesis, theta: Array, rows: Block, signa
 
     ends = np.vstack([seen.decisions, rows.decisions])
     reach = np.vstack([seen.signals, signals])
-    return Seen(
+    return Coverage(
         seen.n_samples + count,
         seen.looked_at + len(some.weights),
         np.array([reach.min(axis=0), reach.max(axis=0)]),

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses import Blend, MapHypothesis, Minkowski
 from feaslearn.hypotheses.term import account_of
-from feaslearn.regressor.explanation.explanation import Explanation, Limit, Outside
-from feaslearn.regressor.explanation.seen import Seen, angle, ends_of_terms, exposure
+from feaslearn.inference.coverage import Coverage, angle, ends_of_terms, exposure
+from feaslearn.inference.explanation import Explanation, Limit, Outside
 from feaslearn.regressor.reader import (
     check_signals,
     decision_names,
@@ -35,7 +35,7 @@ LISTED = 8
 
 
 def explain(
-    model: LearnedRegion, seen: Seen, signal: ArrayLike | None, costs: ArrayLike | None
+    model: LearnedRegion, seen: Coverage, signal: ArrayLike | None, costs: ArrayLike | None
 ) -> Explanation:
     """Say what a model knows, and what it knows at one signal."""
     names = decision_names(model)
@@ -65,7 +65,7 @@ def explain(
     )
 
 
-def _known(model: LearnedRegion, seen: Seen) -> dict[str, NDArray[np.bool_]]:
+def _known(model: LearnedRegion, seen: Coverage) -> dict[str, NDArray[np.bool_]]:
     """Say which limits were given as known bounds."""
     if model.known_ is None:
         none = np.zeros(seen.decisions.shape[1], dtype=bool)
@@ -89,7 +89,7 @@ def _read(
     return signals, features, reader.prices(signals, model.cost_, rows)
 
 
-def _outside(values: Array, seen: Seen, names: tuple[str, ...]) -> list[Outside]:
+def _outside(values: Array, seen: Coverage, names: tuple[str, ...]) -> list[Outside]:
     found = []
     for value, low, high, name in zip(values, *seen.signals, names, strict=True):
         room = SAME_TOL * max(abs(low), abs(high))
@@ -115,7 +115,7 @@ def _unseen_here(
 # What carries a learned region: terms, columns, facets, members.
 
 
-def carriers(model: LearnedRegion, seen: Seen) -> list[str]:
+def carriers(model: LearnedRegion, seen: Coverage) -> list[str]:
     """Say what carries the region, what counts most first."""
     hypothesis = model.hypothesis_
     if isinstance(hypothesis, Blend):
@@ -139,7 +139,7 @@ def _members(model: LearnedRegion, blend: Blend) -> list[str]:
     ]
 
 
-def _terms(model: LearnedRegion, hypothesis: Minkowski, seen: Seen) -> list[str]:
+def _terms(model: LearnedRegion, hypothesis: Minkowski, seen: Coverage) -> list[str]:
     names = decision_names(model)
     terms = hypothesis.terms_at(model.theta_, len(names), model.features_.n_features)
     if len(seen.parts) != len(terms):
@@ -162,7 +162,7 @@ def _terms(model: LearnedRegion, hypothesis: Minkowski, seen: Seen) -> list[str]
     return said
 
 
-def _columns(model: LearnedRegion, hypothesis: MapHypothesis, seen: Seen) -> list[str]:
+def _columns(model: LearnedRegion, hypothesis: MapHypothesis, seen: Coverage) -> list[str]:
     n, k = len(decision_names(model)), model.features_.n_features
     A, _ = hypothesis.maps(model.theta_, n, k)
     if is_point(hypothesis, n) or not A.any():
@@ -181,7 +181,7 @@ def _columns(model: LearnedRegion, hypothesis: MapHypothesis, seen: Seen) -> lis
     return said
 
 
-def _facets(model: LearnedRegion, seen: Seen) -> list[str]:
+def _facets(model: LearnedRegion, seen: Coverage) -> list[str]:
     table = vars(model).get("_facets")
     if table is None:
         return []
