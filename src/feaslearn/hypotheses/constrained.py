@@ -69,6 +69,10 @@ class Constrained(Hypothesis):
                 found.decisions[i] = image.optimal_face(costs[i]).center()
         return found._replace(tied=None)
 
+    def solve_duals(self, theta: Array, features: Array, costs: Array) -> Solved:
+        """Return what `solve` does; ties and duals of the linear programs over the rows."""
+        return self._solve(theta, features, costs, duals=True)
+
     def tied(self, theta: Array, features: Array, costs: Array) -> Mask:
         """Say for each row whether several decisions may be optimal."""
         tied = self._solve(theta, features, costs).tied_or_all()
@@ -108,8 +112,11 @@ class Constrained(Hypothesis):
         """Say what the hypothesis lets the decision maker do."""
         return self.hypothesis.account(theta, self.shape.split(phi[None])[0][0], names)
 
-    def _solve(self, theta: Array, features: Array, costs: Array) -> Solved:
-        """Return decisions, where there is none in the region, and which may be one of several."""
+    def _solve(self, theta: Array, features: Array, costs: Array, duals: bool = False) -> Solved:
+        """Return decisions, where there is none in the region, and which may be one of several.
+
+        Duals are found for rows of the decisions alone.
+        """
         phi, known = self.shape.split(features)
         form = self.describe(theta, costs.shape[1], features.shape[1])
         if form.linked:
@@ -122,12 +129,15 @@ class Constrained(Hypothesis):
         else:
             inner, decisions, rows = costs, np.empty(costs.shape), np.arange(len(costs))
             empty, tied = np.zeros((2, len(costs)), dtype=bool)
+        prices = None
         if len(rows):
             sides = known.rows(rows).columns()
-            found = minimize(form, phi[rows], inner[rows], known=sides)
+            asked = duals and not form.linked
+            found = minimize(form, phi[rows], inner[rows], known=sides, duals=asked)
             decisions[rows], empty[rows], tied[rows] = found[0], found[1], found.tied_or_all()
+            prices = found.duals
         _repair(decisions, empty, known)
-        return Solved(decisions, empty, tied & ~empty)
+        return Solved(decisions, empty, tied & ~empty, prices)
 
 
 def _repair(decisions: Array, empty: Mask, known: KnownLimits) -> None:

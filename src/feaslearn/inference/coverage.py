@@ -1,33 +1,43 @@
-"""What a fit remembers of its data: ranges, directions of prices, what they pushed to."""
+"""Coverage of the data: ranges, directions of prices, and the limits that they pushed to."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.hypotheses import Blend, Facets, MapHypothesis, Minkowski
-from feaslearn.hypotheses.constrained import Constrained, constrained
+from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.term import Term
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
-from feaslearn.known.known_limits import pseudo_inverse
+from feaslearn.region.form import RegionForm, combined
+from feaslearn.region.minimize import Solved
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.tolerances import FEASIBILITY_TOL, SAME_TOL, TINY, VISIBLE_TOL, ZERO_PRICE
+from feaslearn.tolerances import DECISION_TOL, SAME_TOL, TINY, VISIBLE_TOL, ZERO_PRICE
+from feaslearn.trainers.facets.rows import grid_step
 
 if TYPE_CHECKING:
     from feaslearn.regressor.checks import FitData
 
 Array = NDArray[np.float64]
 
-#: Samples that are looked at, and those where each decision takes known constraints, a linear or a
-#: conic program.
-LOOKED_AT, BY_KNOWN, BY_LINEAR, BY_CONIC = 2000, 60, 200, 60
+#: Status of a limit: the data determine it, some bind there, no price ever pushed there.
+IDENTIFIED, SEEN, UNSEEN = 0.0, 1.0, 2.0
+#: Samples that must be on a limit: one alone is only the farthest so far.
+FEWEST_ROWS = 2
+#: Errors beyond so many standard deviations are none.
+ERRORS = 3.5
+#: Weight in a blend below which a member's limits do not count.
+LEAST_WEIGHT = 0.02
+#: Samples that are looked at for rows of decisions, for images of latent points, and where each
+#: decision takes known constraints, a linear or a conic program.
+MOST_ROWS, LOOKED_AT, BY_KNOWN, BY_LINEAR, BY_CONIC = 10_000, 2000, 60, 200, 60
 #: Fewest that are, in so many seconds and this share of a time limit.
 FEWEST, GRACE, SHARE = 5, 0.2, 0.05
 #: Directions of prices that are kept.
@@ -40,6 +50,36 @@ NEXT_TO = 0.05
 #: Directions in which learned parts extend by less than this share of the largest are none: noise
 #: on a balance leaves such.
 FLAT = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class RowCoverage:
+    """What the data say about each limit of a region, in the order of `binding_limits`.
+
+    Parameters
+    ----------
+    names : tuple of str
+        What predictions call it: "facet_1", "plant_1<=", "plant_1>="; "" for equalities.
+    texts : tuple of str
+        The limit in the names of the data.
+    status : ndarray of shape (m,)
+        0 identified, 1 seen, 2 not seen.
+    scales : ndarray of shape (m,)
+        Factors of the learned rows that make them the printed ones.
+    latent : bool, default=False
+        Whether some are limits of images of latent points, which take further minima to find.
+    """
+
+    names: tuple[str, ...]
+    texts: tuple[str, ...]
+    status: Array
+    scales: Array
+    latent: bool = False
+
+    @property
+    def unseen(self) -> Truth:
+        """Which limits the data do not show."""
+        return np.asarray(self.status == UNSEEN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +99,8 @@ class Coverage:
     parts : ndarray
         Share of the samples in which each entry of a latent point is used, or the mean scale of
         each term; empty for other hypotheses.
+    rows : RowCoverage or None, default=None
+        What the data say about each limit; None in files of earlier versions.
     """
 
     n_samples: int
@@ -69,39 +111,28 @@ class Coverage:
     upper: Array
     lower: Array
     parts: Array
+    rows: RowCoverage | None = None
 
 
 def coverage_of(
     hypothesis: Hypothesis,
     theta: Array,
     data: FitData,
-    max_seconds: float | None = None,
+    evidence: Evidence,
 ) -> Coverage:
-    """Return what is to be remembered of a fit; one with a time limit looks at fewer samples."""
-    samples, n = data.samples, data.n_decisions
-    most = _most(hypothesis, n) if data.known is None else min(BY_KNOWN, _most(hypothesis, n))
-    region = hypothesis if data.known is None else constrained(hypothesis, data.known.shape)
-    some, shown = None, None
-    if max_seconds is not None and np.isfinite(max_seconds):
-        began, some = time.monotonic(), samples.spread(FEWEST)
-        shown = exposure(region, theta, some.features, some.costs)
-        each = (time.monotonic() - began) / len(some.weights)
-        most = min(most, max(FEWEST, int((GRACE + SHARE * float(max_seconds)) / each)))
-    if some is None or shown is None or most > FEWEST:
-        some = samples.spread(most)
-        shown = exposure(region, theta, some.features, some.costs)
+    """Return what is to be remembered of a fit."""
+    some = evidence.samples
     if data.known is not None:
-        shape = data.known.shape
-        some = some._replace(features=shape.split(some.features)[0])
-    ends = samples.summary()
+        some = some._replace(features=data.known.shape.split(some.features)[0])
+    ends = data.samples.summary()
     return Coverage(
-        samples.n_samples,
+        data.samples.n_samples,
         len(some.weights),
         ends.signals if data.signals is None else data.signals,
         ends.decisions,
         _spread_out(some.costs),
-        shown.upper.mean(axis=0),
-        shown.lower.mean(axis=0),
+        evidence.sides.upper.mean(axis=0),
+        evidence.sides.lower.mean(axis=0),
         _parts(hypothesis, theta, some),
     )
 
@@ -124,6 +155,10 @@ def extend_coverage(
 
     ends = np.vstack([seen.decisions, rows.decisions])
     reach = np.vstack([seen.signals, signals])
+    limits = seen.rows
+    if limits is not None:
+        often = np.hstack([shown.upper, shown.lower]).sum(axis=0) >= FEWEST_ROWS
+        limits = replace(limits, status=np.where(often, SEEN, limits.status))
     return Coverage(
         seen.n_samples + count,
         seen.looked_at + len(some.weights),
@@ -133,7 +168,163 @@ def extend_coverage(
         mixed(seen.upper, shown.upper.mean(axis=0)),
         mixed(seen.lower, shown.lower.mean(axis=0)),
         mixed(seen.parts, _parts(hypothesis, theta, some)),
+        limits,
     )
+
+
+# Which limits of a region decisions rest on, and which of them the samples confirm.
+
+
+class Evidence(NamedTuple):
+    """What samples say about the limits of a region, the parts of which stand side by side.
+
+    ``forms`` are those of the parts, None for images of latent points, whose limits are the upper
+    and then the lower ends of the decisions. ``pushed`` (N, m) says where a limit binds at the
+    model's decision, ``duals`` (N, m) with which dual, and ``confirmed`` (N, m) where the observed
+    decision is on it as well; ``times`` (m,) is in how many different samples. ``sides`` are the
+    limits of single decisions.
+    """
+
+    samples: Block
+    forms: list[RegionForm | None]
+    pushed: Truth
+    duals: Array
+    confirmed: Truth
+    times: Array
+    sides: Exposure
+
+
+def find_evidence(
+    region: Hypothesis,
+    theta: Array,
+    samples: Samples,
+    error: float = 0.0,
+    max_seconds: float | None = None,
+) -> Evidence:
+    """Return what the samples of a fit say about each limit; under a time limit, of fewer.
+
+    ``error`` is the standard deviation of errors in the decisions, in units of their spread.
+    """
+    some = samples.spread(FEWEST)
+    n, k = some.costs.shape[1], some.features.shape[1]
+    parts = region.parts(theta, n, k)
+    began = time.monotonic()
+    answers = region.solve_parts(theta, some.features, some.costs)[1]
+    most = MOST_ROWS
+    for (_, member, own), answer in zip(parts, answers, strict=True):
+        if answer.duals is None:
+            most = min(most, _most(member, n))
+            exposure(member, own, some.features, some.costs, answer.decisions)
+    if max_seconds is not None and np.isfinite(max_seconds):
+        each = (time.monotonic() - began) / len(some.weights)
+        most = min(most, max(FEWEST, int((GRACE + SHARE * float(max_seconds)) / each)))
+    if most > FEWEST:
+        some = samples.spread(most)
+        answers = region.solve_parts(theta, some.features, some.costs)[1]
+    return _evidence(parts, answers, some, error)
+
+
+def _evidence(
+    parts: list[tuple[float, Hypothesis, Array]], answers: list[Solved], some: Block, error: float
+) -> Evidence:
+    """Return what samples say about the limits of regions that were minimised over."""
+    features, costs, decisions, _ = some
+    n, k = costs.shape[1], features.shape[1]
+    forms: list[RegionForm | None] = []
+    pushed, duals, confirmed, sides = [], [], [], []
+    scatter = np.nan_to_num(np.nanstd(decisions, axis=0)) if len(decisions) else np.zeros(n)
+    errors = np.array([_grid_error(column) for column in decisions.T])
+    errors = np.maximum(errors, error * scatter)
+    for (_, member, own), answer in zip(parts, answers, strict=True):
+        if answer.duals is None:
+            shown = exposure(member, own, features, costs, answer.decisions)
+            mask = np.hstack(shown)
+            forms.append(None)
+            pushed.append(mask)
+            duals.append(mask.astype(float))
+            confirmed.append(mask)
+            sides.append(shown)
+            continue
+        form = member.describe(own, n, k)
+        mask = is_priced(answer.duals, costs)
+        here = mask & _is_on(form, features, decisions, scatter, errors)
+        forms.append(form)
+        pushed.append(mask)
+        duals.append(np.nan_to_num(answer.duals))
+        confirmed.append(here)
+        sides.append(_single_sides(form, here))
+    both = np.hstack(confirmed)
+    kinds = np.unique(np.hstack([features, costs]), axis=0, return_inverse=True)[1].ravel()
+    count = np.array([len(np.unique(kinds[column])) for column in both.T], dtype=float)
+    shown = Exposure(*(np.all(each, axis=0) for each in zip(*sides, strict=True)))
+    return Evidence(some, forms, np.hstack(pushed), np.hstack(duals), both, count, shown)
+
+
+def is_priced(duals: Array, costs: Array) -> Truth:
+    """Say which rows have a dual, beside the largest cost of their sample."""
+    least = ZERO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
+    return np.asarray(np.abs(np.nan_to_num(duals)) > least)
+
+
+def binding_limits(
+    region: Hypothesis, theta: Array, features: Array, costs: Array
+) -> tuple[Solved, Truth]:
+    """Return decisions of least cost, and which limits of the parts they rest on, (N, m).
+
+    Members of a blend with a small weight hardly move the decision: their limits do not count.
+    """
+    n, k = costs.shape[1], features.shape[1]
+    solved, answers = region.solve_parts(theta, features, costs)
+    found = []
+    for (weight, member, own), answer in zip(region.parts(theta, n, k), answers, strict=True):
+        if weight < LEAST_WEIGHT:
+            width = 2 * n if answer.duals is None else answer.duals.shape[1]
+            found.append(np.zeros((len(costs), width), dtype=bool))
+        elif answer.duals is not None:
+            found.append(is_priced(answer.duals, costs))
+        else:
+            found.append(np.hstack(exposure(member, own, features, costs, answer.decisions)))
+    return solved, np.hstack(found)
+
+
+def _is_on(
+    form: RegionForm, features: Array, decisions: Array, scatter: Array, errors: Array
+) -> Truth:
+    """Say which observed decisions are on each row of a form, within their errors."""
+    X = form.X.toarray()
+    used = X != 0.0
+    there = ~(np.isnan(decisions) @ used.T.astype(float) > 0.0)
+    weights = form.weights(features[:, : form.n_features], features[:, form.n_features :])
+    right = combined(weights, form.r)
+    slack = np.nan_to_num(decisions) @ X.T - np.where(np.isfinite(right), right, 0.0)
+    size = np.abs(X) @ np.where(scatter > 0.0, scatter, np.abs(np.nanmean(decisions, axis=0)))
+    room = DECISION_TOL * np.maximum(size, TINY) + ERRORS * np.sqrt(X**2 @ errors**2)
+    return np.asarray(there & np.isfinite(right) & (np.abs(slack) <= room))
+
+
+def _grid_error(column: Array) -> float:
+    """Return the standard deviation of rounding to the grid that values are written on."""
+    values = column[~np.isnan(column)]
+    return grid_step(values) / np.sqrt(12.0) if len(values) else 0.0
+
+
+def _single_sides(form: RegionForm, here: Truth) -> Exposure:
+    """Return where a row of one decision alone is confirmed, by decision."""
+    upper, lower = (np.zeros((len(here), form.n), dtype=bool) for _ in range(2))
+    for i, (j, side) in single_rows(form).items():
+        (upper if side == "upper" else lower)[:, j] |= here[:, i]
+    return Exposure(upper, lower)
+
+
+def single_rows(form: RegionForm) -> dict[int, tuple[int, str]]:
+    """Return the inequalities of one decision alone: the decision, and which side they limit."""
+    counts = np.diff(form.X.indptr)
+    found = {}
+    for i in np.flatnonzero((counts == 1) & ~form.equality):
+        start = form.X.indptr[i]
+        side = "lower" if form.X.data[start] > 0.0 else "upper"
+        found[int(i)] = (int(form.X.indices[start]), side)
+    return found
 
 
 def angle(cost: Array, directions: Array) -> float | None:
@@ -146,6 +337,8 @@ def angle(cost: Array, directions: Array) -> float | None:
 
 def _most(hypothesis: Hypothesis, n: int) -> int:
     """Return how many samples to look at: fewer where a decision takes a solver."""
+    if isinstance(hypothesis, Constrained):
+        return min(BY_KNOWN, _most(hypothesis.hypothesis, n))
     if not isinstance(hypothesis, MapHypothesis) or hypothesis.latent(n).code() is not None:
         return LOOKED_AT
     return BY_CONIC if is_curved(hypothesis.latent(n)) else BY_LINEAR
@@ -190,10 +383,16 @@ class Exposure(NamedTuple):
     lower: Truth
 
 
-def exposure(hypothesis: Hypothesis, theta: Array, features: Array, costs: Array) -> Exposure:
-    """Say which limits the rows show."""
+def exposure(
+    hypothesis: Hypothesis,
+    theta: Array,
+    features: Array,
+    costs: Array,
+    decisions: Array | None = None,
+) -> Exposure:
+    """Say which limits the rows show; ``decisions`` are those of least cost, if they are known."""
     n, k = costs.shape[1], features.shape[1]
-    reached = _reached(hypothesis, theta, features, costs)
+    reached = _reached(hypothesis, theta, features, costs, decisions)
     U = extent(hypothesis, theta, features.mean(axis=0), n, k)
     pushed = -(costs @ U) @ U.T
     least = ZERO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
@@ -238,24 +437,23 @@ def _basis(matrix: Array, negligible: float) -> Array:
     return np.asarray(U[:, sizes > negligible * sizes.max(initial=TINY)])
 
 
-def _reached(hypothesis: Hypothesis, theta: Array, features: Array, costs: Array) -> Exposure:
+def _reached(
+    hypothesis: Hypothesis, theta: Array, features: Array, costs: Array, decisions: Array | None
+) -> Exposure:
+    """Say which decisions are at their least or greatest value in the region."""
     n, k = costs.shape[1], features.shape[1]
     if isinstance(hypothesis, Blend):
         parts = hypothesis.parts(theta, n, k)
-        each = [_reached(member, own, features, costs) for _, member, own in parts]
+        each = [_reached(member, own, features, costs, None) for _, member, own in parts]
         return Exposure(*(np.all(sides, axis=0) for sides in zip(*each, strict=True)))
-    if isinstance(hypothesis, Facets):
-        return _binding(hypothesis, theta, features, costs)
-    if isinstance(hypothesis, Constrained) and isinstance(hypothesis.hypothesis, Facets):
-        return _tight(hypothesis, hypothesis.hypothesis, theta, features, costs)
+    at = hypothesis.predict(theta, features, costs) if decisions is None else decisions
     if isinstance(hypothesis, Minkowski):
-        ends = _ends_of_sum(hypothesis, theta, features, costs)
+        low, high = _ends_of_sum(hypothesis, theta, features, n)
         curved = any(is_curved(term.primitive) for term in hypothesis.terms_at(theta, n, k))
     else:
-        ends = _ends(hypothesis, theta, features, costs)
+        low, high = _ends(hypothesis, theta, features, costs)
         learned = hypothesis.hypothesis if isinstance(hypothesis, Constrained) else hypothesis
         curved = isinstance(learned, MapHypothesis) and is_curved(learned.latent(n))
-    low, at, high = ends
     width = high - low
     slack = (NEXT_TO if curved else VISIBLE_TOL) * width
     wide = width > VISIBLE_TOL * max(
@@ -272,27 +470,24 @@ def is_curved(primitive: PrimitiveSet) -> bool:
 
 def _ends(
     hypothesis: Hypothesis, theta: Array, features: Array, costs: Array
-) -> tuple[Array, Array, Array]:
-    """Return the least, the chosen and the greatest value of each decision."""
+) -> tuple[Array, Array]:
+    """Return the least and the greatest value of each decision."""
     low, high = np.empty(costs.shape), np.empty(costs.shape)
     for j, axis in enumerate(np.eye(costs.shape[1])):
         along = np.tile(axis, (len(costs), 1))
         low[:, j] = hypothesis.predict(theta, features, along)[:, j]
         high[:, j] = hypothesis.predict(theta, features, -along)[:, j]
-    return low, hypothesis.predict(theta, features, costs), high
+    return low, high
 
 
 def _ends_of_sum(
-    hypothesis: Minkowski, theta: Array, features: Array, costs: Array
-) -> tuple[Array, Array, Array]:
+    hypothesis: Minkowski, theta: Array, features: Array, n: int
+) -> tuple[Array, Array]:
     """Return the same for a Minkowski sum, whose terms have ends that do not change."""
-    n, k = costs.shape[1], features.shape[1]
-    terms = hypothesis.terms_at(theta, n, k)
-    low, high = ends_of_terms(terms, n)
+    low, high = ends_of_terms(hypothesis.terms_at(theta, n, features.shape[1]), n)
     scales = hypothesis.scales(theta, features, n)
     offsets = hypothesis.offsets(theta, features, n)
-    at = hypothesis.predict(theta, features, costs)
-    return offsets + scales @ low, at, offsets + scales @ high
+    return offsets + scales @ low, offsets + scales @ high
 
 
 def ends_of_terms(terms: list[Term], n: int) -> tuple[Array, Array]:
@@ -303,43 +498,3 @@ def ends_of_terms(terms: list[Term], n: int) -> tuple[Array, Array]:
     axes = np.arange(n)
     low, high = (minimizers.at(side * np.eye(n)).points[axes, :, axes].T for side in (1.0, -1.0))
     return low, high
-
-
-def _binding(hypothesis: Facets, theta: Array, features: Array, costs: Array) -> Exposure:
-    """Return where a bound, or a facet that limits a decision, has a price."""
-    rows = hypothesis.rows(theta, costs.shape[1], features.shape[1])
-    solutions = rows.solve(features, costs)
-    least = ZERO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
-    upward, downward = _limited(rows.a, rows.E, solutions.prices[:, len(rows.E) :] > least)
-    reduced = costs + solutions.prices @ np.vstack([rows.E, rows.a])
-    low, high = (
-        np.abs(solutions.decisions - features @ side.T)
-        <= FEASIBILITY_TOL * (1.0 + np.abs(side[:, 0]))
-        for side in (rows.lower, rows.upper)
-    )
-    return Exposure((high & (reduced < -least)) | upward, (low & (reduced > least)) | downward)
-
-
-def _tight(
-    hypothesis: Constrained, facets: Facets, theta: Array, features: Array, costs: Array
-) -> Exposure:
-    """Return where a bound, known or learned, or a facet holds with equality."""
-    phi, known = hypothesis.shape.split(features)
-    rows = facets.rows(theta, costs.shape[1], phi.shape[1])
-    x = hypothesis.predict(theta, features, costs)
-    upper, lower = (
-        np.minimum(phi @ rows.upper.T, known.upper),
-        np.maximum(phi @ rows.lower.T, known.lower),
-    )
-    met = phi @ rows.f.T - x @ rows.a.T <= FEASIBILITY_TOL * (1.0 + np.abs(phi @ rows.f.T))
-    upward, downward = _limited(rows.a, np.vstack([rows.E, known.E]), met)
-    rounding = FEASIBILITY_TOL * (1.0 + np.abs(x))
-    return Exposure((upper - x <= rounding) | upward, (x - lower <= rounding) | downward)
-
-
-def _limited(a: Array, E: Array, counting: Truth) -> Exposure:
-    """Return which decisions the facets that count limit, along the equalities ``E``."""
-    normals = a - a @ (pseudo_inverse(E) @ E) if len(E) else a
-    largest = np.abs(normals).max(axis=1, keepdims=True, initial=TINY)
-    sides = (counting.astype(float) @ (side * normals > FLAT * largest) for side in (1.0, -1.0))
-    return Exposure(*(side > 0.0 for side in sides))

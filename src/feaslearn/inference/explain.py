@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses import Blend, MapHypothesis, Minkowski
 from feaslearn.hypotheses.term import account_of
-from feaslearn.inference.coverage import Coverage, angle, ends_of_terms, exposure
+from feaslearn.inference.coverage import Coverage, angle, binding_limits, ends_of_terms
 from feaslearn.inference.explanation import Explanation, Limit, Outside
 from feaslearn.regressor.reader import (
     check_signals,
@@ -41,7 +41,7 @@ def explain(
     names = decision_names(model)
     known = _known(model, seen)
     limits = tuple(
-        Limit(name, side, float(shares[j]), bool(known[side][j]))
+        Limit(name, side, float(shares[j]), bool(known[side][j]), round(shares[j] * seen.looked_at))
         for j, name in enumerate(names)
         for side, shares in (("upper", seen.upper), ("lower", seen.lower))
     )
@@ -61,7 +61,7 @@ def explain(
         general,
         outside=tuple(_outside(signals[0], seen, signal_names(model))),
         price_angle=None if prices is None else angle(prices[0], seen.directions),
-        remarks=() if prices is None else tuple(_unseen_here(model, features, prices, limits)),
+        remarks=() if prices is None else tuple(_unseen_here(model, features, prices, seen)),
     )
 
 
@@ -98,17 +98,14 @@ def _outside(values: Array, seen: Coverage, names: tuple[str, ...]) -> list[Outs
     return sorted(found, key=lambda each: -each.ranges)
 
 
-def _unseen_here(
-    model: LearnedRegion, features: Array, prices: Array, limits: tuple[Limit, ...]
-) -> list[str]:
+def _unseen_here(model: LearnedRegion, features: Array, prices: Array, seen: Coverage) -> list[str]:
     """Name the limits that decide here although the data say nothing about them."""
-    shown = exposure(regions_of(model), model.theta_, features, prices)
-    here = np.column_stack([shown.upper[0], shown.lower[0]]).ravel()
+    if seen.rows is None:
+        return []
+    _, held = binding_limits(regions_of(model), model.theta_, features, prices)
     return [
-        f"the decision here is at the {limit.side} limit of {limit.decision}, about which the data "
-        "say nothing"
-        for limit, reached in zip(limits, here, strict=True)
-        if reached and not limit.pinned and not limit.known
+        f"the decision here is at {seen.rows.texts[i]}, about which the data say nothing"
+        for i in np.flatnonzero(held[0] & seen.rows.unseen)
     ]
 
 

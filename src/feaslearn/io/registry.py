@@ -16,7 +16,7 @@ from feaslearn import hypotheses, losses, sets, trainers
 from feaslearn.costs import AffineCost
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.features import FeatureMap
-from feaslearn.inference.coverage import Coverage
+from feaslearn.inference.coverage import Coverage, RowCoverage
 from feaslearn.known import Known
 from feaslearn.regressor import FacetTable, LearnedFacet
 from feaslearn.regressor.outputs import Outputs
@@ -45,6 +45,7 @@ PARTS: tuple[type, ...] = (
     Moments,
     Outputs,
     Reader,
+    RowCoverage,
     Coverage,
     Stream,
     TrainingResult,
