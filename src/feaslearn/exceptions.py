@@ -20,12 +20,14 @@ __all__ = [
     "MissingExtraError",
     "ModelFileError",
     "NotFittedError",
+    "RoleWarning",
     "SetError",
     "SolverError",
     "TimeLimitError",
     "TooManyVerticesError",
     "UnboundedProblemError",
     "UnboundedSetError",
+    "UnseenLimitWarning",
     "UnsupportedError",
 ]
 
@@ -140,6 +142,14 @@ class FeaslearnWarning(UserWarning):
 
     def __str__(self) -> str:
         return printable(super().__str__(), lines=True)
+
+
+class UnseenLimitWarning(FeaslearnWarning):
+    """Decisions rest on limits that the data of the fit never showed."""
+
+
+class RoleWarning(FeaslearnWarning):
+    """Columns seem to have other roles than they were given, or costs another sense."""
 
 
 class Problems:

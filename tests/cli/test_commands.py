@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import feaslearn as fl
+from feaslearn.inference.trust import STATUSES
 
 ROWS = 60
 
@@ -54,7 +55,7 @@ def test_from_a_table_to_a_region(tmp_path: Path) -> None:
     )
     assert fitted["status"] in ("optimal", "converged")
     assert fitted["decisions"] == ["plant_1", "plant_3", "plant_5"]
-    start("predict", "m.json", "power.parquet", "-o", "x.csv", cwd=tmp_path)
+    start("predict", "m.json", "power.parquet", "--no-trust", "-o", "x.csv", cwd=tmp_path)
     measured = start("evaluate", "m.json", "power.parquet", "--json", cwd=tmp_path)
     exported = start("export", "m.json", "--data", "power.parquet", cwd=tmp_path)
     # The same in Python.
@@ -180,11 +181,15 @@ def test_the_log(flag: list[str], example: Path, command: Any) -> None:
 def test_predict_prints_a_table_or_json(example: Path, command: Any) -> None:
     files = (str(example / "power.json"), str(example / "unseen.csv"))
     printed = command("predict", *files).out.splitlines()
-    assert printed[0] == "plant_1,plant_3,plant_5"
+    assert printed[0] == "plant_1,plant_3,plant_5,trust,rests_on"
     assert len(printed) == 8
+    assert printed[1].split(",")[3] in STATUSES
+    printed = command("predict", *files, "--no-trust").out.splitlines()
+    assert printed[0] == "plant_1,plant_3,plant_5"
     found = json.loads(command("predict", *files, "--json").out)
     assert found["columns"] == ["plant_1", "plant_3", "plant_5"]
     assert [float(cell) for cell in printed[1].split(",")] == found["rows"][0]
+    assert sum(found["counts"].values()) == len(found["trust"]) == len(found["rests_on"]) == 7
 
 
 def test_predict_with_other_costs(example: Path, command: Any) -> None:
@@ -214,7 +219,10 @@ def test_predict_keeps_columns_and_writes_files(example: Path, command: Any) -> 
     assert found["plant_3"] == [row[1] for row in direct["rows"]]
     run = command("predict", model, "days.csv", "-o", "out.csv", "--quiet")
     assert (run.code, run.out, run.err) == (0, "", "")
-    assert table(Path("out.csv"))["plant_3"] == found["plant_3"]
+    assert list(pd.read_csv("out.csv")["plant_3"]) == found["plant_3"]
+    run = command("predict", model, "days.csv", "--costs", "0.9,0.1,0.5", "-o", "out.csv")
+    assert "7 of 7 decisions rest on limits that the data never showed" in " ".join(run.out.split())
+    assert not set(pd.read_csv("out.csv")["trust"]) & set(STATUSES[:2])
 
 
 def test_evaluate_says_no(example: Path, command: Any) -> None:
@@ -248,7 +256,7 @@ def test_a_model_without_names_and_with_costs_of_its_own(example: Path, command:
     named = ("--signals", "cost_*,demand_*", "--costs", "cost_*")
     run = command("predict", "m.json", unseen, *named)
     assert run.code == 0
-    assert run.out.startswith("x0,x1,x2\n")
+    assert run.out.startswith("x0,x1,x2,trust,rests_on\n")
     run = command("evaluate", "m.json", unseen, *named, "--decisions", "plant_*", "--json")
     assert run.code == 0, run.err
     assert json.loads(run.out)["n_samples"] == 7

@@ -99,6 +99,16 @@ class Blend(Hypothesis):
         solved = self._mean([weight for weight, _, _ in parts], answers)
         return solved, np.asarray(np.any(ties, axis=0))
 
+    def solve_parts(
+        self, theta: Array, features: Array, costs: Array
+    ) -> tuple[Solved, list[Solved]]:
+        """Return what `solve` does, and what each member that counts does."""
+        parts = self.parts(theta, costs.shape[1], features.shape[1])
+        answers = [member.solve_duals(part, features, costs) for _, member, part in parts]
+        solved = self._mean([weight for weight, _, _ in parts], answers)
+        tied = np.any([answer.tied_or_all() for answer in answers], axis=0)
+        return solved._replace(tied=tied & ~solved.empty), answers
+
     @staticmethod
     def _mean(member_weights: Sequence[float], answers: Sequence[Solved]) -> Solved:
         """Return the weighted mean of the members' decisions."""

@@ -58,6 +58,10 @@ class Constrained(Hypothesis):
                 found.decisions[i] = image.optimal_face(costs[i]).center()
         return found
 
+    def solve_duals(self, theta: Array, features: Array, costs: Array) -> Solved:
+        """Return what `solve` does; ties and duals of the linear programs over the rows."""
+        return self._solve(theta, features, costs, ties=True, duals=True)
+
     def tied(self, theta: Array, features: Array, costs: Array) -> Mask:
         """Say for each row whether several decisions may be optimal."""
         tied = self._solve(theta, features, costs, ties=True).tied_or_all()
@@ -90,8 +94,16 @@ class Constrained(Hypothesis):
         """Say what the hypothesis lets the decision maker do."""
         return self.hypothesis.account(theta, self.shape.split(phi[None])[0][0], names)
 
-    def _solve(self, theta: Array, features: Array, costs: Array, *, ties: bool = False) -> Solved:
-        """Return decisions, where there is none in the region, and which may tie if asked."""
+    def _solve(
+        self,
+        theta: Array,
+        features: Array,
+        costs: Array,
+        *,
+        ties: bool = False,
+        duals: bool = False,
+    ) -> Solved:
+        """Return decisions and where there are none; which may tie and duals if asked."""
         phi, known = self.shape.split(features)
         form = self.describe(theta, costs.shape[1], features.shape[1])
         empty, tied = np.zeros((2, len(costs)), dtype=bool)
@@ -104,12 +116,15 @@ class Constrained(Hypothesis):
                 tied[:] = self.hypothesis.tied(theta, phi, inner)
         else:
             inner, decisions, rows = costs, np.empty(costs.shape), np.arange(len(costs))
+        prices = None
         if len(rows):
             sides = known.rows(rows).columns()
-            found = minimize(form, phi[rows], inner[rows], known=sides)
+            asked = duals and not form.linked
+            found = minimize(form, phi[rows], inner[rows], known=sides, duals=asked)
             decisions[rows], empty[rows], tied[rows] = found[0], found[1], found.tied_or_all()
+            prices = found.duals
         _repair(decisions, empty, known)
-        return Solved(decisions, empty, tied & ~empty if ties else None)
+        return Solved(decisions, empty, tied & ~empty if ties else None, prices)
 
 
 def _repair(decisions: Array, empty: Mask, known: KnownLimits) -> None:

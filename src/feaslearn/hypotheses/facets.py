@@ -18,6 +18,7 @@ from feaslearn.region.form import RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET, Regi
 from feaslearn.region.minimize import Solved
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
+from feaslearn.solvers.small_lp import FacetSolutions
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 
 #: Facets that there is room for where their number is not given, beside two for each decision.
@@ -181,12 +182,29 @@ class Facets(Hypothesis):
 
     def solve_tied(self, theta: Array, features: Array, costs: Array) -> tuple[Solved, Mask]:
         """Return what `solve` and `tied` do, from the same linear programs."""
+        solved, solutions = self._solve(theta, features, costs)
+        return solved, solutions.tied
+
+    def solve_duals(self, theta: Array, features: Array, costs: Array) -> Solved:
+        """Return what `solve` does, with ties and duals of the same linear programs."""
+        solved, found = self._solve(theta, features, costs)
+        rows = self.rows(theta, costs.shape[1], features.shape[1])
+        prices = np.where(solved.empty[:, None], 0.0, found.prices)
+        reduced = costs + prices @ np.vstack([rows.E, rows.a])
+        reduced[solved.empty] = 0.0
+        sides = [np.maximum(-reduced, 0.0), np.maximum(reduced, 0.0)]
+        q = len(rows.E)
+        duals = np.hstack([*sides, prices[:, q:], -prices[:, :q]])
+        return solved._replace(tied=found.tied & ~solved.empty, duals=duals)
+
+    def _solve(self, theta: Array, features: Array, costs: Array) -> tuple[Solved, FacetSolutions]:
+        """Return decisions, rows relaxed where there is none, and the linear programs' answers."""
         rows = self.rows(theta, costs.shape[1], features.shape[1])
         solutions = rows.solve(features, costs)
         decisions, empty = solutions.decisions, solutions.status != OPTIMAL
         if empty.any():
             decisions[empty] = rows.relaxed(features[empty], costs[empty], self._firm)
-        return Solved(decisions, empty), solutions.tied
+        return Solved(decisions, empty), solutions
 
     def tied(self, theta: Array, features: Array, costs: Array) -> Mask:
         """Say for each row whether its linear program has several solutions."""

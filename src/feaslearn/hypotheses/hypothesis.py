@@ -111,6 +111,25 @@ class Hypothesis(BaseEstimator, ABC):
         """Return decisions of least cost and where they tie, if compiled kernels serve the set."""
         return None
 
+    def parts(self, theta: Array, n: int, k: int) -> list[tuple[float, Hypothesis, Array]]:
+        """Return weight, hypothesis and parameters of the regions that this one is the mean of."""
+        return [(1.0, self, theta)]
+
+    def solve_duals(self, theta: Array, features: Array, costs: Array) -> Solved:
+        """Return what `solve` does with ties and, for rows of the decisions alone, their duals.
+
+        Duals are those of the rows of `describe`; images of latent points have None.
+        """
+        solved, tied = self.solve_tied(theta, features, costs)
+        return solved._replace(tied=tied, duals=None)
+
+    def solve_parts(
+        self, theta: Array, features: Array, costs: Array
+    ) -> tuple[Solved, list[Solved]]:
+        """Return what `solve` does, and the `solve_duals` of each of the `parts`."""
+        solved = self.solve_duals(theta, features, costs)
+        return solved, [solved]
+
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the region at one row of features as an affine image of a primitive set."""
         form = self.describe(theta, n, len(phi))

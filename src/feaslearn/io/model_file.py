@@ -36,7 +36,7 @@ __version__: str = sys.modules["feaslearn"].__version__
 KEYS = {"format", "version", "feaslearn", "checksum", "model"}
 
 #: Classes that have another name now.
-RENAMED: dict[str, str] = {}
+RENAMED: dict[str, str] = {"Seen": "Coverage"}
 #: Parameters that are gone, by class, with the default that needs no warning.
 GONE: dict[str, dict[str, Any]] = {
     "AdaptiveSmoothing": {"patience": None, "validation": None},

@@ -16,9 +16,9 @@ from feaslearn import hypotheses, losses, sets, trainers
 from feaslearn.costs import AffineCost
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.features import FeatureMap
+from feaslearn.inference.coverage import Coverage, RowCoverage
 from feaslearn.known import Known
 from feaslearn.regressor import FacetTable, LearnedFacet
-from feaslearn.regressor.explanation import Seen
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import TrainingResult
@@ -45,7 +45,8 @@ PARTS: tuple[type, ...] = (
     Moments,
     Outputs,
     Reader,
-    Seen,
+    RowCoverage,
+    Coverage,
     Stream,
     TrainingResult,
 )

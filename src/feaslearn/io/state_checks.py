@@ -11,10 +11,10 @@ import numpy as np
 from feaslearn.exceptions import FeaslearnError, ModelFileError
 from feaslearn.features import FeatureMap
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.inference.coverage import Coverage, RowCoverage
 from feaslearn.io.registry import TRANSFORMERS
 from feaslearn.io.transformers import MAX_SIGNALS
 from feaslearn.regressor import FacetTable, LearnedFacet
-from feaslearn.regressor.explanation import Seen
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import Status, TrainingResult
@@ -142,7 +142,7 @@ def _check_result(given: object) -> None:
 def _check_seen(given: object, n_signals: int, n: int) -> None:
     """Refuse an invalid summary of the data."""
     where = "_seen"
-    seen = _the(Seen, given, where, "not a summary of the data of a fit")
+    seen = _the(Coverage, given, where, "not a summary of the data of a fit")
     for count in (seen.n_samples, seen.looked_at):
         _require(type(count) is int and count > 0, where, "no number of samples")
     names = ("signals", "decisions", "directions", "upper", "lower", "parts")
@@ -154,6 +154,15 @@ def _check_seen(given: object, n_signals: int, n: int) -> None:
     _require(shapes == ((2, n_signals), (2, n), (n,), (n,)), where, "wrong sizes")
     fits = seen.directions.ndim == 2 and seen.directions.shape[1] == n and seen.parts.ndim == 1
     _require(fits, where, "wrong sizes")
+    if seen.rows is not None:
+        rows = _the(RowCoverage, seen.rows, where, "not what is known of limits")
+        strings = _all_strings(rows.names, tuple) and _all_strings(rows.texts, tuple)
+        _require(strings and type(rows.latent) is bool, where, "limits without names")
+        count = len(rows.names)
+        _require(len(rows.texts) == count, where, "limits without texts")
+        for part in (rows.status, rows.scales):
+            fits = isinstance(part, np.ndarray) and part.shape == (count,)
+            _require(fits and bool(np.isfinite(part).all()), where, "limits without a status")
 
 
 def _check_facets(given: object, n: int, k: int) -> None:
@@ -167,6 +176,8 @@ def _check_facets(given: object, n: int, k: int) -> None:
         _require(isinstance(facet.text, str), where, "a facet has no text")
         for part, size in ((facet.normal, n), (facet.limit, k)):
             _require(isinstance(part, np.ndarray) and part.shape == (size,), where, "wrong sizes")
+        named = isinstance(facet.name, str) and isinstance(facet.status, str)
+        _require(named, where, "a facet has no name")
         whole = type(facet.binds) is int and type(facet.regions) is int
         _require(whole and _is_number(facet.price), where, "a facet lacks a number")
         _require(type(facet.identified) is bool, where, "a facet lacks a truth value")

@@ -134,7 +134,10 @@ def several_minimizers(decide: Callable[[Array], Array], costs: Array) -> Mask:
 
 
 class _Program(NamedTuple):
-    """``x = M y + m`` with ``G y + s = right, lower <= y <= upper, 0 <= s <= slack``."""
+    """``x = M y + m`` with ``G y + s = right, lower <= y <= upper, 0 <= s <= slack``.
+
+    ``origin`` says what duals of the rows before are read from.
+    """
 
     M: Array
     m: Array
@@ -143,18 +146,44 @@ class _Program(NamedTuple):
     slack: Array
     lower: Array
     upper: Array
+    origin: _Origin | None
+
+
+class _Origin(NamedTuple):
+    """Rows ``W`` of a program before bounds were read from it, and which of them it still has.
+
+    ``holding`` (2, columns, N) are the rows that make the lower and the upper bound of each point,
+    -1 where there is none; ``rows`` those that are rows still.
+    """
+
+    M: Array
+    W: Array
+    rows: NDArray[np.intp]
+    holding: NDArray[np.intp]
+
+    def duals(self, prices: Array, costs: Array) -> Array:
+        """Return the change of the least cost with each right-hand side of the rows."""
+        found = np.zeros((len(costs), len(self.W)))
+        found[:, self.rows] = prices
+        reduced = costs @ self.M - prices @ self.W[self.rows]
+        for k, sign in enumerate((1.0, -1.0)):
+            for j, rows in enumerate(self.holding[k]):
+                there = np.flatnonzero((rows >= 0) & (sign * reduced[:, j] > 0.0))
+                which = rows[there]
+                found[there, which] = reduced[there, j] / self.W[which, j]
+        return found
 
 
 def _solve_linear(form: RegionForm, weights: Array, costs: Array, duals: bool) -> Solved:
-    """Minimise by the small-LP kernel; large programs, unbounded points and duals by HiGHS."""
+    """Minimise by the small-LP kernel; by HiGHS what is large, unbounded, or duals of links."""
     lifted = form.lifted
-    if duals or lifted.W[0].shape[0] * lifted.W[0].shape[1] > MOST_NUMBERS:
+    if (duals and form.linked) or lifted.W[0].shape[0] * lifted.W[0].shape[1] > MOST_NUMBERS:
         return _by_highs(form, weights, costs)
     m, w = combined(weights, lifted.m), combined(weights, lifted.w)
     equality = form.equality[len(form.labels) - len(lifted.labels) :]
     if form.fixed_matrix:
-        program = _bounded(lifted.M[0].toarray(), m, lifted.W[0].toarray(), w, equality)
-        return _by_kernel(program, costs) or _by_highs(form, weights, costs)
+        program = _bounded(lifted.M[0].toarray(), m, lifted.W[0].toarray(), w, equality, duals)
+        return _by_kernel(program, costs, duals) or _by_highs(form, weights, costs)
     finite = np.where(np.isfinite(weights), weights, 0.0)
     M = np.tensordot(finite, np.array([each.toarray() for each in lifted.M]), 1)
     W = np.tensordot(finite, np.array([each.toarray() for each in lifted.W]), 1)
@@ -172,7 +201,7 @@ def _solve_linear(form: RegionForm, weights: Array, costs: Array, duals: bool) -
     return Solved(decisions, empty, tied)
 
 
-def _by_kernel(program: _Program, costs: Array) -> Solved | None:
+def _by_kernel(program: _Program, costs: Array, duals: bool = False) -> Solved | None:
     """Minimise by the small-LP kernel; None where a point is unbounded or the program large."""
     finite = np.isfinite(program.lower).all() and np.isfinite(program.upper).all()
     if not finite or program.G.size > MOST_ENTRIES:
@@ -181,10 +210,17 @@ def _by_kernel(program: _Program, costs: Array) -> Solved | None:
     latent_costs = np.ascontiguousarray(costs @ program.M)
     found = solve_programs(program.G, limits, latent_costs, program.slack)
     decisions = found.decisions @ program.M.T + program.m
-    return Solved(decisions, found.status != OPTIMAL, found.tied)
+    empty = found.status != OPTIMAL
+    if not duals or program.origin is None:
+        return Solved(decisions, empty, found.tied)
+    prices = program.origin.duals(np.where(empty[:, None], 0.0, found.prices), costs)
+    prices[empty] = np.nan
+    return Solved(decisions, empty, found.tied, prices)
 
 
-def _bounded(M: Array, m: Array, W: Array, w: Array, equality: Mask) -> _Program:
+def _bounded(
+    M: Array, m: Array, W: Array, w: Array, equality: Mask, duals: bool = False
+) -> _Program:
     """Return the program in points y: rows of one entry are bounds, fixed entries are gone."""
     counts = (W != 0.0).sum(axis=1)
     single, others = np.flatnonzero(counts == 1), counts != 1
@@ -196,7 +232,8 @@ def _bounded(M: Array, m: Array, W: Array, w: Array, equality: Mask) -> _Program
     at_least, at_most = (equality[single] | (sign * factors > 0.0) for sign in (1.0, -1.0))
     np.maximum.at(lower, columns[at_least], limits[at_least])
     np.minimum.at(upper, columns[at_most], limits[at_most])
-    lower, upper = lower.T, upper.T
+    holding = _holders(lower, upper, columns, limits, single, at_least, at_most) if duals else None
+    lower, upper, whole = lower.T, upper.T, M
     G, right = -W[others], -w[:, others]
     slack = np.where(equality[others], 0.0, np.inf)
     # Rows that no point moves hold or not: what they lack counts beside the place of the region.
@@ -208,13 +245,34 @@ def _bounded(M: Array, m: Array, W: Array, w: Array, equality: Mask) -> _Program
     free = reach + divisors(np.abs(G).max(axis=1, initial=0.0))
     right = np.where(slack == 0.0, right, np.minimum(right, free))
     G, right, slack = G[needed], right[:, needed], slack[needed]
+    kept = np.flatnonzero(others)[needed]
+    origin = None if holding is None else _Origin(whole, W, kept, holding)
     fixed = (lower == upper).all(axis=0)
     if fixed.any():
         at = lower[:, fixed]
         m, right = m + at @ M[:, fixed].T, right - at @ G[:, fixed].T
         M, G, lower, upper = M[:, ~fixed], G[:, ~fixed], lower[:, ~fixed], upper[:, ~fixed]
-    parts = (M, m, G, right, slack, lower, upper)
-    return _Program(*(np.ascontiguousarray(part) for part in parts))
+    M, m, G, right, slack, lower, upper = (
+        np.ascontiguousarray(part) for part in (M, m, G, right, slack, lower, upper)
+    )
+    return _Program(M, m, G, right, slack, lower, upper, origin)
+
+
+def _holders(
+    lower: Array,
+    upper: Array,
+    columns: NDArray[np.intp],
+    limits: Array,
+    single: NDArray[np.intp],
+    *sides: Mask,
+) -> NDArray[np.intp]:
+    """Return the row that makes each bound, the first of several, -1 where there is none."""
+    found = np.full((2, *lower.shape), -1)
+    for k, (bound, which) in enumerate(zip((lower, upper), sides, strict=True)):
+        for i in np.flatnonzero(which)[::-1]:
+            j = columns[i]
+            found[k, j] = np.where(limits[i] == bound[j], single[i], found[k, j])
+    return found
 
 
 def _tighten(G: Array, right: Array, slack: Array, lower: Array, upper: Array) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from feaslearn.regressor.exactness import Verdict, consistency
-from feaslearn.regressor.explanation import Explanation, Limit, Outside
+from feaslearn.inference.bands import Bands
+from feaslearn.inference.bootstrap import Bootstrap
+from feaslearn.inference.consistency import consistency
+from feaslearn.inference.explanation import Explanation, Limit, Outside
+from feaslearn.inference.trust import Trust
+from feaslearn.inference.verdict import Verdict
 from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
 from feaslearn.regressor.region_regressor import RegionRegressor
-from feaslearn.regressor.uncertainty import Bands, Bootstrap
 
 __all__ = [
     "Bands",
@@ -17,6 +20,7 @@ __all__ = [
     "Limit",
     "Outside",
     "RegionRegressor",
+    "Trust",
     "Verdict",
     "consistency",
 ]

@@ -1,9 +1,9 @@
-"""What the training data say about learned facets."""
+"""Learned limits and what the training data say about each, in the names of the data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,145 +11,236 @@ from scipy.linalg import qr
 
 from feaslearn.data import Block
 from feaslearn.exceptions import SolverError
-from feaslearn.hypotheses import Blend, Facets
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.known import KnownLimits
-from feaslearn.regressor.checks import FitData
+from feaslearn.inference.coverage import (
+    FEWEST_ROWS,
+    IDENTIFIED,
+    SEEN,
+    UNSEEN,
+    Evidence,
+    RowCoverage,
+    single_rows,
+)
+from feaslearn.region.form import RegionForm, combined
 from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
-from feaslearn.regressor.reader import Reader
 from feaslearn.results import remark
 from feaslearn.solvers.highs import CheckedProgram
-from feaslearn.solvers.small_lp_kernels import OPTIMAL
-from feaslearn.tolerances import SAME_TOL, ZERO_PRICE
-from feaslearn.trainers import Trained
+from feaslearn.tolerances import SAME_TOL, VISIBLE_TOL, ZERO_PRICE
 from feaslearn.trainers.facets.hyperplanes import identified
 
 Array = NDArray[np.float64]
 
 #: Terms are left out where they move a row by less than this share of its largest term.
 NEGLIGIBLE = 2e-3
-#: Samples that are looked at; where there are more, some stand for all.
-LOOKED_AT = 10_000
 #: Facets of two regions are the same if their normals differ by less than this.
 SAME_NORMAL = 1e-2
+#: Coefficients are written as integers up to this one, if they are so near to them.
+LARGEST_INTEGER, NEAR_INTEGER = 12, 1e-3
 
 
 def summarize(
-    hypothesis: Hypothesis, trained: Trained, data: FitData, reader: Reader
-) -> FacetTable | None:
-    """Return the table of a model that has just been trained, or None without facets."""
-    if not isinstance(hypothesis, Blend | Facets):
-        return None
-    rows, known = data.samples.load(), None
-    if data.known is not None:
-        features, known = data.known.shape.split(rows.features)
-        rows = rows._replace(features=features)
-    names = reader.outputs.names or [f"x{j}" for j in range(reader.n_decisions)]
-    result = trained.result
-    error = result.details.get("error of decisions", 0.0)
-    return facet_table(
-        *(hypothesis, trained.theta, rows, names, data.features.names, result.others, known, error)
-    )
-
-
-def facet_table(
-    hypothesis: Hypothesis,
-    theta: Array,
-    data: Block,
-    names: Sequence[str],
-    terms: Sequence[str],
-    others: Sequence[Array] = (),
-    known: KnownLimits | None = None,
-    error: float = 0.0,
-) -> FacetTable | None:
-    """Return the table of a model with facets, or None.
+    evidence: Evidence, names: Sequence[str], terms: Sequence[str], step: int, error: float
+) -> tuple[FacetTable | None, RowCoverage]:
+    """Return the table of learned limits, None without rows, and what is known of each limit.
 
     Parameters
     ----------
-    hypothesis : Hypothesis
-        What was fitted; of a blend, the facets of all its members are listed.
-    theta : ndarray
-        Its parameters.
-    data : Block
-        The training data.
+    evidence : Evidence
+        What the training data say.
     names, terms : sequence of str
         Names of the decisions and of the features.
-    others : sequence of ndarray
-        Parameters from other starts, in which the same facets are looked for.
-    known : KnownLimits, default=None
-        What is known of the training data beside the facets.
-    error : float, default=0.0
+    step : int
+        Samples that each of those looked at stands for.
+    error : float
         Standard deviation of errors in the decisions, in units of their spread.
 
     Returns
     -------
-    FacetTable or None
-        None where the hypothesis has no facets.
+    table : FacetTable or None
+        The facets, those worth most first, with equalities and bounds.
+    rows : RowCoverage
+        Names, texts and status of all limits.
     """
-    n, k = data.costs.shape[1], data.features.shape[1]
-    parts = (
-        hypothesis.parts(theta, n, k)
-        if isinstance(hypothesis, Blend)
-        else [(1.0, hypothesis, theta)]
-    )
-    regions = [member.rows(own, n, k) for _, member, own in parts if isinstance(member, Facets)]
-    if not regions:
-        return None
+    forms = [form for form in evidence.forms if form is not None]
+    k = forms[0].n_features if forms else evidence.samples.features.shape[1]
+    data = evidence.samples._replace(features=evidence.samples.features[:, :k])
     writer = _Writer(data, names, terms)
-    step = -(-len(data.weights) // LOOKED_AT)
-    if step > 1:
-        data = Block(*(np.ascontiguousarray(part[::step]) for part in data))
-        known = None if known is None else known.rows(slice(None, None, step))
-    found = _merged(
-        [facet for rows in regions for facet in _facets(rows, data, writer, known, error)]
-    )
-    if isinstance(hypothesis, Facets):
-        for other in others:
-            again = _facets(hypothesis.rows(other, n, k), data, writer, known)
-            found = [_counted(facet, again) for facet in found]
-    found = [replace(facet, binds=step * facet.binds) for facet in found]
-    found.sort(key=lambda facet: -facet.binds)
-    first = regions[0]
-    compared = len(regions) + len(others)
-    return FacetTable(found, writer.equalities(first), writer.bounds(first), compared)
-
-
-def _facets(
-    rows: FacetRows,
-    data: Block,
-    writer: _Writer,
-    known: KnownLimits | None,
-    error: float = 0.0,
-) -> list[LearnedFacet]:
-    """Describe the facets of one region; those that lie in the equalities say nothing."""
-    solutions = rows.solve(data.features, data.costs, known)
-    prices = solutions.prices[:, len(rows.E) :]
-    paid = prices > ZERO_PRICE * np.abs(data.costs).max(axis=1, keepdims=True)
-    paid &= (solutions.status == OPTIMAL)[:, None]
-    complete = ~np.isnan(data.decisions).any(axis=1)
-    features, costs, decisions, *_ = (np.asarray(part)[complete] for part in data)
-    sure = identified(rows, features, costs, decisions, error)
-    across = np.linalg.lstsq(rows.E.T, rows.a.T, rcond=None)[0].T if len(rows.E) else 0.0
-    normals = rows.a - across @ rows.E if len(rows.E) else rows.a
-    limits = rows.f - across @ rows.e if len(rows.E) else rows.f
-    found = []
-    for j, (a, f) in enumerate(zip(normals, limits, strict=True)):
-        length = float(np.linalg.norm(a))
-        if length <= ZERO_PRICE:
+    limits: list[_Limit] = []
+    regions: list[_Region] = []
+    start = 0
+    for form in evidence.forms:
+        if form is None:
+            limits += _ends(names, evidence.times[start:])
+            start += 2 * len(names)
             continue
-        binding = paid[:, j]
-        found.append(
-            LearnedFacet(
-                writer.inequality(*_sparsest(a / length, f / length, rows)),
-                a / length,
-                f / length,
-                int(binding.sum()),
-                length * float(prices[binding, j].mean()) if binding.any() else 0.0,
-                bool(sure[j]),
-            )
-        )
+        region = _Region(form, writer, len(regions), start)
+        limits += region.limits(evidence, data, error)
+        regions.append(region)
+        start += len(form.labels)
+    table = None
+    if regions:
+        found = _merged([limit for limit in limits if limit.facet is not None])
+        found.sort(key=lambda group: -sum(each.worth for each in group))
+        facets = []
+        for number, group in enumerate(found, 1):
+            for each in group:
+                each.name = f"facet_{number}"
+            first = group[0].facet
+            if first is not None:
+                members = {each.region for each in group}
+                facets.append(
+                    replace(
+                        first,
+                        name=f"facet_{number}",
+                        binds=step * first.binds,
+                        regions=len(members),
+                        status=WORDS[group[0].status],
+                    )
+                )
+        texts = regions[0].bound_texts(limits)
+        table = FacetTable(facets, writer.equalities(regions[0].rows), texts, len(regions))
+    return table, RowCoverage(
+        tuple(limit.name for limit in limits),
+        tuple(limit.text for limit in limits),
+        np.array([limit.status for limit in limits]),
+        np.array([limit.scale for limit in limits]),
+        any(form is None for form in evidence.forms),
+    )
+
+
+WORDS = {IDENTIFIED: "identified", SEEN: "seen", UNSEEN: "not seen"}
+
+
+@dataclass
+class _Limit:
+    """One row of a region: its name, text, status and the scale of the text."""
+
+    name: str
+    text: str
+    status: float
+    scale: float = 1.0
+    region: int = 0
+    facet: LearnedFacet | None = None
+
+    @property
+    def worth(self) -> float:
+        """What one unit more would have saved in all samples."""
+        return 0.0 if self.facet is None else self.facet.price * self.facet.binds
+
+
+def _ends(names: Sequence[str], count: Array) -> list[_Limit]:
+    """Return the upper and the lower ends of decisions in an image of latent points."""
+    found = []
+    for i, (sign, side) in enumerate((("<=", "upper"), (">=", "lower"))):
+        for j, name in enumerate(names):
+            seen = count[i * len(names) + j] >= FEWEST_ROWS
+            text = f"the {side} limit of {name}"
+            found.append(_Limit(f"{name}{sign}", text, SEEN if seen else UNSEEN))
     return found
+
+
+class _Region:
+    """The rows of one learned region, and where its limits stand among all."""
+
+    def __init__(self, form: RegionForm, writer: _Writer, number: int, start: int) -> None:
+        self.form, self.writer, self.number, self.start = form, writer, number, start
+        kinds = np.array([row.kind for row in form.labels])
+        self.facets = np.flatnonzero(kinds == "facet")
+        self.bounds = {i: at for i, at in single_rows(form).items() if kinds[i] == "bound"}
+        X, r = form.X.toarray(), form.r[: form.n_features].T
+        equal = kinds == "equality"
+        lower, upper = (np.zeros((form.n, form.n_features)) for _ in range(2))
+        for i, (j, side) in self.bounds.items():
+            (upper if side == "upper" else lower)[j] = r[i] / X[i, j]
+        self.rows = FacetRows(X[equal], r[equal], lower, upper, -X[self.facets], -r[self.facets])
+
+    def limits(self, evidence: Evidence, data: Block, error: float) -> list[_Limit]:
+        """Return all limits in the order of the form."""
+        stop = self.start + len(self.form.labels)
+        columns = slice(self.start, stop)
+        count, pushed = evidence.times[columns], evidence.pushed[:, columns]
+        confirmed, duals = evidence.confirmed[:, columns], evidence.duals[:, columns]
+        # A limit that most samples at which it should bind contradict is not where it seems.
+        often = 2 * confirmed.sum(axis=0) >= pushed.sum(axis=0)
+        complete = ~np.isnan(data.decisions).any(axis=1)
+        features, costs, decisions, _ = (np.asarray(part)[complete] for part in data)
+        sure = identified(self.rows, features, costs, decisions, error)
+        known = self._known(evidence.samples.features)
+        found = []
+        for i, label in enumerate(self.form.labels):
+            seen = SEEN if count[i] >= FEWEST_ROWS else UNSEEN
+            if i in self.bounds:
+                j, side = self.bounds[i]
+                sign = "<=" if side == "upper" else ">="
+                limit = self.rows.upper[j] if side == "upper" else self.rows.lower[j]
+                name = self.writer.names[j]
+                text = f"{name} {sign} {self.writer.right(limit, self.writer.spread[j])}"
+                sure_of = i in known or (seen == SEEN and often[i])
+                status = IDENTIFIED if sure_of else seen
+                found.append(_Limit(f"{name}{sign}", text, status, region=self.number))
+            elif label.kind == "facet":
+                at = int(np.flatnonzero(self.facets == i)[0])
+                status = IDENTIFIED if seen == SEEN and sure[at] and often[i] else seen
+                found.append(self._facet(at, status, pushed[:, i], duals[:, i]))
+            else:
+                name = label.name if label.kind == "known" and not self.form.equality[i] else ""
+                found.append(_Limit(name, name, IDENTIFIED, region=self.number))
+        return found
+
+    def _known(self, features: Array) -> set[int]:
+        """Return the bounds that known ones replace: these are as tight at all samples."""
+        form = self.form
+        weights = form.weights(features[:, : form.n_features], features[:, form.n_features :])
+        given = {at: i for i, at in single_rows(form).items() if form.labels[i].kind == "known"}
+        X, right = form.X.toarray(), combined(weights, form.r)
+        found = set()
+        for i, (j, side) in self.bounds.items():
+            if (j, side) in given:
+                other = given[j, side]
+                room = VISIBLE_TOL * self.writer.spread[j]
+                # Rows are X x >= r, so that the larger right-hand side per unit is tighter.
+                ours, theirs = (right[:, row] / abs(X[row, j]) for row in (i, other))
+                if (theirs >= ours - room).all():
+                    found.add(i)
+        return found
+
+    def _facet(self, j: int, status: float, binding: NDArray[np.bool_], duals: Array) -> _Limit:
+        """Return a facet as it is printed, with the price of the printed form."""
+        rows = self.rows
+        a, f = rows.a[j], rows.f[j]
+        printed, limit = _sparsest(a, f, rows)
+        scale = self.writer.readable(printed)
+        text = self.writer.inequality(scale * printed, scale * limit)
+        across = np.linalg.lstsq(rows.E.T, a, rcond=None)[0] if len(rows.E) else np.zeros(0)
+        normal, offset = a - across @ rows.E, f - across @ rows.e
+        length = float(np.linalg.norm(normal))
+        if length <= ZERO_PRICE:
+            return _Limit("", text, status, scale, self.number)
+        price = float(duals[binding].mean()) / scale if binding.any() else 0.0
+        facet = LearnedFacet(
+            text,
+            normal / length,
+            offset / length,
+            int(binding.sum()),
+            price,
+            status == IDENTIFIED,
+        )
+        return _Limit("", text, status, scale, self.number, facet)
+
+    def bound_texts(self, limits: Sequence[_Limit]) -> list[str]:
+        """Return ``l <= x <= u`` for each decision, with a word where a side was not seen."""
+        texts, names = [], self.writer.names
+        status = {at: limits[self.start + i].status for i, at in self.bounds.items()}
+        for j, name in enumerate(names):
+            low, high = self.rows.lower[j], self.rows.upper[j]
+            size = self.writer.spread[j]
+            if np.abs(high - low).max() <= VISIBLE_TOL * size:
+                texts.append(f"{name} = {self.writer.right(low, size)} (it never moved)")
+                continue
+            text = f"{self.writer.right(low, size)} <= {name} <= {self.writer.right(high, size)}"
+            unseen = [side for side in ("lower", "upper") if status.get((j, side)) == UNSEEN]
+            texts.append(f"{text} ({' and '.join(unseen)} not seen)" if unseen else text)
+        return texts
 
 
 def _sparsest(a: Array, f: Array, rows: FacetRows) -> tuple[Array, Array]:
@@ -166,32 +257,26 @@ def _sparsest(a: Array, f: Array, rows: FacetRows) -> tuple[Array, Array]:
         remark(f"a facet is shown as it was learned: {error}")
         return a, f
     multiples = point[:q] - point[q : 2 * q]
-    a, f = a - multiples @ rows.E, f - multiples @ rows.e
-    length = np.linalg.norm(a)
-    return a / length, f / length
+    return a - multiples @ rows.E, f - multiples @ rows.e
 
 
-def _merged(facets: list[LearnedFacet]) -> list[LearnedFacet]:
-    """Count facets that several regions share once."""
-    kept: list[LearnedFacet] = []
-    for facet in sorted(facets, key=lambda each: (-each.identified, -each.binds)):
-        for place, other in enumerate(kept):
-            if _same(facet, other):
-                kept[place] = replace(other, regions=other.regions + 1)
+def _merged(limits: list[_Limit]) -> list[list[_Limit]]:
+    """Return facets that several regions share side by side, the surest of them first."""
+    groups: list[list[_Limit]] = []
+    for limit in sorted(limits, key=lambda each: (each.status, -each.worth)):
+        for group in groups:
+            if _same(limit.facet, group[0].facet):
+                group.append(limit)
                 break
         else:
-            kept.append(facet)
-    return kept
+            groups.append([limit])
+    return groups
 
 
-def _counted(facet: LearnedFacet, others: list[LearnedFacet]) -> LearnedFacet:
-    """Count another region if it has the facet too."""
-    found = any(_same(other, facet) for other in others)
-    return replace(facet, regions=facet.regions + found)
-
-
-def _same(facet: LearnedFacet, other: LearnedFacet) -> bool:
+def _same(facet: LearnedFacet | None, other: LearnedFacet | None) -> bool:
     """Whether two regions have learned the same facet."""
+    if facet is None or other is None:
+        return False
     size = max(1.0, float(np.abs(other.limit).max()))
     return bool(
         np.abs(facet.normal - other.normal).max() < SAME_NORMAL
@@ -211,10 +296,22 @@ class _Writer:
         self.spread = np.where(spread > SAME_TOL * usual, spread, usual)
         self.moves = np.append(1.0, np.std(data.features[:, 1:], axis=0))
 
+    def readable(self, a: Array) -> float:
+        """Return a factor that makes the coefficients small integers, or else the largest one."""
+        effect = np.abs(a * self.spread)
+        shown = np.abs(a[effect > NEGLIGIBLE * effect.max()])
+        ratios = shown / shown.min()
+        near = np.abs(ratios - np.round(ratios)) <= NEAR_INTEGER
+        integers = bool(near.all() and ratios.max() <= LARGEST_INTEGER)
+        return float(1.0 / (shown.min() if integers else shown.max()))
+
     def inequality(self, a: Array, f: Array) -> str:
-        """Write ``a'x <= f'phi``."""
+        """Write ``a'x <= f'phi``, or ``>=`` where that needs fewer signs."""
         size = float(np.abs(a * self.spread).max())
-        return f"{self._left(a)} <= {self._right(f, size)}"
+        shown = np.where(np.abs(a * self.spread) > NEGLIGIBLE * size, a, 0.0)
+        if (shown < 0.0).sum() > (shown > 0.0).sum():
+            return f"{self._left(-a)} >= {self.right(-f, size)}"
+        return f"{self._left(a)} <= {self.right(f, size)}"
 
     def equalities(self, rows: FacetRows) -> list[str]:
         """Write ``E x = e phi``, each row solved for one decision as far as possible."""
@@ -225,24 +322,16 @@ class _Writer:
         E, e = (np.linalg.solve(rows.E[:, pivots], part) for part in (rows.E, rows.e))
         sizes = np.abs(E * self.spread).max(axis=1)
         return [
-            f"{self._left(left)} = {self._right(right, size)}"
+            f"{self._left(left)} = {self.right(right, size)}"
             for left, right, size in zip(E, e, sizes, strict=True)
-        ]
-
-    def bounds(self, rows: FacetRows) -> list[str]:
-        """Write ``l phi <= x <= u phi`` for each decision."""
-        return [
-            f"{self._right(low, size)} <= {name} <= {self._right(high, size)}"
-            for low, high, name, size in zip(
-                rows.lower, rows.upper, self.names, self.spread, strict=True
-            )
         ]
 
     def _left(self, a: Array) -> str:
         effect = np.abs(a * self.spread)
         return _sum(a, self.names, effect > NEGLIGIBLE * effect.max())
 
-    def _right(self, f: Array, size: float) -> str:
+    def right(self, f: Array, size: float) -> str:
+        """Write a right-hand side, without terms that hardly move it."""
         effect = np.abs(f * self.moves)
         return _sum(
             f, self.terms, effect > NEGLIGIBLE * max(size, float(effect[1:].max(initial=0)))

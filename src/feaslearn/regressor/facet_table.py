@@ -14,7 +14,9 @@ from feaslearn.printable import printable
 
 Array = NDArray[np.float64]
 
-HEADINGS = ("facet", "binds", "price", "identified", "stable")
+HEADINGS = ("name", "facet", "binds", "worth", "in the data")
+#: What an equality may be as well: data cannot tell.
+ALWAYS = "or a limit that always binds"
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class LearnedFacet:
 
     A facet is determined up to multiples of the equalities. The normal has length one and is
     orthogonal to them, so that facets of two fits can be compared; the text is the form with the
-    least sum of absolute coefficients, also of length one.
+    least sum of absolute coefficients, which are small integers or 1 at most.
 
     Parameters
     ----------
@@ -37,12 +39,17 @@ class LearnedFacet:
         Training samples in which it binds, at the model's own decision; with more than 10 000
         samples, as some of them say.
     price : float
-        Mean shadow price where it binds: what one unit more would save.
+        Mean shadow price where it binds: what one unit more on the right-hand side of the text
+        would save.
     identified : bool
         Whether the samples in which it binds determine it.
     regions : int
-        Regions in which it was found, of those that were learned: members of a blend, or growths
-        from several seeds.
+        Regions in which it was found, of those that were learned: the members of a blend.
+    name : str, default=""
+        Its name, which stays the same in tables, explanations and predictions.
+    status : {"identified", "seen", "not seen"} or "", default=""
+        Whether samples determine it, bind there, or do not show it; "" in files of earlier
+        versions.
 
     Examples
     --------
@@ -59,13 +66,22 @@ class LearnedFacet:
     price: float
     identified: bool
     regions: int = 1
+    name: str = ""
+    status: str = ""
+
+    @property
+    def in_the_data(self) -> str:
+        """What the data say of it: identified, seen or not seen."""
+        return self.status or ("identified" if self.identified else "seen")
 
     def __str__(self) -> str:
         return printable(self.text)
 
 
 class FacetTable(Sequence[LearnedFacet]):
-    """The facets of a model, those that bind most first, with its equalities and bounds.
+    """The facets of a model, those that are worth most first, with its equalities and bounds.
+
+    What a facet is worth is its mean shadow price: what one unit more would have saved.
 
     Parameters
     ----------
@@ -74,17 +90,18 @@ class FacetTable(Sequence[LearnedFacet]):
     equalities, bounds : sequence of str
         The other rows, as texts.
     regions : int, default=1
-        Number of regions that were learned: members of a blend, or growths from several seeds.
+        Number of regions that were learned: the members of a blend.
 
     Examples
     --------
     >>> import numpy as np
     >>> from feaslearn.regressor import FacetTable, LearnedFacet
-    >>> facet = LearnedFacet("x0 <= 2", np.array([1.0, 0.0]), np.array([2.0]), 7, 0.5, True)
+    >>> normal, limit = np.array([1.0, 0.0]), np.array([2.0])
+    >>> facet = LearnedFacet("x0 <= 2", normal, limit, 7, 0.5, True, name="facet_1")
     >>> print(FacetTable([facet], ["x0 + x1 = s0"], ["0 <= x0 <= 3"]))
-    facet    binds  price  identified
-    x0 <= 2      7    0.5         yes
-    equality
+    name     facet    binds  worth  in the data
+    facet_1  x0 <= 2      7    0.5   identified
+    equality, or a limit that always binds
     x0 + x1 = s0
     bounds
     0 <= x0 <= 3
@@ -115,31 +132,23 @@ class FacetTable(Sequence[LearnedFacet]):
     def rows(self) -> list[tuple[str, ...]]:
         """Return the table of facets as texts, headings first."""
         shown = [
-            (
-                facet.text,
-                str(facet.binds),
-                f"{facet.price:.3g}",
-                "yes" if facet.identified else "no",
-                f"{facet.regions}/{self.regions}",
-            )
+            (facet.name, facet.text, str(facet.binds), f"{facet.price:.3g}", facet.in_the_data)
             for facet in self.facets
         ]
-        # With one region there is nothing to compare.
-        last = len(HEADINGS) if self.regions > 1 else len(HEADINGS) - 1
-        return [row[:last] for row in (HEADINGS, *shown)]
+        return [HEADINGS, *shown]
 
     def others(self) -> list[tuple[str, tuple[str, ...]]]:
         """Return equalities and bounds under their headings."""
         word = "equality" if len(self.equalities) == 1 else "equalities"
-        return [(word, self.equalities), ("bounds", self.bounds)]
+        return [(f"{word}, {ALWAYS}", self.equalities), ("bounds", self.bounds)]
 
     def __repr__(self) -> str:
         rows = [tuple(map(printable, row)) for row in self.rows()]
         widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
         lines = ["no facets were learned"] if not self.facets else []
-        for first, *rest in rows if self.facets else ():
-            cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
-            lines.append("  ".join([first.ljust(widths[0]), *cells]))
+        for name, text, *rest in rows if self.facets else ():
+            cells = [cell.rjust(width) for cell, width in zip(rest, widths[2:], strict=True)]
+            lines.append("  ".join([name.ljust(widths[0]), text.ljust(widths[1]), *cells]))
         for heading, texts in self.others():
             if texts:
                 lines += [heading, *map(printable, texts)]

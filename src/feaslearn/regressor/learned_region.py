@@ -12,26 +12,28 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from feaslearn.data import Block
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses.constrained import constrained, half_spaces_of
+from feaslearn.inference.bootstrap import Bootstrap
+from feaslearn.inference.coverage import Coverage
+from feaslearn.inference.explain import explain
+from feaslearn.inference.explanation import Explanation
+from feaslearn.inference.refits import resample
+from feaslearn.inference.trust import LOOKED_AT, Tracer, is_in_range, warn_of_unseen
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region
 from feaslearn.region.region import region_within
 from feaslearn.regressor.checks import check_weights
-from feaslearn.regressor.explanation.explain import explain
-from feaslearn.regressor.explanation.explanation import Explanation
-from feaslearn.regressor.explanation.seen import Seen
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.outputs import warn_of_empty_regions
 from feaslearn.regressor.reader import (
     Reader,
     check_fitted,
     check_signals,
+    features_of,
     one_row,
     read,
     regions_of,
 )
-from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
-from feaslearn.regressor.uncertainty.refits import resample
 from feaslearn.sets.affine_image import AffineImage
 
 if TYPE_CHECKING:
@@ -62,9 +64,11 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
     _reader: Reader
     _facets: FacetTable | None
     _samples: tuple[Any, Any, Any, Any]
-    _seen: Seen
+    _seen: Coverage
 
-    def predict(self, X: ArrayLike, costs: ArrayLike | None = None) -> Any:
+    def predict(
+        self, X: ArrayLike, costs: ArrayLike | None = None, *, return_trust: bool = False
+    ) -> Any:
         """Return for each signal a decision of least cost in its region.
 
         Parameters
@@ -73,18 +77,52 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Signals.
         costs : array-like of shape (N, n), default=None
             What-if prices: costs to use instead of those read from the signals.
+        return_trust : bool, default=False
+            Whether to say what each decision rests on.
 
         Returns
         -------
-        ndarray, series or frame of shape (N, n), or (N,) if y was one-dimensional
+        decisions : ndarray, series or frame of shape (N, n), or (N,) if y was one-dimensional
             Decisions; where X is a frame and y was one or a series, with the names of y and the
             index of X.
+        trust : Trust
+            What they rest on: arrays ``status``, ``rests_on`` and ``in_range``. Only with
+            ``return_trust=True``.
+
+        Warns
+        -----
+        UnseenLimitWarning
+            Where decisions at what-if prices, or more than 5 % of others, rest on limits that the
+            data of the fit never showed.
         """
-        features, prices = read(self, X, costs)
-        decisions, empty, *_ = regions_of(self).solve(self.theta_, features, prices)
+        signals = check_signals(self, X)
+        features = features_of(self, signals)
+        prices = self._reader.prices(signals, self.cost_, costs)
+        rows = self._seen.rows
+        latent = rows is not None and rows.latent
+        unseen = rows is not None and bool(rows.unseen.any())
+        if return_trust or (unseen and not latent):
+            used = self._columns(costs is not None)
+            tracer = Tracer(regions_of(self), self.theta_, rows)
+            inside = is_in_range(signals, self._seen, used)
+            decisions, empty, trust = tracer.solve(features, prices, inside)
+            warn_of_unseen(trust, costs is not None)
+        else:
+            decisions, empty, *_ = regions_of(self).solve(self.theta_, features, prices)
+            if unseen and costs is not None:
+                some = np.arange(0, len(prices), -(-len(prices) // LOOKED_AT))
+                tracer = Tracer(regions_of(self), self.theta_, rows)
+                every = np.ones(len(some), dtype=bool)
+                warn_of_unseen(tracer.solve(features[some], prices[some], every)[2], asked=True)
         known = None if self.known_ is None else self.known_.shape.split(features)[1]
         warn_of_empty_regions(empty, known, decisions)
-        return self._reader.outputs.dress(decisions, X)
+        dressed = self._reader.outputs.dress(decisions, X)
+        return (dressed, trust) if return_trust else dressed
+
+    def _columns(self, priced: bool) -> list[int]:
+        """Return the signals that matter: without those of the cost if prices are given."""
+        free = self.cost_.columns if priced and self.cost_ is not None else ()
+        return [j for j in range(self.n_features_in_) if j not in free]
 
     def region(self, signal: ArrayLike) -> Region:
         """Return the learned region at one signal.

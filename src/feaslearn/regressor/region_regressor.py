@@ -6,6 +6,7 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -14,16 +15,35 @@ from sklearn.utils.metaestimators import available_if
 
 from feaslearn.costs import CostSpecification
 from feaslearn.data import Block, Samples, Source
-from feaslearn.exceptions import DataError, FeaslearnWarning, Problems, UnsupportedError
+from feaslearn.exceptions import (
+    DataError,
+    FeaslearnWarning,
+    Problems,
+    RoleWarning,
+    UnsupportedError,
+)
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.inference.coverage import (
+    Coverage,
+    coverage_of,
+    extend_coverage,
+    find_evidence,
+)
+from feaslearn.inference.roles import MOST_ROWS, Roles, check_roles
 from feaslearn.known import Known
 from feaslearn.losses import Loss, Objective
-from feaslearn.regressor.checks import check_chunks, check_fit, check_weights
-from feaslearn.regressor.explanation.seen import Seen, look, look_on
+from feaslearn.regressor.checks import FitData, check_chunks, check_fit, check_weights
 from feaslearn.regressor.facet_summary import summarize
+from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.regressor.parameters import FitProblems, check_parameters
-from feaslearn.regressor.reader import Reader, check_columns, check_signals, read
+from feaslearn.regressor.reader import (
+    Reader,
+    check_columns,
+    check_signals,
+    read,
+    regions_of,
+)
 from feaslearn.regressor.training import train
 from feaslearn.runs import ended_by_user, one_blas_thread, whole_or_not
 from feaslearn.trainers import Streaming, Trained, Trainer
@@ -247,18 +267,31 @@ class RegionRegressor(LearnedRegion):
         if not priced:
             _warn_of_no_cost()
         check_columns(self, X, reset=True)
+        if priced and data.samples.in_memory:
+            _warn_of_roles(self, data)
         with spoken(self.verbose):
             hypothesis, trained = train(self, data, priced, trainer)
         self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
         self.theta_, self.result_, self.known_ = trained.theta, trained.result, data.known
         self._reader = Reader(data.outputs, data.n_decisions, priced, self.sense == "max")
-        self._facets = summarize(hypothesis, trained, data, self._reader)
-        limit = getattr(trainer, "max_seconds", None)
-        self._seen = look(hypothesis, trained.theta, data, limit)
+        self._facets, self._seen = self._covered(data, trained, trainer)
         self.stream_ = begun(trained, data.samples.n_samples, y, sample_weight)
         self.__dict__.pop("_samples", None)
         if data.samples.in_memory:
             self._samples = (X, y, costs, sample_weight)
+
+    def _covered(
+        self, data: FitData, trained: Trained, trainer: Trainer | str
+    ) -> tuple[FacetTable | None, Coverage]:
+        """Return the table of learned limits, and what the data say about them."""
+        limit = getattr(trainer, "max_seconds", None)
+        error = trained.result.details.get("error of decisions", 0.0)
+        evidence = find_evidence(regions_of(self), self.theta_, data.samples, error, limit)
+        step = data.samples.step(max(1, len(evidence.samples.weights)))
+        names = self._reader.names
+        table, rows = summarize(evidence, names, data.features.names, step, error)
+        coverage = coverage_of(self.hypothesis_, self.theta_, data, evidence)
+        return table, replace(coverage, rows=rows)
 
 
 def _warn_of_no_cost() -> None:
@@ -267,6 +300,41 @@ def _warn_of_no_cost() -> None:
         "cost=[...] with the signals that price the decisions",
         FeaslearnWarning,
         stacklevel=4,
+    )
+
+
+def _warn_of_roles(model: RegionRegressor, data: FitData) -> None:
+    """Warn of columns that seem to have other roles than they were given."""
+    for found in check_roles(roles_of_fit(model, data)):
+        if found.level == "no":
+            warnings.warn(str(found), RoleWarning, stacklevel=5)
+
+
+def roles_of_fit(model: RegionRegressor, data: FitData) -> Roles:
+    """Return columns in the roles that a fit gives them: features for signals; of many rows, some.
+
+    Features that are prices are left out.
+    """
+    block, features = data.samples.spread(MOST_ROWS), data.features
+    n_signals = features.n_signals
+    names = data.outputs.names or tuple(f"x{j}" for j in range(data.n_decisions))
+    priced = () if data.cost is None else data.cost.columns
+    plain = features.transformer is None
+    kept = [
+        i for i in range(len(features.names) - 1) if not (plain and features.columns[i] in priced)
+    ]
+    cost_names = [f"cost of {name}" for name in names]
+    if data.cost is not None and isinstance(data.cost.specification, list):
+        own = [*map(str, getattr(model, "feature_names_in_", map("s{}".format, range(n_signals))))]
+        cost_names = [own[j] for j in priced] if len(priced) == len(names) else cost_names
+    return Roles(
+        block.features[:, [1 + i for i in kept]],
+        (-1.0 if model.sense == "max" else 1.0) * block.costs,
+        block.decisions,
+        [features.names[1 + i] for i in kept],
+        cost_names,
+        names,
+        model.sense == "max",
     )
 
 
@@ -327,7 +395,7 @@ def begun(trained: Trained, n_rows: int, y: Any, sample_weight: Any) -> Stream |
 
 def follow(
     model: RegionRegressor, trainer: Streaming, X: Any, y: Any, costs: Any, sample_weight: Any
-) -> tuple[Trained, Seen]:
+) -> tuple[Trained, Coverage]:
     """Return a model's parameters after a chunk, and what it has seen; warn of drift."""
     problems = FitProblems()
     loss, _ = check_parameters(model, problems)
@@ -345,7 +413,7 @@ def follow(
     drift = trained.stream.drift
     if drift is not None and drift.alarms != (stream.drift and stream.drift.alarms):
         warnings.warn(told_of_drift(drift), FeaslearnWarning, stacklevel=4)
-    return trained, look_on(seen, model.hypothesis_, trained.theta, block, signals)
+    return trained, extend_coverage(seen, model.hypothesis_, trained.theta, block, signals)
 
 
 def _chunk(

@@ -34,6 +34,13 @@ def predict(
             help="Columns to copy to the output; patterns leave out those of the decisions.",
         ),
     ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust/--no-trust",
+            help="Columns trust and rests_on: what the data say of the limits of each decision.",
+        ),
+    ] = True,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     max_bytes: options.MaxBytes = options.MAX_BYTES,
@@ -46,6 +53,10 @@ def predict(
     Signals are found by the names they had in the fit, in any order. With --costs the question is
     what would be decided if costs were others than the signals say.
 
+    Column trust says what a decision rests on: limits that the data determine (identified) or show
+    (seen), one that no price ever pushed to (not seen), a signal out of range, an empty region
+    (relaxed) or a tie; column rests_on names the limits.
+
     \b
     Examples:
       $ feaslearn demo --data power.csv
@@ -53,7 +64,7 @@ def predict(
           --cost 'cost_*' --hypothesis facets -o power.json
       $ feaslearn demo --data unseen.csv --samples 5 --seed 1
       $ feaslearn predict power.json unseen.csv
-      $ feaslearn predict power.json unseen.csv --costs 0.9,0.1,0.5 --keep 'demand_*' -o whatif.csv
+      $ feaslearn predict power.json unseen.csv --costs 0.9,0.4,1.2 --keep 'demand_*' -o whatif.csv
     """
     from feaslearn.cli.columns import split
     from feaslearn.cli.outputs import file_or_print
@@ -70,5 +81,6 @@ def predict(
             costs=split(costs),
             keep=split(keep),
             output=written,
+            trust=trust,
             talk=talk,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
+from feaslearn.inference.coverage import FEWEST_ROWS
 from feaslearn.printable import printable
 
 #: Share of samples below which a limit is shown by few.
@@ -25,6 +26,8 @@ class Limit:
         Share of the samples whose prices push the decision to it.
     known : bool, default=False
         Whether it was given as a known constraint.
+    rows : int or None, default=None
+        How many samples these are, where it is known.
 
     Examples
     --------
@@ -37,19 +40,21 @@ class Limit:
     side: str
     share: float
     known: bool = False
+    rows: int | None = None
 
     @property
     def pinned(self) -> bool:
-        """Whether any sample shows it."""
-        return self.share > 0.0
+        """Whether samples show it: one alone is only the farthest so far."""
+        return self.share > 0.0 and (self.rows is None or self.rows >= FEWEST_ROWS)
 
     def __str__(self) -> str:
         if self.known and not self.pinned:
             return f"the {self.side} limit of {self.decision} is known, and no sample shows it"
         if not self.pinned:
+            once = ", but once" if self.share > 0.0 else ""
             return (
                 f"the data say nothing about the {self.side} limit of {self.decision}: no price "
-                "ever pushed it there"
+                f"ever pushed it there{once}"
             )
         few = ", which is few" if self.share < FEW else ""
         return (

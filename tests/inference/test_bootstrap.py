@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, FeaslearnWarning, NotFittedError
-from feaslearn.regressor.uncertainty import refits
+from feaslearn.inference import refits
 from feaslearn.trainers import Convex
 
 

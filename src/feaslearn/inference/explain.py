@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses import Blend, MapHypothesis, Minkowski
 from feaslearn.hypotheses.term import account_of
-from feaslearn.regressor.explanation.explanation import Explanation, Limit, Outside
-from feaslearn.regressor.explanation.seen import Seen, angle, ends_of_terms, exposure
+from feaslearn.inference.coverage import Coverage, angle, binding_limits, ends_of_terms
+from feaslearn.inference.explanation import Explanation, Limit, Outside
 from feaslearn.regressor.reader import (
     check_signals,
     decision_names,
@@ -35,13 +35,13 @@ LISTED = 8
 
 
 def explain(
-    model: LearnedRegion, seen: Seen, signal: ArrayLike | None, costs: ArrayLike | None
+    model: LearnedRegion, seen: Coverage, signal: ArrayLike | None, costs: ArrayLike | None
 ) -> Explanation:
     """Say what a model knows, and what it knows at one signal."""
     names = decision_names(model)
     known = _known(model, seen)
     limits = tuple(
-        Limit(name, side, float(shares[j]), bool(known[side][j]))
+        Limit(name, side, float(shares[j]), bool(known[side][j]), round(shares[j] * seen.looked_at))
         for j, name in enumerate(names)
         for side, shares in (("upper", seen.upper), ("lower", seen.lower))
     )
@@ -61,11 +61,11 @@ def explain(
         general,
         outside=tuple(_outside(signals[0], seen, signal_names(model))),
         price_angle=None if prices is None else angle(prices[0], seen.directions),
-        remarks=() if prices is None else tuple(_unseen_here(model, features, prices, limits)),
+        remarks=() if prices is None else tuple(_unseen_here(model, features, prices, seen)),
     )
 
 
-def _known(model: LearnedRegion, seen: Seen) -> dict[str, NDArray[np.bool_]]:
+def _known(model: LearnedRegion, seen: Coverage) -> dict[str, NDArray[np.bool_]]:
     """Say which limits were given as known bounds."""
     if model.known_ is None:
         none = np.zeros(seen.decisions.shape[1], dtype=bool)
@@ -89,7 +89,7 @@ def _read(
     return signals, features, reader.prices(signals, model.cost_, rows)
 
 
-def _outside(values: Array, seen: Seen, names: tuple[str, ...]) -> list[Outside]:
+def _outside(values: Array, seen: Coverage, names: tuple[str, ...]) -> list[Outside]:
     found = []
     for value, low, high, name in zip(values, *seen.signals, names, strict=True):
         room = SAME_TOL * max(abs(low), abs(high))
@@ -98,24 +98,21 @@ def _outside(values: Array, seen: Seen, names: tuple[str, ...]) -> list[Outside]
     return sorted(found, key=lambda each: -each.ranges)
 
 
-def _unseen_here(
-    model: LearnedRegion, features: Array, prices: Array, limits: tuple[Limit, ...]
-) -> list[str]:
+def _unseen_here(model: LearnedRegion, features: Array, prices: Array, seen: Coverage) -> list[str]:
     """Name the limits that decide here although the data say nothing about them."""
-    shown = exposure(regions_of(model), model.theta_, features, prices)
-    here = np.column_stack([shown.upper[0], shown.lower[0]]).ravel()
+    if seen.rows is None:
+        return []
+    _, held = binding_limits(regions_of(model), model.theta_, features, prices)
     return [
-        f"the decision here is at the {limit.side} limit of {limit.decision}, about which the data "
-        "say nothing"
-        for limit, reached in zip(limits, here, strict=True)
-        if reached and not limit.pinned and not limit.known
+        f"the decision here is at {seen.rows.texts[i]}, about which the data say nothing"
+        for i in np.flatnonzero(held[0] & seen.rows.unseen)
     ]
 
 
 # What carries a learned region: terms, columns, facets, members.
 
 
-def carriers(model: LearnedRegion, seen: Seen) -> list[str]:
+def carriers(model: LearnedRegion, seen: Coverage) -> list[str]:
     """Say what carries the region, what counts most first."""
     hypothesis = model.hypothesis_
     if isinstance(hypothesis, Blend):
@@ -139,7 +136,7 @@ def _members(model: LearnedRegion, blend: Blend) -> list[str]:
     ]
 
 
-def _terms(model: LearnedRegion, hypothesis: Minkowski, seen: Seen) -> list[str]:
+def _terms(model: LearnedRegion, hypothesis: Minkowski, seen: Coverage) -> list[str]:
     names = decision_names(model)
     terms = hypothesis.terms_at(model.theta_, len(names), model.features_.n_features)
     if len(seen.parts) != len(terms):
@@ -162,7 +159,7 @@ def _terms(model: LearnedRegion, hypothesis: Minkowski, seen: Seen) -> list[str]
     return said
 
 
-def _columns(model: LearnedRegion, hypothesis: MapHypothesis, seen: Seen) -> list[str]:
+def _columns(model: LearnedRegion, hypothesis: MapHypothesis, seen: Coverage) -> list[str]:
     n, k = len(decision_names(model)), model.features_.n_features
     A, _ = hypothesis.maps(model.theta_, n, k)
     if is_point(hypothesis, n) or not A.any():
@@ -181,7 +178,7 @@ def _columns(model: LearnedRegion, hypothesis: MapHypothesis, seen: Seen) -> lis
     return said
 
 
-def _facets(model: LearnedRegion, seen: Seen) -> list[str]:
+def _facets(model: LearnedRegion, seen: Coverage) -> list[str]:
     table = vars(model).get("_facets")
     if table is None:
         return []

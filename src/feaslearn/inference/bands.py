@@ -33,7 +33,7 @@ class Bands:
     Examples
     --------
     >>> import numpy as np
-    >>> from feaslearn.regressor.uncertainty import Bands
+    >>> from feaslearn.inference.bands import Bands
     >>> bands = Bands(np.array([1.0]), np.array([0.8]), np.array([1.2]), 0.9)
     >>> bands.contains([1.1])
     array([ True])

@@ -16,12 +16,12 @@ from sklearn.utils import check_random_state
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning, Problems
 from feaslearn.hypotheses import GrownMinkowski, Minkowski
+from feaslearn.inference.bootstrap import Bootstrap
 from feaslearn.losses import Loss, Predictability
 from feaslearn.parameters import Integer, check_value
 from feaslearn.regressor.checks import FitData, check_fit
 from feaslearn.regressor.parameters import N_JOBS
 from feaslearn.regressor.reader import check_fitted, decision_names
-from feaslearn.regressor.uncertainty.bootstrap import Bootstrap
 from feaslearn.runs import one_blas_thread
 from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar

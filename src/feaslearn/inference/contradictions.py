@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.regressor.exactness.linear_system import Elastic, LinearSystem
+from feaslearn.inference.linear_system import Elastic, LinearSystem
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import SOLVED_ZERO
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from feaslearn.exceptions import DataError, UnsupportedError
-from feaslearn.regressor.uncertainty.bands import KINDS, bands_of, normal_bands
+from feaslearn.inference.bands import KINDS, bands_of, normal_bands
 
 
 def test_bands_of_normal_draws_hold_the_share_that_they_say() -> None:

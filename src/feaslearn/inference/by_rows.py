@@ -10,10 +10,10 @@ import numpy as np
 from feaslearn.data import Samples
 from feaslearn.exceptions import SolverError
 from feaslearn.hypotheses import GrownMinkowski, Minkowski, Term
+from feaslearn.inference.contradictions import Examined, examine
+from feaslearn.inference.linear_system import LinearSystem
+from feaslearn.inference.verdict import Question, Verdict, listed
 from feaslearn.losses import Objective, Predictability
-from feaslearn.regressor.exactness.contradiction import Examined, examine
-from feaslearn.regressor.exactness.linear_system import LinearSystem
-from feaslearn.regressor.exactness.verdict import Question, Verdict, listed
 from feaslearn.regressor.region_regressor import RegionRegressor
 from feaslearn.sets import Simplex
 from feaslearn.trainers import Convex

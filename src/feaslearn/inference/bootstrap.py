@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError, FeaslearnWarning
+from feaslearn.inference.bands import Bands, bands_of
 from feaslearn.regressor.reader import decision_names
-from feaslearn.regressor.uncertainty.bands import Bands, bands_of
 from feaslearn.results import as_table, as_text
 
 if TYPE_CHECKING:

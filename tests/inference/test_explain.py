@@ -10,8 +10,8 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.inference.coverage import binding_limits
 from feaslearn.regressor import Explanation, Limit, Outside
-from feaslearn.regressor.explanation.seen import exposure
 
 pd = pytest.importorskip("pandas")
 
@@ -111,11 +111,12 @@ def test_a_ball_is_seen_where_prices_come_near_its_limits() -> None:
     }
 
 
-def test_exposure_of_half_spaces_follows_their_prices() -> None:
+def test_decisions_rest_on_bounds_that_have_a_price() -> None:
     X, y = dispatch()
     model = fitted(fl.Facets(), X, y)
     features = model.features_.transform(X.to_numpy())
-    shown = exposure(model.hypothesis_, model.theta_, features, X[COSTS].to_numpy())
+    costs = X[COSTS].to_numpy()
+    _, held = binding_limits(model.hypothesis_, model.theta_, features, costs)
     # A unit at its capacity while a dearer one runs would run more.
     runs = y.to_numpy() > 1e-6
     dearer = np.array(
@@ -125,7 +126,7 @@ def test_exposure_of_half_spaces_follows_their_prices() -> None:
         ]
     )
     full = y.to_numpy() >= CAPACITY - 1e-9
-    assert np.array_equal(shown.upper[:, :2], (full & dearer)[:, :2])
+    assert np.array_equal(held[:, :2], (full & dearer)[:, :2])
 
 
 def test_a_signal_outside_the_training_range_is_measured() -> None:

@@ -14,11 +14,11 @@ from feaslearn.data import Block, Decisions, Samples
 from feaslearn.exceptions import MissingExtraError
 from feaslearn.hypotheses import Facets, Minkowski
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.inference.by_rows import blame, by_bound, decide_by_rows, no, yes
+from feaslearn.inference.contradictions import examine, shrink
+from feaslearn.inference.linear_system import LinearSystem
+from feaslearn.inference.verdict import Question, Verdict, ask, listed
 from feaslearn.losses import Objective, Predictability
-from feaslearn.regressor.exactness.by_rows import blame, by_bound, decide_by_rows, no, yes
-from feaslearn.regressor.exactness.contradiction import examine, shrink
-from feaslearn.regressor.exactness.linear_system import LinearSystem
-from feaslearn.regressor.exactness.verdict import Question, Verdict, ask, listed
 from feaslearn.regressor.region_regressor import RegionRegressor
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import CheckedProgram

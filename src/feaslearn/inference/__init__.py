@@ -1,0 +1,1 @@
+"""Inference from fitted models: coverage of the data, explanation, consistency, bands."""

@@ -1,0 +1,500 @@
+"""Coverage of the data: ranges, directions of prices, and the limits that they pushed to."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import null_space
+
+from feaslearn.data import Block, Samples
+from feaslearn.hypotheses import Blend, Facets, MapHypothesis, Minkowski
+from feaslearn.hypotheses.constrained import Constrained
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.hypotheses.term import Term
+from feaslearn.hypotheses.term_minimizers import TermMinimizers
+from feaslearn.region.form import RegionForm, combined
+from feaslearn.region.minimize import Solved
+from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.tolerances import DECISION_TOL, SAME_TOL, TINY, VISIBLE_TOL, ZERO_PRICE
+from feaslearn.trainers.facets.rows import grid_step
+
+if TYPE_CHECKING:
+    from feaslearn.regressor.checks import FitData
+
+Array = NDArray[np.float64]
+
+#: Status of a limit: the data determine it, some bind there, no price ever pushed there.
+IDENTIFIED, SEEN, UNSEEN = 0.0, 1.0, 2.0
+#: Samples that must be on a limit: one alone is only the farthest so far.
+FEWEST_ROWS = 2
+#: Errors beyond so many standard deviations are none.
+ERRORS = 3.5
+#: Weight in a blend below which a member's limits do not count.
+LEAST_WEIGHT = 0.02
+#: Samples that are looked at for rows of decisions, for images of latent points, and where each
+#: decision takes known constraints, a linear or a conic program.
+MOST_ROWS, LOOKED_AT, BY_KNOWN, BY_LINEAR, BY_CONIC = 10_000, 2000, 60, 200, 60
+#: Fewest that are, in so many seconds and this share of a time limit.
+FEWEST, GRACE, SHARE = 5, 0.2, 0.05
+#: Directions of prices that are kept.
+DIRECTIONS = 64
+
+Truth = NDArray[np.bool_]
+
+#: Decisions of curved regions this share of the range away from a limit are next to it.
+NEXT_TO = 0.05
+#: Directions in which learned parts extend by less than this share of the largest are none: noise
+#: on a balance leaves such.
+FLAT = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class RowCoverage:
+    """What the data say about each limit of a region, in the order of `binding_limits`.
+
+    Parameters
+    ----------
+    names : tuple of str
+        What predictions call it: "facet_1", "plant_1<=", "plant_1>="; "" for equalities.
+    texts : tuple of str
+        The limit in the names of the data.
+    status : ndarray of shape (m,)
+        0 identified, 1 seen, 2 not seen.
+    scales : ndarray of shape (m,)
+        Factors of the learned rows that make them the printed ones.
+    latent : bool, default=False
+        Whether some are limits of images of latent points, which take further minima to find.
+    """
+
+    names: tuple[str, ...]
+    texts: tuple[str, ...]
+    status: Array
+    scales: Array
+    latent: bool = False
+
+    @property
+    def unseen(self) -> Truth:
+        """Which limits the data do not show."""
+        return np.asarray(self.status == UNSEEN)
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """A summary of the samples of a fit.
+
+    Parameters
+    ----------
+    n_samples, looked_at : int
+        Their number, and how many were looked at for the shares.
+    signals, decisions : ndarray of shape (2, K) and (2, n)
+        Least and greatest values.
+    directions : ndarray of shape (m, n)
+        Prices of length one that stand for all others.
+    upper, lower : ndarray of shape (n,)
+        Share of the samples that show the upper and the lower limit of each decision.
+    parts : ndarray
+        Share of the samples in which each entry of a latent point is used, or the mean scale of
+        each term; empty for other hypotheses.
+    rows : RowCoverage or None, default=None
+        What the data say about each limit; None in files of earlier versions.
+    """
+
+    n_samples: int
+    looked_at: int
+    signals: Array
+    decisions: Array
+    directions: Array
+    upper: Array
+    lower: Array
+    parts: Array
+    rows: RowCoverage | None = None
+
+
+def coverage_of(
+    hypothesis: Hypothesis,
+    theta: Array,
+    data: FitData,
+    evidence: Evidence,
+) -> Coverage:
+    """Return what is to be remembered of a fit."""
+    some = evidence.samples
+    if data.known is not None:
+        some = some._replace(features=data.known.shape.split(some.features)[0])
+    ends = data.samples.summary()
+    return Coverage(
+        data.samples.n_samples,
+        len(some.weights),
+        ends.signals if data.signals is None else data.signals,
+        ends.decisions,
+        _spread_out(some.costs),
+        evidence.sides.upper.mean(axis=0),
+        evidence.sides.lower.mean(axis=0),
+        _parts(hypothesis, theta, some),
+    )
+
+
+def extend_coverage(
+    seen: Coverage, hypothesis: Hypothesis, theta: Array, rows: Block, signals: Array
+) -> Coverage:
+    """Return what is remembered after some more rows, whose costs are to be minimised.
+
+    Shares count every row alike.
+    """
+    count, n = rows.decisions.shape
+    step = -(-count // _most(hypothesis, n))
+    some = Block(*(np.ascontiguousarray(part[::step]) for part in rows))
+    shown = exposure(hypothesis, theta, some.features, some.costs)
+    share = len(some.weights) / (seen.looked_at + len(some.weights))
+
+    def mixed(before: Array, now: Array) -> Array:
+        return np.asarray((1.0 - share) * before + share * now)
+
+    ends = np.vstack([seen.decisions, rows.decisions])
+    reach = np.vstack([seen.signals, signals])
+    limits = seen.rows
+    if limits is not None:
+        often = np.hstack([shown.upper, shown.lower]).sum(axis=0) >= FEWEST_ROWS
+        limits = replace(limits, status=np.where(often, SEEN, limits.status))
+    return Coverage(
+        seen.n_samples + count,
+        seen.looked_at + len(some.weights),
+        np.array([reach.min(axis=0), reach.max(axis=0)]),
+        np.array([np.nanmin(ends, axis=0), np.nanmax(ends, axis=0)]),
+        _spread_out(np.vstack([seen.directions, some.costs])),
+        mixed(seen.upper, shown.upper.mean(axis=0)),
+        mixed(seen.lower, shown.lower.mean(axis=0)),
+        mixed(seen.parts, _parts(hypothesis, theta, some)),
+        limits,
+    )
+
+
+# Which limits of a region decisions rest on, and which of them the samples confirm.
+
+
+class Evidence(NamedTuple):
+    """What samples say about the limits of a region, the parts of which stand side by side.
+
+    ``forms`` are those of the parts, None for images of latent points, whose limits are the upper
+    and then the lower ends of the decisions. ``pushed`` (N, m) says where a limit binds at the
+    model's decision, ``duals`` (N, m) with which dual, and ``confirmed`` (N, m) where the observed
+    decision is on it as well; ``times`` (m,) is in how many different samples. ``sides`` are the
+    limits of single decisions.
+    """
+
+    samples: Block
+    forms: list[RegionForm | None]
+    pushed: Truth
+    duals: Array
+    confirmed: Truth
+    times: Array
+    sides: Exposure
+
+
+def find_evidence(
+    region: Hypothesis,
+    theta: Array,
+    samples: Samples,
+    error: float = 0.0,
+    max_seconds: float | None = None,
+) -> Evidence:
+    """Return what the samples of a fit say about each limit; under a time limit, of fewer.
+
+    ``error`` is the standard deviation of errors in the decisions, in units of their spread.
+    """
+    some = samples.spread(FEWEST)
+    n, k = some.costs.shape[1], some.features.shape[1]
+    parts = region.parts(theta, n, k)
+    began = time.monotonic()
+    answers = region.solve_parts(theta, some.features, some.costs)[1]
+    most = MOST_ROWS
+    for (_, member, own), answer in zip(parts, answers, strict=True):
+        if answer.duals is None:
+            most = min(most, _most(member, n))
+            exposure(member, own, some.features, some.costs, answer.decisions)
+    if max_seconds is not None and np.isfinite(max_seconds):
+        each = (time.monotonic() - began) / len(some.weights)
+        most = min(most, max(FEWEST, int((GRACE + SHARE * float(max_seconds)) / each)))
+    if most > FEWEST:
+        some = samples.spread(most)
+        answers = region.solve_parts(theta, some.features, some.costs)[1]
+    return _evidence(parts, answers, some, error)
+
+
+def _evidence(
+    parts: list[tuple[float, Hypothesis, Array]], answers: list[Solved], some: Block, error: float
+) -> Evidence:
+    """Return what samples say about the limits of regions that were minimised over."""
+    features, costs, decisions, _ = some
+    n, k = costs.shape[1], features.shape[1]
+    forms: list[RegionForm | None] = []
+    pushed, duals, confirmed, sides = [], [], [], []
+    scatter = np.nan_to_num(np.nanstd(decisions, axis=0)) if len(decisions) else np.zeros(n)
+    errors = np.array([_grid_error(column) for column in decisions.T])
+    errors = np.maximum(errors, error * scatter)
+    for (_, member, own), answer in zip(parts, answers, strict=True):
+        if answer.duals is None:
+            shown = exposure(member, own, features, costs, answer.decisions)
+            mask = np.hstack(shown)
+            forms.append(None)
+            pushed.append(mask)
+            duals.append(mask.astype(float))
+            confirmed.append(mask)
+            sides.append(shown)
+            continue
+        form = member.describe(own, n, k)
+        mask = is_priced(answer.duals, costs)
+        here = mask & _is_on(form, features, decisions, scatter, errors)
+        forms.append(form)
+        pushed.append(mask)
+        duals.append(np.nan_to_num(answer.duals))
+        confirmed.append(here)
+        sides.append(_single_sides(form, here))
+    both = np.hstack(confirmed)
+    kinds = np.unique(np.hstack([features, costs]), axis=0, return_inverse=True)[1].ravel()
+    count = np.array([len(np.unique(kinds[column])) for column in both.T], dtype=float)
+    shown = Exposure(*(np.all(each, axis=0) for each in zip(*sides, strict=True)))
+    return Evidence(some, forms, np.hstack(pushed), np.hstack(duals), both, count, shown)
+
+
+def is_priced(duals: Array, costs: Array) -> Truth:
+    """Say which rows have a dual, beside the largest cost of their sample."""
+    least = ZERO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
+    return np.asarray(np.abs(np.nan_to_num(duals)) > least)
+
+
+def binding_limits(
+    region: Hypothesis, theta: Array, features: Array, costs: Array
+) -> tuple[Solved, Truth]:
+    """Return decisions of least cost, and which limits of the parts they rest on, (N, m).
+
+    Members of a blend with a small weight hardly move the decision: their limits do not count.
+    """
+    n, k = costs.shape[1], features.shape[1]
+    solved, answers = region.solve_parts(theta, features, costs)
+    found = []
+    for (weight, member, own), answer in zip(region.parts(theta, n, k), answers, strict=True):
+        if weight < LEAST_WEIGHT:
+            width = 2 * n if answer.duals is None else answer.duals.shape[1]
+            found.append(np.zeros((len(costs), width), dtype=bool))
+        elif answer.duals is not None:
+            found.append(is_priced(answer.duals, costs))
+        else:
+            found.append(np.hstack(exposure(member, own, features, costs, answer.decisions)))
+    return solved, np.hstack(found)
+
+
+def _is_on(
+    form: RegionForm, features: Array, decisions: Array, scatter: Array, errors: Array
+) -> Truth:
+    """Say which observed decisions are on each row of a form, within their errors."""
+    X = form.X.toarray()
+    used = X != 0.0
+    there = ~(np.isnan(decisions) @ used.T.astype(float) > 0.0)
+    weights = form.weights(features[:, : form.n_features], features[:, form.n_features :])
+    right = combined(weights, form.r)
+    slack = np.nan_to_num(decisions) @ X.T - np.where(np.isfinite(right), right, 0.0)
+    size = np.abs(X) @ np.where(scatter > 0.0, scatter, np.abs(np.nanmean(decisions, axis=0)))
+    room = DECISION_TOL * np.maximum(size, TINY) + ERRORS * np.sqrt(X**2 @ errors**2)
+    return np.asarray(there & np.isfinite(right) & (np.abs(slack) <= room))
+
+
+def _grid_error(column: Array) -> float:
+    """Return the standard deviation of rounding to the grid that values are written on."""
+    values = column[~np.isnan(column)]
+    return grid_step(values) / np.sqrt(12.0) if len(values) else 0.0
+
+
+def _single_sides(form: RegionForm, here: Truth) -> Exposure:
+    """Return where a row of one decision alone is confirmed, by decision."""
+    upper, lower = (np.zeros((len(here), form.n), dtype=bool) for _ in range(2))
+    for i, (j, side) in single_rows(form).items():
+        (upper if side == "upper" else lower)[:, j] |= here[:, i]
+    return Exposure(upper, lower)
+
+
+def single_rows(form: RegionForm) -> dict[int, tuple[int, str]]:
+    """Return the inequalities of one decision alone: the decision, and which side they limit."""
+    counts = np.diff(form.X.indptr)
+    found = {}
+    for i in np.flatnonzero((counts == 1) & ~form.equality):
+        start = form.X.indptr[i]
+        side = "lower" if form.X.data[start] > 0.0 else "upper"
+        found[int(i)] = (int(form.X.indices[start]), side)
+    return found
+
+
+def angle(cost: Array, directions: Array) -> float | None:
+    """Return the least angle in degrees between a price and those kept, if there are any."""
+    size = float(np.linalg.norm(cost))
+    if size == 0.0 or not len(directions):
+        return None
+    return float(np.degrees(np.arccos(np.clip((directions @ cost / size).max(), -1.0, 1.0))))
+
+
+def _most(hypothesis: Hypothesis, n: int) -> int:
+    """Return how many samples to look at: fewer where a decision takes a solver."""
+    if isinstance(hypothesis, Constrained):
+        return min(BY_KNOWN, _most(hypothesis.hypothesis, n))
+    if not isinstance(hypothesis, MapHypothesis) or hypothesis.latent(n).code() is not None:
+        return LOOKED_AT
+    return BY_CONIC if is_curved(hypothesis.latent(n)) else BY_LINEAR
+
+
+def _spread_out(costs: Array) -> Array:
+    """Return directions of prices, each the farthest from those before."""
+    sizes = np.linalg.norm(costs, axis=1)
+    units = costs[sizes > 0.0] / sizes[sizes > 0.0, None]
+    if not len(units):
+        return np.zeros((0, costs.shape[1]))
+    chosen, nearest = [0], units @ units[0]
+    while len(chosen) < DIRECTIONS and nearest.min() < 1.0 - SAME_TOL:
+        chosen.append(int(nearest.argmin()))
+        nearest = np.maximum(nearest, units @ units[chosen[-1]])
+    return np.ascontiguousarray(units[chosen])
+
+
+def _parts(hypothesis: Hypothesis, theta: Array, some: Block) -> Array:
+    n, k = some.costs.shape[1], some.features.shape[1]
+    if isinstance(hypothesis, Minkowski):
+        return np.asarray(hypothesis.scales(theta, some.features, n).mean(axis=0))
+    if isinstance(hypothesis, MapHypothesis):
+        A, _ = hypothesis.maps(theta, n, k).at(some.features)
+        z = hypothesis.latent(n).argmin(np.einsum("inp,in->ip", A, some.costs))
+        return np.asarray((np.abs(z) > ZERO_PRICE).mean(axis=0))
+    return np.zeros(0)
+
+
+# Which limits of a region the prices of samples push decisions to.
+#
+# A price c pushes decision j up where :math:`(P(-c))_j > 0`, P being the projection on the
+# directions in which the region extends: with a balance, prices count relative to each other. The
+# limit is then seen where the decision is the largest of the region as well. For a row of a region
+# of half-spaces that is so where relaxing it would lower the cost.
+
+
+class Exposure(NamedTuple):
+    """Whether each row shows the upper and the lower limit of each decision, both (N, n)."""
+
+    upper: Truth
+    lower: Truth
+
+
+def exposure(
+    hypothesis: Hypothesis,
+    theta: Array,
+    features: Array,
+    costs: Array,
+    decisions: Array | None = None,
+) -> Exposure:
+    """Say which limits the rows show; ``decisions`` are those of least cost, if they are known."""
+    n, k = costs.shape[1], features.shape[1]
+    reached = _reached(hypothesis, theta, features, costs, decisions)
+    U = extent(hypothesis, theta, features.mean(axis=0), n, k)
+    pushed = -(costs @ U) @ U.T
+    least = ZERO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
+    return Exposure(reached.upper & (pushed > least), reached.lower & (pushed < -least))
+
+
+def extent(hypothesis: Hypothesis, theta: Array, phi: Array, n: int, k: int) -> Array:
+    """Return an orthonormal basis (n, r) of the directions in which the region extends."""
+    if isinstance(hypothesis, Blend):
+        parts = [extent(each, own, phi, n, k) for _, each, own in hypothesis.parts(theta, n, k)]
+        return _basis(np.hstack(parts), FLAT)
+    if isinstance(hypothesis, Constrained):
+        own, known = hypothesis.shape.split(phi[None])
+        inside = extent(hypothesis.hypothesis, theta, own[0], n, own.shape[1])
+        if not len(known.E) or not inside.size:
+            return inside
+        flat = np.asarray(null_space(known.E))
+        return _basis(flat @ (flat.T @ inside), VISIBLE_TOL)
+    if isinstance(hypothesis, Facets):
+        E = hypothesis.rows(theta, n, k).E
+        return np.asarray(null_space(E)) if len(E) else np.eye(n)
+    if isinstance(hypothesis, Minkowski):
+        scales = hypothesis.scales(theta, phi[None], n)[0]
+        terms = hypothesis.terms_at(theta, n, k)
+        used = [term for term, scale in zip(terms, scales, strict=True) if scale > 0.0]
+        moves = [term.embedding(n) @ _moves(term.primitive) for term in used]
+        return _basis(np.hstack(moves), VISIBLE_TOL) if moves else np.zeros((n, 0))
+    if isinstance(hypothesis, MapHypothesis):
+        A, _ = hypothesis.maps(theta, n, k).at(phi[None])
+        return _basis(A[0] @ _moves(hypothesis.latent(n)), FLAT)
+    return np.eye(n)
+
+
+def _moves(primitive: PrimitiveSet) -> Array:
+    """Return directions that span those in which a set extends."""
+    p = primitive.dimension
+    return np.eye(p) - 1.0 / p if primitive.absorbs_offset else np.eye(p)
+
+
+def _basis(matrix: Array, negligible: float) -> Array:
+    U, sizes, _ = np.linalg.svd(matrix, full_matrices=False)
+    return np.asarray(U[:, sizes > negligible * sizes.max(initial=TINY)])
+
+
+def _reached(
+    hypothesis: Hypothesis, theta: Array, features: Array, costs: Array, decisions: Array | None
+) -> Exposure:
+    """Say which decisions are at their least or greatest value in the region."""
+    n, k = costs.shape[1], features.shape[1]
+    if isinstance(hypothesis, Blend):
+        parts = hypothesis.parts(theta, n, k)
+        each = [_reached(member, own, features, costs, None) for _, member, own in parts]
+        return Exposure(*(np.all(sides, axis=0) for sides in zip(*each, strict=True)))
+    at = hypothesis.predict(theta, features, costs) if decisions is None else decisions
+    if isinstance(hypothesis, Minkowski):
+        low, high = _ends_of_sum(hypothesis, theta, features, n)
+        curved = any(is_curved(term.primitive) for term in hypothesis.terms_at(theta, n, k))
+    else:
+        low, high = _ends(hypothesis, theta, features, costs)
+        learned = hypothesis.hypothesis if isinstance(hypothesis, Constrained) else hypothesis
+        curved = isinstance(learned, MapHypothesis) and is_curved(learned.latent(n))
+    width = high - low
+    slack = (NEXT_TO if curved else VISIBLE_TOL) * width
+    wide = width > VISIBLE_TOL * max(
+        float(np.abs(at).max(initial=0.0)), float(width.max(initial=0.0))
+    )
+    return Exposure(wide & (at >= high - slack), wide & (at <= low + slack))
+
+
+def is_curved(primitive: PrimitiveSet) -> bool:
+    """Whether a set is described with cones that are not linear."""
+    kinds = {cone.kind for cone in primitive.conic_form().cones}
+    return not kinds <= {"nonnegative", "zero"}
+
+
+def _ends(
+    hypothesis: Hypothesis, theta: Array, features: Array, costs: Array
+) -> tuple[Array, Array]:
+    """Return the least and the greatest value of each decision."""
+    low, high = np.empty(costs.shape), np.empty(costs.shape)
+    for j, axis in enumerate(np.eye(costs.shape[1])):
+        along = np.tile(axis, (len(costs), 1))
+        low[:, j] = hypothesis.predict(theta, features, along)[:, j]
+        high[:, j] = hypothesis.predict(theta, features, -along)[:, j]
+    return low, high
+
+
+def _ends_of_sum(
+    hypothesis: Minkowski, theta: Array, features: Array, n: int
+) -> tuple[Array, Array]:
+    """Return the same for a Minkowski sum, whose terms have ends that do not change."""
+    low, high = ends_of_terms(hypothesis.terms_at(theta, n, features.shape[1]), n)
+    scales = hypothesis.scales(theta, features, n)
+    offsets = hypothesis.offsets(theta, features, n)
+    return offsets + scales @ low, offsets + scales @ high
+
+
+def ends_of_terms(terms: list[Term], n: int) -> tuple[Array, Array]:
+    """Return the least and the greatest value of each decision in each term, (T, n)."""
+    if not terms:
+        return np.zeros((0, n)), np.zeros((0, n))
+    minimizers = TermMinimizers(terms, n)
+    axes = np.arange(n)
+    low, high = (minimizers.at(side * np.eye(n)).points[axes, :, axes].T for side in (1.0, -1.0))
+    return low, high

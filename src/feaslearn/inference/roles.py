@@ -1,0 +1,410 @@
+"""Roles of columns: whether costs, decisions and signals look like what they were given as."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import fdtrc
+
+from feaslearn.messages import list_first
+from feaslearn.tolerances import LSTSQ_TOL, RANK_TOL, SAME_TOL, TINY, VISIBLE_TOL
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+#: Fewer rows than this, or than so many beside each signal and price, tell nothing.
+FEWEST_ROWS, BESIDE = 20, 10
+#: Rows and columns that are looked at.
+MOST_ROWS, MOST_COLUMNS = 2000, 200
+#: Standard errors beyond which something is no chance, and within which it may be.
+SURE, CHANCE = 3.5, 2.0
+#: Probability below which signals explain decisions by more than chance.
+EXPLAINED = 1e-3
+#: Share of rows at the least or greatest value that makes an atom there.
+ATOM = 0.03
+#: What one unit is in another one: thousands, hours, minutes, joules.
+UNITS = (1e3, 1e6, 1e2, 3.6, 3.6e3, 60.0, 24.0, 8760.0)
+#: Names in a message.
+NAMED = 3
+
+Level = Literal["ok", "note", "no", "unknown"]
+
+
+class Finding(NamedTuple):
+    """The outcome of one check: what it looked at, how it went, and what to do."""
+
+    check: str
+    level: Level
+    text: str
+    repair: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text}. {self.repair}" if self.repair else self.text
+
+
+class Roles(NamedTuple):
+    """Columns in the roles they were given, of complete rows.
+
+    ``signals`` (N, K) are those without the columns of the cost, ``costs`` (N, n) as given, before
+    any sense, ``maximises`` whether they are to be maximised.
+    """
+
+    signals: Array
+    costs: Array
+    decisions: Array
+    signal_names: Sequence[str]
+    cost_names: Sequence[str]
+    decision_names: Sequence[str]
+    maximises: bool = False
+
+    @property
+    def sign(self) -> float:
+        """The sign that makes costs something to be minimised."""
+        return -1.0 if self.maximises else 1.0
+
+
+def check_roles(roles: Roles) -> list[Finding]:
+    """Return what can be told from the data about the roles of columns, worst first."""
+    roles = _complete(roles)
+    too_few = _too_few(roles)
+    exact = [_same_column(roles), _standardized(roles)]
+    if too_few is not None:
+        return [*(found for found in exact if found.level == "no"), too_few]
+    study = _Study(roles)
+    checks: list[Callable[[_Study], Finding | None]] = [
+        _swapped,
+        _demands,
+        _order,
+        _sense,
+        _shuffled,
+    ]
+    # One mistake has several signs: the first check that knows it is asked alone.
+    first = next((found for check in checks if (found := check(study)) is not None), None)
+    findings = [*exact, _units(study), study.verdict() if first is None else first]
+    order = {"no": 0, "note": 1, "unknown": 2, "ok": 3}
+    return sorted(findings, key=lambda each: order[each.level])
+
+
+def _complete(roles: Roles) -> Roles:
+    """Return the rows without gaps; of many, some from everywhere."""
+    there = ~np.isnan(np.hstack([roles.signals, roles.costs, roles.decisions])).any(axis=1)
+    rows = np.flatnonzero(there)
+    rows = rows[:: max(1, -(-len(rows) // MOST_ROWS))]
+    return roles._replace(
+        signals=roles.signals[rows], costs=roles.costs[rows], decisions=roles.decisions[rows]
+    )
+
+
+def _too_few(roles: Roles) -> Finding | None:
+    """Say why nothing can be told, None if something can."""
+    count, columns = len(roles.decisions), roles.signals.shape[1] + roles.costs.shape[1]
+    if count < max(FEWEST_ROWS, columns + BESIDE):
+        text = f"too few rows to tell: {count} complete ones for {columns} signals and prices"
+        return Finding("roles", "unknown", text)
+    if columns > MOST_COLUMNS:
+        return Finding("roles", "unknown", f"too many columns to tell: {columns}")
+    if not (np.ptp(roles.costs, axis=0) > 0.0).any():
+        return Finding("roles", "unknown", "prices never vary: nothing can be told about roles")
+    if not (np.ptp(roles.decisions, axis=0) > 0.0).any():
+        return Finding("roles", "unknown", "decisions never vary: nothing can be told about roles")
+    return None
+
+
+# Checks of values alone.
+
+
+def _same_column(roles: Roles) -> Finding:
+    """Look for a decision among the signals and the costs."""
+    found = []
+    columns = [*zip(roles.signal_names, roles.signals.T, strict=True)]
+    columns += [*zip(roles.cost_names, roles.costs.T, strict=True)]
+    for name, values in zip(roles.decision_names, roles.decisions.T, strict=True):
+        size = float(np.ptp(values)) if len(values) else 0.0
+        for signal, others in columns:
+            if size > 0.0 and np.abs(values - others).max() <= SAME_TOL * size:
+                found.append(f"{signal!r} is {name!r}")
+    if not found:
+        return Finding("signals", "ok", "no decision is among the signals")
+    return Finding(
+        "signals",
+        "no",
+        f"a signal is the decision itself in every row: {list_first(found[:NAMED], len(found))}",
+        "Leave it out of the signals: it will not be known when decisions are predicted (a limit "
+        "that always binds looks the same)",
+    )
+
+
+def _standardized(roles: Roles) -> Finding:
+    """Look for costs that a StandardScaler has been through."""
+    if len(roles.costs) < 3:
+        return Finding("prices", "ok", "prices are in units")
+    mean, spread = roles.costs.mean(axis=0), roles.costs.std(axis=0)
+    scaled = (np.abs(mean) <= SAME_TOL) & (np.abs(spread - 1.0) <= SAME_TOL)
+    names = [repr(roles.cost_names[int(j)]) for j in np.flatnonzero(scaled)]
+    if not names:
+        return Finding("prices", "ok", "prices are in units")
+    return Finding(
+        "prices",
+        "no",
+        f"prices have mean 0 and standard deviation 1: {list_first(names[:NAMED], len(names))}. "
+        "Standardised prices are others, under which other decisions are optimal",
+        "Give prices as they are, and scale only what the region depends on, with "
+        "RegionRegressor(features=StandardScaler()) (--features scale)",
+    )
+
+
+# Checks of how columns move together.
+
+
+class _Study:
+    """Decisions and costs without what signals explain of them, in units of their spread."""
+
+    def __init__(self, roles: Roles) -> None:
+        self.roles = roles
+        N = len(roles.decisions)
+        self.inputs = np.column_stack([np.ones(N), _standard(roles.signals)])
+        costs = roles.sign * roles.costs
+        self.free = N - self.inputs.shape[1] - costs.shape[1]
+        self.moving = np.ptp(roles.decisions, axis=0) > VISIBLE_TOL * np.maximum(
+            np.abs(roles.decisions).max(axis=0), TINY
+        )
+        self.x = _residual(self.inputs, roles.decisions)
+        self.c = _residual(self.inputs, costs)
+        self.costs = costs
+
+    def demand(self, costs: Array) -> float:
+        r"""Return :math:`\sum_i c_i'x_i` of what signals leave, in standard errors.
+
+        Cheaper decisions are taken more: with regions alike it is never positive.
+        """
+        total = float(np.sum(costs * self.x))
+        spread = float(np.sum((costs.T @ costs) * (self.x.T @ self.x)))
+        return total * np.sqrt(len(costs)) / np.sqrt(spread) if spread > 0.0 else 0.0
+
+    def slopes(self) -> Array:
+        """Return the t statistic of each decision (row) with each price (column)."""
+        c = _standard(self.c)
+        solve = np.linalg.pinv(c.T @ c, rcond=RANK_TOL, hermitian=True)
+        slopes = solve @ (c.T @ self.x)
+        left = self.x - c @ slopes
+        variance = (left**2).sum(axis=0) / max(1, self.free)
+        errors = np.sqrt(np.maximum(np.outer(np.diag(solve), variance), TINY))
+        t = np.divide(slopes, errors, out=np.zeros_like(slopes), where=errors > TINY**0.25)
+        return np.asarray(t.T)
+
+    @property
+    def rank(self) -> int:
+        """In how many directions prices vary."""
+        return int(np.linalg.matrix_rank(_standard(self.c), tol=RANK_TOL * np.sqrt(len(self.c))))
+
+    def verdict(self) -> Finding:
+        """Say what was found where nothing is wrong."""
+        z = self.demand(self.c)
+        if z > -CHANCE:
+            return Finding("roles", "unknown", "decisions hardly move with prices: cannot tell")
+        word = "maximised" if self.roles.maximises else "minimised"
+        moving = int(self.moving.sum())
+        falls = int((np.diag(self.slopes())[self.moving] < 0.0).sum())
+        side = "rise" if self.roles.maximises else "fall"
+        return Finding(
+            "roles",
+            "ok",
+            f"cost is {word}: {falls} of {moving} decisions that move {side} with their own price",
+        )
+
+
+def _standard(values: Array) -> Array:
+    """Return columns without their mean, in standard deviations; constant ones are zero."""
+    centred = values - values.mean(axis=0)
+    spread = centred.std(axis=0)
+    size = np.maximum(np.abs(values).max(axis=0, initial=0.0), TINY)
+    return np.asarray(np.where(spread > RANK_TOL * size, centred / np.maximum(spread, TINY), 0.0))
+
+
+def _residual(inputs: Array, outputs: Array) -> Array:
+    """Return outputs without what is linear in the inputs, zero where that is all."""
+    left = outputs - inputs @ np.linalg.lstsq(inputs, outputs, rcond=LSTSQ_TOL)[0]
+    spread = outputs.std(axis=0)
+    return np.asarray(np.where(left.std(axis=0) > VISIBLE_TOL * spread, left, 0.0))
+
+
+def _explained(inputs: Array, outputs: Array) -> float:
+    """Return the least probability over outputs that inputs explain them so well by chance."""
+    moving = outputs[:, np.ptp(outputs, axis=0) > 0.0]
+    size = int(np.linalg.matrix_rank(inputs)) - 1
+    freedom = len(inputs) - 1 - size
+    if not moving.shape[1] or size < 1 or freedom < 1:
+        return 1.0
+    left = moving - inputs @ np.linalg.lstsq(inputs, moving, rcond=LSTSQ_TOL)[0]
+    noise = np.maximum((left**2).sum(axis=0), TINY)
+    total = ((moving - moving.mean(axis=0)) ** 2).sum(axis=0)
+    ratios = (total - noise) / size / (noise / freedom)
+    least = min(float(fdtrc(size, freedom, max(0.0, ratio))) for ratio in ratios)
+    return float(min(1.0, least * moving.shape[1]))
+
+
+def _atoms(values: Array) -> int:
+    """Return how many columns have many rows at exactly their least or greatest value."""
+    count = 0
+    for column in values.T:
+        span = float(np.ptp(column))
+        if span > 0.0:
+            low = float((column <= column.min() + SAME_TOL * span).mean())
+            high = float((column >= column.max() - SAME_TOL * span).mean())
+            inner = np.unique(column, return_counts=True)[1]
+            usual = float(np.median(inner)) / len(column)
+            count += max(low, high) > max(ATOM, 5.0 * usual)
+    return count
+
+
+def _balances(inputs: Array, outputs: Array) -> bool:
+    """Say whether the sum of the outputs is affine in the inputs, and no output is by itself."""
+    total = outputs.sum(axis=1)
+    spread = float(outputs.std(axis=0).max(initial=0.0))
+    if not spread or len(total) <= inputs.shape[1] + BESIDE:
+        return False
+    left = total - inputs @ np.linalg.lstsq(inputs, total, rcond=LSTSQ_TOL)[0]
+    return bool(np.abs(left).max() <= 1e3 * VISIBLE_TOL * spread and total.std() > 0.01 * spread)
+
+
+def _swapped(study: _Study) -> Finding | None:
+    """Look for decisions given as costs, and costs as decisions."""
+    roles = study.roles
+    costs, decisions = roles.costs, roles.decisions
+    if _balances(study.inputs, decisions) or _atoms(decisions):
+        return None
+    explained = _explained(study.inputs, costs) < EXPLAINED**2
+    if roles.signals.shape[1]:
+        swapped = _explained(study.inputs, decisions) > 0.05 and explained
+    else:
+        swapped = _atoms(costs) == costs.shape[1]
+    if not swapped:
+        return None
+    return Finding(
+        "roles",
+        "no",
+        "columns given as costs behave as decisions: signals explain them, or they rest at a least "
+        "or greatest value; of those given as decisions neither is true",
+        "Are decisions and costs swapped?",
+    )
+
+
+def _demands(study: _Study) -> Finding | None:
+    """Look for demands given as costs: decisions add up to something with these columns in it."""
+    roles = study.roles
+    total = roles.decisions.sum(axis=1)
+    inputs = np.column_stack([study.inputs, _standard(roles.costs)])
+    if len(total) <= inputs.shape[1] + BESIDE or not total.std() > 0.0:
+        return None
+    left = _residual(study.inputs, total[:, None])[:, 0]
+    found = np.linalg.lstsq(inputs, total, rcond=LSTSQ_TOL)[0]
+    exact = np.abs(total - inputs @ found).max() <= 1e3 * VISIBLE_TOL * total.std()
+    if not (exact and left.std() > 0.05 * total.std()):
+        return None
+    slopes = found[study.inputs.shape[1] :]
+    moved = np.abs(slopes) > 0.05 * total.std()
+    names = [repr(roles.cost_names[int(j)]) for j in np.flatnonzero(moved)]
+    return Finding(
+        "roles",
+        "no",
+        "the sum of the decisions is that of signals, among them columns given as costs: "
+        f"{list_first(names[:NAMED], len(names))}",
+        "These look like demands; give the prices of the decisions as cost",
+    )
+
+
+def _order(study: _Study) -> Finding | None:
+    """Look for prices in another order: each decision falls with the price of another one."""
+    n = study.roles.decisions.shape[1]
+    movers = np.flatnonzero(study.moving)
+    if n < 2 or study.rank < n or len(movers) < 2:
+        return None
+    t = study.slopes()
+    best = t.argmin(axis=1)
+    least = np.where(np.diag(t) > -CHANCE, -SURE, np.minimum(-SURE, 1.5 * np.diag(t)))
+    wrong = [int(j) for j in movers if best[j] != j and t[j, best[j]] < least[j]]
+    others = [int(j) for j in movers if int(j) not in wrong]
+    if len(wrong) < 2 or len({int(best[j]) for j in wrong}) < len(wrong):
+        return None
+    # Prices that are right elsewhere are not asked for twice.
+    if {int(best[j]) for j in wrong} & {j for j in others if t[j, j] < -SURE}:
+        return None
+    # With the other sense, each would fall with its own price about as much.
+    if sum(t[j, j] for j in wrong) > -0.8 * sum(t[j, best[j]] for j in wrong):
+        return None
+    names = study.roles
+    pairs = [
+        f"{names.decision_names[j]!r} moves against {names.cost_names[int(best[j])]!r}, but "
+        f"{names.cost_names[j]!r} is given as its price"
+        for j in wrong
+    ]
+    return Finding(
+        "order",
+        "no",
+        list_first(pairs[:NAMED], len(pairs)),
+        "Give the costs in the order of the decisions",
+    )
+
+
+def _sense(study: _Study) -> Finding | None:
+    """Look for costs that are minimised where they were to be maximised, or the other way."""
+    if study.demand(study.c) < SURE:
+        return None
+    given, other = ("max", "min") if study.roles.maximises else ("min", "max")
+    moves = "fall" if study.roles.maximises else "rise"
+    return Finding(
+        "sense",
+        "no",
+        f"decisions {moves} with their prices, against sense={given!r}",
+        f"Use sense={other!r} (--sense {other}), or check the order of the costs, and whether they "
+        "are prices",
+    )
+
+
+def _shuffled(study: _Study) -> Finding | None:
+    """Look for decisions that have nothing to do with signals and prices of their rows."""
+    if study.demand(study.c) < -CHANCE:
+        return None
+    inputs = np.column_stack([study.inputs, _standard(study.costs)])
+    if _explained(inputs, study.roles.decisions) < EXPLAINED:
+        return None
+    return Finding(
+        "rows",
+        "no",
+        "neither signals nor prices explain any of the decisions, which are no cheaper than those "
+        "of other rows",
+        "Do the rows of decisions and signals belong together?",
+    )
+
+
+def _units(study: _Study) -> Finding:
+    """Look for one decision in another unit: its coefficient in the balance is 1000 or so."""
+    fine = Finding("units", "ok", "decisions add up in one unit, or not at all")
+    roles = study.roles
+    movers = np.flatnonzero(study.moving)
+    spread = roles.decisions[:, movers].std(axis=0)
+    if len(movers) < 3:
+        return fine
+    x = _residual(study.inputs, roles.decisions)[:, movers] / spread
+    sizes, V = np.linalg.svd(x, full_matrices=False)[1:]
+    flat = sizes <= 1e-5 * sizes.max(initial=TINY)
+    if flat.sum() != 1:
+        return fine
+    row = np.abs(V[-1] / spread)
+    usual = float(np.median(row))
+    for k, other in enumerate(row):
+        rest = np.delete(row, k)
+        alike = rest.max() <= 1.05 * max(float(rest.min()), TINY)
+        times = max(other, usual) / max(min(other, usual), TINY)
+        near = any(abs(times / unit - 1.0) < 0.01 for unit in UNITS)
+        if alike and near:
+            name = repr(roles.decision_names[movers[k]])
+            rate = f"{times:.4g} of {name} count as one of the others"
+            if other > usual:
+                rate = f"one of {name} counts as {times:.4g} of the others"
+            repair = "Is it in another unit than the others?"
+            return Finding("units", "no", f"decisions add up only if {rate}", repair)
+    return fine

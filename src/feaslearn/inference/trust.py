@@ -1,0 +1,181 @@
+"""Trust in single decisions: the limits they rest on, and what the data say about those."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.exceptions import UnseenLimitWarning
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.inference.coverage import SEEN, UNSEEN, Coverage, RowCoverage, binding_limits
+from feaslearn.messages import list_first
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+#: Rows that are minimised and looked at together.
+BLOCK = 65_536
+#: What a decision can rest on, better first.
+STATUSES = ("identified", "seen", "not seen", "out of range", "relaxed", "tie")
+#: Share of the range by which a signal may lie outside of it.
+MARGIN = 0.01
+#: Share of ordinary predictions that may rest on limits not seen without a warning.
+SILENT = 0.05
+#: Decisions that are looked at for a warning where finding their limits takes further minima.
+LOOKED_AT = 1000
+#: Limits that a warning names.
+NAMED = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trust:
+    """What each decision rests on.
+
+    Parameters
+    ----------
+    status : ndarray of str of shape (N,)
+        "identified" where the data determine all limits that the decision rests on, "seen" where
+        samples were at all of them, "not seen" where no price ever pushed to one, "out of range"
+        where the signal lies outside of that of the data, "relaxed" where the region is empty, so
+        that a decision near to it is returned, "tie" where several decisions are optimal. The last
+        of these that applies.
+    rests_on : ndarray of str of shape (N,)
+        Names of the limits that hold the decision, with blanks between: facets as in ``facets_``,
+        bounds as "plant_1<=" (it can go no higher) and "plant_1>=".
+    in_range : ndarray of bool of shape (N,)
+        Whether every signal lies within its range in the data of the fit, and 1 % of that.
+    unseen : ndarray of bool of shape (N,)
+        Whether the decision rests on a limit that was not seen, whatever its status.
+    limits : tuple of str
+        The limits that were not seen and that decisions rest on, most of them first.
+
+    Examples
+    --------
+    >>> import feaslearn as fl
+    >>> data = fl.datasets.make_power5(300, random_state=0)
+    >>> model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    >>> _ = model.fit(data.signals[:200], data.decisions[:200])
+    >>> decisions, trust = model.predict(data.signals[200:], return_trust=True)
+    >>> bool(trust.trusted.mean() > 0.9)
+    True
+    """
+
+    status: NDArray[np.str_]
+    rests_on: NDArray[np.object_]
+    in_range: Mask
+    unseen: Mask
+    limits: tuple[str, ...] = ()
+
+    @property
+    def trusted(self) -> Mask:
+        """Where the decision rests on limits that the data show, in their range, and on no tie."""
+        return np.asarray(np.isin(self.status, STATUSES[:2]))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many decisions have each status, those with none left out."""
+        names, counts = np.unique(self.status, return_counts=True)
+        found = dict(zip(names.tolist(), counts.tolist(), strict=True))
+        return {name: found[name] for name in STATUSES if name in found}
+
+    def __repr__(self) -> str:
+        parts = [f"{count} {name}" for name, count in self.counts.items()]
+        return f"Trust({len(self.status)} decisions: {', '.join(parts)})"
+
+
+def is_in_range(signals: Array, coverage: Coverage, columns: Sequence[int]) -> Mask:
+    """Say which signals lie within the range of the data, in these columns."""
+    which = list(columns)
+    low, high = coverage.signals[:, which]
+    room = MARGIN * (high - low)
+    values = signals[:, which]
+    inside = (values >= low - room) & (values <= high + room)
+    return np.asarray(inside.all(axis=1))
+
+
+class Tracer:
+    """Decisions of least cost with the limits they rest on, block by block.
+
+    ``rows`` is None for models of earlier versions, whose limits are not known one by one.
+    """
+
+    def __init__(self, region: Hypothesis, theta: Array, rows: RowCoverage | None) -> None:
+        self.region, self.theta, self.rows = region, theta, rows
+        names = () if rows is None else rows.names
+        self._named = np.flatnonzero([bool(name) for name in names])
+        self._keys = np.random.default_rng(0).integers(1, 2**62, len(self._named))
+        self._texts: dict[int, str] = {}
+        self._held = np.zeros(len(names))
+
+    def solve(self, features: Array, costs: Array, in_range: Mask) -> tuple[Array, Mask, Trust]:
+        """Return decisions, where the region is empty, and trust."""
+        blocks = [slice(i, i + BLOCK) for i in range(0, max(1, len(costs)), BLOCK)]
+        parts = [self._block(features[rows], costs[rows]) for rows in blocks]
+        decisions, empty, tied, level, names = (
+            np.concatenate(part) for part in zip(*parts, strict=True)
+        )
+        code = level.astype(np.int8)
+        for k, where in enumerate((~in_range, empty, tied), 3):
+            code[where] = k
+        status = np.array(STATUSES)[code]
+        return decisions, empty, Trust(status, names, in_range, level == UNSEEN, self._unseen())
+
+    def _unseen(self) -> tuple[str, ...]:
+        """Return the limits not seen that hold decisions, those that hold most first."""
+        order = [i for i in np.argsort(-self._held, kind="stable") if self._held[i]]
+        names = () if self.rows is None else self.rows.names
+        return tuple(dict.fromkeys(names[i] for i in order))
+
+    def _block(
+        self, features: Array, costs: Array
+    ) -> tuple[Array, Mask, Mask, Array, NDArray[np.object_]]:
+        """Return decisions, empty, tied, the worst status of the limits, and their names."""
+        if self.rows is None:
+            solved, _ = self.region.solve_parts(self.theta, features, costs)
+            level, names = np.full(len(costs), SEEN), np.full(len(costs), "", dtype=object)
+            return solved.decisions, solved.empty, solved.tied_or_all(), level, names
+        solved, binding = binding_limits(self.region, self.theta, features, costs)
+        level = np.full(len(costs), SEEN if self.rows.latent else 0.0)
+        for status in (SEEN, UNSEEN):
+            held = binding[:, self.rows.status == status]
+            level[held.any(axis=1)] = status
+        self._held[self.rows.unseen] += binding[:, self.rows.unseen].sum(axis=0)
+        tied = solved.tied_or_all() & ~solved.empty
+        return solved.decisions, solved.empty, tied, level, self._names(binding)
+
+    def _names(self, binding: Mask) -> NDArray[np.object_]:
+        """Return the names of the limits that hold each decision, made once for each set."""
+        shown = binding[:, self._named]
+        found, first, back = np.unique(shown @ self._keys, return_index=True, return_inverse=True)
+        for key, row in zip(found.tolist(), first, strict=True):
+            if key not in self._texts and self.rows is not None:
+                held = (self.rows.names[i] for i in self._named[shown[row]])
+                self._texts[key] = " ".join(dict.fromkeys(held))
+        texts = np.array([self._texts[key] for key in found.tolist()], dtype=object)
+        return np.asarray(texts[back.ravel()])
+
+
+def warn_of_unseen(trust: Trust, asked: bool) -> None:
+    """Warn where decisions rest on limits not seen: any at what-if costs, many at others."""
+    count, total = int(trust.unseen.sum()), len(trust.unseen)
+    if not count or (not asked and count <= SILENT * total):
+        return
+    warnings.warn(
+        f"{unseen_text(trust)}. If limits are known, fit with known=Known(bounds=...) (--lower, "
+        "--upper); predict(..., return_trust=True) says which rows these are",
+        UnseenLimitWarning,
+        stacklevel=3,
+    )
+
+
+def unseen_text(trust: Trust) -> str:
+    """Say how many decisions rest on which limits that were not seen."""
+    limits = list_first(list(trust.limits[:NAMED]), len(trust.limits))
+    return (
+        f"{int(trust.unseen.sum())} of {len(trust.unseen)} decisions rest on limits that the data "
+        f"never showed ({limits}): no price pushed there, so they may be far off"
+    )

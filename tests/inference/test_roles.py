@@ -1,0 +1,135 @@
+"""Wrong roles of columns are noticed, right ones are not."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import StandardScaler
+
+import feaslearn as fl
+from feaslearn.exceptions import RoleWarning
+from feaslearn.inference.roles import Roles, check_roles
+
+SETS: dict[str, Callable[[int], fl.Decisions]] = {
+    "power5": lambda seed: fl.datasets.make_power5(400, random_state=seed),
+    "noisy": lambda seed: fl.datasets.make_power5(400, noise=0.2, random_state=seed),
+    "ieee14": lambda seed: fl.datasets.make_ieee14(400, random_state=seed),
+    "l1": lambda seed: fl.datasets.make_l1_ball(200, n=5, random_state=seed),
+    "noisy l1": lambda seed: fl.datasets.make_l1_ball(200, 2, low=-1, noise=0.2, random_state=seed),
+    "switch": lambda seed: fl.datasets.make_switch(100, random_state=seed),
+    "plant": lambda seed: fl.datasets.make_flexible_plant(200, random_state=seed),
+}
+
+
+def roles(data: fl.Decisions) -> Roles:
+    """Return the columns of a data set in their roles."""
+    costs = data.cost_matrix
+    others = [
+        j for j, s in enumerate(data.signals.T) if not any(np.array_equal(s, c) for c in costs.T)
+    ]
+    names = data.names
+    return Roles(
+        data.signals[:, others],
+        costs,
+        data.decisions,
+        [names.signals[j] for j in others],
+        [f"price of {name}" for name in names.decisions],
+        names.decisions,
+    )
+
+
+def wrong(given: Roles) -> list[str]:
+    return [found.check for found in check_roles(given) if found.level == "no"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", SETS)
+def test_right_roles_are_right(name: str, seed: int) -> None:
+    assert wrong(roles(SETS[name](seed))) == []
+
+
+@pytest.fixture(scope="module")
+def power() -> Roles:
+    return roles(fl.datasets.make_power5(1000, line_capacity=1.6, random_state=0))
+
+
+def test_the_wrong_sense(power: Roles) -> None:
+    assert wrong(power._replace(maximises=True)) == ["sense"]
+    assert "sense='min'" in str(check_roles(power._replace(maximises=True))[0])
+
+
+def test_prices_in_another_order(power: Roles) -> None:
+    found = check_roles(power._replace(costs=np.roll(power.costs, 1, axis=1)))[0]
+    # Where prices decide between two plants alone, exchanged prices are another sense.
+    assert found.check in ("order", "sense")
+    assert "the order of the" in str(found)
+    for name in ("l1", "plant"):
+        given = roles(SETS[name](0))
+        assert wrong(given._replace(costs=np.roll(given.costs, 1, axis=1))) == ["order"]
+
+
+def test_demands_as_costs(power: Roles) -> None:
+    given = power._replace(
+        costs=power.signals[:, :3], signals=np.hstack([power.signals[:, 3:], power.costs])
+    )
+    assert wrong(given) == ["roles"]
+    assert "demands" in str(check_roles(given)[0])
+
+
+def test_decisions_and_costs_swapped(power: Roles) -> None:
+    found = check_roles(power._replace(costs=power.decisions, decisions=power.costs))[0]
+    assert "swapped" in str(found)
+
+
+def test_standardised_prices(power: Roles) -> None:
+    assert wrong(power._replace(costs=StandardScaler().fit_transform(power.costs))) == ["prices"]
+
+
+def test_one_decision_in_another_unit(power: Roles) -> None:
+    for factor in (1000.0, 0.001):
+        found = check_roles(power._replace(decisions=power.decisions * [1.0, factor, 1.0]))[0]
+        assert found.check == "units"
+        assert "1000 of" in str(found)
+        assert "plant_3" in str(found)
+
+
+def test_a_decision_among_the_signals(power: Roles) -> None:
+    signals = np.hstack([power.signals, power.decisions[:, :1]])
+    given = power._replace(signals=signals, signal_names=[*power.signal_names, "output"])
+    assert wrong(given) == ["signals"]
+
+
+def test_rows_that_do_not_belong_together(power: Roles) -> None:
+    shuffled = np.random.default_rng(0).permutation(power.decisions)
+    assert wrong(power._replace(decisions=shuffled)) == ["rows"]
+
+
+@pytest.mark.parametrize("count", [1, 5, 19])
+def test_few_rows_tell_nothing(power: Roles, count: int) -> None:
+    some = power._replace(
+        signals=power.signals[:count],
+        costs=power.costs[:count],
+        decisions=power.decisions[:count],
+    )
+    assert [found.level for found in check_roles(some)] == ["unknown"]
+    assert "too few rows to tell" in str(check_roles(some)[0])
+
+
+def test_what_never_varies_tells_nothing(power: Roles) -> None:
+    for part in ("costs", "decisions"):
+        given = power._replace(**{part: np.ones_like(getattr(power, part))})
+        assert "never vary" in str(check_roles(given)[-1])
+
+
+def test_fit_warns_and_is_silent_where_roles_are_right() -> None:
+    data = fl.datasets.make_power5(200, random_state=0)
+    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=data.cost, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RoleWarning)
+        model.fit(data.signals, data.decisions)
+    scaled = StandardScaler().fit_transform(data.signals)
+    with pytest.warns(RoleWarning, match="mean 0 and standard deviation 1"):
+        model.fit(scaled, data.decisions)

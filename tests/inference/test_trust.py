@@ -1,0 +1,166 @@
+"""What single decisions rest on."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.exceptions import FeaslearnWarning, UnseenLimitWarning
+from feaslearn.inference.trust import STATUSES
+from feaslearn.regressor import Trust
+
+MODELS = Path(__file__).parents[1] / "net" / "models"
+
+
+@cache
+def power() -> tuple[fl.Decisions, fl.RegionRegressor]:
+    data = fl.datasets.make_power5(600, line_capacity=1.2, random_state=3)
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    return data, model.fit(data.signals[:500], data.decisions[:500])
+
+
+def what_if(factor: float) -> tuple[np.ndarray, np.ndarray, Trust]:
+    """Return what happens if plant 5 costs so many times as much: truth, decisions, trust."""
+    data, model = power()
+    costs = data.cost_matrix[500:] * [1.0, 1.0, factor]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenLimitWarning)
+        found, trust = model.predict(data.signals[500:], costs=costs, return_trust=True)
+    assert data.forward is not None
+    truth = data.forward.solve(data.signals[500:], costs)
+    return np.asarray(truth), found, trust
+
+
+def test_ordinary_predictions_are_silent_and_trusted() -> None:
+    data, model = power()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FeaslearnWarning)
+        found, trust = model.predict(data.signals[500:], return_trust=True)
+        assert np.array_equal(found, model.predict(data.signals[500:]))
+    assert trust.trusted.all()
+    assert trust.in_range.all() or trust.counts.get("out of range", 0) < 5
+    assert not trust.unseen.any()
+    names = {name for text in trust.rests_on for name in text.split()}
+    assert names <= {"facet_1", "facet_2", "facet_3", "x0<=", "x1<=", "x2>="}
+
+
+def test_decisions_on_limits_never_seen_are_marked() -> None:
+    data, model = power()
+    truth, found, trust = what_if(0.1)
+    wrong = np.abs(truth - found).max(axis=1) > 0.01
+    assert wrong.mean() > 0.5
+    assert not (wrong & trust.trusted).any()
+    assert (trust.status[wrong] == "not seen").all()
+    assert "x2<=" in trust.limits
+    with pytest.warns(UnseenLimitWarning, match=r"100 of 100 decisions.*x2<="):
+        model.predict(data.signals[500:], costs=data.cost_matrix[500:] * [1.0, 1.0, 0.1])
+
+
+def test_a_what_if_on_limits_that_were_seen_is_trusted_and_right() -> None:
+    truth, found, trust = what_if(2.0)
+    assert trust.trusted.mean() > 0.9
+    assert np.abs(truth - found)[trust.trusted].max() < 1e-6
+
+
+def test_range_empty_regions_and_ties() -> None:
+    data, model = power()
+    signals = data.signals[500:503].copy()
+    signals[0, 3:] *= 10.0  # demands that no plant can serve
+    signals[1, 0] = signals[1, 1]  # equal costs of two plants
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FeaslearnWarning)
+        _, trust = model.predict(signals, return_trust=True)
+    assert not trust.in_range[0]
+    assert trust.status[0] in ("relaxed", "not seen", "out of range")
+    assert set(trust.counts) <= set(STATUSES)
+    assert trust.in_range[2]
+
+
+@pytest.mark.parametrize(
+    "hypothesis",
+    [fl.Minkowski.hypersimplices(3), fl.Blend([fl.Facets(), fl.Minkowski.hypersimplices(3)])],
+    ids=["sum", "blend"],
+)
+def test_other_hypotheses_know_what_they_have_not_seen(hypothesis: fl.Minkowski) -> None:
+    data = fl.datasets.make_power5(200, random_state=0)
+    model = fl.RegionRegressor(hypothesis, cost=data.cost, random_state=0)
+    model.fit(data.signals[:150], data.decisions[:150])
+    found, trust = model.predict(data.signals[150:], return_trust=True)
+    assert np.array_equal(found, model.predict(data.signals[150:]))
+    assert trust.unseen.mean() < 0.1
+    costs = np.tile([1.0, 0.9, 0.1], (50, 1))
+    with pytest.warns(UnseenLimitWarning, match="x2<="):
+        _, trust = model.predict(data.signals[150:], costs=costs, return_trust=True)
+    assert trust.unseen.mean() > 0.9
+
+
+def test_known_limits_need_not_be_seen() -> None:
+    data = fl.datasets.make_power5(200, random_state=0)
+    demand = fl.AffineCost([0.0], [[0, 0, 0, 1, 1, 1, 1, 1]])
+    known = fl.Known(bounds=(0.0, 3.5), balance=(np.ones(3), demand))
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, known=known, random_state=0)
+    model.fit(data.signals[:150], data.decisions[:150])
+    costs = np.tile([1.0, 0.9, 0.1], (50, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnseenLimitWarning)
+        _, trust = model.predict(data.signals[150:], costs=costs, return_trust=True)
+    assert trust.trusted.all()
+
+
+def test_a_saved_model_says_the_same_and_old_files_say_what_they_can(tmp_path: Path) -> None:
+    data, model = power()
+    fl.save(model, tmp_path / "model.json")
+    again = fl.load(tmp_path / "model.json").predict(data.signals, return_trust=True)[1]
+    trust = model.predict(data.signals, return_trust=True)[1]
+    assert np.array_equal(again.status, trust.status)
+    assert np.array_equal(again.rests_on, trust.rests_on)
+    assert str(fl.load(tmp_path / "model.json").facets_) == str(model.facets_)
+    old = fl.load(MODELS / "facets_power.json")
+    signals = old._seen.signals.mean(axis=0, keepdims=True)
+    assert old.predict(signals, return_trust=True)[1].status[0] in ("seen", "tie")
+    assert old.facets_._repr_html_()
+
+
+def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, model = power()
+    whole = model.predict(data.signals, return_trust=True)
+    monkeypatch.setattr("feaslearn.inference.trust.BLOCK", 64)
+    parts = model.predict(data.signals, return_trust=True)
+    assert np.allclose(whole[0], parts[0], rtol=0.0, atol=1e-12)
+    assert np.array_equal(whole[1].rests_on, parts[1].rests_on)
+
+
+def test_the_shadow_price_is_that_of_the_printed_limit() -> None:
+    """One unit more on the right-hand side of the text saves what the table says."""
+    data, model = power()
+    rows = model.hypothesis_.rows(model.theta_, 3, 6)
+    features = model.features_.transform(data.signals[:500])
+    costs = data.cost_matrix[:500]
+    before = np.einsum("ij,ij->i", costs, rows.solve(features, costs).decisions)
+    step = 1e-6
+    seen = model._seen.rows
+    names = seen.names[6 : 6 + len(rows.a)]
+    for j, name in enumerate(names):
+        scale = seen.scales[6 + j]
+        f = rows.f.copy()
+        f[j, 0] += step / scale
+        after = rows.with_facets(rows.a, f).solve(features, costs).decisions
+        saved = (before - np.einsum("ij,ij->i", costs, after)) / step
+        (facet,) = (facet for facet in model.facets_ if facet.name == name)
+        assert facet.price == pytest.approx(saved[saved > 1e-6].mean(), rel=1e-3)
+
+
+def test_bounds_and_explanations_mark_what_one_row_reached() -> None:
+    _, model = power()
+    assert "upper not seen" in model.facets_.bounds[2]
+    limits = {(limit.decision, limit.side): limit for limit in model.explain().limits}
+    assert not limits["x0", "lower"].pinned
+    assert not limits["x2", "upper"].pinned
+    # The plant is at 0 in a quarter of the samples, however often a facet limits it.
+    assert limits["x2", "lower"].share == pytest.approx(0.25, abs=0.01)
+    assert "stable" not in str(model.facets_)
