@@ -68,7 +68,7 @@ def facet_table(
     Parameters
     ----------
     hypothesis : Hypothesis
-        What was fitted; of a blend, the facets of all its members are listed.
+        What was fitted; of a blend, what holds for weighted means of its members is listed.
     theta : ndarray
         Its parameters.
     data : Block
@@ -88,31 +88,70 @@ def facet_table(
         None where the hypothesis has no facets.
     """
     n, k = data.costs.shape[1], data.features.shape[1]
-    parts = (
-        hypothesis.parts(theta, n, k)
-        if isinstance(hypothesis, Blend)
-        else [(1.0, hypothesis, theta)]
-    )
-    regions = [member.rows(own, n, k) for _, member, own in parts if isinstance(member, Facets)]
+    parts = [(1.0, hypothesis, theta)]
+    if isinstance(hypothesis, Blend):
+        parts = hypothesis.parts(theta, n, k)
+    regions = [
+        (weight, member.rows(own, n, k))
+        for weight, member, own in parts
+        if isinstance(member, Facets)
+    ]
     if not regions:
         return None
+    if len(regions) < len(parts):
+        return FacetTable([], [], [], len(parts))  # no row of some members holds for the mean
+    rows = _shared_rows(regions)
     writer = _Writer(data, names, terms)
     step = -(-len(data.weights) // LOOKED_AT)
     if step > 1:
         data = Block(*(np.ascontiguousarray(part[::step]) for part in data))
         known = None if known is None else known.rows(slice(None, None, step))
-    found = _merged(
-        [facet for rows in regions for facet in _facets(rows, data, writer, known, error)]
-    )
+    found = [
+        replace(facet, regions=len(regions)) for facet in _facets(rows, data, writer, known, error)
+    ]
     if isinstance(hypothesis, Facets):
         for other in others:
             again = _facets(hypothesis.rows(other, n, k), data, writer, known)
             found = [_counted(facet, again) for facet in found]
     found = [replace(facet, binds=step * facet.binds) for facet in found]
     found.sort(key=lambda facet: -facet.binds)
-    first = regions[0]
     compared = len(regions) + len(others)
-    return FacetTable(found, writer.equalities(first), writer.bounds(first), compared)
+    return FacetTable(found, writer.equalities(rows), writer.bounds(rows), compared)
+
+
+def _shared_rows(regions: list[tuple[float, FacetRows]]) -> FacetRows:
+    """Return the rows that hold for the weighted mean of decisions, one of each region.
+
+    Left-hand sides that all regions have hold with the weighted mean of their right-hand sides.
+    """
+    (_, first), *others = regions
+    if not others:
+        return first
+    weights = np.array([weight for weight, _ in regions])
+    weights = weights / weights.sum()
+    rows = [each for _, each in regions]
+    E, e = _shared_sides([(each.E, each.e) for each in rows], weights)
+    a, f = _shared_sides([(each.a, each.f) for each in rows], weights)
+    lower, upper = (
+        np.einsum("t,tjk->jk", weights, [getattr(each, side) for each in rows])
+        for side in ("lower", "upper")
+    )
+    return FacetRows(*map(np.ascontiguousarray, (E, e, lower, upper, a, f)))
+
+
+def _shared_sides(sides: list[tuple[Array, Array]], weights: Array) -> tuple[Array, Array]:
+    """Return the rows that are in every list of rows, with the mean of their right-hand sides."""
+    left, right = sides[0]
+    kept, mean = np.ones(len(left), dtype=bool), weights[0] * right
+    for weight, (normals, limits) in zip(weights[1:], sides[1:], strict=True):
+        for j in np.flatnonzero(kept):
+            apart = np.abs(normals - left[j]).max(axis=1, initial=0.0)
+            near = int(apart.argmin()) if len(apart) else -1
+            if near < 0 or apart[near] > SAME_TOL * float(np.abs(left[j]).max()):
+                kept[j] = False
+            else:
+                mean[j] = mean[j] + weight * limits[near]
+    return left[kept], mean[kept]
 
 
 def _facets(
@@ -169,19 +208,6 @@ def _sparsest(a: Array, f: Array, rows: FacetRows) -> tuple[Array, Array]:
     a, f = a - multiples @ rows.E, f - multiples @ rows.e
     length = np.linalg.norm(a)
     return a / length, f / length
-
-
-def _merged(facets: list[LearnedFacet]) -> list[LearnedFacet]:
-    """Count facets that several regions share once."""
-    kept: list[LearnedFacet] = []
-    for facet in sorted(facets, key=lambda each: (-each.identified, -each.binds)):
-        for place, other in enumerate(kept):
-            if _same(facet, other):
-                kept[place] = replace(other, regions=other.regions + 1)
-                break
-        else:
-            kept.append(facet)
-    return kept
 
 
 def _counted(facet: LearnedFacet, others: list[LearnedFacet]) -> LearnedFacet:

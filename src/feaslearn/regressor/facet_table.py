@@ -137,6 +137,8 @@ class FacetTable(Sequence[LearnedFacet]):
         rows = [tuple(map(printable, row)) for row in self.rows()]
         widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
         lines = ["no facets were learned"] if not self.facets else []
+        if not (self.facets or self.equalities or self.bounds):
+            lines = ["a blend: no facet, equality or bound of a member holds for its predictions"]
         for first, *rest in rows if self.facets else ():
             cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
             lines.append("  ".join([first.ljust(widths[0]), *cells]))

@@ -62,8 +62,8 @@ class RegionRegressor(LearnedRegion):
     Parameters
     ----------
     hypothesis : Hypothesis, default=None
-        What the region can be, such as ``Affine(Simplex(9))``. None chooses one by
-        cross-validation.
+        What the region can be, such as ``Affine(Simplex(9))``. None selects one by held-out rows:
+        `Facets`, unless another one is clearly better.
     cost : sequence of int or str, sequence of float, AffineCost or FunctionCost, default=None
         How c(s) is read from the signals. With None, and no ``costs`` at `fit`, only the linear
         policy b(s) is learned, with a warning.
@@ -86,6 +86,9 @@ class RegionRegressor(LearnedRegion):
         With 1, the logger "feaslearn" lets through during `fit` what each start reached; with 2,
         every iteration. Messages go to the handlers of the program, or to standard error where
         there are none.
+    max_seconds : float, default=None
+        Limit on the wall time of the whole fit; the smaller of this and the trainer's holds. The
+        best model so far is returned.
 
     Attributes
     ----------
@@ -138,6 +141,7 @@ class RegionRegressor(LearnedRegion):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        max_seconds: float | None = None,
     ) -> None:
         self.hypothesis = hypothesis
         self.cost = cost
@@ -149,6 +153,7 @@ class RegionRegressor(LearnedRegion):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.max_seconds = max_seconds
 
     def fit(
         self,
@@ -253,7 +258,8 @@ class RegionRegressor(LearnedRegion):
         self.theta_, self.result_, self.known_ = trained.theta, trained.result, data.known
         self._reader = Reader(data.outputs, data.n_decisions, priced, self.sense == "max")
         self._facets = summarize(hypothesis, trained, data, self._reader)
-        limit = getattr(trainer, "max_seconds", None)
+        limits = (self.max_seconds, getattr(trainer, "max_seconds", None))
+        limit = min((each for each in limits if each is not None), default=None)
         self._seen = look(hypothesis, trained.theta, data, limit)
         self.stream_ = begun(trained, data.samples.n_samples, y, sample_weight)
         self.__dict__.pop("_samples", None)

@@ -16,8 +16,8 @@ from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.parameters import NOT_NEGATIVE, POSITIVE, Constraints, Either, Number
 from feaslearn.results import Status
 from feaslearn.trainers.annealed_objective import AnnealedObjective
-from feaslearn.trainers.contest import subsample
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
+from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.refit import polish
 from feaslearn.trainers.ridge import Ridge
 from feaslearn.trainers.ridge_choice import FLOORS, RIDGES, choose_ridge

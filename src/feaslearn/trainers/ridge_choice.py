@@ -19,8 +19,7 @@ from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets import Simplex
 from feaslearn.tolerances import SAME_TOL, SQUARE_ROUNDING
 from feaslearn.trainers.annealed_objective import AnnealedObjective
-from feaslearn.trainers.contest import subsample
-from feaslearn.trainers.out_of_fold import folds_of
+from feaslearn.trainers.out_of_fold import folds_of, subsample
 from feaslearn.trainers.refit import polish
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.ridge import Ridge
