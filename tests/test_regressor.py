@@ -280,11 +280,11 @@ def test_categories_as_features() -> None:
     assert model.features_.names == ("1", *(f"site__s2_{value}.0" for value in range(3)))
 
 
-def test_a_hypothesis_is_chosen_by_cross_validation() -> None:
+def test_a_hypothesis_is_selected_by_held_out_rows() -> None:
     data = fl.datasets.make_switch(60, random_state=0)
     model = fl.RegionRegressor(cost=data.cost, random_state=0)
     model.fit(data.signals, data.decisions)
-    assert isinstance(model.hypothesis_, fl.Scaled)
+    assert isinstance(model.hypothesis_, fl.Facets)
     np.testing.assert_allclose(model.predict(data.signals), data.decisions, atol=1e-9)
     assert model.hypothesis is None
 

@@ -58,6 +58,8 @@ SAME_TOL = 1e-9
 INSIDE_TOL = 1e-9
 #: A loss below this share of the decisions' spread (or its square) is zero.
 ZERO_LOSS = 1e-9
+#: A candidate that leaves less of the variance of held-out rows needs no other to compare with.
+NOTHING_LEFT = 1e-6
 #: Shadow prices and shares of a mixture below this are zero.
 ZERO_PRICE = 1e-9
 #: Negative slack of capacities that are summed up, in their units (absolute).

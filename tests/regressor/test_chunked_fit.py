@@ -166,7 +166,7 @@ def test_sums_over_chunks_train_like_sums_over_arrays(
     X, y = samples(400)
     monkeypatch.setattr("feaslearn.regressor.training.FEW_ROWS", 0)
     if isinstance(trainer, Annealing):
-        monkeypatch.setattr("feaslearn.trainers.contest.MOST_SAMPLES", 200)
+        monkeypatch.setattr("feaslearn.trainers.out_of_fold.MOST_SAMPLES", 200)
     model = fl.RegionRegressor(
         fl.Affine(fl.Simplex(3)), cost=[0, 1, 2], trainer=trainer, random_state=0
     )
@@ -208,7 +208,7 @@ def test_a_hypothesis_is_chosen_among_those_that_chunks_can_be_fitted_by() -> No
     X, y = samples(200)
     model = fl.RegionRegressor(cost=[0, 1, 2], random_state=0).fit(chunked(X, y))
     assert isinstance(model.hypothesis_, fl.Minkowski)
-    assert "chosen among those that can be fitted from chunks" in model.result_.warnings[-1]
+    assert "selected among those that can be fitted from chunks" in model.result_.warnings[-1]
 
 
 def test_what_chunks_hold_is_not_given_again() -> None:

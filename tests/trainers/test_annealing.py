@@ -150,7 +150,7 @@ def test_limits_end_a_search() -> None:
 
 
 def test_a_part_of_many_samples_chooses_and_all_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("feaslearn.trainers.contest.MOST_SAMPLES", 60)
+    monkeypatch.setattr("feaslearn.trainers.out_of_fold.MOST_SAMPLES", 60)
     data = fl.datasets.make_l1_ball(150, random_state=0)
     model = fl.RegionRegressor(
         fl.Affine(fl.Simplex(5)), cost=data.cost, trainer=Annealing(), random_state=0

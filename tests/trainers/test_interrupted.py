@@ -11,7 +11,7 @@ import pytest
 import feaslearn as fl
 from feaslearn.network.flow import FlowSearch
 from feaslearn.solvers.mip import MixedIntegerProgram
-from feaslearn.trainers import automatic, convex, gradient_descent, known_refit
+from feaslearn.trainers import convex, gradient_descent, known_refit, selection
 from feaslearn.trainers.global_search import BilinearProgram
 from feaslearn.trainers.minkowski_fit import programs
 from feaslearn.trainers.minkowski_fit.penalized import Penalized
@@ -53,14 +53,14 @@ def test_members_trained_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_best_hypothesis_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(automatic, "train_once", pressed(7, automatic.train_once))
+    monkeypatch.setattr(selection, "train_once", pressed(3, selection.train_once))
     cut = fitted(SWITCH, None)
     assert cut.result_.status == "interrupted"
-    assert any("choice of a hypothesis" in text for text in cut.result_.warnings)
+    assert any("selection of a hypothesis" in text for text in cut.result_.warnings)
 
 
 def test_nothing_to_return_is_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(automatic, "train_once", pressed(0, automatic.train_once))
+    monkeypatch.setattr(selection, "train_once", pressed(0, selection.train_once))
     with pytest.raises(KeyboardInterrupt):
         fitted(SWITCH, None)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from feaslearn.arrays import Array, Mask
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import InfeasibleProblemError, UnsupportedError
 from feaslearn.region.form import RegionForm, combined
 from feaslearn.region.relax import relax
@@ -158,8 +158,8 @@ class _Origin(NamedTuple):
 
     M: Array
     W: Array
-    rows: NDArray[np.intp]
-    holding: NDArray[np.intp]
+    rows: Indices
+    holding: Indices
 
     def duals(self, prices: Array, costs: Array) -> Array:
         """Return the change of the least cost with each right-hand side of the rows."""
@@ -261,11 +261,11 @@ def _bounded(
 def _holders(
     lower: Array,
     upper: Array,
-    columns: NDArray[np.intp],
+    columns: Indices,
     limits: Array,
-    single: NDArray[np.intp],
+    single: Indices,
     *sides: Mask,
-) -> NDArray[np.intp]:
+) -> Indices:
     """Return the row that makes each bound, the first of several, -1 where there is none."""
     found = np.full((2, *lower.shape), -1)
     for k, (bound, which) in enumerate(zip((lower, upper), sides, strict=True)):

@@ -25,7 +25,7 @@ from feaslearn.regressor.parameters import FitProblems, check_combination, check
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.solvers.conic import nearest_by_solver
 from feaslearn.tolerances import ACCEPT_TOL, LSTSQ_TOL, ROUNDING
-from feaslearn.trainers.contest import MOST_SAMPLES
+from feaslearn.trainers.out_of_fold import MOST_SAMPLES
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor

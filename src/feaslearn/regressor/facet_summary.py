@@ -39,7 +39,12 @@ LARGEST_INTEGER, NEAR_INTEGER = 12, 1e-3
 
 
 def summarize(
-    evidence: Evidence, names: Sequence[str], terms: Sequence[str], step: int, error: float
+    evidence: Evidence,
+    weights: Sequence[float],
+    names: Sequence[str],
+    terms: Sequence[str],
+    step: int,
+    error: float,
 ) -> tuple[FacetTable | None, RowCoverage]:
     """Return the table of learned limits, None without rows, and what is known of each limit.
 
@@ -47,6 +52,8 @@ def summarize(
     ----------
     evidence : Evidence
         What the training data say.
+    weights : sequence of float
+        Weights of the members of a blend; 1 for one region.
     names, terms : sequence of str
         Names of the decisions and of the features.
     step : int
@@ -87,18 +94,13 @@ def summarize(
                 each.name = f"facet_{number}"
             first = group[0].facet
             if first is not None:
-                members = {each.region for each in group}
-                facets.append(
-                    replace(
-                        first,
-                        name=f"facet_{number}",
-                        binds=step * first.binds,
-                        regions=len(members),
-                        status=WORDS[group[0].status],
-                    )
-                )
-        texts = regions[0].bound_texts(limits)
-        table = FacetTable(facets, writer.equalities(regions[0].rows), texts, len(regions))
+                binds, status = step * first.binds, WORDS[group[0].status]
+                facets.append(replace(first, name=f"facet_{number}", binds=binds, status=status))
+        table = FacetTable(
+            facets, writer.equalities(regions[0].rows), regions[0].bound_texts(limits)
+        )
+    if len(evidence.forms) > 1:
+        table = _table_of_blend(regions, weights, writer)
     return table, RowCoverage(
         tuple(limit.name for limit in limits),
         tuple(limit.text for limit in limits),
@@ -106,6 +108,42 @@ def summarize(
         np.array([limit.scale for limit in limits]),
         any(form is None for form in evidence.forms),
     )
+
+
+def _table_of_blend(
+    regions: Sequence[_Region], weights: Sequence[float], writer: _Writer
+) -> FacetTable | None:
+    """Return the equalities and bounds that hold for weighted means of decisions; no facet does."""
+    if not regions:
+        return None
+    if len(regions) < len(weights):
+        return FacetTable([], [], [], len(weights))
+    shares = np.array(weights) / np.sum(weights)
+    rows = [region.rows for region in regions]
+    E, e = _shared_sides([(each.E, each.e) for each in rows], shares)
+    lower = np.einsum("t,tjk->jk", shares, [each.lower for each in rows])
+    upper = np.einsum("t,tjk->jk", shares, [each.upper for each in rows])
+    bounds = [
+        f"{writer.right(low, size)} <= {name} <= {writer.right(high, size)}"
+        for name, low, high, size in zip(writer.names, lower, upper, writer.spread, strict=True)
+    ]
+    shared = rows[0]._replace(E=E, e=e)
+    return FacetTable([], writer.equalities(shared), bounds, len(weights))
+
+
+def _shared_sides(sides: list[tuple[Array, Array]], weights: Array) -> tuple[Array, Array]:
+    """Return the rows that are in every list of rows, with the mean of their right-hand sides."""
+    left, right = sides[0]
+    kept, mean = np.ones(len(left), dtype=bool), weights[0] * right
+    for weight, (normals, limits) in zip(weights[1:], sides[1:], strict=True):
+        for j in np.flatnonzero(kept):
+            apart = np.abs(normals - left[j]).max(axis=1, initial=0.0)
+            near = int(apart.argmin()) if len(apart) else -1
+            if near < 0 or apart[near] > SAME_TOL * float(np.abs(left[j]).max()):
+                kept[j] = False
+            else:
+                mean[j] = mean[j] + weight * limits[near]
+    return left[kept], mean[kept]
 
 
 WORDS = {IDENTIFIED: "identified", SEEN: "seen", UNSEEN: "not seen"}

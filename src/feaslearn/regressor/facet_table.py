@@ -146,6 +146,8 @@ class FacetTable(Sequence[LearnedFacet]):
         rows = [tuple(map(printable, row)) for row in self.rows()]
         widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
         lines = ["no facets were learned"] if not self.facets else []
+        if not (self.facets or self.equalities or self.bounds):
+            lines = ["a blend: no facet, equality or bound of a member holds for its predictions"]
         for name, text, *rest in rows if self.facets else ():
             cells = [cell.rjust(width) for cell, width in zip(rest, widths[2:], strict=True)]
             lines.append("  ".join([name.ljust(widths[0]), text.ljust(widths[1]), *cells]))

@@ -16,6 +16,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.parameters import Constraints, Either, Integer, Is, an_instance, check_value
 from feaslearn.trainers import Trainer
+from feaslearn.trainers.running import MAX_SECONDS
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -34,6 +35,7 @@ CONSTRAINTS: Constraints = {
     "sense": Either("min", "max"),
     "verbose": Is(lambda value: isinstance(value, Integral), "an integer"),
     "n_jobs": N_JOBS,
+    "max_seconds": MAX_SECONDS,
 }
 
 

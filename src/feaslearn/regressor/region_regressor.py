@@ -82,8 +82,8 @@ class RegionRegressor(LearnedRegion):
     Parameters
     ----------
     hypothesis : Hypothesis, default=None
-        What the region can be, such as ``Affine(Simplex(9))``. None chooses one by
-        cross-validation.
+        What the region can be, such as ``Affine(Simplex(9))``. None selects one by held-out rows:
+        `Facets`, unless another one is clearly better.
     cost : sequence of int or str, sequence of float, AffineCost or FunctionCost, default=None
         How c(s) is read from the signals. With None, and no ``costs`` at `fit`, only the linear
         policy b(s) is learned, with a warning.
@@ -106,6 +106,9 @@ class RegionRegressor(LearnedRegion):
         With 1, the logger "feaslearn" lets through during `fit` what each start reached; with 2,
         every iteration. Messages go to the handlers of the program, or to standard error where
         there are none.
+    max_seconds : float, default=None
+        Limit on the wall time of the whole fit; the smaller of this and the trainer's holds. The
+        best model so far is returned.
 
     Attributes
     ----------
@@ -158,6 +161,7 @@ class RegionRegressor(LearnedRegion):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        max_seconds: float | None = None,
     ) -> None:
         self.hypothesis = hypothesis
         self.cost = cost
@@ -169,6 +173,7 @@ class RegionRegressor(LearnedRegion):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.max_seconds = max_seconds
 
     def fit(
         self,
@@ -284,12 +289,15 @@ class RegionRegressor(LearnedRegion):
         self, data: FitData, trained: Trained, trainer: Trainer | str
     ) -> tuple[FacetTable | None, Coverage]:
         """Return the table of learned limits, and what the data say about them."""
-        limit = getattr(trainer, "max_seconds", None)
+        limits = (self.max_seconds, getattr(trainer, "max_seconds", None))
+        limit = min((each for each in limits if each is not None), default=None)
         error = trained.result.details.get("error of decisions", 0.0)
         evidence = find_evidence(regions_of(self), self.theta_, data.samples, error, limit)
         step = data.samples.step(max(1, len(evidence.samples.weights)))
         names = self._reader.names
-        table, rows = summarize(evidence, names, data.features.names, step, error)
+        parts = regions_of(self).parts(self.theta_, len(names), evidence.samples.features.shape[1])
+        weights = [weight for weight, *_ in parts]
+        table, rows = summarize(evidence, weights, names, data.features.names, step, error)
         coverage = coverage_of(self.hypothesis_, self.theta_, data, evidence)
         return table, replace(coverage, rows=rows)
 

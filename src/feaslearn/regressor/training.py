@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,17 +23,19 @@ from feaslearn.messages import list_first, row_number
 from feaslearn.regressor.checks import FEW_ROWS, FitData, check_observed
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.checkpoint import fingerprint
-from feaslearn.trainers import Auto, Convex, Trained, Trainer
-from feaslearn.trainers.automatic import (
-    Choice,
-    choose_hypothesis,
-    choose_trainer,
-    linear_policy,
-    measured_incumbent,
-)
-from feaslearn.trainers.contest import FOLDS, subsample
+from feaslearn.trainers import Auto, Convex, Streaming, Trained, Trainer
+from feaslearn.trainers.automatic import choose_trainer
+from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.ridge_choice import choose_size
 from feaslearn.trainers.running import running
+from feaslearn.trainers.selection import (
+    ENDED_EARLY,
+    LEAST_ROWS,
+    Selection,
+    ended_early,
+    linear_policy,
+    select,
+)
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -41,8 +44,6 @@ Indices = NDArray[np.intp]
 
 #: Rows that a message names.
 NAMED = 5
-#: How a fit ends that may be worse than the incumbent of the choice before it.
-ENDED_EARLY = ("time limit", "interrupted")
 
 
 def train(
@@ -63,62 +64,85 @@ def train(
         hypothesis = constrained(hypothesis, data.known.shape)
     threads = int(effective_n_jobs(model.n_jobs))
     objective = Objective(data.loss, hypothesis, data.samples, threads)
+    trainer = _limited(trainer, model.max_seconds)
     # Whose limits hold for all of it.
     outer = trainer if isinstance(trainer, Trainer) else Auto()
     with running(outer, objective, data.random, model.random_state is not None) as run:
-        objective, chosen = run.objective, Choice(hypothesis)
-        warnings: list[str] = []
+        selection = Selection(without_known(hypothesis))
         if choose:
-            chosen, warnings = _choose(objective, run.random, trainer)
-            objective = objective.of(chosen.hypothesis)
-        try:
-            if chosen.incumbent is not None:
-                objective.run.check_time()
-            sized = choose_size(objective.within("size").learned(), run.random)
-            objective = objective.of(sized.hypothesis)
-            hypothesis = objective.hypothesis
-            # Under a time limit, a choice that was cut short may be another one once it resumes.
-            part = objective.within(f"training {fingerprint(hypothesis)}")
-            trainer = choose_trainer(trainer, objective)
-            trained = trainer.train(_readable(trainer, part), run.random)
-        except OutOfTime:
-            if chosen.incumbent is None:
-                raise
-            hypothesis, trained = measured_incumbent(chosen.incumbent, objective, outer)
-        else:
-            if chosen.incumbent is not None and trained.result.status in ENDED_EARLY:
-                last = measured_incumbent(chosen.incumbent, objective, outer)
-                if last[1].result.returned_loss < trained.result.returned_loss:
-                    hypothesis, trained = last
+            selection = _select(run.objective, run.random, trainer)
+        objective = run.objective.of(selection.hypothesis)
+        hypothesis, trained = _train(objective, run.random, trainer, outer, selection)
         run.done(trained)
     check_observed(data.samples)
     if not data.samples.in_memory:
         trained.result.details["passes over the data"] = float(data.samples.passes)
+    trained.result.details.update(selection.details)
     outliers = _outliers(objective, data, trainer, choose)
-    trained.result.warnings.extend([*warnings, *data.warnings, *outliers])
+    trained.result.warnings.extend([*selection.warnings, *data.warnings, *outliers])
     return without_known(hypothesis), trained
 
 
-def _choose(
-    objective: Objective, random: np.random.Generator, trainer: Trainer | str
-) -> tuple[Choice, list[str]]:
-    """Choose the hypothesis; for chunks, on some samples and among those Convex trains."""
+def _limited(trainer: Trainer | str, max_seconds: float | None) -> Trainer | str:
+    """Return the trainer within the limit of the estimator, where that is the smaller one."""
+    if max_seconds is None:
+        return trainer
+    limited = copy(trainer) if isinstance(trainer, Trainer) else Auto()
+    own = limited.max_seconds
+    limited.max_seconds = max_seconds if own is None else min(own, max_seconds)
+    return limited
+
+
+def _select(objective: Objective, random: np.random.Generator, trainer: Trainer | str) -> Selection:
+    """Select the hypothesis; for chunks, on some samples and among those Convex trains."""
     if objective.samples.in_memory:
-        chosen = choose_hypothesis(objective.within("hypothesis"), random, trainer)
-        if objective.n_samples >= 2 * FOLDS:
-            return chosen, []
-        return chosen, [
-            f"a hypothesis is chosen from {2 * FOLDS} samples on; these are {objective.n_samples}, "
-            "so the linear policy was fitted"
-        ]
+        selection = select(objective.within("selection"), random, trainer)
+        if objective.n_samples >= LEAST_ROWS:
+            return selection
+        note = (
+            f"a hypothesis is selected from {LEAST_ROWS} samples on; these are "
+            f"{objective.n_samples}, so the linear policy was fitted"
+        )
+        return selection._replace(warnings=[note])
     objective.samples.summary(objective.run.check_time)
-    some = subsample(objective, random).within("hypothesis")
+    some = subsample(objective, random).within("selection")
     count, part = some.n_samples, ""
     if count < objective.n_samples:
         part = f"on {count} of {objective.n_samples} samples, "
-    return choose_hypothesis(some, random, Convex()), [
-        f"the hypothesis was chosen {part}among those that can be fitted from chunks"
-    ]
+    selection = select(some, random, Convex())
+    note = f"the hypothesis was selected {part}among those that can be fitted from chunks"
+    return selection._replace(trained=None, warnings=[*selection.warnings, note])
+
+
+def _train(
+    objective: Objective,
+    random: np.random.Generator,
+    trainer: Trainer | str,
+    outer: Trainer,
+    selection: Selection,
+) -> tuple[Hypothesis, Trained]:
+    """Train what was given or selected; at the deadline return what the selection has trained."""
+    if selection.trained is not None and not isinstance(trainer, Streaming):
+        return objective.hypothesis, selection.trained
+    incumbent = selection.incumbent
+    try:
+        if incumbent is not None:
+            objective.run.check_time()
+        sized = choose_size(objective.within("size").learned(), random)
+        objective = objective.of(sized.hypothesis)
+        # Under a time limit, a selection that was cut short may be another one once it resumes.
+        part = objective.within(f"training {fingerprint(objective.hypothesis)}")
+        trainer = choose_trainer(trainer, objective)
+        trained = trainer.train(_readable(trainer, part), random)
+    except OutOfTime:
+        if incumbent is None:
+            raise
+        return incumbent[0], ended_early(selection, objective, outer)
+    if incumbent is not None and trained.result.status in ENDED_EARLY:
+        last = ended_early(selection, objective, outer)
+        if last.result.returned_loss < trained.result.returned_loss:
+            return incumbent[0], last
+    return objective.hypothesis, trained
 
 
 def _readable(trainer: Trainer, objective: Objective) -> Objective:

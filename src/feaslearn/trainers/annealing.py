@@ -17,8 +17,8 @@ from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.parameters import NOT_NEGATIVE, POSITIVE, Constraints, Either, Number
 from feaslearn.results import Status
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish
-from feaslearn.trainers.contest import subsample
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
+from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.ridge_choice import FLOORS, RIDGES, choose_ridge
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.standardize import Standardization

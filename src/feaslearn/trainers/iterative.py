@@ -20,7 +20,7 @@ from feaslearn.parameters import FUNCTION, Constraints, Either, Integer, Number
 from feaslearn.results import Status
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
-from feaslearn.trainers.contest import subsample
+from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.running import ENDS_ALL
 from feaslearn.trainers.standardize import Standardization

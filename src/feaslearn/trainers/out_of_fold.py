@@ -26,6 +26,8 @@ from feaslearn.trainers.standardize import moments
 SHAPES = ((1.0, 0.3141, 0.0271), (0.7173, 0.2236, 0.0141), (0.5772, 0.1618, 0.0173))
 #: Where a decision that was not observed stands, in deviations from the mean.
 UNOBSERVED = 3.3
+#: Samples on which penalties and hypotheses are chosen and starts are compared, of more.
+MOST_SAMPLES = 20_000
 
 
 def folds_of(parts: Sequence[Block], n_folds: int, random: np.random.Generator) -> Indices:
@@ -86,3 +88,11 @@ def out_of_fold(objective: Objective, fold: Indices, fit: Callable[[Objective], 
         outer = whole.rows(outside)
         guesses[outside] = objective.hypothesis.predict(fit(inner), outer.features, outer.costs)
     return guesses
+
+
+def subsample(objective: Objective, random: np.random.Generator) -> Objective:
+    """Return the objective itself, or with so many samples that a part will do, that part.
+
+    Of samples that are not in memory the part is, and few of them are taken whole.
+    """
+    return replace(objective, samples=objective.samples.subsample(MOST_SAMPLES, random))

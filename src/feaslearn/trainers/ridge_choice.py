@@ -18,8 +18,7 @@ from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets import Simplex
 from feaslearn.tolerances import SAME_TOL, SQUARE_ROUNDING
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish
-from feaslearn.trainers.contest import subsample
-from feaslearn.trainers.out_of_fold import folds_of
+from feaslearn.trainers.out_of_fold import folds_of, subsample
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, Policy, Start, linear_policy_of

@@ -1,0 +1,586 @@
+r"""Selection of a hypothesis by held-out rows.
+
+Candidates predict the same held-out rows, and are compared by paired errors: with the errors
+:math:`e_i` of one candidate and :math:`b_i` of the best,
+
+.. math:: d_i = e_i - b_i, \qquad \bar d = \sum_i w_i d_i, \qquad
+    \mathrm{SE}^2 = \sum_i w_i^2 (d_i - \bar d)^2
+
+a candidate with :math:`\bar d \le \max(\mathrm{SE}, 0.01 \bar b)` is about as good as the best. Of
+those the most readable is taken. The number of folds depends on the size of the data, never on the
+clock, so that a selection can be repeated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.data import Block, Samples
+from feaslearn.exceptions import UnsupportedError
+from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski
+from feaslearn.hypotheses.constrained import without_known
+from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.losses import Objective
+from feaslearn.runs import OutOfTime
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.sets import L2Ball, Simplex
+from feaslearn.tolerances import NOTHING_LEFT, ROUNDING, TINY
+from feaslearn.trainers.annealing import Annealing
+from feaslearn.trainers.automatic import Auto, choose_trainer
+from feaslearn.trainers.blending import Blending, best_weights
+from feaslearn.trainers.measuring import measured
+from feaslearn.trainers.out_of_fold import folds_of, numbers_of
+from feaslearn.trainers.running import train_once
+from feaslearn.trainers.trainer import Trained, Trainer
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+logger = logging.getLogger("feaslearn")
+
+#: Folds, and folds of fewer than so many rows, which leave more rows to learn from.
+FOLDS, FEW_ROWS, FOLDS_OF_FEW = 5, 100, 10
+#: Fewest different rows that a hypothesis is selected by.
+LEAST_ROWS = 10
+#: Numbers (rows times features and decisions) of a data set for each fold that is held out; at
+#: least one is.
+NUMBERS = 20_000
+#: Candidates that are this much worse than the best are about as good as it.
+MARGIN = 0.01
+#: A blend must be this much better than each of its members.
+BLEND_MARGIN = 0.03
+#: After a fold, candidates are dropped that lose so many times as much, by two standard errors.
+HOPELESS = 2.0
+#: Decisions times features from which on Minkowski sums have constant scales, and no image of a
+#: set is learned.
+MANY_SCALES = 40
+#: Curved sets and polytopes are tried where this share of the linear policy's loss is left.
+UNEXPLAINED = 0.1
+#: Fewest and most vertices of that polytope; between them, two for each decision.
+VERTICES = (4, 12)
+#: Usual regressors are fitted to so many rows at most, and not where less than this is to gain.
+GUARD_ROWS, GUARD_GAIN = 5000, 1e-3
+#: Folds that they predict where rows are few; otherwise one.
+GUARD_FOLDS = 3
+#: Rows from which on gradient boosting, whose leaves have 20, is tried.
+BOOSTED_ROWS = 80
+#: Usual regressors, and what they are called.
+REGRESSORS = {
+    "ridge regression": "a ridge regression",
+    "extra trees": "a tree ensemble",
+    "gradient boosting": "a tree ensemble",
+}
+#: Members of a blend with a smaller weight are left out.
+LEAST_WEIGHT = 0.02
+#: Trainer of images of a set on folds, with a ridge that suits most data.
+QUICK = Annealing(n_starts=2, ridge=0.02, ridge_floor=1e-3)
+#: How a fit ends that says nothing about a hypothesis.
+ENDED_EARLY = ("time limit", "interrupted")
+
+
+def linear_policy() -> Hypothesis:
+    """Return the class of regions that are a single point b(s)."""
+    return Affine(Simplex(1))
+
+
+def candidates(n: int, k: int) -> list[Hypothesis]:
+    """Return what is compared on n decisions and k features, the most readable first."""
+    return [Facets(), minkowski(n, k), linear_policy()]
+
+
+def curved(n: int, k: int) -> list[Hypothesis]:
+    """Return what is compared as well where these leave much unexplained."""
+    if n * k > MANY_SCALES:
+        return []
+    return [Affine(L2Ball(n)), Affine(Simplex(int(np.clip(2 * n, *VERTICES))))]
+
+
+def minkowski(n: int, k: int) -> Minkowski:
+    """Return the sums that are compared: where affine scales would take long, constant ones."""
+    return Minkowski("auto", scale="affine" if n * k <= MANY_SCALES else "constant")
+
+
+class Selection(NamedTuple):
+    """A hypothesis, and what was learned on the way to it.
+
+    Parameters
+    ----------
+    hypothesis : Hypothesis
+        The hypothesis that was selected.
+    trained : Trained or None, default=None
+        Its parameters for all rows, where they are known already.
+    incumbent : tuple of Hypothesis and Trained, or None, default=None
+        What can be returned where there is no time to train it.
+    details : mapping of str to float, optional
+        Held-out R² of all candidates.
+    warnings : sequence of str, default=()
+        What the user should know.
+    """
+
+    hypothesis: Hypothesis
+    trained: Trained | None = None
+    incumbent: tuple[Hypothesis, Trained] | None = None
+    details: Mapping[str, float] = MappingProxyType({})
+    warnings: Sequence[str] = ()
+
+
+@dataclass
+class Candidate:
+    """A hypothesis with its decisions (N, n) for held-out rows, and their errors (N,)."""
+
+    objective: Objective
+    decisions: Array
+    errors: Array
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """The hypothesis without known constraints."""
+        return without_known(self.objective.hypothesis)
+
+    @property
+    def is_policy(self) -> bool:
+        """Whether it is the linear policy."""
+        return repr(self.hypothesis) == repr(linear_policy())
+
+
+def select(
+    objective: Objective, random: np.random.Generator, trainer: Trainer | str = "auto"
+) -> Selection:
+    """Select a hypothesis by held-out rows.
+
+    The first candidate is trained on all rows, and is what is returned at a deadline. The
+    hypothesis of ``objective`` itself does not count, nor do those that the trainer does not serve.
+
+    Parameters
+    ----------
+    objective : Objective
+        Loss and samples, in memory.
+    random : Generator
+        Draws the folds, and the seeds of all fits.
+    trainer : Trainer or "auto", default="auto"
+        Trains the candidates.
+
+    Returns
+    -------
+    Selection
+        The hypothesis.
+    """
+    trainer = "auto" if isinstance(trainer, Auto) else trainer
+    n, k = objective.n_decisions, objective.learned().n_features
+    served = [each for each in candidates(n, k) if _serves(trainer, objective.of(each))]
+    if objective.n_samples < LEAST_ROWS or len(served) < 2:
+        return Selection((served or [linear_policy()])[-1])
+    held_out = HeldOut(objective, random, trainer)
+    if not held_out.possible:
+        return Selection(served[-1])
+    others = [each for each in curved(n, k) if _serves(trainer, objective.of(each))]
+    return _Race(held_out, served, others).run()
+
+
+def _serves(trainer: Trainer | str, objective: Objective) -> bool:
+    """Say whether the trainer, or for "auto" any, can train an objective."""
+    try:
+        return not choose_trainer(trainer, objective).mismatches(objective.learned())
+    except UnsupportedError:
+        return False
+
+
+def ended_early(selection: Selection, objective: Objective, trainer: Trainer) -> Trained:
+    """Return the incumbent of a selection that came to the deadline, measured on all samples."""
+    if selection.incumbent is None:
+        raise OutOfTime
+    hypothesis, trained = selection.incumbent
+    if not objective.samples.in_memory:
+        objective = objective.normalized().of(hypothesis)
+        trained = measured(trainer, objective, trained.theta, objective.run.ended())
+    trained.result.status = objective.run.ended()
+    trained.result.warnings.append(
+        f"the selection of a hypothesis came to the deadline: this is {hypothesis!r}, which was "
+        "trained first"
+    )
+    return trained
+
+
+class HeldOut:
+    """Folds that all candidates share, and the comparison of their errors.
+
+    Parameters
+    ----------
+    objective : Objective
+        Loss and samples.
+    random : Generator
+        Draws the folds, and the seeds of all fits.
+    trainer : Trainer or "auto"
+        Trains the candidates.
+    """
+
+    def __init__(
+        self, objective: Objective, random: np.random.Generator, trainer: Trainer | str
+    ) -> None:
+        self.objective, self.random, self.trainer = objective, random, trainer
+        self.whole = objective.load()
+        count = len(self.whole.weights)
+        folds = FOLDS_OF_FEW if count < FEW_ROWS else FOLDS
+        self.fold = folds_of([self.whole], folds, random)
+        #: Whether there are as many different rows as folds.
+        self.possible = len(np.unique(self.fold)) == folds
+        numbers = count * (self.whole.features.shape[1] + self.whole.decisions.shape[1])
+        #: Folds that are held out, of those that the rows were dealt to.
+        self.n_folds = int(np.clip(NUMBERS // numbers, 1, folds))
+        # Losses below this are rounding.
+        size = np.nan_to_num(self.whole.decisions**2).sum(axis=1)
+        self.rounding = ROUNDING * float(self.whole.weights @ size)
+
+    def candidate(self, hypothesis: Hypothesis) -> Candidate:
+        """Return a hypothesis that has predicted nothing so far."""
+        shape = self.whole.decisions.shape
+        return Candidate(
+            self.objective.of(hypothesis), np.full(shape, np.nan), np.full(shape[0], np.nan)
+        )
+
+    def train(self, candidate: Candidate) -> Trained:
+        """Train a candidate on all rows."""
+        objective = candidate.objective.within(f"{candidate.hypothesis!r}")
+        return train_once(choose_trainer(self.trainer, objective), objective, self.random)
+
+    def predict(self, candidate: Candidate, fold: int) -> bool:
+        """Let a candidate predict a fold after training on all others; say whether it could."""
+        outside = self.fold == fold
+        inner = replace(
+            candidate.objective, samples=Samples.of(self.whole.rows(~outside)), drawn=True
+        ).within(f"{candidate.hypothesis!r}/fold {fold}")
+        trained = train_once(self._quick_trainer(inner), inner, self.random, thorough=False)
+        if trained.result.status in ENDED_EARLY or self.objective.run.late():
+            return False
+        outer = self.whole.rows(outside)
+        hypothesis = candidate.objective.hypothesis
+        decisions = hypothesis.predict(trained.theta, outer.features, outer.costs)
+        candidate.decisions[outside] = decisions
+        candidate.errors[outside] = self.errors(decisions, outside)
+        return True
+
+    def _quick_trainer(self, objective: Objective) -> Trainer:
+        """Return the trainer itself; for "auto" one that is good enough to compare hypotheses."""
+        trainer = choose_trainer(self.trainer, objective)
+        return QUICK if self.trainer == "auto" and isinstance(trainer, Annealing) else trainer
+
+    def errors(self, decisions: Array, rows: Mask) -> Array:
+        """Return the error of each decision, as the loss measures it."""
+        residuals = np.nan_to_num(decisions - self.whole.decisions[rows])
+        return np.asarray(self.objective.loss.lengths(residuals))
+
+    def mean(self, errors: Array) -> float:
+        """Return the mean error over the rows that were predicted."""
+        return self._mean_and_error(errors)[0]
+
+    def compare(self, errors: Array, others: Array) -> tuple[float, float]:
+        """Return the mean difference of the errors of the same rows, and its standard error."""
+        return self._mean_and_error(errors - others)
+
+    def _mean_and_error(self, values: Array) -> tuple[float, float]:
+        there = np.isfinite(values)
+        weights = self.whole.weights[there] / max(float(self.whole.weights[there].sum()), TINY)
+        mean = float(weights @ values[there])
+        return mean, float(np.linalg.norm(weights * (values[there] - mean)))
+
+    def r2(self, decisions: Array) -> float:
+        """Return the share of the variance that decisions explain, over predicted rows."""
+        there = np.isfinite(decisions).all(axis=1)
+        observed, weights = self.whole.decisions[there], self.whole.weights[there]
+        seen = ~np.isnan(observed)
+        shares = np.where(seen, weights[:, None], 0.0)
+        filled = np.where(seen, observed, 0.0)
+        center = (shares * filled).sum(axis=0) / np.maximum(shares.sum(axis=0), TINY)
+        total = float((shares * (filled - center) ** 2).sum())
+        left = float((shares * (filled - decisions[there]) ** 2).sum())
+        return 1.0 - left / max(total, TINY)
+
+
+class _Race:
+    """Candidates that predict fold after fold, until one is left or all folds are predicted.
+
+    Parameters
+    ----------
+    held_out : HeldOut
+        The folds.
+    served : list of Hypothesis
+        Candidates, the most readable first and the linear policy last.
+    others : list of Hypothesis
+        Candidates for rows that those leave unexplained.
+    """
+
+    def __init__(
+        self, held_out: HeldOut, served: list[Hypothesis], others: list[Hypothesis]
+    ) -> None:
+        self.held_out, self.others = held_out, others
+        self.alive = [held_out.candidate(each) for each in served]
+        self.all = list(self.alive)
+        #: Whether the first candidate explains all rows, which no linear policy does.
+        self.explained = False
+
+    def run(self) -> Selection:
+        """Train the first candidate on all rows, compare, and select."""
+        first, run = self.alive[0], self.held_out.objective.run
+        with ProgressBar("Selection of a hypothesis", len(self.all) * self.held_out.n_folds) as bar:
+            bar.update(0, f"{first.hypothesis!r}, all rows")
+            trained = self.held_out.train(first)
+            incumbent = (first.hypothesis, trained)
+            share = trained.result.details.get("unexplained share", 1.0)
+            self.explained = trained.result.data in ("exact", "rounded") and share == 0.0
+            blended = None
+            try:
+                if trained.result.status not in ENDED_EARLY:
+                    self._predict_folds(bar)
+                    chosen = self._chosen()
+                    blended = self._blend(chosen, trained)
+            except KeyboardInterrupt:
+                run.clock.interrupt()
+            except OutOfTime:
+                pass
+        if run.late() or trained.result.status in ENDED_EARLY:
+            return Selection(first.hypothesis, None, incumbent, self._details())
+        details, warnings = self._details(), []
+        decisions, errors = chosen.decisions, chosen.errors
+        if blended is not None:
+            decisions, errors = blended.decisions, blended.errors
+            details[f"held-out R² of {blended.hypothesis!r}"] = self.held_out.r2(decisions)
+            warnings.append(blended.note)
+        with contextlib.suppress(OutOfTime):
+            warnings += guard(self.held_out, decisions, errors, details)
+        if blended is not None:
+            return Selection(blended.hypothesis, blended.trained, incumbent, details, warnings)
+        known = trained if chosen is first else None
+        return Selection(chosen.hypothesis, known, incumbent, details, warnings)
+
+    def _predict_folds(self, bar: ProgressBar) -> None:
+        """Let candidates predict folds; drop those that are clearly worse after each."""
+        self._predict(self.alive[:1], 0, bar)
+        if 1.0 - self.held_out.r2(self.alive[0].decisions) <= NOTHING_LEFT:
+            self.alive = self.alive[:1]
+            return
+        for fold in range(self.held_out.n_folds):
+            self._predict(self.alive[not fold :], fold, bar)
+            if not fold and self._unexplained() > UNEXPLAINED:
+                new = [self.held_out.candidate(each) for each in self.others]
+                self._predict(new, fold, bar)
+                for these in (self.alive, self.all):
+                    these.extend(new)
+                    these.sort(key=lambda each: each.is_policy)
+            self._drop()
+            if len(self.alive) == 1:
+                break
+
+    def _predict(self, these: Sequence[Candidate], fold: int, bar: ProgressBar) -> None:
+        count = self.held_out.n_folds
+        for place, candidate in enumerate(these):
+            note = f"{candidate.hypothesis!r}, fold {fold + 1} of {count}"
+            bar.update(fold * len(self.all) + place, note)
+            self.held_out.objective.run.check_time()
+            if not self.held_out.predict(candidate, fold):
+                raise OutOfTime
+            logger.info("%s: held-out loss %.6g", note, self.held_out.mean(candidate.errors))
+
+    def _unexplained(self) -> float:
+        """Return the least loss as a share of that of the linear policy."""
+        losses = [self.held_out.mean(each.errors) for each in self.alive]
+        if not self.alive[-1].is_policy:
+            return 1.0
+        return min(losses) / max(losses[-1], self.held_out.rounding, TINY)
+
+    def _drop(self) -> None:
+        best = self._best()
+        least = HOPELESS * self.held_out.mean(best.errors) + self.held_out.rounding
+
+        def hopeless(each: Candidate) -> bool:
+            worse, error = self.held_out.compare(each.errors, best.errors)
+            return worse > 2.0 * error and self.held_out.mean(each.errors) > least
+
+        self.alive = [
+            each
+            for each in self.alive
+            if not (hopeless(each) or (each.is_policy and self.explained))
+        ]
+
+    def _best(self) -> Candidate:
+        return min(self.alive, key=lambda each: self.held_out.mean(each.errors))
+
+    def _chosen(self) -> Candidate:
+        """Return the most readable of those that are about as good as the best.
+
+        The linear policy is the last, unless it is as good as the best and no region is better by
+        a standard error.
+        """
+        best = self._best()
+        least = self.held_out.mean(best.errors)
+        for each in self.alive:
+            worse, error = self.held_out.compare(each.errors, best.errors)
+            if each.is_policy and worse <= min(error, MARGIN * least) + self.held_out.rounding:
+                return each
+        for each in self.alive:
+            worse, error = self.held_out.compare(each.errors, best.errors)
+            if worse <= max(error, MARGIN * least) + self.held_out.rounding:
+                return each
+        return best
+
+    def _blend(self, chosen: Candidate, trained: Trained) -> _Blended | None:
+        """Return a blend of those that are left, where it is clearly better than the best."""
+        held_out = self.held_out
+        if len(self.alive) < 2 or held_out.trainer != "auto":
+            return None
+        best, rows = self._best(), np.isfinite(chosen.errors)
+        decisions = np.array([each.decisions[rows] for each in self.alive])
+        weights, mixed = blend_of(decisions, held_out.whole.rows(rows))
+        errors = np.full(len(rows), np.nan)
+        errors[rows] = held_out.errors(mixed, rows)
+        better, error = held_out.compare(best.errors, errors)
+        least = max(error, BLEND_MARGIN * held_out.mean(best.errors)) + held_out.rounding
+        members = [(each, w) for each, w in zip(self.alive, weights, strict=True) if w > 0.0]
+        if better <= least or len(members) < 2:
+            return None
+        everything = np.full(chosen.decisions.shape, np.nan)
+        everything[rows] = mixed
+        return self._trained_blend(members, trained, everything, errors)
+
+    def _trained_blend(
+        self,
+        members: list[tuple[Candidate, float]],
+        trained: Trained,
+        decisions: Array,
+        errors: Array,
+    ) -> _Blended:
+        """Train the members that are not trained on all rows, and put them together."""
+        objective, parts = self.held_out.objective, list[Trained]()
+        for each, _ in members:
+            objective.run.check_time()
+            parts.append(trained if each is self.all[0] else self.held_out.train(each))
+        whole = objective.of(Blend([each.hypothesis for each, _ in members]))
+        layout = whole.hypothesis.layout(whole.n_decisions, whole.n_features)
+        named = {f"member_{t}": part.theta for t, part in enumerate(parts)}
+        theta = layout.pack({"weights": np.array([weight for _, weight in members]), **named})
+        found = measured(Blending(), whole, theta, "converged")
+        found.result.warnings += dict.fromkeys(
+            text for part in parts for text in part.result.warnings
+        )
+        shares = " and ".join(f"{weight:.2f} {each.hypothesis!r}" for each, weight in members)
+        best = self._best()
+        note = (
+            f"a blend, {shares}, has a held-out R² of {self.held_out.r2(decisions):.4f}, "
+            f"{best.hypothesis!r} alone {self.held_out.r2(best.decisions):.4f}. What it costs: no "
+            "facet and no bound of a member holds for the blend, so facets_ lists only what holds "
+            "in all members; hypothesis=Facets() learns one readable region"
+        )
+        return _Blended(without_known(whole.hypothesis), found, decisions, errors, note)
+
+    def _details(self) -> dict[str, float]:
+        return {
+            f"held-out R² of {each.hypothesis!r}": self.held_out.r2(each.decisions)
+            for each in self.all
+            if np.isfinite(each.errors).any()
+        }
+
+
+class _Blended(NamedTuple):
+    """A trained blend with its held-out decisions and errors."""
+
+    hypothesis: Hypothesis
+    trained: Trained
+    decisions: Array
+    errors: Array
+    note: str
+
+
+def blend_of(decisions: Array, whole: Block) -> tuple[Array, Array]:
+    """Return weights for decisions (members, N, n), and mixtures by weights of other rows.
+
+    Each half of the rows is mixed by the weights of the other half, so that their errors are those
+    of rows that did not choose the weights.
+    """
+    halves = np.arange(len(whole.weights)) % 2 == 0
+    mixed = np.empty(decisions.shape[1:])
+    for half in (halves, ~halves):
+        weights = best_weights(decisions[:, ~half], whole.rows(~half))
+        mixed[half] = np.einsum("t,tij->ij", weights, decisions[:, half])
+    weights = best_weights(decisions, whole)
+    weights[weights < LEAST_WEIGHT] = 0.0
+    return weights / weights.sum(), mixed
+
+
+# Whether usual regressors, which know nothing of costs and regions, predict better.
+
+
+def guard(
+    held_out: HeldOut, decisions: Array, errors: Array, details: dict[str, float]
+) -> list[str]:
+    """Return a warning if a usual regressor predicts held-out rows better by a standard error.
+
+    Parameters
+    ----------
+    held_out : HeldOut
+        The folds.
+    decisions, errors : ndarray
+        Held-out decisions (N, n) of what was selected, and their errors (N,).
+    details : dict of str to float
+        Held-out R² by name, to which those of the regressors are added.
+
+    Returns
+    -------
+    list of str
+        No or one warning.
+    """
+    if 1.0 - held_out.r2(decisions) <= GUARD_GAIN:
+        return []
+    count = min(1 if len(errors) >= FEW_ROWS else GUARD_FOLDS, held_out.n_folds)
+    found = _usual_predictions(held_out, range(count))
+    rows = np.isin(held_out.fold, np.arange(count))
+    ours = held_out.mean(np.where(rows, errors, np.nan))
+    best, most = "", 0.0
+    for name, guesses in found.items():
+        details[f"held-out R² of {name}"] = held_out.r2(guesses)
+        theirs = np.full(len(errors), np.nan)
+        theirs[rows] = held_out.errors(guesses[rows], rows)
+        behind, error = held_out.compare(errors, theirs)
+        if behind > max(error, MARGIN * ours, most):
+            best, most = name, behind
+    if not best:
+        return []
+    r2 = held_out.r2(np.where(rows[:, None], decisions, np.nan))
+    return [
+        f"{REGRESSORS[best]} predicts better: decisions may not minimise this cost (held-out R² "
+        f"{details[f'held-out R² of {best}']:.3f} against {r2:.3f})"
+    ]
+
+
+def _usual_predictions(held_out: HeldOut, folds: Sequence[int]) -> dict[str, Array]:
+    """Return what scikit-learn's defaults predict for folds, on one thread."""
+    from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
+    from sklearn.linear_model import Ridge
+    from sklearn.multioutput import MultiOutputRegressor
+    from threadpoolctl import threadpool_limits
+
+    whole = held_out.whole
+    signals = np.hstack([numbers_of(whole.features[:, 1:]), whole.costs])
+    complete = ~np.isnan(whole.decisions).any(axis=1) & (whole.weights > 0.0)
+    found: dict[str, Array] = {}
+    for fold in folds:
+        outside = held_out.fold == fold
+        inside = np.flatnonzero(complete & ~outside)[:GUARD_ROWS]
+        models: dict[str, Any] = {"ridge regression": Ridge()}
+        models["extra trees"] = ExtraTreesRegressor(random_state=0)
+        if len(inside) >= BOOSTED_ROWS:
+            boosting = HistGradientBoostingRegressor(random_state=0)
+            models["gradient boosting"] = MultiOutputRegressor(boosting)
+        for name, model in models.items() if len(inside) else ():
+            held_out.objective.run.check_time()
+            weights = whole.weights[inside] / whole.weights[inside].mean()
+            with threadpool_limits(1):
+                model.fit(signals[inside], whole.decisions[inside], sample_weight=weights)
+                guesses = model.predict(signals[outside]).reshape(int(outside.sum()), -1)
+            found.setdefault(name, np.full(whole.decisions.shape, np.nan))[outside] = guesses
+    return found

@@ -1,0 +1,289 @@
+"""The hypothesis that is selected where none is given, and the trainer of a hypothesis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+from feaslearn.data import Block, Samples
+from feaslearn.exceptions import UnsupportedError
+from feaslearn.losses import Objective
+from feaslearn.trainers import Annealing, Convex, GradientDescent, selection
+from feaslearn.trainers.automatic import choose_trainer
+from feaslearn.trainers.selection import HeldOut, _Race, linear_policy, select
+
+POLICY, BALL = linear_policy(), fl.Affine(fl.L2Ball(2))
+MINKOWSKI = fl.Minkowski("auto", scale="affine")
+
+
+def objective(data: fl.Decisions, loss: object = None) -> Objective:
+    whole = Block(
+        np.ones((len(data), 1)),
+        np.array(data.cost_matrix),
+        np.array(data.decisions),
+        np.full(len(data), 1 / len(data)),
+    )
+    return Objective(loss or fl.Predictability(), POLICY, Samples.of(whole, 20))
+
+
+def chosen(data: fl.Decisions, trainer: object = "auto") -> str:
+    return repr(select(objective(data), np.random.default_rng(0), trainer).hypothesis)
+
+
+def box_data() -> fl.Decisions:
+    costs = np.random.default_rng(0).normal(size=(50, 2))
+    return fl.Decisions.from_arrays(costs, 2.0 - 3.0 * np.sign(costs), [0, 1])
+
+
+def policy_data() -> fl.Decisions:
+    random = np.random.default_rng(0)
+    return fl.Decisions.from_arrays(
+        random.normal(size=(50, 2)), random.normal(size=(50, 2)), [0, 1]
+    )
+
+
+def disc_data(count: int = 60) -> fl.Decisions:
+    costs = np.random.default_rng(0).normal(size=(count, 2))
+    axes = np.array([[2.0, 0.0], [1.0, 1.0]])
+    turned = costs @ axes
+    points = -turned / np.linalg.norm(turned, axis=1, keepdims=True)
+    return fl.Decisions.from_arrays(costs, points @ axes.T, [0, 1])
+
+
+def race(data: fl.Decisions, members: list[Any], errors: list[Any], decisions: Any = ()) -> _Race:
+    """Return candidates that have made given errors, or given decisions."""
+    held_out = HeldOut(objective(data), np.random.default_rng(0), "auto")
+    found = _Race(held_out, members, [])
+    rows = np.ones(len(data), dtype=bool)
+    for each, value in zip(found.alive, decisions, strict=False):
+        each.decisions[:], each.errors[:] = value, held_out.errors(value, rows)
+    for each, value in zip(found.alive, errors, strict=False):
+        each.errors[:] = value
+    return found
+
+
+def test_the_class_that_predicts_best_is_selected() -> None:
+    assert chosen(fl.datasets.make_switch(50, random_state=0)) == "Facets()"
+    assert chosen(box_data()) == "Facets()"
+    assert chosen(policy_data()) == repr(POLICY)
+    assert chosen(disc_data()) == repr(BALL)
+
+
+def test_within_the_margin_the_first_is_selected_and_beyond_it_the_best() -> None:
+    data = box_data()
+    members = [fl.Facets(), MINKOWSKI, POLICY]
+    near = race(data, members, [1.009, 1.0, 2.0])
+    assert repr(near._chosen().hypothesis) == "Facets()"
+    far = race(data, members, [1.02, 1.0, 2.0])
+    assert repr(far._chosen().hypothesis) == repr(MINKOWSKI)
+
+
+def test_within_a_standard_error_the_first_is_selected() -> None:
+    data = box_data()
+    random = np.random.default_rng(1)
+    noise = random.normal(size=50)
+    noise -= noise.mean()
+    error = float(np.linalg.norm(noise)) / 50
+    for worse, expected in ((0.9, "Facets()"), (1.1, repr(MINKOWSKI))):
+        found = race(data, [fl.Facets(), MINKOWSKI, POLICY], [1.0 + worse * error + noise, 1, 2])
+        assert repr(found._chosen().hypothesis) == expected
+
+
+def test_the_policy_is_selected_only_where_no_region_is_better() -> None:
+    data = box_data()
+    noise = np.random.default_rng(1).normal(size=50)
+    noise -= noise.mean()
+    for worse, expected in ((0.005, POLICY), (0.05, fl.Facets())):
+        found = race(data, [fl.Facets(), POLICY], [1.0, 1.0 + worse + noise])
+        assert repr(found._chosen().hypothesis) == repr(expected)
+    # As good within the margin, but clearly so.
+    found = race(data, [fl.Facets(), POLICY], [1.0, 1.005 + 1e-3 * noise])
+    assert repr(found._chosen().hypothesis) == "Facets()"
+
+
+def test_rows_that_are_explained_exactly_leave_no_policy() -> None:
+    found = race(box_data(), [fl.Facets(), POLICY], [1.0, 0.5])
+    found.explained = True
+    found._drop()
+    assert [repr(each.hypothesis) for each in found.alive] == ["Facets()"]
+
+
+def test_a_blend_must_be_clearly_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = box_data()
+    noise = np.random.default_rng(2).normal(size=(3, 50, 2))
+
+    def blended(common: float) -> object:
+        """Return the blend of two candidates whose errors have a part in common."""
+        own = noise[0] + (noise[1] - noise[0]) * (1.0 - common)
+        pair = [np.array(data.decisions) + each for each in (noise[0], own)]
+        found = race(data, [fl.Facets(), MINKOWSKI], [], pair)
+        monkeypatch.setattr(found, "_trained_blend", lambda *_: "blend")
+        return found._blend(found._chosen(), None)  # type: ignore[arg-type]
+
+    assert blended(0.0) == "blend"
+    assert blended(0.985) is None
+
+
+def test_all_candidates_share_the_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = fl.datasets.make_power5(60, noise=0.2, random_state=0)
+    rows: dict[str, list[bytes]] = {}
+    train = selection.train_once
+
+    def seen(trainer: Any, part: Objective, *arguments: Any, **options: Any) -> Any:
+        if part.n_samples < 60:
+            rows.setdefault(repr(part.hypothesis), []).append(part.load().decisions.tobytes())
+        return train(trainer, part, *arguments, **options)
+
+    monkeypatch.setattr(selection, "train_once", seen)
+    model = fl.RegionRegressor(cost=data.cost, random_state=0)
+    model.fit(data.signals, data.decisions)
+    assert len(rows) >= 3
+    longest = max(rows.values(), key=len)
+    assert len(set(longest)) == len(longest) > 1
+    for each in rows.values():
+        assert each == longest[: len(each)]
+
+
+def test_a_selection_says_what_it_compared_and_is_the_same_again() -> None:
+    data = fl.datasets.make_power5(60, noise=0.1, random_state=0)
+    model = fl.RegionRegressor(cost=data.cost, random_state=0)
+    first = model.fit(data.signals, data.decisions)
+    theta, details = first.theta_, first.result_.details
+    assert {"held-out R² of Facets()", f"held-out R² of {POLICY!r}"} <= details.keys()
+    np.testing.assert_array_equal(model.fit(data.signals, data.decisions).theta_, theta)
+
+
+def test_decisions_that_do_not_minimise_the_cost_are_warned_of() -> None:
+    random = np.random.default_rng(0)
+    signals = random.uniform(size=(200, 4))
+    decisions = np.sin(9.0 * signals[:, 2:3]) * np.array([1.0, -1.0])
+    model = fl.RegionRegressor(cost=[0, 1], random_state=0).fit(signals, decisions)
+    assert any("a tree ensemble predicts better" in text for text in model.result_.warnings)
+    assert model.result_.details["held-out R² of extra trees"] > 0.9
+    data = fl.datasets.make_power5(100, random_state=0)
+    model = fl.RegionRegressor(cost=data.cost, random_state=0).fit(data.signals, data.decisions)
+    assert not any("predicts better" in text for text in model.result_.warnings)
+
+
+def test_too_few_samples_leave_the_linear_policy() -> None:
+    assert chosen(box_data()[:9]) == repr(POLICY)
+    assert chosen(box_data()[:10]) == "Facets()"
+
+
+def test_the_number_of_folds_follows_the_size() -> None:
+    def folds(count: int) -> tuple[int, int]:
+        data = fl.datasets.make_l1_ball(count, n=2, random_state=0)
+        held_out = HeldOut(objective(data), np.random.default_rng(0), "auto")
+        return held_out.n_folds, int(held_out.fold.max()) + 1
+
+    assert folds(99) == (10, 10)
+    assert folds(100) == (5, 5)
+    assert folds(20_000) == (1, 5)
+
+
+def test_a_given_trainer_limits_the_selection() -> None:
+    model = fl.RegionRegressor(cost=[0, 1], trainer=Convex(), random_state=0)
+    data = box_data()
+    assert isinstance(model.fit(data.signals, data.decisions).hypothesis_, fl.Minkowski)
+    refused = fl.RegionRegressor(cost=[0, 1], trainer=Convex(robust=True), loss="suboptimality")
+    with pytest.raises(UnsupportedError, match="Suboptimality"):
+        refused.fit(data.signals, data.decisions)
+
+
+def test_the_smaller_limit_holds() -> None:
+    data = fl.datasets.make_power5(60, noise=0.1, random_state=0)
+    for own, of_trainer in ((1e-6, None), (1e-6, 60.0), (60.0, 1e-6)):
+        model = fl.RegionRegressor(
+            fl.Affine(fl.Simplex(6)),
+            cost=data.cost,
+            trainer=Annealing(max_seconds=of_trainer),
+            max_seconds=own,
+            random_state=0,
+        )
+        assert model.fit(data.signals, data.decisions).result_.status == "time limit"
+    with pytest.raises(fl.exceptions.DataError, match="max_seconds=0 is neither"):
+        fl.RegionRegressor(cost=data.cost, max_seconds=0).fit(data.signals, data.decisions)
+
+
+DATA: dict[str, Any] = {
+    "power5": lambda seed: fl.datasets.make_power5(80, random_state=seed),
+    "noisy power5": lambda seed: fl.datasets.make_power5(80, 0.1, random_state=seed),
+    "plant": lambda seed: fl.datasets.make_flexible_plant(60, random_state=seed, hours=6),
+    "noisy plant": lambda seed: fl.datasets.make_flexible_plant(
+        60, 0.02, random_state=seed, hours=6
+    ),
+    "ball": lambda seed: fl.datasets.make_l1_ball(60, n=3, noise=0.05, random_state=seed),
+}
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_predictions_keep_what_facets_print(name: str) -> None:
+    data, test = DATA[name](0), DATA[name](1)
+    model = fl.RegionRegressor(cost=data.cost, random_state=0)
+    model.fit(data.signals, data.decisions)
+    if not hasattr(model, "facets_"):
+        assert not isinstance(model.hypothesis_, fl.Facets)
+        return
+    keeps_what_it_prints(model, test)
+
+
+def test_a_blend_prints_what_its_predictions_keep() -> None:
+    data, test = DATA["noisy power5"](0), DATA["power5"](1)
+    pair = fl.Blend([fl.Facets(), fl.Facets(max_facets=0)])
+    model = fl.RegionRegressor(pair, cost=data.cost, random_state=0)
+    model.fit(data.signals, data.decisions)
+    assert not len(model.facets_)
+    assert len(model.facets_.bounds) == 3
+    keeps_what_it_prints(model, test)
+    mixed = fl.Blend([fl.Facets(), MINKOWSKI])
+    model = fl.RegionRegressor(mixed, cost=data.cost, random_state=0)
+    table = model.fit(data.signals, data.decisions).facets_
+    if len(model.hypothesis_.parts(model.theta_, 3, 6)) == 2:
+        assert not [*table.facets, *table.bounds, *table.equalities]
+        assert "no facet, equality or bound" in str(table)
+
+
+def keeps_what_it_prints(model: fl.RegionRegressor, test: fl.Decisions) -> None:
+    """Check predictions against the rows of the table, with all digits."""
+    features = model.features_.transform(test.signals)
+    n, k = test.decisions.shape[1], features.shape[1]
+    solved = model.hypothesis_.solve(model.theta_, features, np.array(test.cost_matrix))
+    decisions, features = model.predict(test.signals)[~solved.empty], features[~solved.empty]
+    size = float(np.abs(decisions).max())
+    for facet in model.facets_:
+        assert (decisions @ facet.normal - features @ facet.limit).max() <= 1e-7 * size
+    if isinstance(model.hypothesis_, fl.Facets):
+        parts = [(1.0, model.hypothesis_, model.theta_)]
+    else:
+        parts = model.hypothesis_.parts(model.theta_, n, k)
+    lower, upper = np.zeros((2, n, k))
+    for weight, member, theta in parts:
+        rows = member.rows(theta, n, k)
+        lower, upper = lower + weight * rows.lower, upper + weight * rows.upper
+    assert (features @ lower.T - decisions).max() <= 1e-7 * size
+    assert (decisions - features @ upper.T).max() <= 1e-7 * size
+    if len(parts) == 1:
+        balance = decisions @ rows.E.T - features @ rows.e.T
+        assert np.abs(balance).max(initial=0.0) <= 1e-7 * size
+
+
+def test_trainers_by_hypothesis_and_loss() -> None:
+    data = box_data()
+    for hypothesis, loss, expected in (
+        (fl.Scaled(fl.Box(2)), fl.Predictability(), Convex),
+        (fl.Affine(fl.Simplex(1)), fl.Predictability(), Convex),
+        (fl.Affine(fl.Simplex(2)), fl.Predictability(), Annealing),
+        (fl.Scaled(fl.Box(2)), fl.Suboptimality(), Convex),
+        (fl.Scaled(fl.Box(2)), fl.Predictability("l1"), Convex),
+        (fl.Minkowski.box(2), fl.Predictability(), Convex),
+        (fl.Affine(fl.Simplex(2)), fl.Suboptimality(), Annealing),
+    ):
+        problem = Objective(loss, hypothesis, objective(data).samples)
+        assert isinstance(choose_trainer("auto", problem), expected)
+    mine = GradientDescent(max_iter=3)
+    assert choose_trainer(mine, problem) is mine
+    with pytest.raises(UnsupportedError, match="trainer='fast' is not known"):
+        choose_trainer("fast", problem)
