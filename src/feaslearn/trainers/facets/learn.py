@@ -23,7 +23,7 @@ from feaslearn.tolerances import (
     SOLVED_DEPENDENT_TOL,
     TINY,
 )
-from feaslearn.trainers.facets.rows import Learned, Rows, Units, standard_rows
+from feaslearn.trainers.facets.rows import Learned, Rows, Units, known_ends, standard_rows
 from feaslearn.trainers.facets.search import prune, rare, search, turn, unite, upgrade
 from feaslearn.trainers.facets.state import Progress, State
 
@@ -305,10 +305,9 @@ class _Finish:
         state, units = self.state, self.units
         rows = state.rows
         none = np.zeros(len(self.order), bool)
-        if self.may_open:
-            region = self._replaced(self.region(*self._opened()))
-        else:  # bounds were given; a column that never moved is where it is
-            region = self.region(none, none)
+        # Where bounds were given, a column that never moved is where it is.
+        sides = self._opened() if self.may_open else (none, none)
+        region = self._replaced(*sides) if self.may_open else self.region(*sides)
         found = units.revert(region, rows.P, self.order, self.scale)
         back = np.argsort(self.order)
         error = float(rows.x_error.max(initial=0.0)) * np.sqrt(12.0)
@@ -355,20 +354,25 @@ class _Finish:
             to_lo, to_up = to_lo & ~hit_lo, to_up & ~hit_up
         return none, none
 
-    def _replaced(self, region: FacetRows) -> FacetRows:
-        """Replace sides that were not seen by known bounds; what was never negative stays so."""
+    def _replaced(self, to_lo: Mask, to_up: Mask) -> FacetRows:
+        """Open sides; replace those not seen by known bounds; what was never negative stays so.
+
+        A column that never moved stays where it is on a side that rows speak against.
+        """
+        region, moving = self.region(to_lo, to_up), np.arange(len(self.order)) < self.n
         one, lower, upper = self.state.rows.one, region.lower.copy(), region.upper.copy()
         zero = -self.units.mean[self.order] / self.scale
+        ends = (-np.inf, np.inf) if self.known is None else known_ends(self.known)
+        known = np.broadcast_to(np.vstack(ends), (2, len(self.order)))
         for j in np.flatnonzero(~self.seen_lo):
             low = float(self.lower[j] @ one) / float(one @ one)
             if self.nonnegative and lower[j] @ one / (one @ one) < min(low, zero[j]):
                 lower[j] = min(low, zero[j]) * one
-            if self.known is not None and np.isfinite(self.known.lower[:, j]).all():
-                lower[j] = min(low, float(self.known.lower[:, j].min())) * one
-        for j in np.flatnonzero(~self.seen_up):
+            if np.isfinite(known[0, j]) and (moving | to_lo)[j]:
+                lower[j] = min(low, known[0, j]) * one
+        for j in np.flatnonzero(~self.seen_up & np.isfinite(known[1]) & (moving | to_up)):
             high = float(self.upper[j] @ one) / float(one @ one)
-            if self.known is not None and np.isfinite(self.known.upper[:, j]).all():
-                upper[j] = max(high, float(self.known.upper[:, j].max())) * one
+            upper[j] = max(high, known[1, j]) * one
         return region._replace(lower=lower, upper=upper)
 
     def _place_still(self, prices: Array, right: Mask) -> None:

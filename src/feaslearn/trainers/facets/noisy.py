@@ -32,7 +32,7 @@ from feaslearn.trainers.facets.noise import (
     noise_level,
     noisy_bounds,
 )
-from feaslearn.trainers.facets.rows import Learned, Rows, standard_rows
+from feaslearn.trainers.facets.rows import Learned, Rows, known_ends, standard_rows
 from feaslearn.trainers.facets.state import Progress
 
 __all__ = ["learn_noisy", "noise_level"]
@@ -191,6 +191,10 @@ class _Fit:
         self.flat = np.vstack([self.E, given])
         self.a, self.f = np.zeros((0, self.n)), np.zeros((0, rows.F.shape[1]))
         self.lo, self.up, self.seen = noisy_bounds(rows.x, w, self.sigma)
+        if self.known is not None:
+            lower, upper = known_ends(self.known)
+            self.lo = np.where(self.seen[0] | np.isinf(lower), self.lo, np.minimum(self.lo, lower))
+            self.up = np.where(self.seen[1] | np.isinf(upper), self.up, np.maximum(self.up, upper))
         U, s, _ = np.linalg.svd(self.flat.T, full_matrices=True)
         self.W = U[:, int((s > DEPENDENT_TOL).sum()) :]
         self.nw = self.W.shape[1]

@@ -347,6 +347,19 @@ def standard_rows(
     return rows, units
 
 
+def known_ends(known: KnownLimits) -> tuple[Array, Array]:
+    """Return ends (n,) of a box that are nowhere before known bounds, infinite where one is not.
+
+    A bound that moves may go on moving: its end is as far beyond it as it was seen to move.
+    """
+    ends = []
+    for side in (-known.lower, known.upper):
+        there = np.isfinite(side).all(axis=0)
+        finite = np.where(there, side, 0.0)
+        ends.append(np.where(there, finite.max(axis=0) + np.ptp(finite, axis=0), np.inf))
+    return -ends[0], ends[1]
+
+
 def _shared(distance: Array, tol: Array) -> Mask:
     """Say of which extremes several rows are within tol, more than lie as close by chance."""
     there = (distance < tol).sum(axis=0)

@@ -32,8 +32,9 @@ TRIES, SEEDS = 8, 60
 FEW_TRIES = 24
 #: Share of its rows that may refute a facet, and that of one with much excess.
 REFUTED, REFUTED_MUCH, MUCH = 0.05, 0.5, 10
-#: Rare hyperplanes that are grown, and folds of rows that they must predict.
-GROWN, FOLDS = 40, 20
+#: Rare hyperplanes that are grown, folds of rows that they must predict, by how many standard errors
+#: more of them gain than lose, and the share of the squared error left that needs no such proof.
+GROWN, FOLDS, GAIN, NEARLY_ALL = 40, 20, 2.0, 0.1
 
 
 def search(state: State, only_determined: bool = False) -> list[Candidate]:
@@ -262,7 +263,8 @@ def _grow(state: State, T: Indices) -> tuple[Array | None, Indices]:
 def _predicts(state: State, T: Indices, v: Array) -> bool:
     """Say whether the member through T, found without a fold of rows, predicts that fold better.
 
-    Squared errors must fall by a tenth, and more rows gain (half of their error) than lose.
+    More rows must gain (half of their error) than lose, beyond chance unless hardly any error is
+    left, and squared errors must fall by a tenth.
     """
     rows, old, new, gains, losses = state.rows, 0.0, 0.0, 0, 0
     fold, weight = state.random.permutation(state.N) % FOLDS, state.rows.scale**2
@@ -283,4 +285,6 @@ def _predicts(state: State, T: Indices, v: Array) -> bool:
         old, new = old + float(before.sum()), new + float(after.sum())
         gains += int((after < before / 2.0).sum())
         losses += int((after > before + DECISION_TOL * weight.sum()).sum())
-    return new < 0.9 * old and gains > losses
+    if new < NEARLY_ALL * old:
+        return gains > losses
+    return new < 0.9 * old and gains - losses > GAIN * np.sqrt(gains + losses)
