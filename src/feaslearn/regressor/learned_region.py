@@ -14,7 +14,7 @@ from feaslearn.exceptions import DataError, EmptySetError, Problems
 from feaslearn.hypotheses.constrained import constrained, half_spaces_of
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
-from feaslearn.region import Region
+from feaslearn.region import Region, RegionForm
 from feaslearn.regressor.checks import check_weights
 from feaslearn.regressor.explanation.explain import explain
 from feaslearn.regressor.explanation.explanation import Explanation
@@ -277,7 +277,7 @@ def region_at(model: RegionRegressor, reader: Reader, signal: ArrayLike) -> Regi
         empty = model.hypothesis_.solve(theta, phi, np.zeros((1, n))).empty
         warn_of_empty_regions(empty)
         image = model.hypothesis_.image(theta, phi[0], n)
-        return Region(image, reader.names, account)
+        return Region(image, reader.names, account, rows=None if empty[0] else _rows(model, phi, n))
     limits = model.known_.at(signals)
     columns = np.hstack([phi, limits.columns()])
     regions = constrained(model.hypothesis_, limits.shape)
@@ -287,7 +287,13 @@ def region_at(model: RegionRegressor, reader: Reader, signal: ArrayLike) -> Regi
     if empty[0] or not _meets(image, known):
         # The nearest decision is all there is.
         return Region(AffineImage.point(decisions[0]), reader.names, account)
-    return Region(image, reader.names, account, known=known)
+    return Region(image, reader.names, account, known=known, rows=_rows(model, phi, n))
+
+
+def _rows(model: RegionRegressor, phi: Array, n: int) -> RegionForm | None:
+    """Return the named rows of a region that is given by rows of its decisions alone."""
+    form = model.hypothesis_.describe(model.theta_, n, phi.shape[1])
+    return None if form.p else form.at(form.weights(phi)[0])
 
 
 def _meets(image: AffineImage, known: HalfSpaces) -> bool:
