@@ -18,6 +18,7 @@ from feaslearn.exceptions import (
     DataError,
     EmptySetError,
     FileError,
+    NotFittedError,
     SolverError,
     TooManyVerticesError,
     UnboundedSetError,
@@ -110,8 +111,10 @@ def test_tables(triangle: fl.Region, tmp_path: Path) -> None:
         assert values.max() == pytest.approx(float(row["limit (2)"]))
     with pytest.raises(DataError, match="did you mean 'vertices'"):
         fl.export.to_csv(triangle, path, "vertexes")
+    with pytest.raises(NotFittedError):
+        fl.export.to_csv(fl.RegionRegressor(), path)
     with pytest.raises(UnsupportedError, match="not RegionRegressor"):
-        fl.export.to_csv(fl.RegionRegressor(), path)  # type: ignore[arg-type]
+        fl.export.to_csv(fl.RegionRegressor(), path, "halfspaces")
 
 
 def test_bounds_and_whole_numbers_are_told_as_such(tmp_path: Path) -> None:

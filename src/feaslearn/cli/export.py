@@ -1,4 +1,4 @@
-"""``feaslearn export``: the learned region at one signal, in formats that other tools read."""
+"""``feaslearn export``: the learned region in formats that other tools read."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from feaslearn.cli.streams import hand_over
 from feaslearn.cli.talk import Talk
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.export.files import program_text
-from feaslearn.export.tables import table_text
+from feaslearn.export.tables import map_text, table_text
 from feaslearn.export.verification import verify
 from feaslearn.io.table import Table
 from feaslearn.messages import did_you_mean
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.reader import decision_names
 
 Array = NDArray[np.float64]
 
@@ -53,7 +54,7 @@ FORMATS: dict[str, Format] = {
 
 def export(
     model: RegionRegressor,
-    signal: Array,
+    signal: Array | None,
     name: str,
     output: Path | None,
     talk: Talk,
@@ -66,10 +67,10 @@ def export(
     ----------
     model : RegionRegressor
         A fitted model.
-    signal : ndarray of shape (K,)
-        The signal.
+    signal : ndarray of shape (K,) or None
+        The signal; None writes the map of all of them.
     name : str
-        A key of `FORMATS`.
+        A key of `FORMATS`, or "map".
     output : Path or None
         The file; None is standard output.
     talk : Talk
@@ -77,15 +78,21 @@ def export(
     check : bool, default=False
         Whether to compare optima over what is written with our own first.
     """
-    if name not in FORMATS:
-        raise DataError(f"--format: {name!r} is not known; {did_you_mean(name, list(FORMATS))}")
+    if signal is not None and name not in FORMATS:
+        known = [*FORMATS, "map"]
+        raise DataError(f"--format: {name!r} is not known; {did_you_mean(name, known)}")
     if output is not None:
         check_writable(output)
-    region = model.region(signal)
-    text, names = FORMATS[name].render(region)
-    facts: dict[str, Any] = {"format": name, "decisions": region.names, "names": names}
-    if check:
-        facts["largest_difference"] = verify(region, name).checks[0].largest_difference
+    if signal is None:
+        decisions = decision_names(model)
+        text, names = map_text(model), {each: each for each in decisions}
+        facts: dict[str, Any] = {"format": name, "decisions": decisions, "names": names}
+    else:
+        region = model.region(signal)
+        text, names = FORMATS[name].render(region)
+        facts = {"format": name, "decisions": region.names, "names": names}
+        if check:
+            facts["largest_difference"] = verify(region, name).checks[0].largest_difference
     if output is not None:
         write_bytes(output, text.encode("utf-8"))
         facts["output"] = str(output)

@@ -13,26 +13,33 @@ from feaslearn.exceptions import (
     DataError,
     EmptySetError,
     InfeasibleProblemError,
+    Problems,
     UnsupportedError,
 )
 from feaslearn.export.naming import check_distinct, distinct_names
 from feaslearn.hypotheses.constrained import constrained
 from feaslearn.known import ResolvedKnown
+from feaslearn.messages import did_you_mean, list_first
 from feaslearn.printable import printable
-from feaslearn.region import Region, RegionForm, Row
-from feaslearn.regressor.learned_region import LearnedRegion
+from feaslearn.region import Region, RegionForm
+from feaslearn.regressor.learned_region import LearnedRegion, name_facets
 from feaslearn.regressor.reader import check_fitted, check_signals, decision_names, one_row
+from feaslearn.tolerances import SAME_TOL
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What is exported: decisions, rows, and how they move where it is a fitted model."""
+    """What is exported: decisions, rows, and how they move where it is a fitted model.
+
+    Where signals are variables, their columns come after those of the decisions, and nothing moves.
+    """
 
     names: tuple[str, ...]
     form: RegionForm
     moving: Moving | None = None
+    signals: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,17 +74,10 @@ class Moving:
         signals = check_signals(self.model, one_row(signal))
         if len(signals) != 1:
             raise DataError(f"{len(signals)} signals were given; give one")
-        phi = columns = self.model.features_.transform(signals)
-        regions, known = self.model.hypothesis_, None
+        columns, regions = self.model.features_.transform(signals), self.model.hypothesis_
         if self.model.known_ is not None:
             limits = self.model.known_.at(signals)
-            known = limits.columns()
-            if not np.array_equal(np.isfinite(known[0]), self.kept):
-                raise UnsupportedError(
-                    "a known bound is infinite at some signals and finite at others, which no "
-                    "fixed set of rows can say; export model.region(signal)"
-                )
-            columns, known = np.hstack([phi, known]), known[:, self.kept]
+            columns = np.hstack([columns, limits.columns()])
             regions = constrained(regions, limits.shape)
         nothing = np.zeros((1, self.form.n))
         if regions.solve(self.model.theta_, columns, nothing).empty[0]:
@@ -85,11 +85,51 @@ class Moving:
                 "no decision satisfies all learned and known rows at this signal; "
                 "model.region(signal) relaxes them as little as possible: export that"
             )
-        return np.asarray(self.form.weights(phi, known)[0])
+        return np.asarray(self.weights(signals)[0])
+
+    def weights(self, signals: Array) -> Array:
+        """Return the weights at rows of signals."""
+        phi, known = self.model.features_.transform(signals), None
+        if self.model.known_ is not None:
+            known = self.model.known_.at(signals).columns()
+            if (np.isfinite(known) != self.kept).any():
+                raise UnsupportedError(
+                    "a known bound is infinite at some signals and finite at others, which no "
+                    "fixed set of rows can say; export model.region(signal)"
+                )
+            known = known[:, self.kept]
+        return self.form.weights(phi, known)
+
+    def affine(self) -> tuple[Array, Array]:
+        """Return T and t where the weights are T s + t; refuse those that are not affine in s."""
+        count = self.model.n_features_in_
+        corners = 1.0 + np.vstack([np.zeros(count), np.eye(count)])
+        trials = 1.0 + np.random.default_rng(0).uniform(size=(4, count))
+        try:
+            found = self.weights(corners)
+            slopes = found[1:] - found[0]
+            constants = found[0] - slopes.sum(axis=0)
+            wrong = np.abs(self.weights(trials) - trials @ slopes - constants)
+        except DataError as error:
+            raise UnsupportedError(f"signals as variables: {error}") from error
+        if wrong.max() > SAME_TOL * max(1.0, float(np.abs(found).max())):
+            which = self.names[int(wrong.max(axis=0).argmax())]
+            raise UnsupportedError(
+                f"{which!r} is not affine in the signals, so the rows are not linear in decisions "
+                "and signals together; export the model without signals="
+            )
+        return slopes.T, constants
 
 
-def read_source(source: object) -> Source:
-    """Return the rows of a region or a fitted model; refuse everything else."""
+def read_source(source: object, signals: Any = None) -> Source:
+    """Return the rows of a region or a fitted model; refuse everything else.
+
+    ``signals`` maps the names of signals to variables or expressions of the tool.
+    """
+    if signals is not None:
+        if not isinstance(source, LearnedRegion):
+            raise UnsupportedError("signals=: a region at one signal does not move; give the model")
+        return _with_signals(source, signals)
     if isinstance(source, Region):
         found = Source(source.names, _region_form(source))
     elif isinstance(source, LearnedRegion):
@@ -112,6 +152,32 @@ def read_region(source: object, name: str) -> Source:
     return read_source(source)
 
 
+def _with_signals(model: LearnedRegion, signals: Any) -> Source:
+    """Return the rows of a model in decisions and signals together."""
+    if not hasattr(signals, "keys"):
+        raise DataError("signals= maps names of signals to variables, such as {'demand': demand}")
+    moving = _moving(model)
+    slopes, constants = moving.affine()
+    named = getattr(model, "feature_names_in_", range(model.n_features_in_))
+    labels = [str(label) for label in named]
+    given = {str(name): signals[name] for name in signals}
+    used = np.abs(slopes).max(axis=0) > 0.0
+    problems = Problems()
+    for name in given:
+        if name not in labels:
+            problems.add(f"{name!r} is not a signal; {did_you_mean(name, labels)}")
+    missing = [name for name, uses in zip(labels, used, strict=True) if uses and name not in given]
+    if missing:
+        problems.add(
+            f"nothing is given for {list_first(list(map(repr, missing[:5])), len(missing))}"
+        )
+    problems.raise_if_any(DataError, "signals=")
+    chosen_signals = [j for j, name in enumerate(labels) if name in given and used[j]]
+    form = moving.form.on_signals(slopes[:, chosen_signals], constants)
+    columns = tuple(given[labels[j]] for j in chosen_signals)
+    return Source(decision_names(model), form, None, columns)
+
+
 def _region_form(region: Region) -> RegionForm:
     """Return the rows of a region; refuse one that is empty or unbounded.
 
@@ -121,16 +187,13 @@ def _region_form(region: Region) -> RegionForm:
         Where a linear cost would have no minimum.
     """
     region.image.primitive.check()
-    form = RegionForm.of_image(region.image)
-    if region.known is None:
-        return form
-    try:
-        region.minimize(np.zeros(region.n))
-    except InfeasibleProblemError:
-        raise EmptySetError("no decision of the region satisfies the known constraints") from None
-    known = region.known
-    labels = [Row("known", f"known row {i}") for i in range(len(known.A) + len(known.E))]
-    return form.cut(known.A, known.b[None], known.E, known.e[None], labels)
+    if region.known is not None:
+        try:
+            region.minimize(np.zeros(region.n))
+        except InfeasibleProblemError:
+            said = "no decision of the region satisfies the known constraints"
+            raise EmptySetError(said) from None
+    return region.form
 
 
 def _moving(model: LearnedRegion) -> Moving:
@@ -146,6 +209,7 @@ def _moving(model: LearnedRegion) -> Moving:
         names = [f"known: {name}" for name, stays in zip(rows, kept, strict=True) if stays]
         within = constrained(hypothesis, shape).describe(model.theta_, n, k + shape.width)
         form = within.keep_known(kept, names)
+    form = name_facets(form, model)
     return Moving(model, form, (*distinct_names(features), *form.known, *form.scale_names), kept)
 
 
@@ -175,6 +239,8 @@ class Exported:
         What holds them in the region; already part of ``model`` where there is one.
     names : dict
         For each decision the name that its variable has in the tool.
+    rows : dict
+        For each row of the region, such as "facet_2", the name that it has in the tool.
     model : object, default=None
         What holds variables and constraints: a Pyomo block, a linopy or gurobipy model.
     phi : object, default=None
@@ -190,6 +256,7 @@ class Exported:
     x: Any
     constraints: Any
     names: dict[str, str]
+    rows: dict[str, str]
     model: Any = None
     phi: Any = None
     moving: Moving | None = None

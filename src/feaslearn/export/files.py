@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.atomic import check_writable, temporary_folder, write_bytes
 from feaslearn.exceptions import DataError, FileError, SolverError
 from feaslearn.export.exported import read_region
-from feaslearn.export.naming import free_prefix, safe_names
+from feaslearn.export.naming import free_prefix, names_of_rows, safe_names
 from feaslearn.export.solver_form import SolverForm, solver_form
 from feaslearn.region import Region
 from feaslearn.region.form import beside
@@ -112,10 +112,11 @@ def program_text(
     rows = solver_form(given.form, f"to_{form}", bound_decisions=True)
     names = safe_names(given.names)
     prices = np.zeros(rows.rows.n) if cost is None else _prices(cost, region)
-    text = _written(highs_of(rows, prices, list(names.values())), form)
+    labels = names_of_rows(rows.rows, given.names)
+    text = _written(highs_of(rows, prices, list(names.values()), list(labels.values())), form)
     mark = COMMENTS[form]
     head = [f"{mark}The region of {rows.rows.n} decisions, written by feaslearn"]
-    head += [f"{mark}{new} is {old!a}" for old, new in names.items() if old != new]
+    head += [f"{mark}{new} is {old!a}" for old, new in (names | labels).items() if old != new]
     return "\n".join([*head, text]), names
 
 
@@ -143,7 +144,7 @@ def _prices(cost: ArrayLike, region: Region) -> Array:
     return prices
 
 
-def highs_of(form: SolverForm, prices: Array, names: list[str]) -> Any:
+def highs_of(form: SolverForm, prices: Array, names: list[str], labels: list[str]) -> Any:
     """Return HiGHS with the program of a region at one signal."""
     import highspy
 
@@ -152,7 +153,7 @@ def highs_of(form: SolverForm, prices: Array, names: list[str]) -> Any:
     prefix = free_prefix("z", names)
     program.num_col_, program.num_row_ = n + p, m
     program.col_names_ = [*names, *(f"{prefix}{j}" for j in range(p))]
-    program.row_names_ = [f"row{i}" for i in range(m)]
+    program.row_names_ = labels
     program.col_cost_ = np.append(prices, np.zeros(p))
     program.col_lower_, program.col_upper_ = form.lower, form.upper
     program.row_lower_ = rows.r[0]

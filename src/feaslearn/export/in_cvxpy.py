@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import DataError
 from feaslearn.export.exported import Exported, read_source
+from feaslearn.export.naming import names_of_rows
 from feaslearn.formulations.program import in_cone, load_cvxpy
 from feaslearn.region import Region, RegionForm
 from feaslearn.region.form import below
@@ -19,7 +20,7 @@ from feaslearn.solvers.conic_form import ConicForm
 Array = NDArray[np.float64]
 
 
-def to_cvxpy(source: Region | LearnedRegion, x: Any = None) -> Exported:
+def to_cvxpy(source: Region | LearnedRegion, x: Any = None, signals: Any = None) -> Exported:
     r"""Return a region, or the whole map from signals to regions, as CVXPY constraints.
 
     .. math:: x = \sum_k \phi_k (A_k z + b_k), \qquad Hz - h \in K
@@ -34,12 +35,16 @@ def to_cvxpy(source: Region | LearnedRegion, x: Any = None) -> Exported:
         The region at one signal, or the model.
     x : cvxpy.Expression of shape (n,), default=None
         The decisions in a problem of your own; None makes a variable.
+    signals : dict, default=None
+        Variables or expressions by the names of the signals, of a fitted model whose rows are
+        linear in decisions and signals together; there is no parameter then.
 
     Returns
     -------
     Exported
-        With ``x``, the list ``constraints``, and for a model the parameter ``phi``, which
-        ``set_signal`` fills.
+        With ``x``, the list ``constraints``, ``rows`` that says in which of them each named row is
+        (its dual value is there), and for a model the parameter ``phi``, which ``set_signal``
+        fills.
 
     Examples
     --------
@@ -53,14 +58,15 @@ def to_cvxpy(source: Region | LearnedRegion, x: Any = None) -> Exported:
     -2.0
     """
     cp = load_cvxpy()
-    given = read_source(source)
+    given = read_source(source, signals)
     rows, names = given.form, given.names
-    decisions = cp.Variable(rows.n, name="x") if x is None else _expression(cp, x, names)
+    decisions = cp.Variable(len(names), name="x") if x is None else _expression(cp, x, names)
     latent = _latent(cp, rows)
     phi: Any = None
     if given.moving is not None:
         phi = cp.Parameter(len(rows.r), name="phi")
-    slack = rows.X @ decisions + _moving_part(cp, rows, latent, phi)
+    columns = cp.hstack([decisions, *given.signals]) if given.signals else decisions
+    slack = rows.X @ columns + _moving_part(cp, rows, latent, phi)
     form = ConicForm(np.zeros((len(rows.r[0]), 0)), rows.r[0], rows.cones)
 
     def assign(values: Array) -> None:
@@ -71,10 +77,21 @@ def to_cvxpy(source: Region | LearnedRegion, x: Any = None) -> Exported:
         decisions,
         in_cone(form, slack),
         {name: f"{decisions}[{j}]" for j, name in enumerate(names)},
+        _places_of_rows(form, list(names_of_rows(rows, names))),
         phi=phi,
         moving=given.moving,
         assign=assign,
     )
+
+
+def _places_of_rows(form: ConicForm, labels: list[str]) -> dict[str, str]:
+    """Return in which constraint each row is, and where in it: duals are found there."""
+    kept = [rows for cone, rows in form.blocks() if cone.size]
+    return {
+        labels[i]: f"constraints[{place}][{i - rows.start}]"
+        for place, rows in enumerate(kept)
+        for i in range(rows.start, rows.stop)
+    }
 
 
 def _latent(cp: Any, rows: RegionForm) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import DataError, MissingExtraError, SolverError, UnsupportedError
 from feaslearn.export.exported import Exported, chosen, read_source
-from feaslearn.export.naming import free_prefix, safe_names
+from feaslearn.export.naming import free_prefix, names_of_rows, safe_names
 from feaslearn.export.solver_form import SolverForm, solver_form
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
@@ -19,7 +19,9 @@ from feaslearn.regressor.learned_region import LearnedRegion
 Array = NDArray[np.float64]
 
 
-def to_gurobipy(source: Region | LearnedRegion, model: Any = None, x: Any = None) -> Exported:
+def to_gurobipy(
+    source: Region | LearnedRegion, model: Any = None, x: Any = None, signals: Any = None
+) -> Exported:
     r"""Put a region into a gurobipy model, a new one or your own.
 
     .. math:: x = A z + b, \qquad Hz - h \in K
@@ -35,6 +37,9 @@ def to_gurobipy(source: Region | LearnedRegion, model: Any = None, x: Any = None
         Where to put it; None makes one.
     x : gurobipy variables, default=None
         The decisions in ``model``: an MVar, a list in the order of the names, or a tupledict.
+    signals : dict, default=None
+        Variables of ``model`` by the names of the signals, of a fitted model whose rows are linear
+        in decisions and signals together; it does not move then.
 
     Returns
     -------
@@ -50,28 +55,34 @@ def to_gurobipy(source: Region | LearnedRegion, model: Any = None, x: Any = None
     >>> exported.model.setObjective(exported.x.sum())  # doctest: +SKIP
     """
     gp = load_gurobipy()
-    given = read_source(source)
+    given = read_source(source, signals)
     form = solver_form(given.form, "to_gurobipy", curved=True)
     rows = form.rows
     if model is None:
-        if x is not None:
-            raise DataError("to_gurobipy: x belongs to a model; give that model as well")
+        if x is not None or signals:
+            own = "x belongs" if x is not None else "signals belong"
+            raise DataError(f"to_gurobipy: {own} to a model; give that model as well")
         with gurobi_errors(gp):
             model = gp.Model()
     elif not isinstance(model, gp.Model):
         raise DataError(f"to_gurobipy: model is {type(model).__name__}, not a gurobipy.Model")
     names = safe_names(given.names)
     if x is None:
-        decisions = model.addMVar(rows.n, lb=-gp.GRB.INFINITY, name=list(names.values()))
+        decisions = model.addMVar(len(names), lb=-gp.GRB.INFINITY, name=list(names.values()))
         model.update()
     else:
         decisions = gp.MVar.fromlist(chosen(x, given.names, "to_gurobipy"))
+    columns = decisions
+    if given.signals:
+        columns = gp.MVar.fromlist([*decisions.tolist(), *given.signals])
     latent = _add_latent(gp, model, form, list(names.values()))
+    labels = names_of_rows(rows, given.names)
     exported = Exported(
         "gurobipy",
         decisions,
         [],
         dict(zip(given.names, decisions.VarName.tolist(), strict=True)),
+        labels,
         model,
         None,
         given.moving,
@@ -79,7 +90,9 @@ def to_gurobipy(source: Region | LearnedRegion, model: Any = None, x: Any = None
 
     def assign(values: Array) -> None:
         model.remove(exported.constraints)
-        exported.constraints = _add_rows(model, form, values, decisions, latent)
+        exported.constraints = _add_rows(model, form, values, columns, latent)
+        for constraint, label in zip(exported.constraints, _ordered(form, labels), strict=True):
+            constraint.ConstrName = label
         model.update()
 
     exported.assign = assign
@@ -128,14 +141,18 @@ def _add_latent(gp: Any, model: Any, form: SolverForm, names: list[str]) -> Any:
     return latent
 
 
-def _add_rows(
-    model: Any, form: SolverForm, values: Array, decisions: Any, latent: Any
-) -> list[Any]:
+def _ordered(form: SolverForm, labels: dict[str, str]) -> list[str]:
+    """Return the names of the rows in the order in which they are added."""
+    named = np.array([*labels.values()], dtype=object)
+    return [*named[form.equal], *named[~form.equal]]
+
+
+def _add_rows(model: Any, form: SolverForm, values: Array, columns: Any, latent: Any) -> list[Any]:
     rows = form.rows.at(values)
     added = []
     for chosen_rows, sense in ((form.equal, "="), (~form.equal, ">")):
         if chosen_rows.any():
-            left = rows.X[chosen_rows] @ decisions
+            left = rows.X[chosen_rows] @ columns
             if rows.p:
                 left = left + rows.Z[0][chosen_rows] @ latent
             right = rows.r[0, chosen_rows]

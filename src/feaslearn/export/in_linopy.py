@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,23 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import DataError, MissingExtraError
 from feaslearn.export.exported import Exported, read_source
+from feaslearn.export.naming import names_of_rows
 from feaslearn.export.solver_form import SolverForm, solver_form
 from feaslearn.region import Region
+from feaslearn.region.form import beside
 from feaslearn.regressor.learned_region import LearnedRegion
 
 Array = NDArray[np.float64]
 #: Variables and the columns that they stand for.
-Latent = list[tuple[Any, NDArray[np.bool_]]]
+Latent = list[tuple[Any, NDArray[np.intp]]]
 
 
 def to_linopy(
-    source: Region | LearnedRegion, model: Any = None, x: Any = None, name: str = "region"
+    source: Region | LearnedRegion,
+    model: Any = None,
+    x: Any = None,
+    name: str = "region",
+    signals: Any = None,
 ) -> Exported:
     r"""Put a region into a linopy model, a new one or your own.
 
@@ -39,6 +46,9 @@ def to_linopy(
         The decisions in ``model``, along one dimension in the order of the names.
     name : str, default="region"
         What the names of new variables and constraints begin with.
+    signals : dict, default=None
+        Variables or expressions without dimensions in ``model`` by the names of the signals, of a
+        fitted model whose rows are linear in decisions and signals together; it does not move then.
 
     Returns
     -------
@@ -56,7 +66,7 @@ def to_linopy(
     4
     """
     linopy = load_linopy()
-    given = read_source(source)
+    given = read_source(source, signals)
     form = solver_form(given.form, "to_linopy")
     model = _model(linopy, model, x, name)
     names = given.names
@@ -70,15 +80,24 @@ def to_linopy(
         decisions,
         [],
         {each: f"{name}-x[{each}]" if x is None else f"x[{j}]" for j, each in enumerate(names)},
+        {},
         model,
         None,
         given.moving,
     )
 
+    labels = np.array(list(names_of_rows(form.rows, names)))
+    sides = np.where(form.equal, "equalities", "inequalities").tolist()
+    exported.rows = {
+        label: f"{name}-{side}[{label}]" for label, side in zip(labels.tolist(), sides, strict=True)
+    }
+    columns = [(decisions, np.arange(len(names)))]
+    columns += [(each, np.array([len(names) + j])) for j, each in enumerate(given.signals)]
+
     def assign(values: Array) -> None:
         for constraint in exported.constraints:
             model.remove_constraints(constraint)
-        exported.constraints = _add_rows(model, form, values, decisions, latent, name)
+        exported.constraints = _add_rows(model, form, values, (*columns, *latent), labels, name)
 
     exported.assign = assign
     if given.moving is None:
@@ -138,28 +157,39 @@ def _add_latent(model: Any, form: SolverForm, name: str) -> Latent:
             name=f"{name}-{label}",
             integer=label == "y",
         )
-        added.append((variable, which))
+        added.append((variable, form.rows.n + np.flatnonzero(which)))
     return added
 
 
 def _add_rows(
-    model: Any, form: SolverForm, values: Array, decisions: Any, latent: Latent, name: str
+    model: Any,
+    form: SolverForm,
+    values: Array,
+    columns: Sequence[tuple[Any, NDArray[np.intp]]],
+    labels: NDArray[np.str_],
+    name: str,
 ) -> list[str]:
     from xarray import DataArray
 
     rows = form.rows.at(values)
-    columns = [(decisions, rows.X), *((each, rows.Z[0][:, which]) for each, which in latent)]
+    matrix, row = beside([rows.X, rows.Z[0]]).toarray(), f"{name}-row"
     added = []
     for label, which in (("equalities", form.equal), ("inequalities", ~form.equal)):
         if not which.any():
             continue
         left = 0
-        for variables, matrix in columns:
+        for variables, places in columns:
+            part = matrix[np.ix_(which, places)]
+            if not variables.coord_dims:
+                left = (
+                    left
+                    + DataArray(part[:, 0], dims=[row], coords={row: labels[which]}) * variables
+                )
+                continue
             along = variables.coord_dims[0]
-            places = {along: variables.indexes[along]}
-            factors = DataArray(matrix[which].toarray(), dims=[f"{name}-row", along], coords=places)
-            left = left + (factors * variables).sum(along)
-        right = DataArray(rows.r[0, which], dims=[f"{name}-row"])
+            known = {row: labels[which], along: variables.indexes[along]}
+            left = left + (DataArray(part, dims=[row, along], coords=known) * variables).sum(along)
+        right = DataArray(rows.r[0, which], dims=[row], coords={row: labels[which]})
         relation = left == right if label == "equalities" else left >= right
         model.add_constraints(relation, name=f"{name}-{label}")
         added.append(f"{name}-{label}")

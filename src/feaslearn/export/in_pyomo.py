@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import MissingExtraError
 from feaslearn.export.exported import Exported, chosen, read_source
+from feaslearn.export.naming import names_of_rows
 from feaslearn.export.solver_form import SolverForm, solver_form
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
@@ -16,15 +17,15 @@ from feaslearn.regressor.learned_region import LearnedRegion
 Array = NDArray[np.float64]
 
 
-def to_pyomo(source: Region | LearnedRegion, x: Any = None) -> Exported:
+def to_pyomo(source: Region | LearnedRegion, x: Any = None, signals: Any = None) -> Exported:
     r"""Return a region, or the whole map from signals to regions, as a Pyomo block.
 
     .. math:: x = \sum_k \phi_k (A_k z + b_k), \qquad Hz - h \in K
 
     The block holds ``x`` (indexed by the names of the decisions, unless they are given), latent
-    variables ``z``, constraints ``rows`` and ``norms``, and for a fitted model the mutable
-    parameters ``phi``. Second-order cones are quadratic constraints, which need a solver that takes
-    them.
+    variables ``z``, constraints ``rows`` (indexed by their names, such as "facet_2") and ``norms``,
+    and for a fitted model the mutable parameters ``phi``. Second-order cones are quadratic
+    constraints, which need a solver that takes them.
 
     Parameters
     ----------
@@ -33,6 +34,9 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None) -> Exported:
     x : Pyomo variables, default=None
         The decisions in a model of your own: a list in the order of the names, an indexed variable
         or a dictionary.
+    signals : dict, default=None
+        Variables or expressions by the names of the signals, of a fitted model whose rows are
+        linear in decisions and signals together; there are no parameters then.
 
     Returns
     -------
@@ -53,7 +57,7 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None) -> Exported:
     -1.0
     """
     pyo = load_pyomo()
-    given = read_source(source)
+    given = read_source(source, signals)
     form = solver_form(given.form, "to_pyomo", curved=True)
     block = pyo.Block(concrete=True)
     if x is None:
@@ -68,9 +72,10 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None) -> Exported:
         # Without values: solving before a signal is set is an error.
         block.phi = pyo.Param(keys, mutable=True, within=pyo.Reals)
         weights = [block.phi[key] for key in keys]
-    block.rows = pyo.Constraint(
-        range(len(form.equal)), rule=_row_rule(pyo, form, decisions, weights)
-    )
+    labels = names_of_rows(form.rows, given.names)
+    columns = [*decisions, *given.signals]
+    rule = _row_rule(pyo, form, list(labels), columns, weights)
+    block.rows = pyo.Constraint(list(labels), rule=rule)
     block.norms = pyo.Constraint(range(len(form.norms)), rule=_norm_rule(form))
 
     def assign(values: Array) -> None:
@@ -81,6 +86,7 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None) -> Exported:
         block.x if x is None else decisions,
         block.rows,
         {name: str(variable) for name, variable in zip(given.names, decisions, strict=True)},
+        {label: f"rows[{label}]" for label in labels},
         block,
         None if given.moving is None else block.phi,
         given.moving,
@@ -108,16 +114,19 @@ def _finite(limit: float) -> float | None:
     return float(limit) if np.isfinite(limit) else None
 
 
-def _row_rule(pyo: Any, form: SolverForm, decisions: list[Any], weights: list[Any]) -> Any:
+def _row_rule(
+    pyo: Any, form: SolverForm, labels: list[str], columns: list[Any], weights: list[Any]
+) -> Any:
     """Return the function that writes a row: ``X x + sum_k w_k (Z_k z - r_k)``."""
-    rows = form.rows
+    rows, indices = form.rows, {label: i for i, label in enumerate(labels)}
 
     def products(matrix: Any, i: int, variables: Any) -> list[Any]:
         entries = range(matrix.indptr[i], matrix.indptr[i + 1])
         return [float(matrix.data[e]) * variables[int(matrix.indices[e])] for e in entries]
 
-    def rule(block: Any, i: int) -> Any:
-        terms = products(rows.X, i, decisions)
+    def rule(block: Any, label: str) -> Any:
+        i = indices[label]
+        terms = products(rows.X, i, columns)
         for weight, Z, r in zip(weights, rows.Z, rows.r, strict=True):
             moved = products(Z, i, block.z)
             if moved or r[i]:

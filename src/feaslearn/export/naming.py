@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from feaslearn.exceptions import DataError
 from feaslearn.messages import list_first
+from feaslearn.region import RegionForm
 
 #: Longer names are cut: files of linear programs take 255 characters, with room for a number.
 LONGEST = 200
@@ -82,6 +83,11 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
             candidate = f"{name} ({count})"
         found.append(candidate)
     return tuple(found)
+
+
+def names_of_rows(form: RegionForm, decisions: Sequence[str]) -> dict[str, str]:
+    """Return for each row of a region its name, and one that every format takes."""
+    return safe_names(distinct_names(form.row_names(decisions)))
 
 
 def free_prefix(wanted: str, names: Sequence[str]) -> str:

@@ -163,8 +163,8 @@ class Facets(Hypothesis):
             for side in ("upper", "lower")
             for j in range(n)
         ]
-        labels += [Row("facet", f"facet {i}", RELAX_FACET) for i in range(len(rows.a))]
-        labels += [Row("equality", f"equality {i}", RELAX_EQUALITY) for i in range(len(rows.E))]
+        labels += [Row("facet", f"facet_{i + 1}", RELAX_FACET) for i in range(len(rows.a))]
+        labels += [Row("equality", f"equality_{i + 1}", RELAX_EQUALITY) for i in range(len(rows.E))]
         return RegionForm.of_rows(A, b.T, rows.E, rows.e.T, labels)
 
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:

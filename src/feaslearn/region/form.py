@@ -113,8 +113,8 @@ class RegionForm:
         if E is None or e is None:
             E, e = np.zeros((0, n)), np.zeros((k, 0))
         if labels is None:
-            labels = [Row("facet", f"facet {i}", RELAX_FACET) for i in range(len(A))]
-            labels += [Row("equality", f"equality {i}", RELAX_EQUALITY) for i in range(len(E))]
+            labels = [Row("facet", f"facet_{i + 1}", RELAX_FACET) for i in range(len(A))]
+            labels += [Row("equality", f"equality_{i + 1}", RELAX_EQUALITY) for i in range(len(E))]
         return RegionForm(
             below([sparse(-A), sparse(E)]),
             tuple(sp.csr_array((len(A) + len(E), 0)) for _ in range(k)),
@@ -349,6 +349,40 @@ class RegionForm:
         rows = np.vstack([-shape.G, -np.eye(n), np.eye(n)])
         labels = [Row("known", name) for name in names[: len(rows) + len(E)]]
         return wider.cut(rows, np.hstack([-g, -lower, upper]), E, e, labels)
+
+    def row_names(self, decisions: Sequence[str]) -> list[str]:
+        """Return a name for each row: bounds and links are named after their decision."""
+        names = [row.name for row in self.labels]
+        for i, row in enumerate(self.labels):
+            entries = slice(self.X.indptr[i], self.X.indptr[i + 1])
+            if row.kind not in ("bound", "link") or entries.stop - entries.start != 1:
+                continue
+            side = "upper" if self.X.data[entries][0] < 0.0 else "lower"
+            name = decisions[int(self.X.indices[entries][0])]
+            names[i] = f"{name}_{side}" if row.kind == "bound" else f"{name}_link"
+        return names
+
+    def on_signals(self, slopes: Array, constants: Array) -> RegionForm:
+        r"""Return the region of decisions and signals together, where w(s) = T s + t is affine.
+
+        ``slopes`` is T (weights, signals) and ``constants`` is t; one matrix must serve all
+        signals. The signals are columns after the decisions.
+        """
+        if not self.fixed_matrix:
+            raise UnsupportedError(
+                "the rows of this region turn with the signal, so they are not linear in decisions "
+                "and signals together; Facets are"
+            )
+        return replace(
+            self,
+            X=beside([self.X, sparse(-(self.r.T @ slopes))]),
+            Z=self.Z[:1],
+            r=(constants @ self.r)[None],
+            n_features=1,
+            known=(),
+            scales=no_scales,
+            scale_names=(),
+        )
 
     def keep_known(self, kept: Mask, names: Sequence[str]) -> RegionForm:
         """Return the region with some of its known right-hand sides and their rows, renamed."""

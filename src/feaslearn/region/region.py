@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, TooManyVerticesError
 from feaslearn.printable import printable
+from feaslearn.region.form import RegionForm, Row
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.intersection import intersect, meeting
 from feaslearn.tolerances import VISIBLE_TOL
@@ -36,6 +37,8 @@ class Region:
     known : HalfSpaces, default=None
         Known constraints :math:`A x \le b, E x = e` that hold beside the image; everything this
         class answers is about the intersection.
+    rows : RegionForm, default=None
+        The rows whose image it is, with their names, where it is given by rows.
 
     Examples
     --------
@@ -57,8 +60,10 @@ class Region:
         names: Sequence[str] | None = None,
         account: Sequence[str] = (),
         known: HalfSpaces | None = None,
+        rows: RegionForm | None = None,
     ) -> None:
         self.image = image
+        self.rows = rows
         self.known = known
         self.account = tuple(account)
         self.names = tuple(names) if names is not None else tuple(f"x{j}" for j in range(image.n))
@@ -69,6 +74,16 @@ class Region:
     def _all(self) -> AffineImage:
         """The learned part within what is known."""
         return self.image if self.known is None else intersect(self.image, self.known)
+
+    @cached_property
+    def form(self) -> RegionForm:
+        """The labelled rows of the region, within what is known."""
+        form = RegionForm.of_image(self.image) if self.rows is None else self.rows
+        if self.known is None:
+            return form
+        known = self.known
+        labels = [Row("known", f"known_{i + 1}") for i in range(len(known.A) + len(known.E))]
+        return form.cut(known.A, known.b[None], known.E, known.e[None], labels)
 
     @property
     def n(self) -> int:

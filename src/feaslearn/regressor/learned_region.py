@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from feaslearn.inference.refits import resample
 from feaslearn.inference.trust import LOOKED_AT, Tracer, is_in_range, warn_of_unseen
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
-from feaslearn.region import Region
+from feaslearn.region import Region, RegionForm
 from feaslearn.region.region import region_within
 from feaslearn.regressor.checks import check_weights
 from feaslearn.regressor.facet_table import FacetTable
@@ -314,7 +315,7 @@ def region_at(model: RegionRegressor, reader: Reader, signal: ArrayLike) -> Regi
         empty = model.hypothesis_.solve(theta, phi, np.zeros((1, n))).empty
         warn_of_empty_regions(empty)
         image = model.hypothesis_.image(theta, phi[0], n)
-        return Region(image, reader.names, account)
+        return Region(image, reader.names, account, rows=None if empty[0] else _rows(model, phi, n))
     limits = model.known_.at(signals)
     columns = np.hstack([phi, limits.columns()])
     regions = constrained(model.hypothesis_, limits.shape)
@@ -323,7 +324,30 @@ def region_at(model: RegionRegressor, reader: Reader, signal: ArrayLike) -> Regi
     image, known = regions.learned_image(theta, columns[0], n), half_spaces_of(limits)
     region = None if empty[0] else region_within(image, known, reader.names, account)
     # Where there is none, the nearest decision is all there is.
-    return region or Region(AffineImage.point(decisions[0]), reader.names, account)
+    if region is None:
+        return Region(AffineImage.point(decisions[0]), reader.names, account)
+    region.rows = _rows(model, phi, n)
+    return region
+
+
+def _rows(model: RegionRegressor, phi: Array, n: int) -> RegionForm | None:
+    """Return the named rows of a region that is given by rows of its decisions alone."""
+    form = name_facets(model.hypothesis_.describe(model.theta_, n, phi.shape[1]), model)
+    return None if form.p else form.at(form.weights(phi)[0])
+
+
+def name_facets(form: RegionForm, model: LearnedRegion) -> RegionForm:
+    """Return the rows of a model with its facets called as in ``facets_``."""
+    covered = model._seen.rows  # noqa: SLF001 (of the same class)
+    if form.p or covered is None:
+        return form
+    # Known rows come after the learned ones.
+    count = min(len(form.labels), len(covered.names))
+    labels = [
+        label._replace(name=name) if label.kind == "facet" and name else label
+        for label, name in zip(form.labels[:count], covered.names[:count], strict=True)
+    ]
+    return replace(form, labels=(*labels, *form.labels[count:]))
 
 
 def _where(names: Sequence[str], phi: Array) -> str:

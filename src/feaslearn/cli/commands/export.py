@@ -1,4 +1,4 @@
-"""``feaslearn export``: the learned region at one signal."""
+"""``feaslearn export``: the learned region at one signal, or at all of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def export(
     ] = 1,
     signals: options.Signals = None,
     form: Annotated[
-        str, typer.Option("--format", metavar="NAME", help="vertices, halfspaces, mps or lp.")
+        str, typer.Option("--format", metavar="NAME", help="vertices, halfspaces, mps, lp or map.")
     ] = "vertices",
     output: Annotated[
         Path | None,
@@ -51,17 +51,20 @@ def export(
     quiet: options.Quiet = False,
     verbose: options.Verbose = 0,
 ) -> None:
-    """Write the region that was learned, at one signal.
+    """Write the region that was learned, at one signal, or with map at all of them.
 
-    vertices: CSV, one in each row. halfspaces: CSV, one inequality or equality in each row, with
-    its coefficients, <= or =, and its limit. mps, lp: a linear program that every solver reads; it
-    also holds regions with too many vertices to list.
+    map: CSV, one constraint in each row with its name, its coefficients and those of the signals on
+    its right-hand side; it needs no signal. vertices: CSV, one in each row. halfspaces: CSV, one
+    inequality or equality in each row, with its coefficients, <= or =, and its limit. mps, lp: a
+    linear program that every solver reads, with rows and columns named after facets and decisions;
+    it also holds regions with too many vertices to list.
 
     \b
     Examples:
       $ feaslearn demo --data power.csv
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*' --hypothesis facets -o power.json
+      $ feaslearn export power.json --format map -o constraints.csv
       $ feaslearn export power.json --data power.csv --row 3
       $ feaslearn export power.json --data power.csv --format halfspaces -o region.csv
       $ feaslearn export power.json --data power.csv --format mps -o region.mps --verify
@@ -73,17 +76,21 @@ def export(
     from feaslearn.io import load, read_table
     from feaslearn.messages import rows_from
 
-    if (at is None) == (data is None):
+    if form == "map":
+        if at is not None or data is not None or check:
+            raise typer.BadParameter("map is the region at all signals: no --at, --data, --verify")
+    elif (at is None) == (data is None):
         raise typer.BadParameter("give the signal once: with --at, or with --data and --row")
     talk = Talk(as_json, quiet, verbose)
     with talk.speaking():
         written = file_or_print(output, model, data)
         fitted = load(model, max_bytes=max_bytes)
+        signal = None
         if data is not None:
             signal = signal_of_row(
                 fitted, read_table(data, max_bytes=max_bytes), row, split(signals)
             )
-        else:
+        elif at is not None:
             signal = signal_of_text(fitted, split(at))
         # The one signal is that row of the table.
         with rows_from(row):
