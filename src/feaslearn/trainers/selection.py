@@ -21,8 +21,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski
@@ -36,13 +36,10 @@ from feaslearn.tolerances import NOTHING_LEFT, ROUNDING, TINY
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.automatic import Auto, choose_trainer
 from feaslearn.trainers.blending import Blending, best_weights
-from feaslearn.trainers.measuring import measured
 from feaslearn.trainers.out_of_fold import folds_of, numbers_of
 from feaslearn.trainers.running import train_once
-from feaslearn.trainers.trainer import Trained, Trainer
+from feaslearn.trainers.trainer import Trained, Trainer, measured
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 logger = logging.getLogger("feaslearn")
 
 #: Folds, and folds of fewer than so many rows, which leave more rows to learn from.

@@ -32,8 +32,9 @@ TRIES, SEEDS = 8, 60
 FEW_TRIES = 24
 #: Share of its rows that may refute a facet, and that of one with much excess.
 REFUTED, REFUTED_MUCH, MUCH = 0.05, 0.5, 10
-#: Rare hyperplanes that are grown, folds of rows that they must predict, by how many standard errors
-#: more of them gain than lose, and the share of the squared error left that needs no such proof.
+#: Rare hyperplanes that are grown, folds of rows that they must predict, by how many standard
+#: errors more of them gain than lose, and the share of the squared error left that needs no such
+#: proof.
 GROWN, FOLDS, GAIN, NEARLY_ALL = 40, 20, 2.0, 0.1
 
 
