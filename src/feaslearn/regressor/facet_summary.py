@@ -100,7 +100,7 @@ def summarize(
             facets, writer.equalities(regions[0].rows), regions[0].bound_texts(limits)
         )
     if len(evidence.forms) > 1:
-        table = _table_of_blend(regions, weights, writer)
+        table = _table_of_blend(regions, weights, writer, table)
     return table, RowCoverage(
         tuple(limit.name for limit in limits),
         tuple(limit.text for limit in limits),
@@ -111,10 +111,13 @@ def summarize(
 
 
 def _table_of_blend(
-    regions: Sequence[_Region], weights: Sequence[float], writer: _Writer
+    regions: Sequence[_Region],
+    weights: Sequence[float],
+    writer: _Writer,
+    table: FacetTable | None,
 ) -> FacetTable | None:
-    """Return the equalities and bounds that hold for weighted means of decisions; no facet does."""
-    if not regions:
+    """Return what of the table of the members holds for weighted means of their decisions."""
+    if table is None:
         return None
     if len(regions) < len(weights):
         return FacetTable([], [], [], len(weights))
@@ -127,8 +130,25 @@ def _table_of_blend(
         f"{writer.right(low, size)} <= {name} <= {writer.right(high, size)}"
         for name, low, high, size in zip(writer.names, lower, upper, writer.spread, strict=True)
     ]
-    shared = rows[0]._replace(E=E, e=e)
-    return FacetTable([], writer.equalities(shared), bounds, len(weights))
+    equalities = writer.equalities(rows[0]._replace(E=E, e=e))
+    facets = [
+        replace(facet, regions=len(weights))
+        for facet in table
+        if all(_has_facet(region.rows, facet) for region in regions)
+    ]
+    return FacetTable(facets, equalities, bounds, len(weights))
+
+
+def _has_facet(rows: FacetRows, facet: LearnedFacet) -> bool:
+    """Say whether a region has just this facet, modulo its equalities."""
+    E, e, a, f = rows.E, rows.e, rows.a, rows.f
+    if len(E):
+        across = np.linalg.lstsq(E.T, a.T, rcond=None)[0].T
+        a, f = a - across @ E, f - across @ e
+    lengths = np.maximum(np.linalg.norm(a, axis=1), ZERO_PRICE)[:, None]
+    apart = np.abs(np.hstack([a / lengths - facet.normal, f / lengths - facet.limit]))
+    size = max(1.0, float(np.abs(facet.limit).max()))
+    return bool((apart.max(axis=1) <= SAME_TOL * size).any())
 
 
 def _shared_sides(sides: list[tuple[Array, Array]], weights: Array) -> tuple[Array, Array]:
