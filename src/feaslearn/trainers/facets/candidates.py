@@ -11,7 +11,7 @@ from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import DECISION_TOL, ROUNDING, SAME_TOL, SOLVED_DEPENDENT_TOL, TINY
 from feaslearn.trainers.facets.hyperplanes import EXCESS, least_norm
 from feaslearn.trainers.facets.rows import SPREAD
-from feaslearn.trainers.facets.state import State
+from feaslearn.trainers.facets.state import GAIN, State
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -23,6 +23,10 @@ WRONG = 10.0
 ROUNDS = 12
 #: Weight of a row that does not count, and of one that must be met.
 NO_WEIGHT, ALL_WEIGHT = DECISION_TOL, 1e3
+#: Rows that miss a facet by so many times their rounding are not on it.
+CLEARLY = 3.0
+#: Rows that turn a hyperplane, by how much they miss it in turn, in units of rounding.
+SETTLING = (8.0, 4.0, 2.0, 1.0, 1.0)
 #: Weight of right-hand sides in the norm of a facet.
 RIGHT_SIDE = 0.3
 
@@ -54,9 +58,9 @@ def blocked(state: State, which: Indices, t: Array) -> Mask:
     return np.where(state.deficit[which] > 1, np.abs(closed), closed) > DECISION_TOL
 
 
-def by_chance(state: State, slack: Array, tol: float) -> int:
+def by_chance(state: State, slack: Array, tol: Array) -> int:
     """Return how many rows lie within the rounding of a hyperplane because many are near it."""
-    if not state.rows.x_error.any():
+    if not state.rounded:
         return 0
     near = float(((slack >= tol) & (slack < 11.0 * tol)).sum()) / 10.0
     return int(near + 3.0 * np.sqrt(near))
@@ -68,21 +72,25 @@ def look(state: State, t: Array) -> Candidate:
     U = np.flatnonzero(state.open)
     U = U[blocked(state, U, t)]
     slack = np.abs(state.Z[U] @ t)
-    T = U[slack < tol]
-    keep, rank = state.metric.confirmed(
-        state.Z[T], min(max(DECISION_TOL, 20 * (tol - DECISION_TOL)), 0.5)
+    T = U[slack < tol[U]]
+    near = float(np.median(tol))
+    keep, rank = state.metric(T).confirmed(
+        state.Z[T], min(max(DECISION_TOL, 20 * (near - DECISION_TOL)), 0.5)
     )
     wrong = state.missing.violations(t[: state.nw], T)
-    chance = by_chance(state, slack, tol)
-    return Candidate(t, T, T[keep], rank, T[wrong < state.same(tol)], chance)
+    chance = by_chance(state, slack, tol[U])
+    return Candidate(t, T, T[keep], rank, T[wrong < state.same(near)], chance)
 
 
 def is_known(state: State, t: Array) -> bool:
-    """Say whether there is a facet on the same rows; on most of them if numbers are rounded."""
-    on = (np.abs(state.Z @ t) < state.tol(t))[:, None]
-    if not state.rows.x_error.any():
-        return bool((state.on == on).all(axis=0).any())
-    return bool(((state.on & on).sum(axis=0) > 0.5 * (state.on | on).sum(axis=0)).any())
+    """Say whether there is a facet on the same rows: none is on one and clearly off the other."""
+    rows, tol = state.rows, state.tol(t)
+    slack = np.abs(state.Z @ t)
+    clearly = CLEARLY if state.rounded else 1.0
+    others = np.abs(rows.F @ state.f.T - rows.x @ state.a.T)
+    off = others >= clearly * state.facet_tol(state.a, state.f)
+    differ = (slack < tol)[:, None] & off | state.on & (slack >= clearly * tol)[:, None]
+    return bool((~differ.any(axis=0)).any())
 
 
 def heavy(state: State, i: int) -> Candidate | None:
@@ -110,17 +118,38 @@ def heavy(state: State, i: int) -> Candidate | None:
         through,
         w,
         noise,
-        state.written,
+        state.errors[U],
+        state.W,
+        state.covariance(U),
         np.array([DECISION_TOL, SPREAD, EXCESS, SOLVED_DEPENDENT_TOL, WRONG]),
     )
     if not t.any():
         return None
-    if excess > 0:
-        return look(state, t)
-    tol = state.tol(t)
-    T = U[(np.abs(state.Z[U] @ t) < tol) & blocked(state, U, t)]
+    if excess > 0 or state.rounded:
+        return look(state, settled(state, t))
+    T = U[(np.abs(state.Z[U] @ t) < DECISION_TOL) & blocked(state, U, t)]
     wrong = missing.violations(t[: state.nw], T)
-    return Candidate(t, T, T[:0], 0, T[wrong < state.same(tol)])
+    return Candidate(t, T, T[:0], 0, T[wrong < state.same(DECISION_TOL)])
+
+
+def settled(state: State, t: Array) -> Array:
+    """Turn t to where all rows that it misses by little more than rounding agree on it.
+
+    A hyperplane through few rounded rows is as wrong far from them as it is steep there.
+    """
+    if not state.rounded:
+        return t
+    for reach in SETTLING:
+        T = np.flatnonzero(np.abs(state.Z @ t) < reach * state.tol(t))
+        if len(T) < 2:
+            return t
+        Q = state.metric(T).null(state.Z[T])
+        turned = Q @ (Q.T @ t)
+        size = np.linalg.norm(turned[: state.nw])
+        if size < 0.5:
+            return t
+        t = turned / size
+    return t
 
 
 def likeness(state: State, i: int) -> Array:
@@ -134,13 +163,52 @@ def likeness(state: State, i: int) -> Array:
     return found
 
 
+def evened(state: State, t: Array) -> Array:
+    """Give columns equal coefficients where rounding alone tells them apart.
+
+    Prices of columns that act alike may nearly tie: the least difference of coefficients would then
+    choose among them. Only columns that the equalities do not tell apart are asked.
+    """
+    if not state.rounded:
+        return t
+    T = np.flatnonzero(np.abs(state.Z @ t) < state.tol(t))
+    raw = (state.W @ t[: state.nw]) / state.rows.scale
+    size = float(np.abs(raw).max())
+    clusters = [[j] for j in range(state.n)]
+    least, kept = np.inf, 0
+    for g, h in _alike_first(state.alike, raw):
+        one, other = (next(c for c in clusters if j in c) for j in (g, h))
+        if one is other:
+            continue
+        trial = raw.copy()
+        both = one + other
+        trial[both] = raw[both].mean()
+        new = np.append(state.W.T @ (trial * state.rows.scale), t[state.nw :])
+        new /= max(float(np.linalg.norm(new[: state.nw])), ROUNDING)
+        left = float(((state.Z[T] @ new / state.tol(new)[T]) ** 2).sum()) * SPREAD**2
+        least = min(least, float(((state.Z[T] @ t / state.tol(t)[T]) ** 2).sum()) * SPREAD**2)
+        free = kept + 1
+        if left > least + free + SPREAD * np.sqrt(2.0 * free) or abs(raw[g] - raw[h]) > 0.1 * size:
+            break
+        clusters = [c for c in clusters if c is not one and c is not other] + [both]
+        raw, t, kept = trial, new, free
+    return t
+
+
+def _alike_first(alike: Mask, raw: Array) -> list[tuple[int, int]]:
+    """Return pairs of columns that may have equal coefficients, the closest first."""
+    g, h = np.nonzero(np.tril(alike, -1))
+    order = np.argsort(np.abs(raw[g] - raw[h]), kind="stable")
+    return [(int(g[k]), int(h[k])) for k in order]
+
+
 def member(state: State, T: Indices, v: Array, without: Indices | None = None) -> Array | None:
     """Return the facet through the rows T of least norm with v't > 0 and no row beyond.
 
     Rows ``without`` are not asked.
     """
     nw, Z = state.nw, state.Z
-    Q = state.metric.null(Z[T])
+    Q = state.metric(T).null(Z[T])
     if Q.shape[1] == 0:
         return None
     size = np.r_[np.ones(nw), np.full(state.R - nw, RIGHT_SIDE)]
@@ -149,6 +217,9 @@ def member(state: State, T: Indices, v: Array, without: Indices | None = None) -
     beyond[T] = 0.0
     if without is not None:
         beyond[without] = 0.0
+    if state.rounded:
+        near = np.column_stack([2.0 * state.tol(q) for q in Q.T])
+        beyond[(np.abs(beyond) < near).all(axis=1)] = 0.0
     beyond[np.abs(beyond).max(axis=1) < DECISION_TOL] = 0.0
     G = np.linalg.solve(H.T, np.vstack([Q.T @ v, beyond]).T).T
     first = np.linalg.norm(G[0])
@@ -165,7 +236,7 @@ def member(state: State, T: Indices, v: Array, without: Indices | None = None) -
     slack = Z @ t
     if without is not None:
         slack[without] = 0.0
-    return t if slack.min() > -10 * state.tol(t) else None
+    return evened(state, t) if (slack + 10 * state.tol(t)).min() > 0.0 else None
 
 
 def refuted(state: State, t: Array, T: Indices) -> float:
@@ -174,14 +245,15 @@ def refuted(state: State, t: Array, T: Indices) -> float:
     if len(one) == 0:
         return 0.0
     s = state.solve_with(t, one)
-    gain = ((state.rows.x[one] - s.decisions) * state.rows.c[one]).sum(axis=1)
-    return float(((s.status != OPTIMAL) | (gain > state.gain_tol[one])).mean())
+    a, f = state.split(t)
+    gain = state.savings(s, one, np.vstack([state.a, a]), np.vstack([state.f, f]))
+    return float(((s.status != OPTIMAL) | (gain > GAIN)).mean())
 
 
 def carried(state: State, t: Array) -> tuple[Indices, int]:
     """Return all rows on t that confirm each other, and their rank."""
     on = np.flatnonzero(np.abs(state.Z @ t) < state.tol(t))
-    keep, rank = state.metric.confirmed(state.Z[on], DECISION_TOL)
+    keep, rank = state.metric(on).confirmed(state.Z[on], DECISION_TOL)
     return on[keep], rank
 
 
@@ -196,9 +268,9 @@ def determined(state: State, t: Array) -> Array | None:
     C, rank = carried(state, t)
     if not _is_determined(state, t, C, rank):
         return None
-    found = state.metric.null(state.Z[C])[:, 0]
+    found = state.metric(C).null(state.Z[C])[:, 0]
     found *= np.sign(found @ t) / np.linalg.norm(found[: state.nw])
-    return found if (state.Z @ found).min() > -2 * state.tol(found) else None
+    return evened(state, found) if (state.Z @ found + 2 * state.tol(found)).min() > 0.0 else None
 
 
 def climb(state: State, t: Array) -> Array:

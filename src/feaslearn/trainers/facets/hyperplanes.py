@@ -7,7 +7,14 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.tolerances import DECISION_TOL, DEPENDENT_TOL, FEASIBILITY_TOL, ROUNDING, TINY
+from feaslearn.tolerances import (
+    DECISION_TOL,
+    DEPENDENT_TOL,
+    FEASIBILITY_TOL,
+    LSTSQ_TOL,
+    ROUNDING,
+    TINY,
+)
 from feaslearn.trainers.facets.ray_kernels import heaviest_ray, lower_ray, start_ray
 from feaslearn.trainers.facets.rows import SPREAD, standard_rows
 
@@ -92,13 +99,15 @@ class Rays:
         through: Array,
         weights: Array,
         noise: Array,
+        errors: Array,
+        W: Array,
         cov: Array,
         limits: Array,
     ) -> tuple[Array, int]:
         """Return the ray from the start that most of the open rows lie on, and its excess."""
         state = (self.basis, self.inverse, self.t, self.slack)
-        given = (rows, ways, several, duals, spans, through, weights, noise, cov, limits)
-        return heaviest_ray(self.Z, *given, *state)
+        given = (rows, ways, several, duals, spans, through, weights, noise)
+        return heaviest_ray(self.Z, *given, errors, W, cov, limits, *state)
 
 
 def least_norm(G: Array, rounds: int = 60) -> Array | None:
@@ -161,21 +170,24 @@ def identified(
     U, s, _ = np.linalg.svd(E.T, full_matrices=True)
     W = U[:, int((s > DEPENDENT_TOL * max(float(s.max(initial=0.0)), TINY)).sum()) :]
     Z = np.hstack([-rows.x @ W, rows.F])
-    C = DECISION_TOL**2 * np.eye(Z.shape[1])
-    C[: W.shape[1], : W.shape[1]] += (W * x_error[:, None] ** 2).T @ W
-    C[W.shape[1] :, W.shape[1] :] += rows.F_cov
-    metric = Metric(C, 2.0 if x_error.any() else 1.0)
+    # Values at a bound are all rounded alike, but noise differs there too.
+    errors = x_error**2 * (~(rows.at_lo | rows.at_up) | (error > 0.0))
     normals = (region.a * units.std)[:, units.moving]
     sizes = np.maximum(np.linalg.norm(normals, axis=1), TINY)
     slack = (features @ region.f.T - decisions @ region.a.T) / sizes
-    on = np.abs(slack) < np.maximum(
-        DECISION_TOL, SPREAD * np.sqrt((normals / sizes[:, None]) ** 2 @ x_error**2)
-    )
+    g = np.linalg.lstsq(rows.F, features @ region.f.T / sizes, rcond=LSTSQ_TOL)[0]
+    var = errors @ (normals / sizes[:, None]).T ** 2 + ((rows.F_cov @ g) * g).sum(axis=0).clip(0.0)
+    on = np.abs(slack) < np.maximum(DECISION_TOL, SPREAD * np.sqrt(var))
     pattern = np.hstack([rows.at_lo, rows.at_up, on])
     prices = rows.c @ W
     prices /= np.maximum(np.linalg.norm(prices, axis=1, keepdims=True), TINY)
     for j in range(len(found)):
         T = np.flatnonzero(on[:, j])
+        C = DECISION_TOL**2 * np.eye(Z.shape[1])
+        if x_error.any() and len(T):
+            C[: W.shape[1], : W.shape[1]] += (W * errors[T].mean(axis=0)[:, None]).T @ W
+            C[W.shape[1] :, W.shape[1] :] += rows.F_cov
+        metric = Metric(C, 2.0 if x_error.any() else 1.0)
         keep, rank = metric.confirmed(Z[T], DECISION_TOL)
         T = T[keep]
         if rank != Z.shape[1] - 1 or len(T) - rank < EXCESS:

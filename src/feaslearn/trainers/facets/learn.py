@@ -23,9 +23,17 @@ from feaslearn.tolerances import (
     SOLVED_DEPENDENT_TOL,
     TINY,
 )
-from feaslearn.trainers.facets.rows import Learned, Rows, Units, known_ends, standard_rows
+from feaslearn.trainers.facets.rows import (
+    SPREAD,
+    STEP,
+    Learned,
+    Rows,
+    Units,
+    known_ends,
+    standard_rows,
+)
 from feaslearn.trainers.facets.search import prune, rare, search, turn, unite, upgrade
-from feaslearn.trainers.facets.state import Progress, State
+from feaslearn.trainers.facets.state import GAIN, Progress, State
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -310,7 +318,7 @@ class _Finish:
         region = self._replaced(*sides) if self.may_open else self.region(*sides)
         found = units.revert(region, rows.P, self.order, self.scale)
         back = np.argsort(self.order)
-        error = float(rows.x_error.max(initial=0.0)) * np.sqrt(12.0)
+        error = float(rows.x_error.max(initial=0.0)) * STEP
         order = np.argsort([KINDS.index(kind) for kind in state.kind], kind="stable")
         found = found.with_facets(found.a[order], found.f[order])
         return Learned(
@@ -329,11 +337,13 @@ class _Finish:
         base = self.region(none, none).solve(F, self.c, self.known)
         right = (base.status == OPTIMAL) & ~self.state.hindered
         to_lo, to_up = ~self.seen_lo, ~self.seen_up
+        rows = self.state.rows
+        gain_tol = np.maximum(GAIN, 3.0 * SPREAD * np.sqrt(rows.c**2 @ rows.x_error**2))
         free = self.known is None or not len(self.known.E) + len(self.known.G)
         if right.any() and free:  # duals of known rows are not at hand
             self._place_still(base.prices[right], right)
             reduced = (self.c + base.prices @ np.vstack([self.E, self.a]))[right]
-            tol = self.state.gain_tol[right][:, None]
+            tol = gain_tol[right][:, None]
             to_lo = to_lo & ((reduced > tol).mean(axis=0) <= OBJECTING)
             to_up = to_up & ((reduced < -tol).mean(axis=0) <= OBJECTING)
         weight = self.scale**2 / max(float((self.scale**2).sum()), TINY)
@@ -343,7 +353,7 @@ class _Finish:
             found = self.region(to_lo, to_up).solve(F, self.c, self.known)
             gain = ((self.x - found.decisions) * self.c).sum(axis=1)
             error = (found.decisions - self.x) ** 2 @ weight
-            worse = (gain > self.state.gain_tol) & (error > before + SAME_TOL)
+            worse = (gain > gain_tol) & (error > before + SAME_TOL)
             worse |= (found.status != OPTIMAL) & (base.status == OPTIMAL)
             if not worse.any():
                 return to_lo, to_up

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.tolerances import DEPENDENT_TOL, LSTSQ_TOL, SAME_TOL, TINY
-from feaslearn.trainers.facets.rows import Rows, standard_rows
+from feaslearn.trainers.facets.rows import Rows, equal_coefficients, standard_rows
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -83,37 +83,11 @@ def hidden_equalities(
         return _scatter(rows.x), *none
     V = V[:, :q]
     if not len(fixed):
-        V = _grouped(cov, V, rows.scale / unit, count)
+        V = equal_coefficients(cov, V, rows.scale / unit, count)
     E, e = (basis @ V).T * unit, (B @ V).T
     size = np.linalg.norm(E, axis=1, keepdims=True)
     sigma = np.sqrt(np.einsum("ji,ik,kj->j", V.T, cov, V) / size[:, 0] ** 2)
     return float(np.sqrt((sigma**2).mean())), E / size, e / size
-
-
-def _grouped(cov: Array, V: Array, scale: Array, count: float) -> Array:
-    """Return flat directions with equal coefficients where they stay as flat as by chance."""
-    n, q = V.shape
-    flattest = float(np.trace(V.T @ cov @ V)) / q
-    M = np.diag(scale)
-    for merged in range(1, n):
-        mass = (M**2).sum(axis=0)
-        unit = M / np.sqrt(mass)
-        at = (unit.T @ V) / np.sqrt(mass)[:, None]
-        apart = ((at[:, None] - at[None]) ** 2).sum(axis=2) * np.multiply.outer(mass, mass)
-        apart /= np.add.outer(mass, mass)
-        apart[np.diag_indices(len(apart))] = np.inf
-        g, h = np.unravel_index(int(apart.argmin()), apart.shape)
-        trial = np.delete(M, h, axis=1)
-        trial[:, g - (g > h)] = M[:, g] + M[:, h]
-        unit = trial / np.linalg.norm(trial, axis=0)
-        if unit.shape[1] < q:
-            break
-        values, U = np.linalg.eigh(unit.T @ cov @ unit)
-        free = q * merged
-        if count * (float(values[:q].sum()) / flattest - q) > free + NEAR * np.sqrt(2.0 * free):
-            break
-        M, V = trial, unit @ U[:, :q]
-    return V
 
 
 def answers_to_prices(rows: Rows, w: Array) -> bool:

@@ -142,6 +142,8 @@ def heaviest_ray(
     through: Array,
     weights: Array,
     noise: Array,
+    errors: Array,
+    W: Array,
     cov: Array,
     limits: Array,
     basis: Indices,
@@ -155,9 +157,10 @@ def heaviest_ray(
     ``duals`` from ``spans[k, 0]`` to ``spans[k, 1]`` that are not negative where a facet makes the
     row optimal. A row counts the more the nearer it is and the less its duals are violated, times
     ``noise`` (rounds, u). Rows miss a ray by less than the larger of ``limits[0]`` and
-    ``limits[1]`` standard deviations of errors with covariance ``cov``; ``limits[2:]`` are the
-    excess that is enough, the violation that is none, and the weight of violations. A ray has
-    R zeros where none was found.
+    ``limits[1]`` standard deviations of their errors: ``errors`` (u, n) are variances of decisions,
+    whose coordinates are ``W`` (n, nw), with no column where rows are exact, and ``cov`` (R, R) is
+    the mean covariance of errors of Z. ``limits[2:]`` are the excess that is enough, the violation
+    that is none, and the weight of violations. A ray has R zeros where none was found.
     """
     u, nw = ways.shape
     N, R = Z.shape
@@ -179,7 +182,8 @@ def heaviest_ray(
         if not (size > 1e-12 and np.isfinite(size)):
             break
         s = t / size
-        tol = max(exact, spread * np.sqrt(max(s @ cov @ s, 0.0)))
+        a = W @ s[:nw]
+        of_features = max(float(s[nw:] @ (np.ascontiguousarray(cov[nw:, nw:]) @ s[nw:])), 0.0)
         on = np.zeros(u, dtype=np.bool_)
         count_on = 0
         for k in range(u):
@@ -190,13 +194,17 @@ def heaviest_ray(
             if blocked[k]:
                 for j in range(spans[k, 0], spans[k, 1]):
                     wrong[k] = max(wrong[k], -(duals[j] @ s[:nw]))
+                var = of_features
+                for j in range(errors.shape[1]):
+                    var += errors[k, j] * a[j] ** 2
+                tol = max(exact, spread * np.sqrt(var))
                 on[k] = near[k] < tol
                 count_on += on[k] and wrong[k] < max(optimal, 10.0 / spread * (tol - exact))
         place[:] = -1
         for k in range(R - 1):
             if basis[k] >= 0:
                 place[basis[k]] = k
-        excess, rank = _beyond_rank(Z, rows, on, place, inverse)
+        excess, rank = _beyond_rank(Z, rows, on, place, inverse, cov, spread)
         score = np.array([min(excess, 10.0), rank if excess >= enough else 0.0, float(count_on)])
         better = False
         for j in range(3):
@@ -220,14 +228,27 @@ def heaviest_ray(
 
 @kernel
 def _beyond_rank(
-    Z: Array, rows: Indices, on: Mask, place: Indices, inverse: Array
+    Z: Array,
+    rows: Indices,
+    on: Mask,
+    place: Indices,
+    inverse: Array,
+    cov: Array,
+    spread: float,
 ) -> tuple[int, int]:
     """Return how many more some rows of a vertex are than their rank, and the rank confirmed so.
 
     Rows of the vertex that are not in its basis are combinations of those that are; they confirm
-    what they combine, unless that is a row that does not count.
+    what they combine, unless that is a row that does not count. Coefficients that errors of
+    covariance ``cov`` leave of zero are zero.
     """
     R = Z.shape[1]
+    zero = np.full(R, ZERO_SHARE)
+    if cov[R - 1, R - 1] > 0.0:
+        for j in range(R):
+            column = np.ascontiguousarray(inverse[:, j])
+            var = float(column @ (cov @ column))
+            zero[j] = max(ZERO_SHARE, 2.0 * spread * np.sqrt(max(var, 0.0)))
     own = np.zeros(R, dtype=np.bool_)
     extra = 0
     for k in range(len(rows)):
@@ -249,7 +270,7 @@ def _beyond_rank(
         if own[j]:
             used = False
             for e in range(extra):
-                used = used or abs(K[e, j]) > ZERO_SHARE
+                used = used or abs(K[e, j]) > zero[j]
             rank += used
     lost = 0
     for j in range(R - 1):
@@ -259,7 +280,7 @@ def _beyond_rank(
         for e in range(lost, extra):
             if abs(K[e, j]) > abs(K[top, j]):
                 top = e
-        if abs(K[top, j]) <= ZERO_SHARE:
+        if abs(K[top, j]) <= zero[j]:
             continue
         for m in range(j, R - 1):
             K[lost, m], K[top, m] = K[top, m], K[lost, m]

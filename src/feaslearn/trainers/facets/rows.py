@@ -27,6 +27,8 @@ Mask = NDArray[np.bool_]
 
 #: Errors beyond so many standard deviations are not rounding.
 SPREAD = 3.5
+#: The step of a grid in standard deviations of its rounding.
+STEP = float(np.sqrt(12.0))
 #: A grid whose step is a larger part of the standard deviation is no rounding but integrality.
 COARSE = 0.05
 #: Steps of the grids that values are written on, within a decade.
@@ -168,7 +170,37 @@ def _equalities(
     reached = np.abs(residual @ V.T).max(axis=0, initial=0.0)
     found = (level < 1.5 * written) & (reached < 1.5 * most)
     found |= level < 10.0 * DECISION_TOL * largest
+    if x_error.any() and found.any() and not len(K):
+        cov = residual.T @ residual / (N - F.shape[1])
+        V = np.linalg.qr(equal_coefficients(cov, V[found].T, scale, float(N)))[0].T
+        return V, V @ B.T
     return V[found], BV[:, found].T
+
+
+def equal_coefficients(cov: Array, V: Array, scale: Array, count: float) -> Array:
+    """Return flat directions with equal coefficients where they stay as flat as by chance."""
+    n, q = V.shape
+    flattest = float(np.trace(V.T @ cov @ V)) / q
+    M = np.diag(scale)
+    for merged in range(1, n):
+        mass = (M**2).sum(axis=0)
+        unit = M / np.sqrt(mass)
+        at = (unit.T @ V) / np.sqrt(mass)[:, None]
+        apart = ((at[:, None] - at[None]) ** 2).sum(axis=2) * np.multiply.outer(mass, mass)
+        apart /= np.add.outer(mass, mass)
+        apart[np.diag_indices(len(apart))] = np.inf
+        g, h = np.unravel_index(int(apart.argmin()), apart.shape)
+        trial = np.delete(M, h, axis=1)
+        trial[:, g - (g > h)] = M[:, g] + M[:, h]
+        unit = trial / np.linalg.norm(trial, axis=0)
+        if unit.shape[1] < q:
+            break
+        values, U = np.linalg.eigh(unit.T @ cov @ unit)
+        free = q * merged
+        if count * (float(values[:q].sum()) / flattest - q) > free + SPREAD * np.sqrt(2.0 * free):
+            break
+        M, V = trial, unit @ U[:, :q]
+    return V
 
 
 def _is_exact(x: Array, F: Array, E: Array, e: Array, x_error: Array, F_error: Array) -> bool:
@@ -296,8 +328,8 @@ def standard_rows(
     F = phi_ @ P
     own = None if known is None else units.scaled(known, order, scale)
     K = _orthonormal(own.E) if own is not None else np.zeros((0, len(scale)))
-    x_error = np.full(len(scale), grid_step(x[:, moving]) / np.sqrt(12.0)) / scale
-    phi_error = np.where(flat, 0.0, grid_step(phi[:, ~flat]) / phi_std) / np.sqrt(12.0)
+    x_error = np.full(len(scale), grid_step(x[:, moving]) / STEP) / scale
+    phi_error = np.where(flat, 0.0, grid_step(phi[:, ~flat]) / phi_std) / STEP
     F_error = P.T * phi_error
     none = np.zeros_like(x_error), np.zeros_like(F_error)
     E, e = _equalities(x_, F, scale, x_error, F_error, K)
@@ -311,7 +343,7 @@ def standard_rows(
     costs = (c * units.std)[:, moving]
     size = np.linalg.norm(costs, axis=1, keepdims=True)
     costs = np.where(size > 0.0, costs / np.maximum(size, TINY), 0.0)
-    tol = np.maximum(DECISION_TOL, 1.01 * np.sqrt(12.0) * x_error)
+    tol = np.maximum(DECISION_TOL, 1.01 * STEP * x_error)
     if bounds is None:
         lower, upper = np.outer(x_.min(axis=0), P[0]), np.outer(x_.max(axis=0), P[0])
         seen_lo, seen_up = _shared(x_ - x_.min(axis=0), tol), _shared(x_.max(axis=0) - x_, tol)

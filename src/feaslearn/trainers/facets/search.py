@@ -33,8 +33,7 @@ FEW_TRIES = 24
 #: Share of its rows that may refute a facet, and that of one with much excess.
 REFUTED, REFUTED_MUCH, MUCH = 0.05, 0.5, 10
 #: Rare hyperplanes that are grown, folds of rows that they must predict, by how many standard
-#: errors more of them gain than lose, and the share of the squared error left that needs no such
-#: proof.
+#: errors more of them gain than lose, and the share of the error left that needs no such proof.
 GROWN, FOLDS, GAIN, NEARLY_ALL = 40, 20, 2.0, 0.1
 
 
@@ -80,7 +79,7 @@ def _consider(state: State, b: Candidate, only_determined: bool) -> bool:
     if t is not None:
         state.add(*state.split(t), "merged" if state.merged else "determined")
         return True
-    if only_determined and state.metric.eigen(state.Z[b.T])[2] < state.R - 1:
+    if only_determined and state.metric(b.T).eigen(state.Z[b.T])[2] < state.R - 1:
         return False
     v = state.vec(state.d[b.C].mean(axis=0))
     found = [
@@ -138,7 +137,7 @@ def unite(state: State) -> bool:
             if k == j or share[k] < 2 or {state.kind[j], state.kind[k]} == {"determined"}:
                 continue
             T = np.flatnonzero(state.on[:, j] | state.on[:, k])
-            if state.metric.eigen(state.Z[T])[2] >= state.R:
+            if state.metric(T).eigen(state.Z[T])[2] >= state.R:
                 continue
             t = member(state, T, state.vec(state.W.T @ (state.a[j] + state.a[k])))
             if t is None:
@@ -185,7 +184,7 @@ def _other_sides(state: State) -> None:
             continue
         a, f = state.a[j], state.f[j]
         slack = rows.F @ f - rows.x @ a
-        tol = state.facet_tol(a[None], f[None])[0]
+        tol = state.facet_tol(a[None], f[None])[:, 0]
         top = (slack > slack.max() - tol) & state.open & ((rows.x - state.y) @ a > tol)
         if top.sum() > 1:
             state.add(-a, slack.max() * rows.one - f, "other")

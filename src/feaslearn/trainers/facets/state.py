@@ -12,14 +12,23 @@ from numpy.typing import NDArray
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.solvers.small_lp import FacetSolutions
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
-from feaslearn.tolerances import DECISION_TOL, DEPENDENT_TOL, ROUNDING, SOLVED_DEPENDENT_TOL
+from feaslearn.tolerances import (
+    DECISION_TOL,
+    DEPENDENT_TOL,
+    ROUNDING,
+    SAME_TOL,
+    SOLVED_DEPENDENT_TOL,
+)
 from feaslearn.trainers.facets.hyperplanes import Metric, Rays
-from feaslearn.trainers.facets.rows import SPREAD, Rows
+from feaslearn.trainers.facets.rows import SPREAD, STEP, Rows
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Progress = Callable[[int, int], None]
+
+#: Savings of a cheaper point below this are none, for costs of length one.
+GAIN = 3.0 * DECISION_TOL
 
 
 class Missing(NamedTuple):
@@ -62,11 +71,14 @@ class State:
         self.kind: list[str] = []
         self.E = np.vstack([rows.E, rows.K])  # orthonormal: E was found across K
         self.free = ~(rows.at_lo | rows.at_up)
-        self.gain_tol = (
-            np.maximum(DECISION_TOL, SPREAD * np.sqrt(rows.c**2 @ rows.x_error**2)) * 3.0
-        )
+        self.rounded = bool(rows.x_error.any())
+        raw = rows.E / rows.scale
+        apart = np.abs(raw[:, :, None] - raw[:, None]).max(axis=0, initial=0.0)
+        self.alike = apart <= SAME_TOL * np.abs(raw).max(initial=0.0)
+        # Values at a bound are all rounded alike: only those inside have errors of their own.
+        self.errors = rows.x_error**2 * self.free if self.rounded else np.zeros((self.N, 0))
         self._ways: dict[tuple[bytes, ...], tuple[Array, Array]] = {}
-        self.y, self.todo = rows.x.copy(), np.arange(self.N)
+        self.y, self.gain, self.todo = rows.x.copy(), np.zeros(self.N), np.arange(self.N)
         self.on = np.zeros((self.N, 0), bool)
         self.use_coordinates(None)
 
@@ -85,28 +97,43 @@ class State:
         self.nw = self.W.shape[1]
         self.Z = np.ascontiguousarray(np.c_[-rows.x @ self.W, rows.F])
         self.R = self.Z.shape[1]
-        self.written = np.zeros((self.R, self.R))
-        self.written[: self.nw, : self.nw] = (self.W * rows.x_error[:, None] ** 2).T @ self.W
-        self.written[self.nw :, self.nw :] = rows.F_cov
-        self.metric = Metric(
-            self.written + DECISION_TOL**2 * np.eye(self.R), 2.0 if rows.x_error.any() else 1.0
-        )
+        self._exact_metric = Metric(DECISION_TOL**2 * np.eye(self.R), 1.0)
         self.c = rows.c @ self.W
         self.ray = Rays(self.Z, np.append(np.zeros(self.nw), rows.one))
         self.refresh()
 
-    def tol(self, t: Array) -> float:
-        """Return by how much rows on t may miss it."""
-        return max(DECISION_TOL, SPREAD * float(np.sqrt(max(float(t @ self.written @ t), 0.0))))
+    def covariance(self, which: Indices) -> Array:
+        """Return the mean covariance of the errors of some rows of Z."""
+        found = np.zeros((self.R, self.R))
+        if self.rounded and len(which):
+            mean = self.errors[which].mean(axis=0)
+            found[: self.nw, : self.nw] = (self.W * mean[:, None]).T @ self.W
+            found[self.nw :, self.nw :] = self.rows.F_cov
+        return found
+
+    def metric(self, which: Indices) -> Metric:
+        """Return ranks and null spaces of some rows."""
+        if not self.rounded:
+            return self._exact_metric
+        return Metric(self.covariance(which) + DECISION_TOL**2 * np.eye(self.R), 2.0)
+
+    def tol(self, t: Array) -> Array:
+        """Return by how much each row may miss t and still be on it."""
+        if not self.rounded:
+            return np.full(self.N, DECISION_TOL)
+        a, f = self.W @ t[: self.nw], t[self.nw :]
+        return self.facet_tol(a[None], f[None])[:, 0]
 
     def same(self, tol: float) -> float:
         """Return what is zero of normals of length one that rows miss by less than tol."""
         return max(SOLVED_DEPENDENT_TOL, 10.0 / SPREAD * (tol - DECISION_TOL))
 
     def facet_tol(self, a: Array, f: Array) -> Array:
-        """Return by how much rows may miss each facet."""
-        rows = self.rows
-        var = a**2 @ rows.x_error**2 + np.einsum("mr,rs,ms->m", f, rows.F_cov, f)
+        """Return by how much each row may miss each facet, (N, m)."""
+        if not self.rounded:
+            return np.full((self.N, len(a)), DECISION_TOL)
+        of_features = np.einsum("mr,rs,ms->m", f, self.rows.F_cov, f)
+        var = self.errors @ (a**2).T + of_features.clip(0.0)
         return np.asarray(np.maximum(DECISION_TOL, SPREAD * np.sqrt(var)))
 
     def split(self, t: Array) -> tuple[Array, Array]:
@@ -149,35 +176,40 @@ class State:
             found = self.solve(todo)
             right = (found.status == OPTIMAL)[:, None]
             self.y[todo] = np.where(right, found.decisions, rows.x[todo])
+            self.gain[todo] = np.where(right[:, 0], self.savings(found, todo, self.a, self.f), 0.0)
             self.todo = np.zeros(0, int)
-            if rows.x_error.any():
-                self.gain_tol[todo] = self._written_gain(found, todo)
         self.d = (self.y - rows.x) @ self.W
-        self.gain = ((rows.x - self.y) * rows.c).sum(axis=1)
-        self.hindered = self.gain > self.gain_tol
+        self.hindered = self.gain > GAIN
         self.__dict__.pop("missing", None)
 
     @property
     def left(self) -> tuple[int, float]:
         """What is left to explain: rows, then savings of cheaper points beyond errors."""
-        beyond = float((self.gain - self.gain_tol)[self.hindered].sum())
+        beyond = float((self.gain - GAIN)[self.hindered].sum())
         return int(self.hindered.sum()), round(beyond, 9)
 
-    def _written_gain(self, found: FacetSolutions, which: Indices) -> Array:
-        """Return what rounding can make of a saving.
+    def savings(self, found: FacetSolutions, which: Indices, a: Array, f: Array) -> Array:
+        """Return what cheaper points in the region with facets a, f save beyond errors.
 
-        Errors of facets and of bounds count times their duals; equalities count together, since
-        any other basis of them is as good.
+        The saving is the sum of reduced costs times distances from bounds and of duals times
+        slacks of facets; of each, what rounding explains does not count. Where a region is right
+        nothing is left, however close the costs are to a tie.
         """
-        rows, q = self.rows, len(self.rows.E)
-        prices, facets = found.prices[:, :q], np.abs(found.prices[:, q:])
-        reduced = np.abs(rows.c[which] + found.prices @ np.vstack([rows.E, self.a]))
-        together = np.sqrt((prices @ rows.E) ** 2 @ rows.x_error**2)
-        right = prices @ rows.e
-        together += np.sqrt(np.einsum("ir,rs,is->i", right, rows.F_cov, right).clip(0.0))
-        limit = together + reduced @ rows.x_error + np.sqrt(rows.c[which] ** 2 @ rows.x_error**2)
-        limit = SPREAD * limit + facets @ self.facet_tol(self.a, self.f)
-        return np.asarray(np.maximum(3.0 * DECISION_TOL, limit))
+        rows = self.rows
+        x, c = rows.x[which], rows.c[which]
+        plain = np.asarray(((x - found.decisions) * c).sum(axis=1))
+        if not self.rounded:
+            return plain
+        if rows.known is not None and len(rows.known.E) + len(rows.known.G):
+            # Duals of known rows are not at hand.
+            return np.asarray(plain - 3.0 * SPREAD * np.sqrt(c**2 @ rows.x_error**2))
+        reduced = np.abs(c + found.prices @ np.vstack([rows.E, a]))
+        away = np.abs(x - found.decisions) - 1.01 * STEP * rows.x_error
+        slack = rows.F[which] @ f.T - x @ a.T - 2.0 * self.facet_tol(a, f)[which]
+        duals = np.abs(found.prices[:, len(rows.E) :])
+        return np.asarray(
+            (reduced * away.clip(0.0)).sum(axis=1) + (duals * slack.clip(0.0)).sum(axis=1)
+        )
 
     @cached_property
     def missing(self) -> Missing:
@@ -231,8 +263,8 @@ class State:
             F, fixed = np.flatnonzero(self.free[i]), np.flatnonzero(~self.free[i])
             A = np.vstack([self.E, facets, rows.G[rows.on_G[i]]])
             U, s, V = np.linalg.svd(A[:, F], full_matrices=True)
-            rights = np.zeros((len(A), rows.F.shape[1]))
-            zero = self.same(float(self.facet_tol(A, rights).max(initial=DECISION_TOL)))
+            error = np.sqrt(A[:, F] ** 2 @ rows.x_error[F] ** 2).max(initial=0.0)
+            zero = self.same(max(DECISION_TOL, SPREAD * float(error)))
             rank = int((s > zero * max(s[0] if len(s) else 0.0, ROUNDING)).sum())
             B = np.zeros((self.n, len(F) - rank))
             B[F] = V[rank:].T
@@ -294,7 +326,7 @@ class State:
 
     def snapshot(self) -> dict[str, Any]:
         """Return all that changes with the facets."""
-        return {**self.__dict__, "y": self.y.copy(), "gain_tol": self.gain_tol.copy()}
+        return {**self.__dict__, "y": self.y.copy(), "gain": self.gain.copy()}
 
     def restore(self, before: dict[str, Any]) -> None:
         """Go back to a snapshot, which is not used again."""
