@@ -66,9 +66,9 @@ def grid_balances(side: int = SIDE) -> tuple[Array, Array]:
     return balances, leaves
 
 
-def shortest_paths(count: int, seed: int) -> Paths:
+def shortest_paths(count: int, seed: int, side: int = SIDE) -> Paths:
     """Draw lengths of the arcs and return the shortest paths."""
-    balances, leaves = grid_balances()
+    balances, leaves = grid_balances(side)
     n = balances.shape[1]
     random = np.random.default_rng(seed)
     weights = random.integers(0, 2, (CONTEXT, n))

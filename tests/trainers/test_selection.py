@@ -174,14 +174,20 @@ def test_too_few_samples_leave_the_linear_policy() -> None:
 
 
 def test_the_number_of_folds_follows_the_size() -> None:
-    def folds(count: int) -> tuple[int, int]:
-        data = fl.datasets.make_l1_ball(count, n=2, random_state=0)
+    def folds(count: int, n: int = 2, hard: bool = False) -> tuple[int, int]:
+        data = fl.datasets.make_l1_ball(count, n=n, low=-1.0, random_state=0)
         held_out = HeldOut(objective(data), np.random.default_rng(0), "auto")
+        signals = np.random.default_rng(1).normal(size=(count, 1))
+        held_out.whole = held_out.whole._replace(features=signals)
+        assert held_out.deal(hard)
         return held_out.n_folds, int(held_out.fold.max()) + 1
 
     assert folds(99) == (10, 10)
+    assert folds(99, hard=True) == (2, 5)
     assert folds(100) == (5, 5)
     assert folds(20_000) == (1, 5)
+    # Folds of two rows leave more rows than decisions and features.
+    assert folds(50, n=45) == (8, 25)
 
 
 def test_a_given_trainer_limits_the_selection() -> None:

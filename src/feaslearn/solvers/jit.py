@@ -65,14 +65,15 @@ def stamp_of(path: Path) -> str:
 
 
 class _FolderLocator(_CacheLocator):
-    """Keeps compiled kernels in ``solvers/__pycache__``, stamped by their sources."""
+    """Keeps kernels in ``NUMBA_CACHE_DIR`` or ``solvers/__pycache__``, stamped by their sources."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._line = function.__code__.co_firstlineno
         self._file = Path(function.__code__.co_filename).resolve()
 
     def get_cache_path(self) -> str:
-        return str(PACKAGE / "solvers" / "__pycache__")
+        chosen = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+        return str(Path(chosen) / "feaslearn" if chosen else PACKAGE / "solvers" / "__pycache__")
 
     def get_source_stamp(self) -> str:
         return stamp_of(self._file)

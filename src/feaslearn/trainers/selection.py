@@ -44,11 +44,20 @@ logger = logging.getLogger("feaslearn")
 
 #: Folds, and folds of fewer than so many rows, which leave more rows to learn from.
 FOLDS, FEW_ROWS, FOLDS_OF_FEW = 5, 100, 10
+#: Rows beyond decisions and features that a fold leaves, so that equalities can be told.
+SPARE_ROWS = 2
+#: Folds that are held out at most, and where the first candidate was hard to train.
+MOST_FOLDS, FOLDS_OF_HARD = 10, 2
+#: Facets of a region that is learned quickly.
+EASY_FACETS = 3
+#: Fewest held-out rows that a candidate is dropped by.
+LEAST_HELD_OUT = 10
 #: Fewest different rows that a hypothesis is selected by.
 LEAST_ROWS = 10
-#: Numbers (rows times features and decisions) of a data set for each fold that is held out; at
-#: least one is.
+#: Numbers (rows times features and decisions) that folds have together; at least one is held out.
 NUMBERS = 20_000
+#: Share of the variance of held-out rows below which the first candidate needs no other.
+LITTLE_LEFT = 0.005
 #: Candidates that are this much worse than the best are about as good as it.
 MARGIN = 0.01
 #: A blend must be this much better than each of its members.
@@ -62,8 +71,8 @@ MANY_SCALES = 40
 UNEXPLAINED = 0.1
 #: Fewest and most vertices of that polytope; between them, two for each decision.
 VERTICES = (4, 12)
-#: Usual regressors are fitted to so many rows at most, and not where less than this is to gain.
-GUARD_ROWS, GUARD_GAIN = 5000, 1e-3
+#: Usual regressors are fitted to so many rows at most.
+GUARD_ROWS = 5000
 #: Folds that they predict where rows are few; otherwise one.
 GUARD_FOLDS = 3
 #: Rows from which on gradient boosting, whose leaves have 20, is tried.
@@ -175,8 +184,6 @@ def select(
     if objective.n_samples < LEAST_ROWS or len(served) < 2:
         return Selection((served or [linear_policy()])[-1])
     held_out = HeldOut(objective, random, trainer)
-    if not held_out.possible:
-        return Selection(served[-1])
     others = [each for each in curved(n, k) if _serves(trainer, objective.of(each))]
     return _Race(held_out, served, others).run()
 
@@ -223,17 +230,27 @@ class HeldOut:
     ) -> None:
         self.objective, self.random, self.trainer = objective, random, trainer
         self.whole = objective.load()
-        count = len(self.whole.weights)
-        folds = FOLDS_OF_FEW if count < FEW_ROWS else FOLDS
-        self.fold = folds_of([self.whole], folds, random)
-        #: Whether there are as many different rows as folds.
-        self.possible = len(np.unique(self.fold)) == folds
-        numbers = count * (self.whole.features.shape[1] + self.whole.decisions.shape[1])
-        #: Folds that are held out, of those that the rows were dealt to.
-        self.n_folds = int(np.clip(NUMBERS // numbers, 1, folds))
+        #: The fold of each row, and how many of the folds are held out.
+        self.fold, self.n_folds = np.zeros(len(self.whole.weights), dtype=np.intp), 0
         # Losses below this are rounding.
         size = np.nan_to_num(self.whole.decisions**2).sum(axis=1)
         self.rounding = ROUNDING * float(self.whole.weights @ size)
+
+    def deal(self, hard: bool) -> bool:
+        """Deal rows to folds; return whether there are as many different rows as folds.
+
+        Where rows are few for the number of decisions, folds are small enough to leave more rows
+        than decisions and features. Data that are hard to learn have fewer folds.
+        """
+        (count, n), k = self.whole.decisions.shape, self.whole.features.shape[1]
+        folds = FOLDS if hard or count >= FEW_ROWS else FOLDS_OF_FEW
+        spare = count - (n + k + SPARE_ROWS)
+        if spare > 0:
+            folds = max(folds, -(-count // spare))
+        self.fold = folds_of([self.whole], folds, self.random)
+        most = FOLDS_OF_HARD if hard else min(MOST_FOLDS, folds)
+        self.n_folds = int(np.clip(NUMBERS // (count * (n + k)), 1, most))
+        return len(np.unique(self.fold)) == folds
 
     def candidate(self, hypothesis: Hypothesis) -> Candidate:
         """Return a hypothesis that has predicted nothing so far."""
@@ -325,12 +342,15 @@ class _Race:
     def run(self) -> Selection:
         """Train the first candidate on all rows, compare, and select."""
         first, run = self.alive[0], self.held_out.objective.run
-        with ProgressBar("Selection of a hypothesis", len(self.all) * self.held_out.n_folds) as bar:
+        with ProgressBar("Selection of a hypothesis", len(self.all) * FOLDS) as bar:
             bar.update(0, f"{first.hypothesis!r}, all rows")
             trained = self.held_out.train(first)
             incumbent = (first.hypothesis, trained)
             share = trained.result.details.get("unexplained share", 1.0)
             self.explained = trained.result.data in ("exact", "rounded") and share == 0.0
+            hard = share > 0.0 or trained.result.n_iter > EASY_FACETS
+            if not self.held_out.deal(hard):
+                return Selection(self.all[-1].hypothesis)
             blended = None
             try:
                 if trained.result.status not in ENDED_EARLY:
@@ -359,7 +379,8 @@ class _Race:
     def _predict_folds(self, bar: ProgressBar) -> None:
         """Let candidates predict folds; drop those that are clearly worse after each."""
         self._predict(self.alive[:1], 0, bar)
-        if 1.0 - self.held_out.r2(self.alive[0].decisions) <= NOTHING_LEFT:
+        left = 1.0 - self.held_out.r2(self.alive[0].decisions)
+        if left <= (LITTLE_LEFT if self._enough(self.alive[0]) else NOTHING_LEFT):
             self.alive = self.alive[:1]
             return
         for fold in range(self.held_out.n_folds):
@@ -372,7 +393,7 @@ class _Race:
                     these.sort(key=lambda each: each.is_policy)
             self._drop()
             if len(self.alive) == 1:
-                break
+                return
 
     def _predict(self, these: Sequence[Candidate], fold: int, bar: ProgressBar) -> None:
         count = self.held_out.n_folds
@@ -396,6 +417,8 @@ class _Race:
         least = HOPELESS * self.held_out.mean(best.errors) + self.held_out.rounding
 
         def hopeless(each: Candidate) -> bool:
+            if not self._enough(best):
+                return False
             worse, error = self.held_out.compare(each.errors, best.errors)
             return worse > 2.0 * error and self.held_out.mean(each.errors) > least
 
@@ -404,6 +427,11 @@ class _Race:
             for each in self.alive
             if not (hopeless(each) or (each.is_policy and self.explained))
         ]
+
+    @staticmethod
+    def _enough(candidate: Candidate) -> bool:
+        """Say whether there are enough held-out rows to decide by."""
+        return int(np.isfinite(candidate.errors).sum()) >= LEAST_HELD_OUT
 
     def _best(self) -> Candidate:
         return min(self.alive, key=lambda each: self.held_out.mean(each.errors))
@@ -531,7 +559,7 @@ def guard(
     list of str
         No or one warning.
     """
-    if 1.0 - held_out.r2(decisions) <= GUARD_GAIN:
+    if 1.0 - held_out.r2(decisions) <= LITTLE_LEFT:
         return []
     count = min(1 if len(errors) >= FEW_ROWS else GUARD_FOLDS, held_out.n_folds)
     found = _usual_predictions(held_out, range(count))
