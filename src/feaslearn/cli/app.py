@@ -14,7 +14,9 @@ import typer
 
 from feaslearn import __version__
 from feaslearn.cli import options
+from feaslearn.cli.commands.check import check
 from feaslearn.cli.commands.evaluate import evaluate
+from feaslearn.cli.commands.explain import explain
 from feaslearn.cli.commands.export import export
 from feaslearn.cli.commands.fit import fit
 from feaslearn.cli.commands.predict import predict
@@ -58,9 +60,12 @@ def _options(
     \b
     Examples:
       $ feaslearn demo --data power.csv
+      $ feaslearn check power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*'
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*' --hypothesis facets -o power.json
       $ feaslearn predict power.json power.csv -o decisions.csv
+      $ feaslearn explain power.json power.csv --row 3
     """
     del version  # the callback has dealt with it
 
@@ -109,7 +114,7 @@ def demo(
             command.write_data(data, samples, seed, talk)
 
 
-for command in (fit, predict, evaluate, report, export, reproduce):
+for command in (check, fit, predict, explain, evaluate, report, export, reproduce):
     app.command()(command)
 
 

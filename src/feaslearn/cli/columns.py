@@ -54,6 +54,8 @@ class FitColumns:
         Names and patterns; a cost may also be numbers. Columns of the cost count as signals.
     weights : str or None
         The column of the weights.
+    allow_missing : bool, default=False
+        Whether signals may be missing.
     """
 
     def __init__(
@@ -63,6 +65,8 @@ class FitColumns:
         decisions: Sequence[str],
         cost: Sequence[str],
         weights: str | None,
+        *,
+        allow_missing: bool = False,
     ) -> None:
         problems = Problems()
         taken = table.find(decisions, "--decisions", problems)
@@ -76,11 +80,27 @@ class FitColumns:
         for name, found in (("--signals and --cost", columns), ("--decisions", taken)):
             if not found and not len(problems):
                 problems.add(f"{name}: no column is listed; list at least one")
-        self.signals = table.frame(columns, problems)
+        self.signals = table.frame(columns, problems, allow_missing=allow_missing)
         self.decisions = table.frame(taken, problems, allow_missing=True)
         self.weights = table.frame(weight, problems).to_numpy().ravel() if weight else None
         problems.raise_if_any(DataError, "fit")
         self.cost: CostSpecification | None = constant or [table.names[j] for j in priced] or None
+
+    def drop_missing(self) -> None:
+        """Leave out rows with a missing signal or without any decision, and say how many."""
+        X, y = self.signals.to_numpy(), self.decisions.to_numpy()
+        kept = np.asarray(~np.isnan(X).any(axis=1) & ~np.isnan(y).all(axis=1))
+        if kept.all():
+            return
+        warnings.warn(
+            f"{int((~kept).sum())} of {len(kept)} rows have missing signals or no decision, and "
+            "are left out",
+            FeaslearnWarning,
+            stacklevel=2,
+        )
+        self.signals = Frame(X[kept], self.signals.columns)
+        self.decisions = Frame(y[kept], self.decisions.columns)
+        self.weights = None if self.weights is None else self.weights[kept]
 
 
 def _without(

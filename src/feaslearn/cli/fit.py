@@ -85,6 +85,8 @@ class Fit:
         Limit on the time.
     checkpoint : Path, optional
         Where the run is written down.
+    drop_missing : bool, default=False
+        Whether rows with missing signals are left out.
     """
 
     signals: Sequence[str]
@@ -104,12 +106,18 @@ class Fit:
     max_seconds: float | None = None
     checkpoint: Path | None = None
     memory: str = "1GB"
+    drop_missing: bool = False
 
     def run(self, files: DataFiles, output: Path, talk: Talk) -> bool:
         """Fit a model and write it; say whether the training ran to its end."""
         # First: a path that cannot be written should not cost the time of the fit.
         check_writable(output)
-        columns = FitColumns(files.table, self.signals, self.decisions, self.cost, self.weights)
+        columns = FitColumns(
+            *(files.table, self.signals, self.decisions, self.cost, self.weights),
+            allow_missing=self.drop_missing,
+        )
+        if self.drop_missing:
+            columns.drop_missing()
         model = RegionRegressor(
             parse_hypothesis(self.hypothesis, columns.decisions.shape[1]),
             cost=columns.cost,

@@ -53,6 +53,15 @@ Costs = Annotated[
         "--costs", metavar="COLUMNS", help="Costs in place of the model's own: columns or numbers."
     ),
 ]
+Cost = Annotated[
+    Columns,
+    typer.Option(
+        "--cost",
+        metavar="COLUMNS",
+        help="Cost of each decision, in their order: columns, which then are signals too, or "
+        "numbers that never change.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for scripts.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Verbose = Annotated[

@@ -21,14 +21,17 @@ DISTINCT = 1.0 - np.exp(-1.0)
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Bands:
-    """What a model says, and between what the same class lies when it is fitted to ample data.
+    """What a model says, and between what something else lies with a given probability.
+
+    From `bootstrap` that is what the same class would say with ample data, from
+    `predict_interval` the next observed decision.
 
     Parameters
     ----------
     center, lower, upper : ndarray
         The model's own answers, and the ends of the bands.
     level : float
-        The share of such bands that should hold the answer of ample data.
+        The share of such bands that should hold it.
 
     Examples
     --------

@@ -490,6 +490,15 @@ def _ends_of_sum(
     return offsets + scales @ low, offsets + scales @ high
 
 
+def ends(
+    hypothesis: Hypothesis, theta: Array, features: Array, costs: Array
+) -> tuple[Array, Array]:
+    """Return the least and the greatest value of each decision in the regions at rows."""
+    if isinstance(hypothesis, Minkowski):
+        return _ends_of_sum(hypothesis, theta, features, costs.shape[1])
+    return _ends(hypothesis, theta, features, costs)
+
+
 def ends_of_terms(terms: list[Term], n: int) -> tuple[Array, Array]:
     """Return the least and the greatest value of each decision in each term, (T, n)."""
     if not terms:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses import Blend, MapHypothesis, Minkowski
+from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.term import account_of
-from feaslearn.inference.coverage import Coverage, angle, binding_limits, ends_of_terms
-from feaslearn.inference.explanation import Explanation, Limit, Outside
+from feaslearn.inference.coverage import (
+    Coverage,
+    RowCoverage,
+    angle,
+    binding_limits,
+    ends_of_terms,
+)
+from feaslearn.inference.explanation import Explanation, Limit, Outside, Resting
+from feaslearn.inference.trust import STATUSES
 from feaslearn.regressor.reader import (
     check_signals,
     decision_names,
@@ -61,7 +69,7 @@ def explain(
         general,
         outside=tuple(_outside(signals[0], seen, signal_names(model))),
         price_angle=None if prices is None else angle(prices[0], seen.directions),
-        remarks=() if prices is None else tuple(_unseen_here(model, features, prices, seen)),
+        **({} if prices is None else _decision(model, features, prices, seen)),
     )
 
 
@@ -98,15 +106,42 @@ def _outside(values: Array, seen: Coverage, names: tuple[str, ...]) -> list[Outs
     return sorted(found, key=lambda each: -each.ranges)
 
 
-def _unseen_here(model: LearnedRegion, features: Array, prices: Array, seen: Coverage) -> list[str]:
-    """Name the limits that decide here although the data say nothing about them."""
-    if seen.rows is None:
-        return []
-    _, held = binding_limits(regions_of(model), model.theta_, features, prices)
-    return [
-        f"the decision here is at {seen.rows.texts[i]}, about which the data say nothing"
-        for i in np.flatnonzero(held[0] & seen.rows.unseen)
+def _decision(
+    model: LearnedRegion, features: Array, prices: Array, seen: Coverage
+) -> dict[str, Any]:
+    """Return the decision at a signal, the limits that hold it, and those of them not seen."""
+    region, rows = regions_of(model), seen.rows
+    solved, held = binding_limits(region, model.theta_, features, prices)
+    named = tuple(zip(decision_names(model), solved.decisions[0].tolist(), strict=True))
+    if rows is None:
+        return {"decision": named}
+    duals = _duals(region, model.theta_, features, prices, rows)
+    found: dict[str, Resting] = {}
+    remarks = []
+    for i in np.flatnonzero(held[0]):
+        name, text = rows.names[i], rows.texts[i]
+        if not name:
+            continue
+        if name not in found:
+            saves = None if np.isnan(duals[i]) else float(duals[i])
+            found[name] = Resting(name, text, STATUSES[int(rows.status[i])], saves)
+        if rows.unseen[i]:
+            remarks.append(f"the decision here is at {text}, about which the data say nothing")
+    order = sorted(found.values(), key=lambda each: -(each.saves or 0.0))
+    return {"decision": named, "rests_on": tuple(order), "remarks": tuple(dict.fromkeys(remarks))}
+
+
+def _duals(
+    region: Hypothesis, theta: Array, features: Array, prices: Array, rows: RowCoverage
+) -> Array:
+    """Return what one unit more of each limit as printed saves, NaN where it is not known."""
+    n, k = prices.shape[1], features.shape[1]
+    answers = region.solve_parts(theta, features, prices)[1]
+    each = [
+        np.full(2 * n, np.nan) if answer.duals is None else weight * np.abs(answer.duals[0])
+        for (weight, _, _), answer in zip(region.parts(theta, n, k), answers, strict=True)
     ]
+    return np.asarray(np.concatenate(each) / rows.scales)
 
 
 # What carries a learned region: terms, columns, facets, members.

@@ -95,6 +95,32 @@ class Outside:
         )
 
 
+@dataclass(frozen=True)
+class Resting:
+    """A limit that holds one decision.
+
+    Parameters
+    ----------
+    name, text : str
+        Its name, and the limit itself.
+    status : {"identified", "seen", "not seen"}
+        What the data say about it.
+    saves : float or None
+        What one unit more on the right-hand side of the text would save; None where it is not
+        known.
+    """
+
+    name: str
+    text: str
+    status: str
+    saves: float | None = None
+
+    def __str__(self) -> str:
+        label = f"{self.name}: {self.text}" if self.name.startswith("facet") else self.text
+        worth = "" if self.saves is None else f", one unit more saves {self.saves:.4g}"
+        return f"{label} ({self.status}{worth})"
+
+
 @dataclass(frozen=True, repr=False)
 class Explanation:
     """What a fitted model knows, in the names of the data.
@@ -117,6 +143,10 @@ class Explanation:
         What else the signal brings about.
     looked_at : int or None
         How many samples the shares are about, where that is not all of them.
+    decision : tuple of (str, float)
+        Names and values of the decision at the signal; empty where prices are not known.
+    rests_on : tuple of Resting
+        The limits that hold it, those worth most first.
     """
 
     hypothesis: str
@@ -127,6 +157,8 @@ class Explanation:
     price_angle: float | None = None
     remarks: tuple[str, ...] = ()
     looked_at: int | None = None
+    decision: tuple[tuple[str, float], ...] = ()
+    rests_on: tuple[Resting, ...] = ()
 
     @property
     def unseen(self) -> tuple[Limit, ...]:
@@ -157,6 +189,10 @@ class Explanation:
             lines.append(
                 f"its prices point {self.price_angle:.2g} degrees away from the nearest in the data"
             )
+        if self.decision:
+            values = ", ".join(f"{name} = {value:.4g}" for name, value in self.decision)
+            lines.append(f"its decision is {values}")
+        lines += [f"it stops at {limit}" for limit in self.rests_on]
         return [*lines, *self.remarks]
 
     def __repr__(self) -> str:

@@ -302,7 +302,8 @@ def _demands(study: _Study) -> Finding | None:
     left = _residual(study.inputs, total[:, None])[:, 0]
     found = np.linalg.lstsq(inputs, total, rcond=LSTSQ_TOL)[0]
     exact = np.abs(total - inputs @ found).max() <= 1e3 * VISIBLE_TOL * total.std()
-    if not (exact and left.std() > 0.05 * total.std()):
+    falls = study.demand(study.c) < -CHANCE
+    if falls or not (exact and left.std() > 0.05 * total.std()):
         return None
     slopes = found[study.inputs.shape[1] :]
     moved = np.abs(slopes) > 0.05 * total.std()

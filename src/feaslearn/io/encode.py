@@ -36,6 +36,7 @@ STATE = (
     "_facets",
     "_seen",
     "stream_",
+    "conformal_",
 )
 #: What is not stored as such: it is made again from its specification.
 RESOLVED = ("cost_", "known_")

@@ -28,7 +28,7 @@ from feaslearn.regressor.reader import check_fitted
 
 FORMAT = "feaslearn-model"
 #: The schema that is written, and the oldest that is read.
-VERSION, OLDEST = 3, 2
+VERSION, OLDEST = 4, 2
 #: Files beyond this are refused unless the caller says otherwise.
 MAX_BYTES = 256 * 2**20
 #: Asked of the package itself: its names lead to every layer, this one may not.

@@ -16,6 +16,7 @@ from feaslearn import hypotheses, losses, sets, trainers
 from feaslearn.costs import AffineCost
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.features import FeatureMap
+from feaslearn.inference.conformal import Conformal
 from feaslearn.inference.coverage import Coverage, RowCoverage
 from feaslearn.known import Known
 from feaslearn.regressor import FacetTable, LearnedFacet
@@ -36,6 +37,7 @@ PARTS: tuple[type, ...] = (
     AffineCost,
     AffineStream,
     Cone,
+    Conformal,
     DriftTest,
     FacetTable,
     FeatureMap,

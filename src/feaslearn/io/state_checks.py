@@ -11,6 +11,7 @@ import numpy as np
 from feaslearn.exceptions import FeaslearnError, ModelFileError
 from feaslearn.features import FeatureMap
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.inference.conformal import Conformal
 from feaslearn.inference.coverage import Coverage, RowCoverage
 from feaslearn.io.registry import TRANSFORMERS
 from feaslearn.io.transformers import MAX_SIGNALS
@@ -38,6 +39,7 @@ def check_state(state: Mapping[str, Any], transformer_is_given: bool) -> None:
     _check_result(state["result_"])
     _check_seen(state["_seen"], n_signals, n)
     check_stream(state["stream_"], state["hypothesis_"], n, k)
+    _check_conformal(state["conformal_"], n, len(state["theta_"]))
     if state["_facets"] is not None:
         _check_facets(state["_facets"], n, k)
 
@@ -163,6 +165,27 @@ def _check_seen(given: object, n_signals: int, n: int) -> None:
         for part in (rows.status, rows.scales):
             fits = isinstance(part, np.ndarray) and part.shape == (count,)
             _require(fits and bool(np.isfinite(part).all()), where, "limits without a status")
+
+
+def _check_conformal(given: object, n: int, size: int) -> None:
+    """Refuse an invalid calibration of bands."""
+    where = "conformal_"
+    if given is None:
+        return
+    found = _the(Conformal, given, where, "not a calibration of bands")
+    numbers = (found.level, found.margin)
+    positive = all(type(each) is float and 0.0 < each <= 1.0 for each in numbers)
+    _require(positive, where, "no level or no margin")
+    for name in ("weights", "scores", "folds", "thetas"):
+        table = _the(np.ndarray, getattr(found, name), where, f"{name} is not an array")
+        _require(table.dtype == np.float64, where, f"{name} does not hold floats")
+        _require(bool(np.isfinite(table).all()), where, f"{name} holds NaN or infinite values")
+    shapes = (found.weights.shape, found.scores.shape[1:], found.thetas.shape[1:])
+    _require(shapes == ((n,), (n,), (size,)), where, "wrong sizes")
+    count = len(found.scores)
+    _require(found.folds.shape == (count,) and count > 0, where, "wrong sizes")
+    known = np.isin(found.folds, np.arange(max(1, len(found.thetas))))
+    _require(bool(known.all() and (found.weights > 0.0).all()), where, "wrong folds or weights")
 
 
 def _check_facets(given: object, n: int, k: int) -> None:

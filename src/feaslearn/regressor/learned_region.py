@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from feaslearn.data import Block
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.exceptions import DataError, NotFittedError, Problems, UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, half_spaces_of
+from feaslearn.inference.bands import Bands, check_level
 from feaslearn.inference.bootstrap import Bootstrap
+from feaslearn.inference.conformal import (
+    METHODS,
+    Conformal,
+    CrossFit,
+    cross_conformal,
+    split_conformal,
+)
 from feaslearn.inference.coverage import Coverage
 from feaslearn.inference.explain import explain
 from feaslearn.inference.explanation import Explanation
@@ -62,6 +70,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
     known_: ResolvedKnown | None
     features_: FeatureMap
     stream_: Stream | None
+    conformal_: Conformal | None
     _reader: Reader
     _facets: FacetTable | None
     _samples: tuple[Any, Any, Any, Any]
@@ -236,6 +245,110 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_fitted(self)
         samples = self._given_or_kept(X, y, costs, sample_weight)
         return resample(self, n, *samples, random_state, n_jobs)
+
+    def conformalize(
+        self,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        costs: ArrayLike | None = None,
+        *,
+        confidence_level: float = 0.9,
+        method: Literal["split", "cross"] = "split",
+    ) -> Self:
+        """Calibrate bands for the next observed decision; see `predict_interval`.
+
+        Parameters
+        ----------
+        X, y : array-like, default=None
+            Signals and decisions that the model was not fitted to; with ``method="cross"`` those
+            of the fit, which are the default there.
+        costs : array-like of shape (N, n), default=None
+            Costs to use instead of those read from the signals.
+        confidence_level : float, default=0.9
+            Share of next decisions that bands should hold.
+        method : {"split", "cross"}, default="split"
+            Whether rows were held out of the fit, or five fits to parts of the rows score the
+            others, for few rows. Split bands hold the level if rows are exchangeable, cross bands
+            at least ``1 - 2 (1 - level)`` and usually about the level.
+
+        Returns
+        -------
+        RegionRegressor
+            The model itself; a file keeps the calibration.
+
+        Examples
+        --------
+        >>> import feaslearn as fl
+        >>> data = fl.datasets.make_power5(400, noise=0.2, random_state=0)
+        >>> model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=data.cost)
+        >>> model = model.fit(data.signals[:200], data.decisions[:200])
+        >>> model = model.conformalize(data.signals[200:300], data.decisions[200:300])
+        >>> bands = model.predict_interval(data.signals[300:])
+        >>> bool(bands.contains(data.decisions[300:]).all(axis=1).mean() > 0.8)
+        True
+        """
+        check_fitted(self)
+        if method not in METHODS:
+            raise UnsupportedError(f"method={method!r} is not known; use 'split' or 'cross'")
+        if method == "cross":
+            X, y, costs, _ = self._given_or_kept(X, y, costs, None)
+        elif X is None or y is None:
+            raise DataError("conformalize: pass rows that were held out of the fit, or use 'cross'")
+        features, prices = read(self, X, costs)
+        decisions = self._reader.decisions(y, len(features))
+        region, ranges = regions_of(self), np.ptp(self._seen.decisions, axis=0)
+        if method == "split":
+            self.conformal_ = split_conformal(
+                region, self.theta_, features, prices, decisions, ranges, confidence_level
+            )
+            return self
+        fits = CrossFit(self, X, y, costs)
+        fits.check_features(self)
+        self.conformal_ = cross_conformal(
+            region,
+            np.array(fits.thetas),
+            fits.folds,
+            features,
+            prices,
+            decisions,
+            ranges,
+            confidence_level,
+        )
+        return self
+
+    def predict_interval(
+        self,
+        X: ArrayLike,
+        costs: ArrayLike | None = None,
+        *,
+        joint: bool = True,
+        confidence_level: float | None = None,
+    ) -> Bands:
+        """Return bands for the observed decision at each signal, after `conformalize`.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (N, K)
+            Signals.
+        costs : array-like of shape (N, n), default=None
+            Costs to use instead of those read from the signals. Bands hold the level at prices
+            like those that they were calibrated with.
+        joint : bool, default=True
+            Whether all decisions of a row lie in their bands with this probability, or each one.
+        confidence_level : float, default=None
+            Another level than that of `conformalize`.
+
+        Returns
+        -------
+        Bands
+            Bands around the predictions, within the learned region and its tolerance.
+        """
+        check_fitted(self)
+        if self.conformal_ is None:
+            raise NotFittedError("predict_interval: call conformalize first")
+        features, prices = read(self, X, costs)
+        level = self.conformal_.level if confidence_level is None else check_level(confidence_level)
+        return self.conformal_.bands(regions_of(self), self.theta_, features, prices, joint, level)
 
     def explain(
         self, signal: ArrayLike | None = None, costs: ArrayLike | None = None

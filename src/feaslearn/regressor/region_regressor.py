@@ -130,6 +130,8 @@ class RegionRegressor(LearnedRegion):
         What the model needs to go on learning, after `partial_fit` or with a `Streaming` trainer.
     drift_ : DriftTest or None
         Whether new samples still fit, and after how many samples they did not; None for `Affine`.
+    conformal_ : Conformal or None
+        Calibration of bands, after `conformalize`.
     n_features_in_, feature_names_in_ : int, ndarray
         Number of the signals, and their names where they had some.
 
@@ -261,6 +263,7 @@ class RegionRegressor(LearnedRegion):
         with spoken(self.verbose):
             trained, self._seen = follow(self, trainer, X, y, costs, sample_weight)
         self.theta_, self.result_, self.stream_ = trained
+        self.conformal_ = None
         self.__dict__.pop("_samples", None)
 
     def _learn(
@@ -280,6 +283,7 @@ class RegionRegressor(LearnedRegion):
         self.theta_, self.result_, self.known_ = trained.theta, trained.result, data.known
         self._reader = Reader(data.outputs, data.n_decisions, priced, self.sense == "max")
         self._facets, self._seen = self._covered(data, trained, trainer)
+        self.conformal_ = None
         self.stream_ = begun(trained, data.samples.n_samples, y, sample_weight)
         self.__dict__.pop("_samples", None)
         if data.samples.in_memory:

@@ -30,15 +30,7 @@ def fit(
         typer.Option("--output", "-o", metavar="FILE", help="Where the model file is written."),
     ],
     signals: options.Signals = None,
-    cost: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--cost",
-            metavar="COLUMNS",
-            help="Cost of each decision, in their order: columns, which then are signals too, or "
-            "numbers that never change.",
-        ),
-    ] = None,
+    cost: options.Cost = None,
     hypothesis: Annotated[
         str, typer.Option("--hypothesis", metavar="NAME", help="What the region can be; see above.")
     ] = "auto",
@@ -89,6 +81,9 @@ def fit(
         str | None,
         typer.Option("--weights", metavar="COLUMN", help="Column with the weight of each row."),
     ] = None,
+    drop_missing: Annotated[
+        bool, typer.Option("--drop-missing", help="Leave out rows with missing signals.")
+    ] = False,
     seed: Annotated[
         int, typer.Option("--seed", metavar="NUMBER", min=0, help="The same seed, the same model.")
     ] = 0,
@@ -193,6 +188,7 @@ def fit(
             max_seconds=max_seconds,
             checkpoint=checkpoint,
             memory=memory,
+            drop_missing=drop_missing,
         )
         if not asked.run(files, output, talk):
             raise typer.Exit(NO)

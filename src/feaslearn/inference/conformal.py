@@ -1,0 +1,285 @@
+r"""Conformal bands for the next decision, within the learned region and its tolerance.
+
+The band of radius r at a signal is a box around the prediction, cut by the region with a margin:
+
+.. math:: C_r(s) = \{x : |x_j - \hat x_j| \le r w_j, \; l_j(s) - \kappa r w_j \le x_j
+    \le u_j(s) + \kappa r w_j\}
+
+with the least and greatest values l and u of each decision in the region. The score of an observed
+decision is the least radius whose band holds it, so that bands are calibrated after the cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.inference.bands import Bands, check_level
+from feaslearn.inference.coverage import ends
+from feaslearn.tolerances import ROUNDING, TINY, VISIBLE_TOL
+
+if TYPE_CHECKING:
+    from feaslearn.hypotheses.hypothesis import Hypothesis
+    from feaslearn.regressor.region_regressor import RegionRegressor
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+#: Rows from which a half says how wide bands are beside each other, and the other half how wide.
+HALVED = 100
+#: Parts that samples are cut into; each is predicted by a fit to the others.
+FOLDS = 5
+#: Margins of the region that are tried, in radii.
+MARGINS = (0.05, 0.2, 1.0)
+METHODS = ("split", "cross")
+
+
+@dataclass(frozen=True, eq=False)
+class Conformal:
+    """What bands for the next decision need.
+
+    Parameters
+    ----------
+    level : float
+        Share of next decisions that bands should hold.
+    weights : ndarray of shape (n,)
+        How wide bands are beside each other.
+    margin : float
+        Margin of the region, in radii.
+    scores : ndarray of shape (N, n)
+        Scores of each decision; those of all decisions are the largest of a row.
+    folds : ndarray of shape (N,)
+        Which of the fits each score is of.
+    thetas : ndarray of shape (folds, p)
+        Parameters of the fits to the other parts; none where scores are of rows held out.
+    """
+
+    level: float
+    weights: Array
+    margin: float
+    scores: Array
+    folds: Array
+    thetas: Array
+
+    def bands(
+        self,
+        region: Hypothesis,
+        theta: Array,
+        features: Array,
+        costs: Array,
+        joint: bool,
+        level: float,
+    ) -> Bands:
+        """Return bands for decisions at new signals."""
+        center = region.predict(theta, features, costs)
+        scores = self.scores.max(axis=1, keepdims=True) if joint else self.scores
+        scores = np.broadcast_to(scores, self.scores.shape)
+        if not len(self.thetas):
+            radii = _quantile(scores, level)
+            box = self._box(region, theta, features, costs, center)
+            return Bands(center, *box.at(radii[None]), level)
+        return self._cross(region, features, costs, center, scores, level)
+
+    def _box(
+        self, region: Hypothesis, theta: Array, features: Array, costs: Array, center: Array
+    ) -> _Box:
+        low, high = ends(region, theta, features, costs)
+        return _Box(center, low, high, self.weights, self.margin)
+
+    def _cross(
+        self,
+        region: Hypothesis,
+        features: Array,
+        costs: Array,
+        center: Array,
+        scores: Array,
+        level: float,
+    ) -> Bands:
+        """Return the bands between quantiles of those of all fits, each with its own scores."""
+        lowers = np.empty((len(scores), *center.shape))
+        uppers = np.empty((len(scores), *center.shape))
+        for fold, theta in enumerate(self.thetas):
+            own = region.predict(theta, features, costs)
+            box = self._box(region, theta, features, costs, own)
+            for i in np.flatnonzero(self.folds == fold):
+                lowers[i], uppers[i] = box.at(scores[i][None])
+        count = len(scores)
+        rank = min(count, int(np.ceil(level * (count + 1) - ROUNDING)))
+        lower = np.sort(lowers, axis=0)[count - rank]
+        upper = np.sort(uppers, axis=0)[rank - 1]
+        return Bands(center, np.minimum(lower, center), np.maximum(upper, center), level)
+
+
+@dataclass(frozen=True)
+class _Box:
+    """Predictions, and the ends of the region, from which bands of a radius are made."""
+
+    center: Array
+    low: Array
+    high: Array
+    weights: Array
+    margin: float
+
+    def at(self, radius: Array) -> tuple[Array, Array]:
+        """Return the ends of the bands of these radii, (1 or N, n)."""
+        half = radius * self.weights
+        lower = np.maximum(self.center - half, self.low - self.margin * half)
+        upper = np.minimum(self.center + half, self.high + self.margin * half)
+        return np.minimum(lower, self.center), np.maximum(upper, self.center)
+
+    def scores(self, decisions: Array) -> Array:
+        """Return the least radius whose band holds each decision."""
+        away = np.abs(decisions - self.center)
+        beyond = np.maximum(np.maximum(self.low - decisions, decisions - self.high), 0.0)
+        # Where the region holds the center by rounding alone, it cuts nothing.
+        inside = (self.low <= self.center) & (self.center <= self.high)
+        beyond = np.where(inside, beyond, 0.0)
+        return np.asarray(np.maximum(away, beyond / self.margin) / self.weights)
+
+
+def _quantile(scores: Array, level: float) -> Array:
+    """Return the scores that a next one exceeds with probability at most 1 - level."""
+    count = len(scores)
+    rank = int(np.ceil(level * (count + 1) - ROUNDING))
+    if rank > count:
+        need = int(np.ceil(level / (1.0 - level) - ROUNDING))
+        raise DataError(
+            f"bands at level {level:g} need at least {need} rows to calibrate with; these are "
+            f"{count}"
+        )
+    return np.asarray(np.sort(scores, axis=0)[rank - 1])
+
+
+def split_conformal(
+    region: Hypothesis,
+    theta: Array,
+    features: Array,
+    costs: Array,
+    decisions: Array,
+    ranges: Array,
+    level: float,
+) -> Conformal:
+    """Calibrate on rows that were held out of the fit: coverage is guaranteed by exchangeability.
+
+    With enough rows, every other one says how wide bands are beside each other and what margin the
+    region needs, and the others how wide they are.
+    """
+    level = check_level(level)
+    there = ~np.isnan(decisions).any(axis=1)
+    features, costs, decisions = features[there], costs[there], decisions[there]
+    center = region.predict(theta, features, costs)
+    low, high = ends(region, theta, features, costs)
+    weights, margin, rows = np.maximum(ranges, TINY), 1.0, np.arange(len(decisions))
+    if len(rows) >= HALVED:
+        first, rows = rows[::2], rows[1::2]
+        weights = _weights(np.abs(decisions - center)[first], ranges, level)
+        boxes = [_Box(center[first], low[first], high[first], weights, each) for each in MARGINS]
+        sizes = [_size(box, decisions[first], level) for box in boxes]
+        margin = MARGINS[int(np.argmin(sizes))]
+    box = _Box(center[rows], low[rows], high[rows], weights, margin)
+    scores = box.scores(decisions[rows])
+    _quantile(scores, level)
+    none = np.zeros(len(rows)), np.zeros((0, len(theta)))
+    return Conformal(level, weights, margin, scores, *none)
+
+
+def cross_conformal(
+    region: Hypothesis,
+    thetas: Array,
+    folds: Rows,
+    features: Array,
+    costs: Array,
+    decisions: Array,
+    ranges: Array,
+    level: float,
+) -> Conformal:
+    """Calibrate on the rows of the fit, each scored by a fit to other rows.
+
+    Coverage of at least 1 - 2 (1 - level) is guaranteed, and about the level is usual.
+    """
+    level = check_level(level)
+    there = ~np.isnan(decisions).any(axis=1)
+    folds = folds[there]
+    features, costs, decisions = (part[there] for part in (features, costs, decisions))
+    center = np.empty(decisions.shape)
+    for fold, theta in enumerate(thetas):
+        rows = folds == fold
+        center[rows] = region.predict(theta, features[rows], costs[rows])
+    weights = _weights(np.abs(decisions - center), ranges, level)
+    scores = np.abs(decisions - center) / weights
+    _quantile(scores, level)
+    return Conformal(level, weights, 1.0, scores, folds.astype(float), thetas)
+
+
+def _weights(errors: Array, ranges: Array, level: float) -> Array:
+    """Return how wide bands are beside each other: as quantiles of errors are."""
+    least = VISIBLE_TOL * np.maximum(ranges, TINY)
+    return np.asarray(np.maximum(np.quantile(errors, level, axis=0), least))
+
+
+def _size(box: _Box, decisions: Array, level: float) -> float:
+    """Return the mean width of joint bands of the level on these rows, in units of the weights."""
+    radius = np.quantile(box.scores(decisions).max(axis=1), level)
+    lower, upper = box.at(np.full((1, decisions.shape[1]), radius))
+    return float(((upper - lower) / box.weights).mean())
+
+
+class CrossFit:
+    """A model fitted to all but one of consecutive parts of its rows, part after part.
+
+    Parameters
+    ----------
+    model : RegionRegressor
+        A fitted model; what it chose is held.
+    X, y : array-like or frame
+        Signals and decisions.
+    costs, weights : array-like, default=None
+        Costs and weights of the fit.
+    """
+
+    def __init__(
+        self, model: RegionRegressor, X: Any, y: Any, costs: Any = None, weights: Any = None
+    ) -> None:
+        count = len(y)
+        if count < 2 * FOLDS:
+            raise DataError(f"{count} rows are too few to hold parts of them out")
+        self.folds = np.arange(count) * FOLDS // count
+        self.thetas, predicted = [], []
+        for fold in range(FOLDS):
+            inside, outside = (np.flatnonzero((self.folds == fold) == out) for out in (False, True))
+            part = clone(model).set_params(hypothesis=model.hypothesis_, verbose=0)
+            part.fit(
+                _taken(X, inside),
+                _taken(y, inside),
+                costs=None if costs is None else _taken(costs, inside),
+                sample_weight=None if weights is None else _taken(weights, inside),
+            )
+            later = None if costs is None else _taken(costs, outside)
+            found = np.asarray(part.predict(_taken(X, outside), costs=later), dtype=np.float64)
+            predicted.append(found.reshape(len(outside), -1))
+            self.thetas.append(part.theta_)
+        self.predicted = np.concatenate(predicted)
+
+    def check_features(self, model: RegionRegressor) -> None:
+        """Refuse features that each fit makes for itself: parameters mean another thing there."""
+        if model.features_.transformer is not None:
+            raise UnsupportedError(
+                "conformalize: method='cross' needs features that are signals themselves; hold "
+                "rows out, and use method='split'"
+            )
+
+
+def _taken(values: Any, rows: Rows) -> Any:
+    """Return some rows of an array, a list or a frame."""
+    if hasattr(values, "iloc"):
+        return values.iloc[rows]
+    if hasattr(values, "columns") and hasattr(values, "values"):
+        return type(values)(np.asarray(values.values)[rows], list(values.columns))
+    if hasattr(values, "columns"):
+        return values[rows]
+    return np.asarray(values)[rows]

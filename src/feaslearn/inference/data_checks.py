@@ -1,0 +1,147 @@
+"""Checks of a table before a fit: gaps, variation, balances, and limits that it cannot show."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.inference.roles import FEWEST_ROWS, Finding, Roles, check_roles
+from feaslearn.messages import list_first
+from feaslearn.tolerances import LSTSQ_TOL, SAME_TOL, TINY, VISIBLE_TOL
+
+Array = NDArray[np.float64]
+
+#: Names in a message.
+NAMED = 4
+#: Relative spread of prices below which hardly anything can be learned.
+STILL = 0.01
+#: A gap above the least value this large beside the range, and so many usual spacings, is a
+#: switch; share of rows that must be off.
+GAP, SPACINGS, OFF = 0.05, 3.0, 0.005
+#: Rows at an end that make it one where decisions rest.
+RESTING = 2
+#: A residual of the balance below this share of the spread is rounding.
+BALANCED = 1e-3
+
+
+def check_data(roles: Roles) -> list[Finding]:
+    """Return the findings about a table, in the order in which they are read."""
+    found = [_complete(roles)]
+    there = ~np.isnan(np.hstack([roles.signals, roles.costs, roles.decisions])).any(axis=1)
+    rows = roles._replace(
+        signals=roles.signals[there], costs=roles.costs[there], decisions=roles.decisions[there]
+    )
+    found += sorted(check_roles(roles), key=lambda each: each.level == "ok")
+    if len(rows.decisions) < FEWEST_ROWS:
+        return found
+    return [*found, _prices(rows), _signals(rows), _balance(rows), *_decisions(rows)]
+
+
+def _complete(roles: Roles) -> Finding:
+    """Count gaps and repeated rows."""
+    both = np.hstack([roles.signals, roles.costs])
+    blank = np.isnan(both).any(axis=1)
+    gaps = np.isnan(roles.decisions)
+    parts = []
+    if blank.any():
+        parts.append(f"{int(blank.sum())} rows with a missing signal or price")
+    if gaps.any():
+        parts.append(f"{int(gaps.sum())} missing decisions in {int(gaps.any(axis=1).sum())} rows")
+    table = np.nan_to_num(np.hstack([both, roles.decisions]), nan=np.inf)
+    again = len(table) - len(np.unique(table, axis=0))
+    if again:
+        parts.append(f"{again} repeated rows")
+    if not parts:
+        return Finding("complete", "ok", "no missing values, no repeated rows")
+    if blank.any():
+        repair = "--drop-missing leaves rows with missing signals out; missing decisions are used"
+        return Finding("complete", "no", ", ".join(parts), repair)
+    repair = "Missing decisions are left out one by one" if gaps.any() else "They count twice"
+    return Finding("complete", "note", ", ".join(parts), repair)
+
+
+def _prices(rows: Roles) -> Finding:
+    """Say how much prices vary, and in how many orders."""
+    size = np.maximum(np.abs(rows.costs).mean(axis=0), TINY)
+    spread = rows.costs.std(axis=0) / size
+    orders = len(np.unique(np.argsort(rows.costs, axis=1, kind="stable"), axis=0))
+    text = (
+        f"by {100 * spread.min():.3g} to {100 * spread.max():.3g} %; {orders} different orders of "
+        f"{rows.costs.shape[1]} prices"
+    )
+    if spread.max() < STILL:
+        repair = "Prices that hardly move show hardly any limits"
+        return Finding("prices vary", "note", text, repair)
+    return Finding("prices vary", "ok", text)
+
+
+def _signals(rows: Roles) -> Finding:
+    """Say in how many dimensions other signals vary."""
+    count = rows.signals.shape[1]
+    if not count:
+        return Finding("signals span", "ok", "none besides prices: the region is always the same")
+    centred = rows.signals - rows.signals.mean(axis=0)
+    spread = np.maximum(centred.std(axis=0), TINY)
+    rank = int(np.linalg.matrix_rank(np.where(spread > TINY, centred / spread, 0.0)))
+    text = f"{count} signals besides prices span {rank} dimensions"
+    if rank < count:
+        return Finding("signals span", "note", text, "Some are constant, or combinations of others")
+    return Finding("signals span", "ok", text)
+
+
+def _balance(rows: Roles) -> Finding:
+    """Say whether decisions add up to something that signals tell."""
+    total = rows.decisions.sum(axis=1)
+    spread = float(rows.decisions.std(axis=0).max(initial=0.0))
+    inputs = np.column_stack([np.ones(len(total)), rows.signals])
+    if rows.decisions.shape[1] < 2 or len(total) < inputs.shape[1] + FEWEST_ROWS or not spread:
+        return Finding("balance", "ok", "not looked for")
+    slopes = np.linalg.lstsq(inputs, total, rcond=LSTSQ_TOL)[0]
+    left = float(np.abs(total - inputs @ slopes).max())
+    if left > BALANCED * spread:
+        return Finding("balance", "ok", "decisions do not add up to a combination of signals")
+    used = np.abs(slopes[1:]) * rows.signals.std(axis=0) > VISIBLE_TOL * spread
+    names = [rows.signal_names[int(j)] for j in np.flatnonzero(used)]
+    ones = np.allclose(slopes[1:][used], 1.0, atol=1e-3)
+    what = "the sum of" if ones else "a combination of"
+    to = f"{what} {list_first(names[:NAMED], len(names))}" if names else f"{slopes[0]:.4g}"
+    return Finding("balance", "ok", f"decisions add up to {to}, to {left:.2g} in every row")
+
+
+def _decisions(rows: Roles) -> list[Finding]:
+    """Look for decisions that never move, that switch on and off, and that never rest."""
+    constant: list[str] = []
+    switched: list[str] = []
+    above: list[str] = []
+    below: list[str] = []
+    for name, values in zip(rows.decision_names, rows.decisions.T, strict=True):
+        span = float(np.ptp(values))
+        if span <= SAME_TOL * max(float(np.abs(values).max()), TINY):
+            constant.append(f"{name} = {values[0]:.4g}")
+            continue
+        levels = np.unique(values)
+        off = float((values <= SAME_TOL * span).mean()) if levels[0] >= -SAME_TOL * span else 0.0
+        steps = np.diff(levels)
+        wide = len(steps) > 2 and steps[0] > max(GAP * span, SPACINGS * float(np.median(steps)))
+        if off >= OFF and abs(levels[0]) <= SAME_TOL * span and wide:
+            switched.append(f"{name} (0, or {levels[1]:.4g} and more)")
+        for ends, at in ((below, levels[0]), (above, levels[-1])):
+            if int((np.abs(values - at) <= VISIBLE_TOL * span).sum()) < RESTING:
+                ends.append(str(name))
+    found = []
+    if constant:
+        text = f"{list_first(constant[:NAMED], len(constant))} in every row"
+        repair = "Nothing can be learned about them: drop them, or expect constants"
+        found.append(Finding("constant", "note", text, repair))
+    if switched:
+        text = f"switched on and off, it seems: {list_first(switched[:NAMED], len(switched))}"
+        repair = "A convex region has no gap: expect decisions within it"
+        found.append(Finding("on/off", "note", text, repair))
+    else:
+        found.append(Finding("on/off", "ok", "no decision has a gap above 0"))
+    for ends, word, option in ((below, "lowest", "--lower"), (above, "highest", "--upper")):
+        if ends:
+            text = f"{list_first(ends[:NAMED], len(ends))}: never twice at a {word} value"
+            repair = f'What-ifs that push there are marked "not seen". Is the limit known? {option}'
+            found.append(Finding("one-sided", "note", text, repair))
+    return found

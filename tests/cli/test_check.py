@@ -1,0 +1,80 @@
+"""``check`` and ``explain``: before a fit, and after it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import feaslearn as fl
+
+COLUMNS = ["--signals", "cost_*,demand_*", "--decisions", "plant_*", "--cost", "cost_*"]
+
+
+@pytest.fixture
+def table(command: Any) -> pd.DataFrame:
+    del command  # which changes to a folder of its own
+    data = fl.datasets.make_power5(200, random_state=0)
+    names = [*data.names.signals, *data.names.decisions]
+    made = pd.DataFrame(np.hstack([data.signals, data.decisions]), columns=names)
+    made.to_csv("power.csv", index=False)
+    return made
+
+
+def test_a_table_that_will_do(table: pd.DataFrame, command: Any) -> None:
+    run = command("check", "power.csv", *COLUMNS)
+    assert run.code == 0, run.err
+    assert "Ready to fit." in run.out
+    assert "cost is minimised" in run.out
+    assert "plant_5: never twice at a highest value" in run.out
+    facts = json.loads(command("check", "power.csv", *COLUMNS, "--json").out)
+    assert facts["passed"] is True
+    assert {each["level"] for each in facts["checks"]} <= {"ok", "note"}
+
+
+def test_wrong_sense_and_gaps_are_said(table: pd.DataFrame, command: Any) -> None:
+    run = command("check", "power.csv", *COLUMNS, "--sense", "max")
+    assert run.code == 1
+    assert "--sense min" in run.out
+    table.loc[3, "demand_1"] = np.nan
+    table.loc[5, "plant_1"] = np.nan
+    table.to_csv("gaps.csv", index=False)
+    run = command("check", "gaps.csv", *COLUMNS)
+    assert run.code == 1
+    assert "1 rows with a missing signal or price" in run.out
+    asked = ("fit", "gaps.csv", *COLUMNS, "--hypothesis", "scaled:simplex", "-o", "m.json")
+    assert command(*asked, "--json").code == 2
+    run = command(*asked, "--json", "--drop-missing")
+    assert run.code == 0, run.err
+    assert json.loads(run.out)["n_samples"] == 199
+    assert "1 of 200 rows" in run.err
+
+
+def test_few_and_odd_rows(table: pd.DataFrame, command: Any) -> None:
+    for made in (table[:1], table[:12], table.assign(plant_1=1.0, plant_3=1.0, plant_5=1.0)):
+        made.to_csv("odd.csv", index=False)
+        run = command("check", "odd.csv", *COLUMNS)
+        assert run.code == 0, run.err
+        assert "to tell" in run.out or "never vary" in run.out
+    assert command("check", "power.csv", "--decisions", "plant_*").code == 2
+    assert command("check", "power.csv", "--decisions", "plnt", "--cost", "cost_*").code == 2
+
+
+def test_why_a_row_is_decided_so(example: Path, command: Any) -> None:
+    model, data = str(example / "power.json"), str(example / "unseen.csv")
+    run = command("explain", model, data, "--row", "3")
+    assert run.code == 0, run.err
+    assert "It stops here because of" in run.out
+    assert "observed" in run.out
+    run = command("explain", model, data, "--row", "3", "--costs", "0.9,0.1,0.5")
+    assert "not seen" in run.out
+    facts = json.loads(command("explain", model, data, "--row", "3", "--json").out)
+    assert facts["row"] == 3
+    assert set(facts["decision"]) == {"plant_1", "plant_3", "plant_5"}
+    assert facts["rests_on"][0]["saves"] > 0.0
+    assert "pinned by data" in command("explain", model).out
+    assert command("explain", model, data, "--row", "99").code == 2
