@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -68,6 +68,9 @@ class RowCoverage:
         Factors of the learned rows that make them the printed ones.
     latent : bool, default=False
         Whether some are limits of images of latent points, which take further minima to find.
+    printed : ndarray of shape (m, n + k), default of shape (0, 0)
+        Coefficients of decisions and features as printed, for ``a'x <= f'phi``; rows of zeros are
+        not known, as in files of earlier versions.
     """
 
     names: tuple[str, ...]
@@ -75,6 +78,7 @@ class RowCoverage:
     status: Array
     scales: Array
     latent: bool = False
+    printed: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def unseen(self) -> Truth:

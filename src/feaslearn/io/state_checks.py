@@ -165,6 +165,10 @@ def _check_seen(given: object, n_signals: int, n: int) -> None:
         for part in (rows.status, rows.scales):
             fits = isinstance(part, np.ndarray) and part.shape == (count,)
             _require(fits and bool(np.isfinite(part).all()), where, "limits without a status")
+        printed = rows.printed
+        fits = isinstance(printed, np.ndarray) and printed.dtype == np.float64
+        fits = fits and (printed.size == 0 or printed.shape[0] == count)
+        _require(fits and bool(np.isfinite(printed).all()), where, "limits without coefficients")
 
 
 def _check_conformal(given: object, n: int, size: int) -> None:

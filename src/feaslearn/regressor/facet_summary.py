@@ -107,6 +107,7 @@ def summarize(
         np.array([limit.status for limit in limits]),
         np.array([limit.scale for limit in limits]),
         any(form is None for form in evidence.forms),
+        np.array([np.zeros(len(names) + k) if x.printed is None else x.printed for x in limits]),
     )
 
 
@@ -179,6 +180,7 @@ class _Limit:
     scale: float = 1.0
     region: int = 0
     facet: LearnedFacet | None = None
+    printed: Array | None = None
 
     @property
     def worth(self) -> float:
@@ -235,7 +237,11 @@ class _Region:
                 text = f"{name} {sign} {self.writer.right(limit, self.writer.spread[j])}"
                 sure_of = i in known or (seen == SEEN and often[i])
                 status = IDENTIFIED if sure_of else seen
-                found.append(_Limit(f"{name}{sign}", text, status, region=self.number))
+                up = 1.0 if side == "upper" else -1.0
+                printed = up * np.append(np.eye(self.form.n)[j], limit)
+                found.append(
+                    _Limit(f"{name}{sign}", text, status, region=self.number, printed=printed)
+                )
             elif label.kind == "facet":
                 at = int(np.flatnonzero(self.facets == i)[0])
                 status = IDENTIFIED if seen == SEEN and sure[at] and often[i] else seen
@@ -274,6 +280,7 @@ class _Region:
         length = float(np.linalg.norm(normal))
         if length <= ZERO_PRICE:
             return _Limit("", text, status, scale, self.number)
+        shown = scale * np.append(printed, limit)
         price = float(duals[binding].mean()) / scale if binding.any() else 0.0
         facet = LearnedFacet(
             text,
@@ -283,7 +290,7 @@ class _Region:
             price,
             status == IDENTIFIED,
         )
-        return _Limit("", text, status, scale, self.number, facet)
+        return _Limit("", text, status, scale, self.number, facet, shown)
 
     def bound_texts(self, limits: Sequence[_Limit]) -> list[str]:
         """Return ``l <= x <= u`` for each decision, with a word where a side was not seen."""

@@ -1,0 +1,114 @@
+"""Learned limits at rows of data: left sides, right sides, where they bind and what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from feaslearn.arrays import Array, Mask
+from feaslearn.inference.coverage import IDENTIFIED, SEEN, UNSEEN, is_priced
+from feaslearn.regressor.reader import check_fitted, read, regions_of
+
+WORDS = {IDENTIFIED: "identified", SEEN: "seen", UNSEEN: "not seen"}
+
+
+@dataclass(frozen=True, eq=False)
+class Limit:
+    """One learned limit at rows of data, as it is printed.
+
+    Parameters
+    ----------
+    name : str
+        "facet_1", or "plant_1<=" of a bound.
+    left, relation, right : str
+        The text in three parts: what is limited, "<=" or ">=", and the limit.
+    status : str
+        Identified, seen or not seen.
+    values, limits : ndarray of shape (N,)
+        Both sides at each row, the left one at the model's decision.
+    binds : ndarray of bool of shape (N,)
+        Where it binds at the model's decision: relaxing it would lower the cost.
+    worth : float
+        Mean shadow price where it binds: what one unit more saves.
+    coefficients : ndarray of shape (n,)
+        Those of the decisions on the left side.
+    """
+
+    name: str
+    left: str
+    relation: str
+    right: str
+    status: str
+    values: Array
+    limits: Array
+    binds: Mask
+    worth: float
+    coefficients: Array
+
+    @property
+    def is_facet(self) -> bool:
+        """Whether it is a facet, not a bound."""
+        return self.name.startswith("facet_")
+
+    @property
+    def text(self) -> str:
+        """The limit in one line."""
+        return f"{self.left} {self.relation} {self.right}"
+
+    @property
+    def share(self) -> float:
+        """Share of the rows in which it binds."""
+        return float(self.binds.mean()) if len(self.binds) else 0.0
+
+    @property
+    def typical(self) -> tuple[float, float, float]:
+        """Median, least and greatest value of the limit."""
+        low, middle, high = np.quantile(self.limits, [0.0, 0.5, 1.0])
+        return float(middle), float(low), float(high)
+
+
+def limits_at(model: Any, X: ArrayLike, costs: ArrayLike | None = None) -> list[Limit]:
+    """Return the limits of a model at rows of signals, those that are worth most first.
+
+    Bounds and facets are in one list, ordered by what one unit more would have saved in all rows;
+    limits that were not seen come last. Models whose rows are not known have none.
+    """
+    check_fitted(model)
+    covered = vars(model)["_seen"].rows
+    if covered is None or not covered.printed.any():
+        return []
+    features, prices = read(model, X, costs)
+    solved, answers = regions_of(model).solve_parts(model.theta_, features, prices)
+    duals = answers[0].duals
+    if len(answers) > 1 or duals is None:
+        return []
+    n, k = prices.shape[1], model.features_.n_features
+    binding = is_priced(duals, prices) & ~solved.empty[:, None]
+    found = []
+    for i, (name, text) in enumerate(zip(covered.names, covered.texts, strict=True)):
+        row = covered.printed[i]
+        if not name or not row.any():
+            continue
+        relation = ">=" if " >= " in text else "<="
+        left, _, right = text.partition(f" {relation} ")
+        sign = -1.0 if relation == ">=" else 1.0
+        binds = binding[:, i]
+        worth = abs(float(duals[binds, i].mean())) / covered.scales[i] if binds.any() else 0.0
+        found.append(
+            Limit(
+                name,
+                left,
+                relation,
+                right,
+                WORDS[float(covered.status[i])],
+                sign * (solved.decisions @ row[:n]) + 0.0,
+                sign * (features[:, :k] @ row[n:]) + 0.0,
+                binds,
+                worth,
+                sign * row[:n],
+            )
+        )
+    return sorted(found, key=lambda each: (each.status == "not seen", -each.worth * each.share))
