@@ -12,6 +12,7 @@ from typing import Literal
 
 from feaslearn.arrays import Array
 from feaslearn.printable import printable
+from feaslearn.tolerances import SQUARE_ROUNDING
 
 logger = logging.getLogger("feaslearn")
 _SAID: ContextVar[list[str] | None] = ContextVar("remarks", default=None)
@@ -119,6 +120,8 @@ class TrainingResult:
         if self.is_global:
             held = [name for name in PENALTIES if self.details.get(name, 0.0) > 0.0]
             return f"global, of the loss with {' and '.join(held)}" if held else "global"
+        if self.objective <= SQUARE_ROUNDING:
+            return "global: the loss is zero"
         if self.lower_bound is not None:
             return "not proved: the gap says how much better another one can be"
         if self.status in ("converged", "stalled"):

@@ -53,7 +53,16 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for line in (
         ["demo", "--data", "power.csv", "--samples", "60"],
         ["demo", "--data", "unseen.csv", "--samples", "7", "--seed", "1"],
-        ["fit", "power.csv", *columns, "--hypothesis", "facets:6", "-o", "power.json"],
+        [
+            "fit",
+            "power.csv",
+            *columns,
+            "--hypothesis",
+            "facets:6",
+            "--no-check",
+            "-o",
+            "power.json",
+        ],
     ):
         patch.setattr(sys, "argv", ["feaslearn", *line, "--quiet"])
         with pytest.raises(SystemExit) as caught:

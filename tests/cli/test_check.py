@@ -78,3 +78,19 @@ def test_why_a_row_is_decided_so(example: Path, command: Any) -> None:
     assert facts["rests_on"][0]["saves"] > 0.0
     assert "pinned by data" in command("explain", model).out
     assert command("explain", model, data, "--row", "99").code == 2
+
+
+def test_fit_measures_on_rows_held_out_and_bands_follow(table: pd.DataFrame, command: Any) -> None:
+    asked = ("fit", "power.csv", *COLUMNS, "--hypothesis", "facets", "-o", "m.json")
+    facts = json.loads(command(*asked, "--json").out)
+    lines = {line[0]: line for line in facts["held_out"]["lines"]}
+    assert lines["this model"][1] > 0.95 > lines["gradient boosting"][1]
+    assert len(lines["ridge regression"][2]) == 3
+    run = command("predict", "m.json", "power.csv", "--interval", "0.9", "-o", "bands.csv")
+    assert run.code == 0, run.err
+    bands = pd.read_csv("bands.csv")
+    assert (bands["plant_1 lower"] <= bands["plant_1"] + 1e-9).all()
+    assert (bands["plant_1 upper"] >= bands["plant_1"] - 1e-9).all()
+    run = command(*asked, "--no-check")
+    assert "this model" not in run.out
+    assert command("predict", "m.json", "power.csv", "--interval", "0.9").code == 2

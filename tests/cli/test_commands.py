@@ -90,7 +90,12 @@ def test_fit_tells_people_what_it_did(example: Path, command: Any) -> None:
     run = command("fit", data, *COLUMNS, "--hypothesis", "scaled:simplex", "-o", "m.json")
     assert run.code == 0
     assert run.err == ""
-    for text in ("m.json", "60", "Scaled", "optimal", "training loss"):
+    for text in ("m.json", "60", "Scaled", "this model", "gradient boosting", "R²"):
+        assert text in run.out
+    run = command("fit", data, *COLUMNS, "--hypothesis", "scaled:simplex", "-o", "m.json", "-v",
+                  "--no-check")  # fmt: skip
+    assert "Held out" not in run.out
+    for text in ("optimal", "training loss"):
         assert text in run.out
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
@@ -21,9 +22,12 @@ from feaslearn.cli.data_files import DataFiles
 from feaslearn.cli.talk import Talk, complain
 from feaslearn.costs import AffineCost
 from feaslearn.data import Chunks
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.exceptions import DataError, FeaslearnError, Problems
 from feaslearn.features import SPECIFICATIONS
 from feaslearn.hypotheses import Hypothesis
+from feaslearn.inference.conformal import cross_conformal
+from feaslearn.inference.held_out import HeldOut, hold_out, why_not
+from feaslearn.inference.trust import STATUSES
 from feaslearn.io.model_file import save
 from feaslearn.known import Known
 from feaslearn.losses import Loss
@@ -87,6 +91,8 @@ class Fit:
         Where the run is written down.
     drop_missing : bool, default=False
         Whether rows with missing signals are left out.
+    check : bool, default=True
+        Whether the model is measured on rows held out, and bands are calibrated.
     """
 
     signals: Sequence[str]
@@ -107,10 +113,12 @@ class Fit:
     checkpoint: Path | None = None
     memory: str = "1GB"
     drop_missing: bool = False
+    check: bool = True
 
     def run(self, files: DataFiles, output: Path, talk: Talk) -> bool:
         """Fit a model and write it; say whether the training ran to its end."""
         # First: a path that cannot be written should not cost the time of the fit.
+        began = perf_counter()
         check_writable(output)
         columns = FitColumns(
             *(files.table, self.signals, self.decisions, self.cost, self.weights),
@@ -133,13 +141,34 @@ class Fit:
             model.fit(self._chunks(files, columns))
         else:
             model.fit(columns.signals, columns.decisions, sample_weight=columns.weights)
+        held_out, note = (None, None) if files.in_chunks else self._held_out(model, columns)
         save(model, output)
-        facts = _facts(model, columns, output)
-        talk.tell(facts, lambda console: _show(model, facts, console))
+        seconds = perf_counter() - began
+        facts = _facts(model, columns, output) | {"held_out": held_out and asdict(held_out)}
+        facts["wall_seconds"] = seconds
+        talk.tell(facts, lambda console: show(model, facts, held_out, note, talk.verbose, console))
         if model.result_.status == "interrupted":
             complain(f"interrupted: the best model so far was written to {output}")
             return False
         return True
+
+    def _held_out(
+        self, model: RegionRegressor, columns: FitColumns
+    ) -> tuple[HeldOut | None, str | None]:
+        """Measure the model on rows that it has not seen, and calibrate bands; or say why not."""
+        if not self.check or columns.cost is None or model.result_.status == "interrupted":
+            return None, None
+        note = why_not(model, len(columns.signals))
+        if note is not None or self.max_seconds is not None:
+            return None, note
+        X, y, names = columns.signals, columns.decisions, tuple(columns.decisions.columns)
+        try:
+            found, fits = hold_out(model, X, y, columns.weights, names)
+            if model.features_.transformer is None:
+                model.conformal_ = cross_conformal(model, fits, y)
+        except FeaslearnError as error:
+            return None, f"parts of the rows could not be fitted: {error}"
+        return found, None
 
     def _chunks(self, files: DataFiles, columns: FitColumns) -> Chunks:
         return Chunks(
@@ -171,22 +200,59 @@ def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[st
     }
 
 
-def _show(model: RegionRegressor, facts: dict[str, Any], console: Console) -> None:
-    rows = [
-        ("model", facts["model"]),
-        ("samples", str(facts["n_samples"])),
-        ("signals", ", ".join(facts["signals"])),
-        ("decisions", ", ".join(facts["decisions"])),
-        ("hypothesis", facts["hypothesis"]),
-        *model.result_.rows(),
-    ]
+def show(
+    model: RegionRegressor,
+    facts: dict[str, Any],
+    held_out: HeldOut | None,
+    note: str | None,
+    verbose: int,
+    console: Console,
+) -> None:
+    """Print what was learned, how good it is, and, if asked, how the run went."""
+    table, rows = vars(model).get("_facets"), vars(model)["_seen"].rows
+    count = facts["n_samples"]
+    if rows is not None and table is not None:
+        named = dict(zip(rows.names, rows.status, strict=True))
+        words = [
+            f"{sum(1 for name in named if name and named[name] == k)} {word}"
+            for k, word in enumerate(STATUSES[:3])
+        ]
+        console.print(f"Limits learned from {count} rows: {', '.join(words)}\n")
+        console.print(f"{table}\n", markup=False, highlight=False, soft_wrap=True)
+    else:
+        console.print(f"{facts['hypothesis']}, fitted to {count} rows\n")
+    if held_out is not None:
+        _show_held_out(held_out, console)
+    elif note is not None:
+        console.print(f"Not measured on rows held out: {note}.\n")
+    if verbose:
+        grid = Grid.grid(padding=(0, 2))
+        grid.add_row("signals", printable(", ".join(facts["signals"])))
+        grid.add_row("decisions", printable(", ".join(facts["decisions"])))
+        grid.add_row("hypothesis", printable(facts["hypothesis"]))
+        for label, text in model.result_.rows():
+            grid.add_row(label, printable(text))
+        console.print(grid)
+    for text in () if verbose else model.result_.warnings:
+        console.print(f"! {printable(text)}")
+    parts = f"fit {facts['seconds']:.3g} s"
+    if held_out is not None:
+        parts += f", held-out check {held_out.seconds:.3g} s; --no-check skips it"
+    wrote = f"Wrote {facts['model']} in {facts['wall_seconds']:.3g} s ({parts})"
+    console.print(printable(wrote), soft_wrap=True)
+
+
+def _show_held_out(found: HeldOut, console: Console) -> None:
+    """Print R² and errors of the model and of regressors."""
     grid = Grid.grid(padding=(0, 2))
-    for label, text in rows:
-        grid.add_row(label, printable(text))
+    grid.add_row("Held out", "R²", "mean error of a decision that moves")
+    for line in found.lines:
+        worst = [f"{name} {error:.3g}" for name, error in found.worst(line)]
+        detail = f"   ({', '.join(worst[:4])}{', ...' * (len(worst) > 4)})"
+        shown = f"{found.mean_error(line):.4g}{detail if line is found.lines[0] else ''}"
+        grid.add_row(line.name, f"{line.r2:.3f}", printable(shown))
     console.print(grid)
-    table = vars(model).get("_facets")
-    if table is not None:
-        console.print(f"\n{table}", markup=False, highlight=False, soft_wrap=True)
+    console.print("")
 
 
 # Known bounds and balances as texts.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
 from feaslearn.atomic import check_writable
@@ -20,6 +21,8 @@ from feaslearn.io.table import Table
 from feaslearn.io.table_file import check_suffix, csv_text, write_table
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
+
+Array = NDArray[np.float64]
 
 #: Columns that say what a decision rests on, behind those of the decisions.
 TRUST_COLUMNS = ("trust", "rests_on")
@@ -44,6 +47,7 @@ def predict(
     keep: Sequence[str],
     output: Path | None,
     trust: bool,
+    interval: float | None,
     talk: Talk,
 ) -> None:
     """Predict, and write a table: to a file, or to standard output.
@@ -61,6 +65,8 @@ def predict(
         A ``.csv`` or ``.parquet`` file; None is standard output.
     trust : bool
         Whether two more columns say what each decision rests on.
+    interval : float or None
+        Level of bands for the observed decision, of all decisions of a row.
     talk : Talk
         What is said.
     """
@@ -83,6 +89,10 @@ def predict(
     typed = talk.as_json if output is None else output.suffix.lower() == ".parquet"
     columns: list[Any] = [list(table.cells(j) if typed else table.columns[j]) for j in kept]
     columns += [column.tolist() for column in decisions.T]
+    if interval is not None:
+        ends = _bands(model, X.to_numpy(), prices, interval)
+        names += list(ends)
+        columns += ends.values()
     said = [rests.status.tolist(), rests.rests_on.tolist()]
     counts = {"counts": rests.counts, "unseen_limits": list(rests.limits)}
     if output is not None:
@@ -98,6 +108,23 @@ def predict(
         hand_over(csv_text([*names, *added], zip(*columns, strict=True)))
         if rests.unseen.any() and not talk.quiet:
             complain(f"warning: {unseen_text(rests)}. {REPAIR}")
+
+
+def _bands(
+    model: RegionRegressor, X: Array, prices: Array | None, level: float
+) -> dict[str, list[float]]:
+    """Return columns with the ends of bands."""
+    if model.conformal_ is None:
+        raise DataError(
+            "--interval: the model has no bands; fit it again, without --no-check, or use "
+            "model.conformalize"
+        )
+    bands = model.predict_interval(X, costs=prices, confidence_level=level)
+    ends = {}
+    for j, name in enumerate(decision_names(model)):
+        ends[f"{name} lower"] = bands.lower[:, j].tolist()
+        ends[f"{name} upper"] = bands.upper[:, j].tolist()
+    return ends
 
 
 def _show(rests: Trust, output: Path, columns: bool, console: Console) -> None:

@@ -25,7 +25,7 @@ from feaslearn.tolerances import ROUNDING, TINY, VISIBLE_TOL
 
 if TYPE_CHECKING:
     from feaslearn.hypotheses.hypothesis import Hypothesis
-    from feaslearn.regressor.region_regressor import RegionRegressor
+    from feaslearn.regressor.learned_region import LearnedRegion
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -188,32 +188,22 @@ def split_conformal(
     return Conformal(level, weights, margin, scores, *none)
 
 
-def cross_conformal(
-    region: Hypothesis,
-    thetas: Array,
-    folds: Rows,
-    features: Array,
-    costs: Array,
-    decisions: Array,
-    ranges: Array,
-    level: float,
-) -> Conformal:
+def cross_conformal(model: LearnedRegion, fits: CrossFit, y: Any, level: float = 0.9) -> Conformal:
     """Calibrate on the rows of the fit, each scored by a fit to other rows.
 
     Coverage of at least 1 - 2 (1 - level) is guaranteed, and about the level is usual.
     """
+    fits.check_features(model)
+    decisions = vars(model)["_reader"].decisions(y, len(fits.predicted))
+    ranges = np.ptp(vars(model)["_seen"].decisions, axis=0)
     level = check_level(level)
-    there = ~np.isnan(decisions).any(axis=1)
-    folds = folds[there]
-    features, costs, decisions = (part[there] for part in (features, costs, decisions))
-    center = np.empty(decisions.shape)
-    for fold, theta in enumerate(thetas):
-        rows = folds == fold
-        center[rows] = region.predict(theta, features[rows], costs[rows])
-    weights = _weights(np.abs(decisions - center), ranges, level)
-    scores = np.abs(decisions - center) / weights
+    there = np.flatnonzero(~np.isnan(decisions).any(axis=1))
+    errors = np.abs(decisions - fits.predicted)[there]
+    weights = _weights(errors, ranges, level)
+    scores = errors / weights
     _quantile(scores, level)
-    return Conformal(level, weights, 1.0, scores, folds.astype(float), thetas)
+    folds = fits.folds[there].astype(float)
+    return Conformal(level, weights, 1.0, scores, folds, np.array(fits.thetas))
 
 
 def _weights(errors: Array, ranges: Array, level: float) -> Array:
@@ -234,7 +224,7 @@ class CrossFit:
 
     Parameters
     ----------
-    model : RegionRegressor
+    model : LearnedRegion
         A fitted model; what it chose is held.
     X, y : array-like or frame
         Signals and decisions.
@@ -243,7 +233,7 @@ class CrossFit:
     """
 
     def __init__(
-        self, model: RegionRegressor, X: Any, y: Any, costs: Any = None, weights: Any = None
+        self, model: LearnedRegion, X: Any, y: Any, costs: Any = None, weights: Any = None
     ) -> None:
         count = len(y)
         if count < 2 * FOLDS:
@@ -265,7 +255,7 @@ class CrossFit:
             self.thetas.append(part.theta_)
         self.predicted = np.concatenate(predicted)
 
-    def check_features(self, model: RegionRegressor) -> None:
+    def check_features(self, model: LearnedRegion) -> None:
         """Refuse features that each fit makes for itself: parameters mean another thing there."""
         if model.features_.transformer is not None:
             raise UnsupportedError(

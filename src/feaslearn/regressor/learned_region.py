@@ -294,25 +294,15 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             X, y, costs, _ = self._given_or_kept(X, y, costs, None)
         elif X is None or y is None:
             raise DataError("conformalize: pass rows that were held out of the fit, or use 'cross'")
+        if method == "cross":
+            fits = CrossFit(self, X, y, costs)
+            self.conformal_ = cross_conformal(self, fits, y, confidence_level)
+            return self
         features, prices = read(self, X, costs)
         decisions = self._reader.decisions(y, len(features))
         region, ranges = regions_of(self), np.ptp(self._seen.decisions, axis=0)
-        if method == "split":
-            self.conformal_ = split_conformal(
-                region, self.theta_, features, prices, decisions, ranges, confidence_level
-            )
-            return self
-        fits = CrossFit(self, X, y, costs)
-        fits.check_features(self)
-        self.conformal_ = cross_conformal(
-            region,
-            np.array(fits.thetas),
-            fits.folds,
-            features,
-            prices,
-            decisions,
-            ranges,
-            confidence_level,
+        self.conformal_ = split_conformal(
+            region, self.theta_, features, prices, decisions, ranges, confidence_level
         )
         return self
 

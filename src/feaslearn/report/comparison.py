@@ -10,14 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.dummy import DummyRegressor
-from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.model_selection import KFold
-from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from feaslearn.baselines import LinearPolicy
+from feaslearn.baselines.regressors import REGRESSORS, fit_and_predict
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
 from feaslearn.io.table import Frame
 from feaslearn.metrics import Mean, pooled_r2
@@ -28,8 +24,6 @@ from feaslearn.tolerances import ROUNDING, VISIBLE_TOL
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-#: Rows that a prediction by nearest rows is the mean of.
-NEIGHBOURS = 5
 #: Parts that rows are cut into; one after the other is held out.
 FOLDS = 5
 #: More rows than this are not compared, nor others fitted to more than that: it would take long.
@@ -201,44 +195,15 @@ def _fitted(
         elif isinstance(predictor, LinearPolicy):
             found = predictor.fit(X.values, y).predict(new.values)
         else:
-            found = _each_output(predictor, X.values, y, new.values)
+            found = fit_and_predict(make, X.values, y, new.values)
     return np.asarray(found, dtype=float).reshape(len(outside), -1)
-
-
-def _each_output(predictor: Any, X: Array, y: Array, new: Array) -> Array:
-    """Fit outputs together, or one by one where there are gaps."""
-    if y.shape[1] > 1 and not np.isnan(y).any():
-        return np.asarray(_sized(predictor, len(y)).fit(X, y).predict(new))
-    found = np.zeros((len(new), y.shape[1]))
-    for j, column in enumerate(y.T):
-        seen = ~np.isnan(column)
-        if seen.any():
-            each = _sized(clone(predictor), int(seen.sum()))
-            found[:, j] = each.fit(X[seen], column[seen]).predict(new)
-    return found
-
-
-def _sized(predictor: Any, count: int) -> Any:
-    """Return a predictor that does not ask for more neighbours than there are rows."""
-    if isinstance(predictor, Pipeline):
-        predictor.set_params(kneighborsregressor__n_neighbors=min(NEIGHBOURS, count))
-    return predictor
-
-
-def _neighbours() -> Any:
-    return make_pipeline(StandardScaler(), KNeighborsRegressor(NEIGHBOURS))
-
-
-def _trees() -> Any:
-    return ExtraTreesRegressor(100, random_state=0)
 
 
 #: What the model is compared with: name and how it is made.
 OTHERS: dict[str, Callable[[], Any]] = {
-    "mean decision": DummyRegressor,
+    "mean decision": REGRESSORS["mean decision"],
     "linear policy": LinearPolicy,
-    f"{NEIGHBOURS} nearest rows": _neighbours,
-    "extra trees (scikit-learn)": _trees,
+    **{name: make for name, make in REGRESSORS.items() if name != "mean decision"},
 }
 
 

@@ -84,6 +84,13 @@ def fit(
     drop_missing: Annotated[
         bool, typer.Option("--drop-missing", help="Leave out rows with missing signals.")
     ] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check/--no-check",
+            help="Measure on rows held out, by fits to parts; calibrates bands, too.",
+        ),
+    ] = True,
     seed: Annotated[
         int, typer.Option("--seed", metavar="NUMBER", min=0, help="The same seed, the same model.")
     ] = 0,
@@ -189,6 +196,7 @@ def fit(
             checkpoint=checkpoint,
             memory=memory,
             drop_missing=drop_missing,
+            check=check,
         )
         if not asked.run(files, output, talk):
             raise typer.Exit(NO)

@@ -41,6 +41,14 @@ def predict(
             help="Columns trust and rests_on: what the data say of the limits of each decision.",
         ),
     ] = True,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            "--interval",
+            metavar="LEVEL",
+            help="Columns lower and upper of each decision: bands, such as 0.9, for all of a row.",
+        ),
+    ] = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     max_bytes: options.MaxBytes = options.MAX_BYTES,
@@ -64,6 +72,7 @@ def predict(
           --cost 'cost_*' --hypothesis facets -o power.json
       $ feaslearn demo --data unseen.csv --samples 5 --seed 1
       $ feaslearn predict power.json unseen.csv
+      $ feaslearn predict power.json unseen.csv --interval 0.9 -o bands.csv
       $ feaslearn predict power.json unseen.csv --costs 0.9,0.4,1.2 --keep 'demand_*' -o whatif.csv
     """
     from feaslearn.cli.columns import split
@@ -82,5 +91,6 @@ def predict(
             keep=split(keep),
             output=written,
             trust=trust,
+            interval=interval,
             talk=talk,
         )

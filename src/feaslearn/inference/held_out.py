@@ -1,0 +1,110 @@
+"""A model on rows that it has not seen, beside regressors, in the units of the decisions."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.baselines.regressors import USUAL, fit_and_predict
+from feaslearn.exceptions import FeaslearnWarning
+from feaslearn.inference.conformal import FOLDS, CrossFit
+from feaslearn.metrics import pooled_r2
+
+if TYPE_CHECKING:
+    from feaslearn.regressor.region_regressor import RegionRegressor
+
+Array = NDArray[np.float64]
+
+#: More rows than this are not held out, nor fewer: parts would be too small.
+MOST_ROWS, FEWEST_ROWS = 5000, 20
+#: A model is fitted once more for each part if that takes no longer than this.
+MOST_SECONDS = 60.0
+
+
+class Line(NamedTuple):
+    """One predictor: R² over all decisions, and the mean absolute error of each."""
+
+    name: str
+    r2: float
+    mae: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Predictors on rows that they have not seen, the model first.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the decisions.
+    moving : tuple of bool
+        Which of them move.
+    lines : tuple of Line
+        The predictors.
+    seconds : float
+        Wall time.
+    """
+
+    names: tuple[str, ...]
+    moving: tuple[bool, ...]
+    lines: tuple[Line, ...]
+    seconds: float
+
+    def mean_error(self, line: Line) -> float:
+        """Return the mean absolute error over decisions that move."""
+        each = [error for error, moves in zip(line.mae, self.moving, strict=True) if moves]
+        return float(np.mean(each)) if each else 0.0
+
+    def worst(self, line: Line) -> list[tuple[str, float]]:
+        """Return the decisions with their errors, the largest first."""
+        pairs = zip(self.names, line.mae, self.moving, strict=True)
+        moving = [(name, error) for name, error, moves in pairs if moves]
+        return sorted(moving, key=lambda pair: -pair[1])
+
+
+def why_not(model: RegionRegressor, count: int) -> str | None:
+    """Say why a model is not measured on rows that it has not seen, None if it can be."""
+    if count < FEWEST_ROWS:
+        return f"{count} rows are too few to hold some out"
+    if count > MOST_ROWS:
+        return f"more than {MOST_ROWS} rows are not fitted again: use feaslearn evaluate"
+    seconds = FOLDS * model.result_.seconds
+    if seconds > MOST_SECONDS:
+        return f"fits to parts of the rows would take about {seconds:.0f} s"
+    return None
+
+
+def hold_out(
+    model: RegionRegressor, X: Any, y: Any, weights: Any, names: tuple[str, ...]
+) -> tuple[HeldOut, CrossFit]:
+    """Predict consecutive parts of the rows by fits to the others, of the model and regressors."""
+    began = time.monotonic()
+    observed = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y, dtype=np.float64)
+    observed = observed.reshape(len(observed), -1)
+    signals = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FeaslearnWarning)
+        fits = CrossFit(model, X, y, weights=weights)
+    lines = [_line("this model", observed, fits.predicted)]
+    for name, make in USUAL.items():
+        found = np.empty(observed.shape)
+        for fold in range(FOLDS):
+            out = fits.folds == fold
+            found[out] = fit_and_predict(make, signals[~out], observed[~out], signals[out])
+        lines.append(_line(name, observed, found))
+    moving = tuple(bool(spread > 0.0) for spread in np.nanmax(observed, 0) - np.nanmin(observed, 0))
+    return HeldOut(names, moving, tuple(lines), time.monotonic() - began), fits
+
+
+def _line(name: str, observed: Array, predicted: Array) -> Line:
+    """Measure one predictor."""
+    errors = np.nanmean(np.abs(observed - predicted), axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        r2 = pooled_r2(observed, predicted)
+    return Line(name, float(r2), tuple(float(error) for error in errors))
