@@ -1,51 +1,54 @@
-"""The demo's models and its table."""
+"""The demo's story: what it recovers, and how it reads."""
 
 from __future__ import annotations
 
-import math
-import re
-from io import StringIO
+from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from feaslearn.cli import demo
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[demo.Row]:
-    return demo.compare()[0]
+def story() -> demo.Story:
+    return demo.tell()
 
 
-def test_every_model_is_measured(rows: list[demo.Row]) -> None:
-    linear, *learned = rows
-    assert math.isnan(linear.losses["predictability"])
-    for row in learned:
-        assert all(loss >= 0 for loss in row.losses.values()), row
-        # The returned decision is one of the optimal ones that predictability may choose from.
-        assert row.losses["predictability"] <= row.losses["returned decision"] + 1e-9
+def test_the_limits_of_the_hidden_grid_are_recovered(story: demo.Story) -> None:
+    texts = {limit.text for limit in story.limits}
+    capacity = 2 * demo.LINE_CAPACITY
+    assert {
+        f"plant_5 >= demand_4 + demand_5 - {capacity:g}",
+        f"plant_3 <= demand_3 + {capacity:g}",
+        f"plant_1 <= demand_1 + {capacity:g}",
+        "plant_1 <= 3.5",
+        "plant_3 <= 3.5",
+        "plant_5 >= 0",
+    } <= texts
+    for limit, same in zip(story.limits, demo.recovered(story), strict=True):
+        assert same or limit.status == "not seen", limit.text
+    (balance,) = story.equalities
+    assert balance.startswith("plant_1 + plant_3 + plant_5 = demand_1 + demand_2")
 
 
-def printed(rows: list[demo.Row], width: int) -> list[str]:
-    console = Console(file=StringIO(), width=width, record=True)
-    console.print(demo.as_table(rows))
-    return [line.rstrip() for line in console.export_text().splitlines()]
+def test_a_wrong_limit_is_not_recovered(story: demo.Story) -> None:
+    truths = [truth + 0.1 for truth in story.truths]
+    moved = demo.Story(**{**vars(story), "truths": truths})
+    assert sum(demo.recovered(moved)) < len(moved.limits) / 2
 
 
-def test_the_table_lines_up(rows: list[demo.Row]) -> None:
-    lines = printed(rows, width=120)
-    for head, *numbers in zip(demo.heads(rows), *(row.cells() for row in rows), strict=True):
-        pattern = r"\s+".join(map(re.escape, [head, *numbers]))
-        assert any(re.fullmatch(rf"\s*{pattern}", line) for line in lines), head
-    assert len({len(line) for line in lines if re.search(r"[.]\d+$", line)}) == 1
+def test_the_model_is_ahead_and_marks_what_it_does_not_know(story: demo.Story) -> None:
+    (_, ours, error), *others = story.scores
+    assert ours > 0.999
+    assert error < 1e-3
+    assert all(r2 < ours - 0.05 for _, r2, _ in others)
+    doubled, tenth = story.what_ifs
+    assert doubled.after == pytest.approx(doubled.truth, abs=0.02)
+    assert tenth.trust.unseen.mean() > 0.9
 
 
-@pytest.mark.parametrize("width", [50, 80])
-def test_nothing_is_cut_on_a_narrow_terminal(rows: list[demo.Row], width: int) -> None:
-    lines = printed(rows, width)
-    assert max(map(len, lines)) <= width
-    assert "…" not in "".join(lines)
-
-
-def test_a_loss_that_is_not_defined_is_a_dash() -> None:
-    assert demo.Row("m", {"loss": float("nan")}, 0.5).cells() == ["m", "–", "0.50"]
+def test_it_fits_one_screen(story: demo.Story) -> None:
+    lines = demo.lines_of(story, Path("demo_report.html"))
+    assert len(lines) <= 32
+    assert max(map(len, lines)) <= 80
+    assert any("the same" in line for line in lines)

@@ -92,10 +92,11 @@ def demo(
     quiet: options.Quiet = False,
     verbose: options.Verbose = 0,
 ) -> None:
-    """Fit four models on built-in data, print a table and write a report.
+    """Learn the limits of a hidden grid from a log, and write a report about it.
 
-    With --data, write the data instead: prices and demands (cost_*, demand_*) and what three
-    plants generate (plant_*), to try the other commands on.
+    Prints the learned limits beside the hidden ones, how well they predict beside regressors, and
+    what-if answers with what they rest on. With --data, write a table instead, to try the other
+    commands on: prices and demands (cost_*, demand_*) and what three plants generate (plant_*).
 
     \b
     Examples:

@@ -1,57 +1,87 @@
-"""The demo: models on the built-in power5 data, side by side."""
+"""The demo: limits learned from a log of dispatches, beside those of the hidden grid."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
 import feaslearn as fl
+from feaslearn.arrays import Array
 from feaslearn.atomic import check_writable
+from feaslearn.baselines.regressors import USUAL, fit_and_predict
+from feaslearn.cli.limits import limit_lines
 from feaslearn.cli.talk import Talk
+from feaslearn.exceptions import FeaslearnWarning
+from feaslearn.inference.limits import Limit, limits_at
+from feaslearn.inference.trust import Trust
 from feaslearn.io.table import Frame
 from feaslearn.io.table_file import write_table
-from feaslearn.metrics import LABELS, Evaluation
+from feaslearn.metrics import pooled_r2
 from feaslearn.report import write_report
 from feaslearn.report.page_file import check_extra
+from feaslearn.tolerances import VISIBLE_TOL
 
-N_TRAIN, N_TEST = 100, 200
+N_TRAIN, N_TEST = 500, 100
+#: The smallest capacity in steps of 0.1 at which all demands of seeds 0 to 9 can be served.
+LINE_CAPACITY = 1.4
 UNITS = {f"plant_{node}": "MW" for node in (1, 3, 5)} | {f"demand_{j}": "MW" for j in range(1, 6)}
-TITLE = f"power5, dispatch of three plants: {N_TRAIN} training rows, {N_TEST} test rows"
+TITLE = "A hidden grid of three plants and five lines"
+#: What-if questions: the plant whose price changes, its place among the prices, and by what.
+QUESTIONS = (("plant_3", 1, 2.0, "cost twice as much"), ("plant_5", 2, 0.1, "cost a tenth"))
 
 
 @dataclass(frozen=True)
-class Row:
-    """One line of the table.
+class WhatIf:
+    """One question: the mean of a decision before and after, its true mean, and trust by row."""
+
+    text: str
+    decision: str
+    before: float
+    after: float
+    truth: float
+    trust: Trust
+
+
+@dataclass(frozen=True)
+class Story:
+    """What the demo shows.
 
     Parameters
     ----------
-    model : str
-        What was fitted.
-    losses : mapping of str to float
-        Mean loss on the test rows by its name; NaN where the loss is not defined for this model.
+    model : RegionRegressor
+        What was learned.
     seconds : float
-        Time to fit; the first model of its kind may include compiling the kernels.
+        Time to fit; the first fit of an installation compiles kernels.
+    limits : list of Limit
+        The learned limits at the test rows.
+    truths : list of ndarray
+        The same limits in the hidden grid at these rows.
+    equalities : tuple of str
+        What always holds.
+    scores : list of (str, float, float)
+        Predictors with R² and mean absolute error on the test rows.
+    what_ifs : list of WhatIf
+        Answers at other prices.
     """
 
-    model: str
-    losses: Mapping[str, float]
+    model: fl.RegionRegressor
     seconds: float
-
-    def cells(self) -> list[str]:
-        """Return the texts of the line, in the order of the columns."""
-        return [self.model, *map(_number, self.losses.values()), f"{self.seconds:.2f}"]
+    limits: list[Limit]
+    truths: list[Array]
+    equalities: tuple[str, ...]
+    scores: list[tuple[str, float, float]]
+    what_ifs: list[WhatIf]
 
 
 def run(output: Path, talk: Talk) -> None:
-    """Fit the models, print the table and write the report.
+    """Tell the story and write the report.
 
     Parameters
     ----------
@@ -63,21 +93,22 @@ def run(output: Path, talk: Talk) -> None:
     # First: what cannot be written should not cost the time of the fits.
     check_extra()
     check_writable(output)
-    rows, model = compare()
-    train, test = samples()
-    source = f"The region of the last model of the demo, {rows[-1].model}."
-    write_report(model, test, output, train=train, title=TITLE, units=UNITS, source=source)
-    facts = [{"model": row.model, **row.losses, "seconds": row.seconds} for row in rows]
-
-    def show(console: Console) -> None:
-        console.print(as_table(rows))
-        console.print(f"Report: {output}", markup=False, highlight=False, soft_wrap=True)
-
-    talk.tell({"report": str(output), "models": facts}, show)
+    story, (train, test) = tell(), samples()
+    write_report(story.model, test, output, train=train, title=TITLE, units=UNITS)
+    facts = {
+        "report": str(output),
+        "models": [{"model": name, "r2": r2, "mae": mae} for name, r2, mae in story.scores],
+        "limits": [
+            {"name": limit.name, "text": limit.text, "status": limit.status, "true": same}
+            for limit, same in zip(story.limits, recovered(story), strict=True)
+        ],
+        "seconds": story.seconds,
+    }
+    talk.tell(facts, lambda console: show(story, output, console))
 
 
 def write_data(output: Path, samples: int, seed: int, talk: Talk) -> None:
-    """Write the data of the demo as a table, to try the other commands on.
+    """Write data like those of the demo as a table, to try the other commands on.
 
     Parameters
     ----------
@@ -98,56 +129,130 @@ def write_data(output: Path, samples: int, seed: int, talk: Talk) -> None:
     )
 
 
-def heads(rows: Sequence[Row]) -> list[str]:
-    """Return the heads of the columns."""
-    return ["model", *rows[0].losses, "seconds"]
-
-
-def as_table(rows: Sequence[Row]) -> Table:
-    """Lay the rows out for a terminal, one column for each model: that fits 80 characters."""
-    table = Table(title=TITLE, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    head, *lines = zip(heads(rows), *(row.cells() for row in rows), strict=True)
-    for i, text in enumerate(head):
-        table.add_column(text, justify="right" if i else "left", overflow="fold")
-    for line in lines:
-        table.add_row(*line)
-    return table
-
-
 def samples() -> tuple[fl.Decisions, fl.Decisions]:
     """Return the rows to fit to, and those to measure on."""
-    data = fl.datasets.make_power5(n_samples=N_TRAIN + N_TEST, random_state=0)
+    data = fl.datasets.make_power5(N_TRAIN + N_TEST, line_capacity=LINE_CAPACITY, random_state=0)
     return data[:N_TRAIN], data[N_TRAIN:]
 
 
-def compare() -> tuple[list[Row], fl.RegionRegressor]:
-    """Fit and evaluate each model of the demo; return the last one, too."""
+def tell() -> Story:
+    """Fit, measure, and ask what-if questions."""
     train, test = samples()
-    n_decisions, cost = train.decisions.shape[1], train.cost
-    signals, decisions = (
-        Frame(np.array(values), names)
-        for values, names in zip((train.signals, train.decisions), train.names, strict=True)
-    )
-    facets = fl.RegionRegressor(fl.Facets(), cost=cost, random_state=0)
-    models: dict[str, fl.RegionRegressor | fl.baselines.LinearPolicy] = {
-        "Linear": fl.baselines.LinearPolicy(),
-        "Scaled": fl.RegionRegressor(fl.Scaled(fl.Simplex(n_decisions)), cost=cost, random_state=0),
-        "Affine, p=9": fl.RegionRegressor(fl.Affine(fl.Simplex(9)), cost=cost, random_state=0),
-        "Facets": facets,
-    }
-    rows = []
-    for name, model in models.items():
-        start = perf_counter()
-        model.fit(signals, decisions)
-        seconds = perf_counter() - start
-        rows.append(Row(name, _means(fl.evaluate(model, test, losses="all")), seconds))
-    return rows, facets
+    X, new = (Frame(np.array(each.signals), train.names.signals) for each in (train, test))
+    y = Frame(np.array(train.decisions), train.names.decisions)
+    model = fl.RegionRegressor(fl.Facets(), cost=train.cost, random_state=0)
+    began = perf_counter()
+    model.fit(X, y)
+    seconds = perf_counter() - began
+    limits = limits_at(model, new)
+    forward: Any = test.forward
+    truths = [
+        _sign(limit) * -forward.optimal_value(test.signals, _tiled(-_sign(limit), limit, test))
+        for limit in limits
+    ]
+    predicted = {"learned limits": np.asarray(model.predict(new), dtype=float)}
+    for name, make in USUAL.items():
+        predicted[name] = fit_and_predict(make, train.signals, train.decisions, test.signals)
+    scores = [
+        (name, pooled_r2(test.decisions, each), float(np.abs(each - test.decisions).mean()))
+        for name, each in predicted.items()
+    ]
+    equalities = model.facets_.equalities
+    what_ifs = [_ask(model, test, new, *question) for question in QUESTIONS]
+    return Story(model, seconds, limits, truths, equalities, scores, what_ifs)
 
 
-def _means(evaluation: Evaluation) -> dict[str, float]:
-    found = {label: getattr(evaluation, name) for name, label in LABELS.items()}
-    return {label: math.nan if loss is None else loss.mean for label, loss in found.items()}
+def recovered(story: Story) -> list[bool]:
+    """Say which limits are those of the hidden grid.
+
+    Such a limit cuts nothing off, and is reached wherever it binds, or else somewhere.
+    """
+    found = []
+    for limit, truth in zip(story.limits, story.truths, strict=True):
+        room = _sign(limit) * (limit.limits - truth)
+        least = VISIBLE_TOL * max(1.0, float(np.abs(truth).max()))
+        reached = room[limit.binds] if limit.binds.any() else room.min(keepdims=True)
+        found.append(bool(room.min() >= -least and reached.max() <= least))
+    return found
 
 
-def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.4f}"
+def _sign(limit: Limit) -> float:
+    return 1.0 if limit.relation == "<=" else -1.0
+
+
+def _tiled(sign: float, limit: Limit, test: fl.Decisions) -> Array:
+    """Return costs whose minimum over the true region is the furthest that the left side goes."""
+    return np.tile(sign * limit.coefficients, (len(test), 1))
+
+
+def _ask(
+    model: fl.RegionRegressor,
+    test: fl.Decisions,
+    new: Frame,
+    decision: str,
+    price: int,
+    factor: float,
+    words: str,
+) -> WhatIf:
+    """Answer a question, and ask the hidden grid too."""
+    costs = np.array(test.cost_matrix)
+    costs[:, price] *= factor
+    forward: Any = test.forward
+    j = test.names.decisions.index(decision)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FeaslearnWarning)
+        after, trust = model.predict(new, costs=costs, return_trust=True)
+    truth = forward.solve(test.signals, costs)
+    before = float(np.mean(test.decisions[:, j]))
+    means = (float(np.mean(np.asarray(each, dtype=float)[:, j])) for each in (after, truth))
+    return WhatIf(f"What if {decision} {words}?", decision, before, *means, trust)
+
+
+def show(story: Story, output: Path, console: Console) -> None:
+    """Print the story in one screen."""
+    for line in lines_of(story, output):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def lines_of(story: Story, output: Path) -> list[str]:
+    """Return the lines of the screen."""
+    same = [
+        "the same" if found else f"{(truth.max() if _sign(limit) > 0 else truth.min()) + 0.0:.3g}"
+        for found, limit, truth in zip(recovered(story), story.limits, story.truths, strict=True)
+    ]
+    said = [
+        f"A log of {N_TRAIN} dispatches: 3 prices and 5 demands were known, 3 plants were run.",
+        "The grid behind it (5 lines, 3 plants) is hidden. What does the log give away?",
+        "",
+        *limit_lines(
+            story.limits,
+            story.equalities,
+            f"1  The limits, learned in {story.seconds:.1f} s",
+            ("hidden truth", same),
+        ),
+        "",
+        f"2  {f'The next {N_TEST} dispatches':<26}    R²   mean error",
+    ]
+    said += [f"   {name:<26} {r2:5.3f}   {mae:7.3f} MW" for name, r2, mae in story.scores]
+    said.append("")
+    for number, answer in enumerate(story.what_ifs):
+        head = "3  " if number == 0 else "   "
+        moved = f"{answer.decision} {answer.before:.2f} -> {answer.after:.2f} MW"
+        said.append(f"{head}{answer.text:<36} {moved}  (truth {answer.truth:.2f})")
+        said += [f"   {line}" for line in _rests(answer.trust)]
+    said += ["", f"4  The page about it: {output}", "   Your own table: feaslearn check --help"]
+    return said
+
+
+def _rests(trust: Trust) -> Sequence[str]:
+    """Say how many rows of an answer rest on limits that the log never showed."""
+    count, total = int(trust.unseen.sum()), len(trust.unseen)
+    if not count:
+        return [f"all {total} rows rest on limits that the log shows"]
+    names = ", ".join(trust.limits[:2])
+    if 2 * count < total:
+        return [f"{count} of {total} rows rest on {names}, not seen in the log, and are marked"]
+    return [
+        f"! {count} of {total} rows rest on {names}, which the log never shows.",
+        "  Say what you know (--upper), or do not use this answer.",
+    ]

@@ -19,6 +19,7 @@ from feaslearn import hypotheses, trainers
 from feaslearn.atomic import check_writable
 from feaslearn.cli.columns import FitColumns
 from feaslearn.cli.data_files import DataFiles
+from feaslearn.cli.limits import MOST, limit_lines
 from feaslearn.cli.talk import Talk, complain
 from feaslearn.costs import AffineCost
 from feaslearn.data import Chunks
@@ -27,6 +28,7 @@ from feaslearn.features import SPECIFICATIONS
 from feaslearn.hypotheses import Hypothesis
 from feaslearn.inference.conformal import cross_conformal
 from feaslearn.inference.held_out import HeldOut, hold_out, why_not
+from feaslearn.inference.limits import Limit, limits_at
 from feaslearn.inference.trust import STATUSES
 from feaslearn.io.model_file import save
 from feaslearn.known import Known
@@ -141,12 +143,16 @@ class Fit:
             model.fit(self._chunks(files, columns))
         else:
             model.fit(columns.signals, columns.decisions, sample_weight=columns.weights)
+        limits = [] if files.in_chunks else limits_at(model, columns.signals)
         held_out, note = (None, None) if files.in_chunks else self._held_out(model, columns)
         save(model, output)
         seconds = perf_counter() - began
         facts = _facts(model, columns, output) | {"held_out": held_out and asdict(held_out)}
         facts["wall_seconds"] = seconds
-        talk.tell(facts, lambda console: show(model, facts, held_out, note, talk.verbose, console))
+        talk.tell(
+            facts,
+            lambda console: show(model, facts, limits, held_out, note, talk.verbose, console),
+        )
         if model.result_.status == "interrupted":
             complain(f"interrupted: the best model so far was written to {output}")
             return False
@@ -203,6 +209,7 @@ def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[st
 def show(
     model: RegionRegressor,
     facts: dict[str, Any],
+    limits: Sequence[Limit],
     held_out: HeldOut | None,
     note: str | None,
     verbose: int,
@@ -211,7 +218,16 @@ def show(
     """Print what was learned, how good it is, and, if asked, how the run went."""
     table, rows = vars(model).get("_facets"), vars(model)["_seen"].rows
     count = facts["n_samples"]
-    if rows is not None and table is not None:
+    if limits and table is not None:
+        words = [f"{sum(limit.status == word for limit in limits)} {word}" for word in STATUSES[:3]]
+        console.print(f"{len(limits)} limits from {count} rows: {', '.join(words)}\n")
+        most = None if verbose else MOST
+        for line in limit_lines(
+            limits, table.equalities, "   limit, most valuable first", None, most
+        ):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print("")
+    elif rows is not None and table is not None:
         named = dict(zip(rows.names, rows.status, strict=True))
         words = [
             f"{sum(1 for name in named if name and named[name] == k)} {word}"

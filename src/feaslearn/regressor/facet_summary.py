@@ -398,9 +398,9 @@ class _Writer:
     def right(self, f: Array, size: float) -> str:
         """Write a right-hand side, without terms that hardly move it."""
         effect = np.abs(f * self.moves)
-        return _sum(
-            f, self.terms, effect > NEGLIGIBLE * max(size, float(effect[1:].max(initial=0)))
-        )
+        shown = effect > NEGLIGIBLE * max(size, float(effect[1:].max(initial=0)))
+        # The constant comes last: "demand - 2.4".
+        return _sum(np.roll(f, -1), (*self.terms[1:], self.terms[0]), np.roll(shown, -1))
 
 
 def _sum(coefficients: Array, names: Sequence[str], kept: NDArray[np.bool_]) -> str:

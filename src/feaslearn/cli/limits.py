@@ -1,0 +1,89 @@
+"""The learned limits as lines of text: most valuable first, what was not seen last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from feaslearn.inference.limits import Limit
+from feaslearn.printable import printable
+
+#: Limits that are shown; the others are counted.
+MOST = 12
+#: Widest left column; longer limits go on in a line of their own.
+WIDEST = 46
+#: Names in a sum that is written in full.
+LONGEST_SUM = 4
+
+
+def limit_lines(
+    limits: Sequence[Limit],
+    equalities: Sequence[str],
+    title: str,
+    beside: tuple[str, Sequence[str]] | None = None,
+    most: int | None = MOST,
+) -> list[str]:
+    """Return the table of limits as lines.
+
+    ``beside`` is the head and the cells of a last column; without it, the status stands there.
+    """
+    head, cells = beside or ("in the data", [limit.status for limit in limits])
+    seen = [i for i, limit in enumerate(limits) if limit.status != "not seen"]
+    shown = seen if most is None else seen[:most]
+    names = max([len(limits[i].name) for i in shown if limits[i].is_facet], default=0)
+    named = [(limits[i].name if limits[i].is_facet else "", limits[i].text) for i in shown]
+    gap = "  " if names else ""
+    texts = [
+        f"{name:<{names}}{gap}{printable(shorten(text))}"
+        for name, text in (*named, *(("", text) for text in equalities))
+    ]
+    width = min(WIDEST, max([len(title) - 3, *map(len, texts)]))
+    said = [f"{title:<{width + 3}}  binds  worth   {head}"]
+    for text, i in zip(texts, shown, strict=False):
+        share, worth = f"{100 * limits[i].share:.0f} %", _worth(limits[i].worth)
+        numbers = f"{share:>5}  {worth:>5}   {cells[i]}"
+        if len(text) > width:
+            said += [f"   {text}", f"   {'':{width}}  {numbers}"]
+        else:
+            said.append(f"   {text:<{width}}  {numbers}")
+    if len(shown) < len(seen):
+        said.append(f"   {len(seen) - len(shown)} more that matter less: --verbose")
+    if equalities:
+        said += [
+            "   equality, or a limit that always binds:",
+            *(f"   {text}" for text in texts[len(shown) :]),
+        ]
+    missing = [i for i in range(len(limits)) if i not in set(seen)]
+    if missing:
+        said.append("   not seen, no price pushed there:")
+        for i in missing:
+            text = printable(limits[i].text)
+            said.append(f"   * {text:<{width}}  {'' if beside is None else cells[i]:>15}".rstrip())
+    return said
+
+
+def shorten(text: str) -> str:
+    """Return a sum of many names with its middle left out: "a + b + ... + z".
+
+    Examples
+    --------
+    >>> from feaslearn.cli.limits import shorten
+    >>> shorten("p + q = d1 + d2 + d3 + d4 + d5")
+    'p + q = d1 + d2 + ... + d5'
+    """
+    for sign in (" = ", " <= ", " >= "):
+        if sign in text:
+            return sign.join(_shorter(side) for side in text.split(sign))
+    return _shorter(text)
+
+
+def _shorter(side: str) -> str:
+    terms = side.split(" + ")
+    plain = all(" " not in term and not term[0].isdigit() for term in terms)
+    if len(terms) <= LONGEST_SUM or not plain:
+        return side
+    return " + ".join([*terms[:2], "...", terms[-1]])
+
+
+def _worth(value: float) -> str:
+    """Return a shadow price with three digits."""
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
