@@ -30,7 +30,10 @@ def limit_lines(
     seen = [i for i, limit in enumerate(limits) if limit.status != "not seen"]
     shown = seen if most is None else seen[:most]
     names = max([len(limits[i].name) for i in shown if limits[i].is_facet], default=0)
-    named = [(limits[i].name if limits[i].is_facet else "", limits[i].text) for i in shown]
+    named = [
+        (limits[i].name if limits[i].is_facet else "", limits[i].fitted(WIDEST - names - 2))
+        for i in shown
+    ]
     gap = "  " if names else ""
     texts = [
         f"{name:<{names}}{gap}{printable(shorten(text))}"

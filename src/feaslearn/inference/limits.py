@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,11 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.inference.coverage import IDENTIFIED, SEEN, UNSEEN, is_priced
-from feaslearn.regressor.reader import check_fitted, read, regions_of
+from feaslearn.regressor.reader import check_fitted, decision_names, read, regions_of
+from feaslearn.tolerances import SAME_TOL
 
+#: Terms that move a left side by less than this share of its largest term are left out.
+SMALL = 0.05
 WORDS = {IDENTIFIED: "identified", SEEN: "seen", UNSEEN: "not seen"}
 
 
@@ -35,6 +39,10 @@ class Limit:
         Mean shadow price where it binds: what one unit more saves.
     coefficients : ndarray of shape (n,)
         Those of the decisions on the left side.
+    main : list of (float, str)
+        Coefficients and names of the terms on the left side that move it most.
+    left_out : int
+        The number of other terms.
     """
 
     name: str
@@ -47,6 +55,8 @@ class Limit:
     binds: Mask
     worth: float
     coefficients: Array
+    main: list[tuple[float, str]]
+    left_out: int
 
     @property
     def is_facet(self) -> bool:
@@ -57,6 +67,16 @@ class Limit:
     def text(self) -> str:
         """The limit in one line."""
         return f"{self.left} {self.relation} {self.right}"
+
+    def fitted(self, width: int) -> str:
+        """Return the limit in one line, or its main terms and typical value where it is longer."""
+        if len(self.text) <= width:
+            return self.text
+        sign = -1.0 if sum(np.sign(factor) for factor, _ in self.main) < 0.0 else 1.0
+        relation = self.relation if sign > 0.0 else {"<=": ">=", ">=": "<="}[self.relation]
+        more = f" ± {self.left_out} small" if self.left_out else ""
+        limit = sign * self.typical[0] + 0.0
+        return f"{_sum([(sign * f, name) for f, name in self.main])}{more} {relation} {limit:.4g}"
 
     @property
     def share(self) -> float:
@@ -86,6 +106,8 @@ def limits_at(model: Any, X: ArrayLike, costs: ArrayLike | None = None) -> list[
     if len(answers) > 1 or duals is None:
         return []
     n, k = prices.shape[1], model.features_.n_features
+    names = decision_names(model)
+    spread = solved.decisions.std(axis=0)
     binding = is_priced(duals, prices) & ~solved.empty[:, None]
     found = []
     for i, (name, text) in enumerate(zip(covered.names, covered.texts, strict=True)):
@@ -109,6 +131,29 @@ def limits_at(model: Any, X: ArrayLike, costs: ArrayLike | None = None) -> list[
                 binds,
                 worth,
                 sign * row[:n],
+                *_main_terms(sign * row[:n], spread, names),
             )
         )
     return sorted(found, key=lambda each: (each.status == "not seen", -each.worth * each.share))
+
+
+def _main_terms(
+    coefficients: Array, spread: Array, names: Sequence[str]
+) -> tuple[list[tuple[float, str]], int]:
+    """Return the terms of a sum that move it most, and the number of the others."""
+    counted = np.abs(coefficients) > SAME_TOL * np.abs(coefficients).max()
+    effect = np.abs(coefficients) * spread * counted
+    kept = effect > SMALL * effect.max() if effect.any() else counted
+    terms = [(float(coefficients[j]), names[j]) for j in np.flatnonzero(kept)]
+    return terms, int(counted.sum() - kept.sum())
+
+
+def _sum(terms: Sequence[tuple[float, str]]) -> str:
+    """Write a sum with two digits."""
+    text = ""
+    for factor, name in terms:
+        number = f"{abs(factor):.2g}"
+        term = name if number == "1" else f"{number} {name}"
+        sign = "-" if factor < 0.0 else "+"
+        text += f" {sign} {term}" if text else f"{sign if sign == '-' else ''}{term}"
+    return text
