@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from feaslearn.inference.limits import Limit
+from feaslearn.inference.limits import Limit, shorten
 from feaslearn.printable import printable
 
 #: Limits that are shown; the others are counted.
 MOST = 12
 #: Widest left column; longer limits go on in a line of their own.
 WIDEST = 46
-#: Names in a sum that is written in full.
-LONGEST_SUM = 4
 
 
 def limit_lines(
@@ -62,29 +60,6 @@ def limit_lines(
             text = printable(limits[i].text)
             said.append(f"   * {text:<{width}}  {'' if beside is None else cells[i]:>15}".rstrip())
     return said
-
-
-def shorten(text: str) -> str:
-    """Return a sum of many names with its middle left out: "a + b + ... + z".
-
-    Examples
-    --------
-    >>> from feaslearn.cli.limits import shorten
-    >>> shorten("p + q = d1 + d2 + d3 + d4 + d5")
-    'p + q = d1 + d2 + ... + d5'
-    """
-    for sign in (" = ", " <= ", " >= "):
-        if sign in text:
-            return sign.join(_shorter(side) for side in text.split(sign))
-    return _shorter(text)
-
-
-def _shorter(side: str) -> str:
-    terms = side.split(" + ")
-    plain = all(" " not in term and not term[0].isdigit() for term in terms)
-    if len(terms) <= LONGEST_SUM or not plain:
-        return side
-    return " + ".join([*terms[:2], "...", terms[-1]])
 
 
 def _worth(value: float) -> str:

@@ -16,6 +16,8 @@ from feaslearn.tolerances import SAME_TOL
 
 #: Terms that move a left side by less than this share of its largest term are left out.
 SMALL = 0.05
+#: Names in a sum that is written in full.
+LONGEST_SUM = 4
 WORDS = {IDENTIFIED: "identified", SEEN: "seen", UNSEEN: "not seen"}
 
 
@@ -157,3 +159,26 @@ def _sum(terms: Sequence[tuple[float, str]]) -> str:
         sign = "-" if factor < 0.0 else "+"
         text += f" {sign} {term}" if text else f"{sign if sign == '-' else ''}{term}"
     return text
+
+
+def shorten(text: str) -> str:
+    """Return a sum of many names with its middle left out: "a + b + ... + z".
+
+    Examples
+    --------
+    >>> from feaslearn.inference.limits import shorten
+    >>> shorten("p + q = d1 + d2 + d3 + d4 + d5")
+    'p + q = d1 + d2 + ... + d5'
+    """
+    for sign in (" = ", " <= ", " >= "):
+        if sign in text:
+            return sign.join(_shorter(side) for side in text.split(sign))
+    return _shorter(text)
+
+
+def _shorter(side: str) -> str:
+    terms = side.split(" + ")
+    plain = all(" " not in term and not term[0].isdigit() for term in terms)
+    if len(terms) <= LONGEST_SUM or not plain:
+        return side
+    return " + ".join([*terms[:2], "...", terms[-1]])

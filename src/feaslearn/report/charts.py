@@ -245,4 +245,6 @@ def _log_range(values: Array) -> tuple[float, float]:
 
 
 def _text(value: float) -> str:
-    return f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-").replace("-", "\u2212")
+    plain = 1.0 <= abs(value) < 1e5 and float(f"{value:.0f}") == value
+    text = f"{value:.0f}" if plain else f"{value:.3g}"
+    return text.replace("e+0", "e").replace("e-0", "e-").replace("-", "\u2212")

@@ -23,6 +23,7 @@ from feaslearn.report import words
 from feaslearn.report.charts import charts
 from feaslearn.report.comparison import Comparison, compare, is_training
 from feaslearn.report.findings import find_problems
+from feaslearn.report.limits import FirstScreen, first_screen
 from feaslearn.report.page_file import check_extra, render_page
 from feaslearn.report.samples import Samples, fitting_samples
 from feaslearn.report.scene import scene
@@ -58,13 +59,6 @@ STATUS = {
     "stopped by callback": "Training was stopped by the user's own rule.",
     "interrupted": "Training was interrupted; this is the best region so far.",
 }
-
-
-class Tile(NamedTuple):
-    """A number that is seen first, and what it is."""
-
-    value: str
-    label: str
 
 
 class WorstRow(NamedTuple):
@@ -177,10 +171,12 @@ def render_report(
         warnings.simplefilter("ignore", FeaslearnWarning)
         evaluation = evaluate(model, samples.data)
     drawn = charts(samples, own)
+    screen = first_screen(samples, units)
     content = {
         "title": title or "What is behind these decisions",
-        "summary": _summary(comparison),
-        "tiles": _tiles(samples, comparison),
+        "headline": _headline(screen, comparison),
+        "race": _race(comparison),
+        "first": screen,
         "sentences": words.sentences(samples),
         "typical": words.typical_region(samples),
         "typical_place": place(samples.typical),
@@ -225,34 +221,42 @@ def worst_rows(samples: Samples) -> list[WorstRow]:
     ]
 
 
-def _summary(comparison: Comparison) -> str:
+def _headline(screen: FirstScreen, comparison: Comparison) -> str:
     """Say in one sentence what a reader wants to know first."""
     line, other = comparison.fair or comparison.lines[0], comparison.best_other
-    text = f"The learned region predicts {_share(line.r2)} of what varies in the decisions"
+    facets = sum(bool(row.name) for row in screen.limits)
+    bounds = len(screen.limits) - facets
+    parts = [
+        f"{count} {one if count == 1 else many}"
+        for count, one, many in (
+            (facets, "hidden limit", "hidden limits"),
+            (0 if facets else bounds, "bound", "bounds"),
+            (len(screen.equalities), "balance", "balances"),
+        )
+        if count
+    ]
+    who = " and ".join(parts) or "The learned region"
+    verb = "explain" if parts and parts != ["1 hidden limit"] else "explains"
+    text = f"{who} {verb} {_share(line.r2)} of what varies in the decisions"
     if comparison.fair is None or other is None:
-        return f"{text} of these rows, which it may have been fitted to."
-    best = f"the best simpler predictor, {other.name}, {_share(other.r2)}"
-    return f"{text} on rows it had not seen; {best}."
+        return f"{text} of these rows, which the model may have been fitted to"
+    return f"{text} of rows that the model has not seen; {other.name} {_share(other.r2)}"
+
+
+def _race(comparison: Comparison) -> list[tuple[str, int, str]]:
+    """Return predictors with the length of their bars and R² as texts, the best three others."""
+    own = comparison.fair or comparison.lines[0]
+    others = sorted((line for line in comparison.lines if not line.ours), key=lambda x: -x.r2)
+    return [
+        (name, max(0, round(100 * line.r2)) if line.r2 == line.r2 else 0, _share(line.r2))
+        for name, line in (("learned limits", own), *((line.name, line) for line in others[:3]))
+    ]
 
 
 def _share(r2: float) -> str:
     if np.isnan(r2):
         return "an unknown share"
     return "nothing" if r2 <= 0.0 else f"{100 * r2:.1f} %"
-
-
-def _tiles(samples: Samples, comparison: Comparison) -> list[Tile]:
-    line = comparison.fair or comparison.lines[0]
-    kind = "held out" if comparison.fair else "on these rows"
-    tiles = [
-        Tile(str(len(samples)), "rows in this report"),
-        Tile("–" if np.isnan(line.r2) else f"{line.r2:.4f}", f"R², {kind}"),
-        Tile(f"{line.loss.mean:.3g}", f"mean squared distance, {kind}"),
-    ]
-    other = comparison.best_other
-    if other is not None and comparison.fair is not None:
-        tiles.append(Tile(f"{other.loss.mean:.3g}", f"the same, {other.name}"))
-    return [*tiles, Tile(samples.model.result_.status, "training ended")]
 
 
 # Bands around the typical prediction, and what the model says its data show.
