@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import feaslearn as fl
@@ -35,7 +36,7 @@ def text(model: fl.RegionRegressor, power: fl.Decisions) -> str:
 
 def test_the_page_is_whole_and_needs_nothing(text: str) -> None:
     assert text.startswith("<!DOCTYPE html>")
-    assert text.count("<section") == text.count("</section>") == 7
+    assert text.count("<section") == text.count("</section>") == 9
     addresses = set(re.findall(r"https?://[^\s\"']+", text))
     assert addresses == {"http://www.w3.org/2000/svg"}
     assert not re.search(r"<link|<img|src=|@import|url\((?!#)", text)
@@ -256,7 +257,7 @@ def test_charts() -> None:
     assert chart.log
     chart.dots("dots", np.array([0.0, np.nan]), np.array([1.0, 5.0]))
     assert chart.marks[0].path.count("M") == 1
-    assert [tick.text for tick in chart.y_ticks] == ["1", "10", "100", "1e3"]
+    assert [tick.text for tick in chart.y_ticks] == ["1", "10", "100", "1000"]
     flat = Chart.around("t", "x", "y", np.array([2.0]), np.array([0.0]))
     assert flat.xs[0] < 2.0 < flat.xs[1]
     assert nice_steps(-1e-7, 1e-7) == pytest.approx([-1e-7, -5e-8, 0.0, 5e-8, 1e-7])
@@ -331,3 +332,29 @@ def test_a_missing_extra_is_named_before_any_work(
     with pytest.raises(MissingExtraError, match=r'jinja2: pip install "feaslearn\[report\]"'):
         write_report(model, power, tmp_path / "report.html")
     assert not list(tmp_path.iterdir())
+
+
+def test_the_first_screen_has_limits_evidence_and_trust() -> None:
+    data = fl.datasets.make_power5(260, line_capacity=1.4, random_state=0)
+    train, test = data[:200], data[200:]
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    model.fit(
+        pd.DataFrame(train.signals, columns=data.names.signals),
+        pd.DataFrame(train.decisions, columns=data.names.decisions),
+    )
+    page = render_report(model, test, train=train, units="MW")
+    first = page[page.index('<section id="limits">') : page.index('<section id="view">')]
+    for limit in model.facets_:
+        assert limit.name in first
+    assert "plant_3" in first[: first.index("not seen")]
+    assert "not seen" in first
+    assert "observed decisions lie on the limit, none beyond" in first
+    assert "hidden limits and 1 balance explain" in page[: page.index("<nav")]
+    assert "gradient boosting" in page[: page.index("<nav")]
+    assert "[MW] (MW)" not in page
+    assert not re.search(r"[+-]\d\.\d+e-1[0-9]", page[: page.index("<script")])
+    # Decisions beyond the limit are counted.
+    more = fl.Decisions.from_arrays(
+        test.signals, test.decisions + np.array([0.0, 0.5, -0.5]), data.cost
+    )
+    assert re.search(r"lie on the limit, \d+ beyond", render_report(model, more, train=train))
