@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -159,8 +160,9 @@ def _solve_linear(form: RegionForm, weights: Array, costs: Array, duals: bool) -
     M = np.tensordot(finite, np.array([each.toarray() for each in lifted.M]), 1)
     W = np.tensordot(finite, np.array([each.toarray() for each in lifted.W]), 1)
     decisions, (empty, tied) = np.empty(costs.shape), np.zeros((2, len(costs)), dtype=bool)
+    box = _fixed_box(form)
     for i, one in enumerate(np.arange(len(costs))[:, None]):
-        program = _bounded(M[i], m[one], W[i], w[one], equality)
+        program = _bounded(M[i], m[one], W[i], w[one], equality, box)
         answer = _by_kernel(program, costs[one])
         if answer is None:
             answer = _by_highs(form.at(weights[i]), np.ones((1, 1)), costs[one])
@@ -184,10 +186,10 @@ def _by_kernel(program: _Program, costs: Array) -> Solved | None:
     return Solved(decisions, found.status != OPTIMAL, found.tied)
 
 
-def _bounded(M: Array, m: Array, W: Array, w: Array, equality: Mask) -> _Program:
-    """Return the program in points y: rows of one entry are bounds, fixed entries are gone."""
+def _box(W: Array, w: Array, equality: Mask) -> tuple[Array, Array, Mask]:
+    """Return the bounds of points that rows of one entry make, and which rows are others."""
     counts = (W != 0.0).sum(axis=1)
-    single, others = np.flatnonzero(counts == 1), counts != 1
+    single = np.flatnonzero(counts == 1)
     columns = np.abs(W[single]).argmax(axis=1)
     factors = W[single, columns]
     limits = (w[:, single] / factors).T
@@ -196,7 +198,30 @@ def _bounded(M: Array, m: Array, W: Array, w: Array, equality: Mask) -> _Program
     at_least, at_most = (equality[single] | (sign * factors > 0.0) for sign in (1.0, -1.0))
     np.maximum.at(lower, columns[at_least], limits[at_least])
     np.minimum.at(upper, columns[at_most], limits[at_most])
-    lower, upper = lower.T, upper.T
+    return lower.T, upper.T, counts != 1
+
+
+@lru_cache(maxsize=4)
+def _fixed_box(form: RegionForm) -> tuple[Array, Array]:
+    """Return the bounds of points by the rows that are the same for all samples."""
+    lifted = form.lifted
+    moves = sum(abs(W).sum(axis=1) for W in lifted.W[1:]) + np.abs(lifted.w[1:]).sum(axis=0)
+    fixed = np.flatnonzero(moves == 0.0)
+    W, w = lifted.W[0][fixed].toarray(), lifted.w[:1, fixed]
+    equality = form.equality[len(form.labels) - len(lifted.labels) :][fixed]
+    lower, upper, others = _box(W, w, equality)
+    slack = np.where(equality[others], 0.0, np.inf)
+    _tighten(-W[others], -w[:, others], slack, lower, upper)
+    return lower, upper
+
+
+def _bounded(
+    M: Array, m: Array, W: Array, w: Array, equality: Mask, box: tuple[Array, Array] | None = None
+) -> _Program:
+    """Return the program in points y: rows of one entry are bounds, fixed entries are gone."""
+    lower, upper, others = _box(W, w, equality)
+    if box is not None:
+        lower, upper = np.maximum(lower, box[0]), np.minimum(upper, box[1])
     G, right = -W[others], -w[:, others]
     slack = np.where(equality[others], 0.0, np.inf)
     # Rows that no point moves hold or not: what they lack counts beside the place of the region.
@@ -219,6 +244,8 @@ def _bounded(M: Array, m: Array, W: Array, w: Array, equality: Mask) -> _Program
 
 def _tighten(G: Array, right: Array, slack: Array, lower: Array, upper: Array) -> None:
     """Set infinite bounds to what the rows imply, in place: ``y <= (right - least others) / G``."""
+    if np.isfinite(lower).all() and np.isfinite(upper).all():
+        return
     matrix = np.vstack([G, -G[slack == 0.0]])
     limits = np.hstack([right, -right[:, slack == 0.0]])
     up, down = np.maximum(matrix, 0.0), np.minimum(matrix, 0.0)
