@@ -251,7 +251,12 @@ class Samples:
         state, source = self._state, self.source
         state.passes += 1
         if isinstance(source, Memory):
-            work = replace(work, empty=not source.n_rows)
+            count = source.n_rows
+            if self.read is read_block and 0 < count <= min(work.rows, source.rows, BLOCK_ROWS):
+                # One block, of which searches make thousands of passes.
+                yield work.function(self.head(), np.arange(count))
+                return
+            work = replace(work, empty=not count)
             for answers, _ in source.cut(work.rows).map(work, n_jobs):
                 yield from answers
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.intersection import meeting
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.tolerances import ROW_ROUNDING, SOLVED_ZERO
+
+#: The last form of each hypothesis: models predict one row at a time, by the same parameters.
+_FORMS: WeakKeyDictionary[Hypothesis, tuple[tuple[object, ...], RegionForm]] = WeakKeyDictionary()
 
 
 class Constrained(Hypothesis):
@@ -42,8 +46,13 @@ class Constrained(Hypothesis):
         return self.hypothesis.layout(n, k - self.shape.width)
 
     def describe(self, theta: Array, n: int, k: int) -> RegionForm:
-        """Return the rows of the hypothesis within the known ones."""
-        return self.hypothesis.describe(theta, n, k - self.shape.width).where(self.shape)
+        """Return the rows of the hypothesis within the known ones; those of a fit are kept."""
+        key = (theta.tobytes(), n, k, *(part.tobytes() for part in self.shape))
+        found = _FORMS.get(self.hypothesis)
+        if found is None or found[0] != key:
+            form = self.hypothesis.describe(theta, n, k - self.shape.width).where(self.shape)
+            _FORMS[self.hypothesis] = found = key, form
+        return found[1]
 
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
         """Return for each row a decision of least cost in the region and the known constraints.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -182,14 +183,16 @@ def _solve_linear(form: RegionForm, weights: Array, costs: Array, duals: bool) -
     m, w = combined(weights, lifted.m), combined(weights, lifted.w)
     equality = form.equality[len(form.labels) - len(lifted.labels) :]
     if form.fixed_matrix:
-        program = _bounded(lifted.M[0].toarray(), m, lifted.W[0].toarray(), w, equality, duals)
+        M0, W0 = lifted.M[0].toarray(), lifted.W[0].toarray()
+        program = _bounded(M0, m, W0, w, equality, duals=duals)
         return _by_kernel(program, costs, duals) or _by_highs(form, weights, costs)
     finite = np.where(np.isfinite(weights), weights, 0.0)
     M = np.tensordot(finite, np.array([each.toarray() for each in lifted.M]), 1)
     W = np.tensordot(finite, np.array([each.toarray() for each in lifted.W]), 1)
     decisions, (empty, tied) = np.empty(costs.shape), np.zeros((2, len(costs)), dtype=bool)
+    box = _fixed_box(form)
     for i, one in enumerate(np.arange(len(costs))[:, None]):
-        program = _bounded(M[i], m[one], W[i], w[one], equality)
+        program = _bounded(M[i], m[one], W[i], w[one], equality, box=box)
         answer = _by_kernel(program, costs[one])
         if answer is None:
             answer = _by_highs(form.at(weights[i]), np.ones((1, 1)), costs[one])
@@ -218,12 +221,12 @@ def _by_kernel(program: _Program, costs: Array, duals: bool = False) -> Solved |
     return Solved(decisions, empty, found.tied, prices)
 
 
-def _bounded(
-    M: Array, m: Array, W: Array, w: Array, equality: Mask, duals: bool = False
-) -> _Program:
-    """Return the program in points y: rows of one entry are bounds, fixed entries are gone."""
+def _box(
+    W: Array, w: Array, equality: Mask, duals: bool = False
+) -> tuple[Array, Array, Mask, Indices | None]:
+    """Return the bounds of points by rows of one entry, the other rows, and which make bounds."""
     counts = (W != 0.0).sum(axis=1)
-    single, others = np.flatnonzero(counts == 1), counts != 1
+    single = np.flatnonzero(counts == 1)
     columns = np.abs(W[single]).argmax(axis=1)
     factors = W[single, columns]
     limits = (w[:, single] / factors).T
@@ -233,7 +236,38 @@ def _bounded(
     np.maximum.at(lower, columns[at_least], limits[at_least])
     np.minimum.at(upper, columns[at_most], limits[at_most])
     holding = _holders(lower, upper, columns, limits, single, at_least, at_most) if duals else None
-    lower, upper, whole = lower.T, upper.T, M
+    return lower.T, upper.T, counts != 1, holding
+
+
+@lru_cache(maxsize=4)
+def _fixed_box(form: RegionForm) -> tuple[Array, Array]:
+    """Return the bounds of points by the rows that are the same for all samples."""
+    lifted = form.lifted
+    moves = sum(abs(W).sum(axis=1) for W in lifted.W[1:]) + np.abs(lifted.w[1:]).sum(axis=0)
+    fixed = np.flatnonzero(moves == 0.0)
+    W, w = lifted.W[0][fixed].toarray(), lifted.w[:1, fixed]
+    equality = form.equality[len(form.labels) - len(lifted.labels) :][fixed]
+    lower, upper, others, _ = _box(W, w, equality)
+    slack = np.where(equality[others], 0.0, np.inf)
+    _tighten(-W[others], -w[:, others], slack, lower, upper)
+    return lower, upper
+
+
+def _bounded(
+    M: Array,
+    m: Array,
+    W: Array,
+    w: Array,
+    equality: Mask,
+    *,
+    box: tuple[Array, Array] | None = None,
+    duals: bool = False,
+) -> _Program:
+    """Return the program in points y: rows of one entry are bounds, fixed entries are gone."""
+    lower, upper, others, holding = _box(W, w, equality, duals)
+    whole = M
+    if box is not None:
+        lower, upper = np.maximum(lower, box[0]), np.minimum(upper, box[1])
     G, right = -W[others], -w[:, others]
     slack = np.where(equality[others], 0.0, np.inf)
     # Rows that no point moves hold or not: what they lack counts beside the place of the region.
@@ -277,6 +311,8 @@ def _holders(
 
 def _tighten(G: Array, right: Array, slack: Array, lower: Array, upper: Array) -> None:
     """Set infinite bounds to what the rows imply, in place: ``y <= (right - least others) / G``."""
+    if np.isfinite(lower).all() and np.isfinite(upper).all():
+        return
     matrix = np.vstack([G, -G[slack == 0.0]])
     limits = np.hstack([right, -right[:, slack == 0.0]])
     up, down = np.maximum(matrix, 0.0), np.minimum(matrix, 0.0)
