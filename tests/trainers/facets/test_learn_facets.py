@@ -205,3 +205,26 @@ def test_a_rare_regime_is_signal() -> None:
     found = learn(World(world.region, world.features, world.costs, x))
     assert found.rows.upper[0, 0] >= 3.0
     assert found.rows.largest_violation(world.features, x).max() < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rounding_does_not_choose_between_columns_that_act_alike(seed: int) -> None:
+    """Twins with nearly equal costs: coefficients that differ by rounding would order them."""
+    world = make_world(seed, rows=600)
+    twins = [0, 1, 2, 3, 1, 2]
+    E, e, lower, upper, a, f = world.region
+    region = FacetRows(E[:, twins], 1.5 * e, lower[twins], upper[twins], a[:, twins], f)
+    costs = world.costs[:, twins]
+    costs[:, 4:] += 1e-4 * np.random.default_rng(seed).normal(size=(len(costs), 2))
+    found = region.solve(world.features, costs)
+    there = found.status == 0
+    features, costs, x = world.features[there], costs[there], 100.0 * found.decisions[there]
+    features = np.column_stack([features[:, 0], np.round(100.0 * features[:, 1:], 2)])
+    train, test = slice(0, 300), slice(300, None)
+    learned = learn_facets(
+        features[train], costs[train], np.round(x[train], 2), np.random.default_rng(0)
+    )
+    assert learned.data == "rounded"
+    assert not learned.unexplained.any()
+    predicted = learned.rows.solve(features[test], costs[test]).decisions
+    assert pooled_r2(x[test], predicted) > 0.9999

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import DECISION_TOL, ROUNDING, SAME_TOL, SOLVED_DEPENDENT_TOL, TINY
 from feaslearn.trainers.facets.hyperplanes import EXCESS, least_norm
-from feaslearn.trainers.facets.rows import SPREAD
+from feaslearn.trainers.facets.rows import SPREAD, UNEQUAL
 from feaslearn.trainers.facets.state import GAIN, State
 
 Array = NDArray[np.float64]
@@ -188,7 +188,7 @@ def evened(state: State, t: Array) -> Array:
         left = float(((state.Z[T] @ new / state.tol(new)[T]) ** 2).sum()) * SPREAD**2
         least = min(least, float(((state.Z[T] @ t / state.tol(t)[T]) ** 2).sum()) * SPREAD**2)
         free = kept + 1
-        if left > least + free + SPREAD * np.sqrt(2.0 * free) or abs(raw[g] - raw[h]) > 0.1 * size:
+        if left > least + free + UNEQUAL * np.sqrt(2.0 * free) or abs(raw[g] - raw[h]) > 0.1 * size:
             break
         clusters = [c for c in clusters if c is not one and c is not other] + [both]
         raw, t, kept = trial, new, free

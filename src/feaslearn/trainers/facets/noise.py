@@ -83,7 +83,7 @@ def hidden_equalities(
         return _scatter(rows.x), *none
     V = V[:, :q]
     if not len(fixed):
-        V = equal_coefficients(cov, V, rows.scale / unit, count)
+        V = equal_coefficients(cov, V, rows.scale / unit, count, NEAR)
     E, e = (basis @ V).T * unit, (B @ V).T
     size = np.linalg.norm(E, axis=1, keepdims=True)
     sigma = np.sqrt(np.einsum("ji,ik,kj->j", V.T, cov, V) / size[:, 0] ** 2)

@@ -27,6 +27,8 @@ Mask = NDArray[np.bool_]
 
 #: Errors beyond so many standard deviations are not rounding.
 SPREAD = 3.5
+#: Standard deviations beyond which coefficients are unequal: errors differ from row to row.
+UNEQUAL = 10.0
 #: The step of a grid in standard deviations of its rounding.
 STEP = float(np.sqrt(12.0))
 #: A grid whose step is a larger part of the standard deviation is no rounding but integrality.
@@ -172,13 +174,16 @@ def _equalities(
     found |= level < 10.0 * DECISION_TOL * largest
     if x_error.any() and found.any() and not len(K):
         cov = residual.T @ residual / (N - F.shape[1])
-        V = np.linalg.qr(equal_coefficients(cov, V[found].T, scale, float(N)))[0].T
+        V = np.linalg.qr(equal_coefficients(cov, V[found].T, scale, float(N), UNEQUAL))[0].T
         return V, V @ B.T
     return V[found], BV[:, found].T
 
 
-def equal_coefficients(cov: Array, V: Array, scale: Array, count: float) -> Array:
-    """Return flat directions with equal coefficients where they stay as flat as by chance."""
+def equal_coefficients(cov: Array, V: Array, scale: Array, count: float, sure: float) -> Array:
+    """Return flat directions with equal coefficients where they stay as flat as by chance.
+
+    ``sure`` is by how many standard deviations they must be less flat to be unequal.
+    """
     n, q = V.shape
     flattest = float(np.trace(V.T @ cov @ V)) / q
     M = np.diag(scale)
@@ -197,7 +202,7 @@ def equal_coefficients(cov: Array, V: Array, scale: Array, count: float) -> Arra
             break
         values, U = np.linalg.eigh(unit.T @ cov @ unit)
         free = q * merged
-        if count * (float(values[:q].sum()) / flattest - q) > free + SPREAD * np.sqrt(2.0 * free):
+        if count * (float(values[:q].sum()) / flattest - q) > free + sure * np.sqrt(2.0 * free):
             break
         M, V = trial, unit @ U[:, :q]
     return V

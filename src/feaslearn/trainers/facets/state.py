@@ -27,6 +27,8 @@ Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Progress = Callable[[int, int], None]
 
+#: Rows that are looked at one by one rather than all at once.
+FEW = 20
 #: Savings of a cheaper point below this are none, for costs of length one.
 GAIN = 3.0 * DECISION_TOL
 
@@ -45,10 +47,15 @@ class Missing(NamedTuple):
 
     def violations(self, a: Array, rows: Indices) -> Array:
         """Return by how much these rows are not optimal under a facet of normal a."""
-        found = [
-            float((self.duals[first:last] @ a).min(initial=0.0)) for first, last in self.spans[rows]
-        ]
-        return -np.array(found)
+        spans = self.spans[rows]
+        if len(rows) < FEW:
+            return -np.array([float((self.duals[i:j] @ a).min(initial=0.0)) for i, j in spans])
+        found, there = np.zeros(len(rows)), np.flatnonzero(spans[:, 1] > spans[:, 0])
+        values = np.append(self.duals @ a, 0.0)
+        # Of each pair of ends the first: what lies between two rows does not count.
+        ends = spans[there].ravel()
+        found[there] = np.minimum.reduceat(values, ends)[::2] if len(there) else 0.0
+        return -np.minimum(found, 0.0)
 
 
 class State:
