@@ -60,11 +60,11 @@ LEAST_ROWS = 10
 #: Numbers (rows times features and decisions) that folds have together; at least one is held out.
 NUMBERS = 20_000
 #: Share of the variance of held-out rows below which the first candidate needs no other.
-LITTLE_LEFT = 0.005
+LITTLE_LEFT = 0.01
 #: Candidates that are this much worse than the best are about as good as it.
 MARGIN = 0.01
-#: A blend must be this much better than each of its members.
-BLEND_MARGIN = 0.03
+#: A blend must be this much better than each of its members, and by so many standard errors.
+BLEND_MARGIN, BLEND_ERRORS = 0.03, 2.0
 #: After a fold, candidates are dropped that lose so many times as much, by two standard errors.
 HOPELESS = 2.0
 #: Decisions times features from which on Minkowski sums have constant scales, and no image of a
@@ -468,7 +468,8 @@ class _Race:
         errors = np.full(len(rows), np.nan)
         errors[rows] = held_out.errors(mixed, rows)
         better, error = held_out.compare(best.errors, errors)
-        least = max(error, BLEND_MARGIN * held_out.mean(best.errors)) + held_out.rounding
+        margin = BLEND_MARGIN * held_out.mean(best.errors)
+        least = max(BLEND_ERRORS * error, margin) + held_out.rounding
         members = [(each, w) for each, w in zip(self.alive, weights, strict=True) if w > 0.0]
         if better <= least or len(members) < 2:
             return None
