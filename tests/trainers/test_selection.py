@@ -156,6 +156,18 @@ def test_a_selection_says_what_it_compared_and_is_the_same_again() -> None:
     np.testing.assert_array_equal(model.fit(data.signals, data.decisions).theta_, theta)
 
 
+def test_facets_that_are_selected_are_those_of_a_fit_of_facets() -> None:
+    data = fl.datasets.make_power5(60, noise=0.05, random_state=0)
+    chosen, alone = (
+        fl.RegionRegressor(hypothesis, cost=data.cost, random_state=0).fit(
+            data.signals, data.decisions
+        )
+        for hypothesis in (None, fl.Facets())
+    )
+    assert isinstance(chosen.hypothesis_, fl.Facets)
+    np.testing.assert_array_equal(chosen.theta_, alone.theta_)
+
+
 def test_decisions_that_do_not_minimise_the_cost_are_warned_of() -> None:
     random = np.random.default_rng(0)
     signals = random.uniform(size=(200, 4))
@@ -187,7 +199,7 @@ def test_the_number_of_folds_follows_the_size() -> None:
     assert folds(100) == (5, 5)
     assert folds(20_000) == (1, 5)
     # Folds of two rows leave more rows than decisions and features.
-    assert folds(50, n=45) == (8, 25)
+    assert folds(50, n=45) == (6, 25)
 
 
 def test_a_given_trainer_limits_the_selection() -> None:

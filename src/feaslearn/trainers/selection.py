@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -58,7 +59,7 @@ LEAST_HELD_OUT = 10
 #: Fewest different rows that a hypothesis is selected by.
 LEAST_ROWS = 10
 #: Numbers (rows times features and decisions) that folds have together; at least one is held out.
-NUMBERS = 20_000
+NUMBERS = 15_000
 #: Share of the variance of held-out rows below which the first candidate needs no other.
 LITTLE_LEFT = 0.01
 #: Candidates that are this much worse than the best are about as good as it.
@@ -71,7 +72,7 @@ HOPELESS = 2.0
 #: set is learned.
 MANY_SCALES = 40
 #: Curved sets and polytopes are tried where this share of the linear policy's loss is left.
-UNEXPLAINED = 0.1
+UNEXPLAINED = 0.01
 #: Fewest and most vertices of that polytope; between them, two for each decision.
 VERTICES = (4, 12)
 #: Usual regressors are fitted to so many rows at most.
@@ -233,6 +234,8 @@ class HeldOut:
     ) -> None:
         self.objective, self.random, self.trainer = objective, random, trainer
         self.whole = objective.load()
+        #: What a fit without selection would draw from.
+        self.start = deepcopy(random)
         #: The fold of each row, and how many of the folds are held out.
         self.fold, self.n_folds = np.zeros(len(self.whole.weights), dtype=np.intp), 0
         # Losses below this are rounding.
@@ -265,7 +268,8 @@ class HeldOut:
     def train(self, candidate: Candidate) -> Trained:
         """Train a candidate on all rows."""
         objective = candidate.objective.within(f"{candidate.hypothesis!r}")
-        return train_once(choose_trainer(self.trainer, objective), objective, self.random)
+        trainer = choose_trainer(self.trainer, objective)
+        return train_once(trainer, objective, self.start, spawn=False)
 
     def predict(self, candidate: Candidate, fold: int) -> bool:
         """Let a candidate predict a fold after training on all others; say whether it could."""
