@@ -156,3 +156,28 @@ def test_a_fit_with_a_simplex_loads_two_small_kernels() -> None:
     entries = {"annealed_columns", "_predict_columns"}
     assert entries <= set(loaded) <= entries | {"norm_and_slope", "entry_sizes", "_add_up"}
     assert set(loaded.values()) == {1}
+
+
+def test_what_is_compiled_is_said_and_the_folder_of_numba_is_used(tmp_path: Path) -> None:
+    code = (
+        "import logging; logging.basicConfig(level=logging.INFO)\n"
+        "import numpy as np\n"
+        "from feaslearn.solvers.small_lp import Limits, solve_programs\n"
+        "limits = Limits(np.ones((1, 1)), np.zeros((1, 2)), np.ones((1, 2)))\n"
+        "found = solve_programs(np.ones((1, 2)), limits, np.array([[1.0, 2.0]]), np.zeros(1))\n"
+        "assert found.decisions.tolist() == [[1.0, 0.0]]\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stderr
+        for _ in range(2)
+    ]
+    assert "compiling solvers.small_lp_kernels.solve_rows, once for each" in told[0]
+    assert "compiling" not in told[1]
+    assert any((tmp_path / "feaslearn").iterdir())

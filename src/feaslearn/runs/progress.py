@@ -25,8 +25,16 @@ class ProgressBar:
         self._began = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
+        self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
+        self._done, self._note, self._left = 0, "", False
 
     def __enter__(self) -> Self:
+        if _watched():
+            # Work that gives no word in the meantime is shown all the same.
+            self._timer = threading.Timer(PATIENCE, self._show)
+            self._timer.daemon = True
+            self._timer.start()
         return self
 
     def __exit__(
@@ -35,19 +43,32 @@ class ProgressBar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-            _terminal.release()
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._lock:
+            self._left = True
+            if self._bar is not None:
+                self._bar.stop()
+                _terminal.release()
 
     def update(self, done: int, note: str = "") -> None:
         """Say how far it is; the bar appears once the work has taken two seconds."""
-        if self._bar is None:
-            if time.monotonic() - self._began < PATIENCE or not _watched():
+        self._done, self._note = done, note
+        if self._bar is None and (time.monotonic() - self._began < PATIENCE or not _watched()):
+            return
+        self._show()
+
+    def _show(self) -> None:
+        """Show how far it is, unless another bar is shown."""
+        with self._lock:
+            if self._left:
                 return
-            if not _terminal.acquire(blocking=False):
-                return
-            self._open()
-        self._bar.update(self._task, completed=done, description=_shown(f"{self._label} {note}"))
+            if self._bar is None:
+                if not _terminal.acquire(blocking=False):
+                    return
+                self._open()
+            text = _shown(f"{self._label} {self._note}")
+            self._bar.update(self._task, completed=self._done, description=text)
 
     def _open(self) -> None:
         from rich.console import Console

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.solvers.jit import inner_kernel, kernel
+from feaslearn.solvers.jit import bare_kernel, kernel
 from feaslearn.tolerances import TIE_TOL
 
 Array = NDArray[np.float64]
@@ -72,7 +72,7 @@ def workspace(m: int, n: int) -> Workspace:
     )
 
 
-@inner_kernel
+@bare_kernel
 def _worst_row(values: Array, basic: Indices, lower: Array, upper: Array, tolerance: float) -> int:
     """Return the row whose basic variable violates a bound most, or -1."""
     worst, row = tolerance, -1
@@ -84,7 +84,7 @@ def _worst_row(values: Array, basic: Indices, lower: Array, upper: Array, tolera
     return row
 
 
-@inner_kernel
+@bare_kernel
 def _enter(
     work: Workspace,
     row: int,
@@ -133,7 +133,7 @@ def _enter(
     return -1
 
 
-@inner_kernel
+@bare_kernel
 def _pivot(T: Array, d: Array, row: int, column: int) -> None:
     """Exchange the basic variable of ``row`` with the nonbasic one of ``column``."""
     m, n = T.shape
@@ -153,7 +153,7 @@ def _pivot(T: Array, d: Array, row: int, column: int) -> None:
     T[row, column] = pivot
 
 
-@inner_kernel
+@bare_kernel
 def _begin(work: Workspace, G: Array, r: Array, c: Array, lower: Array, upper: Array) -> float:
     """Set each x to its cheaper bound and each row's slack to what is left.
 
@@ -180,7 +180,7 @@ def _begin(work: Workspace, G: Array, r: Array, c: Array, lower: Array, upper: A
     return scale
 
 
-@inner_kernel
+@bare_kernel
 def _flip(work: Workspace, lower: Array, upper: Array) -> None:
     """Move the marked nonbasic variables to their other bound."""
     m, n = work.T.shape
@@ -195,7 +195,7 @@ def _flip(work: Workspace, lower: Array, upper: Array) -> None:
                 work.values[i] -= work.T[i, j] * step
 
 
-@inner_kernel
+@bare_kernel
 def solve_one(
     work: Workspace, G: Array, r: Array, c: Array, lower: Array, upper: Array, x: Array
 ) -> int:
@@ -266,7 +266,7 @@ def solve_one(
     return UNSOLVED
 
 
-@inner_kernel
+@bare_kernel
 def is_tied(work: Workspace, lower: Array, upper: Array, tolerance: float) -> bool:
     """Return whether another point may be optimal too: a nonbasic variable moves at no cost."""
     for j in range(work.d.size):
@@ -276,7 +276,7 @@ def is_tied(work: Workspace, lower: Array, upper: Array, tolerance: float) -> bo
     return False
 
 
-@inner_kernel
+@bare_kernel
 def _largest(values: Array) -> float:
     """Return the largest absolute value."""
     largest = 0.0
@@ -327,7 +327,7 @@ def solve_rows(
 # no point within the bounds satisfies proves infeasibility.
 
 
-@inner_kernel
+@bare_kernel
 def least(share: float, low: float, high: float, zero: float) -> float:
     """Return the least of ``share * x`` for x within bounds; a share up to ``zero`` is finite."""
     if abs(share) <= zero:
@@ -336,7 +336,7 @@ def least(share: float, low: float, high: float, zero: float) -> float:
     return share * low if share > 0.0 else share * high
 
 
-@inner_kernel
+@bare_kernel
 def proves_optimum(
     d: Array,
     nonbasic: Indices,
@@ -383,7 +383,7 @@ def proves_optimum(
     return True
 
 
-@inner_kernel
+@bare_kernel
 def proves_empty(
     share: Array,
     basic: int,

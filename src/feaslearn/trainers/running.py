@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -94,12 +95,19 @@ def _doubted(checkpoint: Checkpoint | None) -> Iterator[None]:
 
 
 def train_once(
-    trainer: Trainer, objective: Objective, random: np.random.Generator, thorough: bool = True
+    trainer: Trainer,
+    objective: Objective,
+    random: np.random.Generator,
+    thorough: bool = True,
+    spawn: bool = True,
 ) -> Trained:
-    """Train a fold or a member by a seed of its own, unless the checkpoint has its result."""
+    """Train a fold or a member by a seed of its own, unless the checkpoint has its result.
+
+    Without ``spawn``, random numbers are those that a fit of nothing else would draw.
+    """
     from feaslearn.trainers.trainer import Trained
 
-    (own,) = random.spawn(1)
+    own = random.spawn(1)[0] if spawn else deepcopy(random)
 
     def work() -> dict[str, object]:
         trained = trainer.train(objective.within("trained"), own, thorough)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -55,20 +56,20 @@ LEAST_HELD_OUT = 10
 #: Fewest different rows that a hypothesis is selected by.
 LEAST_ROWS = 10
 #: Numbers (rows times features and decisions) that folds have together; at least one is held out.
-NUMBERS = 20_000
+NUMBERS = 15_000
 #: Share of the variance of held-out rows below which the first candidate needs no other.
-LITTLE_LEFT = 0.005
+LITTLE_LEFT = 0.01
 #: Candidates that are this much worse than the best are about as good as it.
 MARGIN = 0.01
-#: A blend must be this much better than each of its members.
-BLEND_MARGIN = 0.03
+#: A blend must be this much better than each of its members, and by so many standard errors.
+BLEND_MARGIN, BLEND_ERRORS = 0.03, 2.0
 #: After a fold, candidates are dropped that lose so many times as much, by two standard errors.
 HOPELESS = 2.0
 #: Decisions times features from which on Minkowski sums have constant scales, and no image of a
 #: set is learned.
 MANY_SCALES = 40
 #: Curved sets and polytopes are tried where this share of the linear policy's loss is left.
-UNEXPLAINED = 0.1
+UNEXPLAINED = 0.01
 #: Fewest and most vertices of that polytope; between them, two for each decision.
 VERTICES = (4, 12)
 #: Usual regressors are fitted to so many rows at most.
@@ -230,6 +231,8 @@ class HeldOut:
     ) -> None:
         self.objective, self.random, self.trainer = objective, random, trainer
         self.whole = objective.load()
+        #: What a fit without selection would draw from.
+        self.start = deepcopy(random)
         #: The fold of each row, and how many of the folds are held out.
         self.fold, self.n_folds = np.zeros(len(self.whole.weights), dtype=np.intp), 0
         # Losses below this are rounding.
@@ -262,7 +265,8 @@ class HeldOut:
     def train(self, candidate: Candidate) -> Trained:
         """Train a candidate on all rows."""
         objective = candidate.objective.within(f"{candidate.hypothesis!r}")
-        return train_once(choose_trainer(self.trainer, objective), objective, self.random)
+        trainer = choose_trainer(self.trainer, objective)
+        return train_once(trainer, objective, self.start, spawn=False)
 
     def predict(self, candidate: Candidate, fold: int) -> bool:
         """Let a candidate predict a fold after training on all others; say whether it could."""
@@ -465,7 +469,8 @@ class _Race:
         errors = np.full(len(rows), np.nan)
         errors[rows] = held_out.errors(mixed, rows)
         better, error = held_out.compare(best.errors, errors)
-        least = max(error, BLEND_MARGIN * held_out.mean(best.errors)) + held_out.rounding
+        margin = BLEND_MARGIN * held_out.mean(best.errors)
+        least = max(BLEND_ERRORS * error, margin) + held_out.rounding
         members = [(each, w) for each, w in zip(self.alive, weights, strict=True) if w > 0.0]
         if better <= least or len(members) < 2:
             return None
