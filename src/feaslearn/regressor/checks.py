@@ -143,10 +143,11 @@ def check_costs(
 
     One number for each decision stands for all samples.
     """
-    if expected[1] is not None and expected[1] > 1 and np.shape(costs) == (expected[1],):
+    one_for_all = expected[1] is not None and expected[1] > 1 and np.shape(costs) == (expected[1],)
+    if one_for_all:
         costs = np.asarray(costs)[None]
     table = as_matrix(costs, name="costs", problems=problems, allow_1d=expected[1] == 1)
-    if table is not None and expected[0] is not None and table.shape == (1, expected[1]):
+    if table is not None and expected[0] is not None and one_for_all:
         table = np.repeat(table, expected[0], axis=0)
     if table is not None and None not in expected and table.shape != expected:
         problems.add(
