@@ -202,7 +202,7 @@ def test_a_decision_observed_only_where_nothing_weighs() -> None:
     ("costs", "message"),
     [
         (Y[:, :2], r"costs have shape \(40, 2\), expected \(40, 3\)"),
-        (Y[0], "expected 2"),
+        (Y[0, :2], "expected 2"),
         (changed(Y, (1, 1, np.nan)), "costs: 1 value is NaN or infinite: row 1, column 1"),
     ],
 )

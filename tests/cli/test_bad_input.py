@@ -141,7 +141,7 @@ MODELS: dict[str, tuple[Any, str]] = {
     "empty": (lambda text: "", "model.json: the file is empty"),
     "truncated": (lambda text: text[: len(text) // 2], "not whole"),
     "edited": (lambda text: text.replace('"demand"', '"wind"'), "the checksum is wrong"),
-    "newer": (lambda text: text.replace('"version": 3', '"version": 9'), "upgrade feaslearn"),
+    "newer": (lambda text: text.replace('"version": 4', '"version": 9'), "upgrade feaslearn"),
     "deep": (lambda text: "[" * 10**5, "nested too deep"),
     "table": (lambda text: GOOD, "not a model file"),
     "other-json": (lambda text: json.dumps({"a": 1}), "its format is not"),

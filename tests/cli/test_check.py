@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import feaslearn as fl
+from feaslearn.exceptions import DataError
 
 COLUMNS = ["--signals", "cost_*,demand_*", "--decisions", "plant_*", "--cost", "cost_*"]
 
@@ -94,3 +95,42 @@ def test_fit_measures_on_rows_held_out_and_bands_follow(table: pd.DataFrame, com
     run = command(*asked, "--no-check")
     assert "this model" not in run.out
     assert command("predict", "m.json", "power.csv", "--interval", "0.9").code == 2
+
+
+def test_costs_that_mix_columns_numbers_and_sums(table: pd.DataFrame, command: Any) -> None:
+    asked = ("fit", "power.csv", "--signals", "cost_*,demand_*", "--decisions", "plant_*")
+    asked += ("--hypothesis", "scaled:simplex", "-o", "m.json", "--no-check", "--json")
+    run = command(*asked, "--cost", "2*cost_1+1e-1,cost_3,-0.5*cost_5-2")
+    assert run.code == 0, run.err
+    model = fl.load("m.json")
+    signals = table[[str(name) for name in model.feature_names_in_]].to_numpy()
+    expected = table[["cost_1", "cost_3", "cost_5"]] * [2.0, 1.0, -0.5] + [0.1, 0.0, -2.0]
+    assert np.allclose(model.cost_.evaluate(signals), expected)
+    run = command(*asked, "--cost", "cost_1*cost_3,1,2")
+    assert run.code == 2
+    assert "add their product" in run.err
+    assert command(*asked, "--cost", "cost_1,1,cst_5*2").code == 2
+
+
+def test_evaluate_by_decision(example: Path, command: Any) -> None:
+    files = (str(example / "power.json"), str(example / "unseen.csv"))
+    run = command("evaluate", *files)
+    for text in ("plant_3", "trusted", "mean error", "R²", "returned decision"):
+        assert text in run.out
+    facts = json.loads(command("evaluate", *files, "--json").out)
+    assert set(facts["by_decision"]) == {"plant_1", "plant_3", "plant_5"}
+    counts = [each["n_samples"] for each in facts["by_trust"].values()]
+    assert sum(counts) == facts["n_samples"] == 7
+
+
+def test_one_cost_for_all_rows_and_rows_in_another_order(table: pd.DataFrame) -> None:
+    X, y = table.iloc[:, :8], table.iloc[:, 8:]
+    cost = ["cost_1", "cost_3", "cost_5"]
+    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=cost)
+    X.index = y.index = [f"day {i}" for i in range(len(X))]
+    expected = model.fit(X, y).predict(X, costs=np.tile([0.9, 0.4, 1.2], (len(X), 1)))
+    assert expected.equals(model.predict(X, costs=[0.9, 0.4, 1.2]))
+    assert expected.equals(model.fit(X, y[::-1]).predict(X, costs=[0.9, 0.4, 1.2]))
+    other = y.set_axis([f"night {i}" for i in range(len(y))])
+    with pytest.raises(DataError, match="different indexes"):
+        model.fit(X, other)

@@ -51,7 +51,7 @@ def prices(signals: Any) -> Any:
 def test_a_file_is_readable_json_with_a_version(model: fl.RegionRegressor, path: Path) -> None:
     fl.save(model, str(path))
     envelope = json.loads(path.read_text("utf-8"))
-    assert (envelope["format"], envelope["version"]) == ("feaslearn-model", 3)
+    assert (envelope["format"], envelope["version"]) == ("feaslearn-model", 4)
     assert envelope["feaslearn"] == fl.__version__
     assert envelope["model"]["parameters"]["hypothesis"]["class"] == "Scaled"
 

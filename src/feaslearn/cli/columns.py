@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.costs import CostSpecification, FunctionCost
+from feaslearn.costs import AffineCost, CostSpecification, FunctionCost
 from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
 from feaslearn.io.table import Frame, Table
@@ -43,6 +45,56 @@ def as_constants(items: Sequence[str], table: Table) -> list[float] | None:
         return None
 
 
+class CostRow(NamedTuple):
+    """The cost of one decision: a constant, and what each column adds for one unit."""
+
+    constant: float
+    slopes: dict[int, float]
+
+
+def parse_costs(items: Sequence[str], table: Table, problems: Problems) -> list[CostRow] | None:
+    """Return costs that mix columns, numbers and sums such as 9.5*gas+2; None for columns alone."""
+    if not items or all(any(fnmatchcase(name, item) for name in table.names) for item in items):
+        return None
+    # A name that is not there is a misspelt column, unless there is arithmetic in it.
+    if not any(_is_number(item) or any(mark in item for mark in "*+/") for item in items):
+        return None
+    return [_cost_row(item, table, problems) for item in items]
+
+
+def _cost_row(text: str, table: Table, problems: Problems) -> CostRow:
+    """Return one cost: terms with + and - between, each a number, a column, or number*column."""
+    constant, slopes = 0.0, dict[int, float]()
+    terms = [text] if text in table.names else re.findall(r"[+-]?(?:[eE][+-]|[^+-])+", text)
+    for term in terms:
+        sign = -1.0 if term.startswith("-") and term not in table.names else 1.0
+        bare = term if term in table.names else term.lstrip("+-")
+        factor, columns = sign, list[str]()
+        for part in [bare] if bare in table.names else bare.split("*"):
+            if _is_number(part):
+                factor *= float(part)
+            else:
+                columns.append(part.strip())
+        if len(columns) > 1:
+            problems.add(
+                f"--cost: {text!r} multiplies columns; add their product to the table as a column"
+            )
+        elif columns:
+            for j in table.find(columns, "--cost", problems):
+                slopes[j] = slopes.get(j, 0.0) + factor
+        else:
+            constant += factor
+    return CostRow(constant, slopes)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 class FitColumns:
     """The columns of a fit, found and checked; everything wrong is one error.
 
@@ -72,7 +124,12 @@ class FitColumns:
         taken = table.find(decisions, "--decisions", problems)
         weight = table.find([weights], "--weights", problems) if weights is not None else ()
         constant = as_constants(cost, table)
-        priced = () if constant is not None else table.find(cost, "--cost", problems)
+        mixed = None if constant is not None else parse_costs(cost, table, problems)
+        priced: tuple[int, ...] = ()
+        if mixed is not None:
+            priced = tuple(dict.fromkeys(j for row in mixed for j in row.slopes))
+        elif constant is None:
+            priced = table.find(cost, "--cost", problems)
         chosen = _without(table, table.find(signals, "--signals", problems), signals, taken, weight)
         columns = tuple(dict.fromkeys((*chosen, *priced)))
         for j in sorted(set(columns) & set(taken)):
@@ -85,6 +142,9 @@ class FitColumns:
         self.weights = table.frame(weight, problems).to_numpy().ravel() if weight else None
         problems.raise_if_any(DataError, "fit")
         self.cost: CostSpecification | None = constant or [table.names[j] for j in priced] or None
+        if mixed is not None:
+            slopes = np.array([[row.slopes.get(j, 0.0) for j in columns] for row in mixed])
+            self.cost = AffineCost([row.constant for row in mixed], slopes)
 
     def drop_missing(self) -> None:
         """Leave out rows with a missing signal or without any decision, and say how many."""

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as Grid
 
 from feaslearn.cli.columns import decisions_for
 from feaslearn.cli.talk import Talk, complain
+from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError
 from feaslearn.io.table import Table
-from feaslearn.metrics import LABELS, Evaluation
+from feaslearn.metrics import LABELS, Evaluation, pooled_r2
 from feaslearn.metrics import evaluate as measure
+from feaslearn.printable import printable
 from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.reader import decision_names
+
+Array = NDArray[np.float64]
 
 
 def evaluate(
@@ -60,7 +68,9 @@ def evaluate(
     data = decisions_for(model, table, signals, decisions, costs, "evaluate")
     found = measure(model, data, norm=norm, losses=losses)
     passed = at_most is None or found.returned.mean <= at_most
-    talk.tell(_facts(found, passed), lambda console: _show(found, console))
+    parts = _by_decision(model, data)
+    facts = {**_facts(found, passed), **parts}
+    talk.tell(facts, lambda console: _show(found, parts, console))
     if not passed:
         complain(f"the mean loss of the returned decisions is above {at_most}")
     return passed
@@ -78,12 +88,52 @@ def _facts(found: Evaluation, passed: bool) -> dict[str, Any]:
     }
 
 
-def _show(found: Evaluation, console: Console) -> None:
+def _by_decision(model: RegionRegressor, data: Decisions) -> dict[str, Any]:
+    """Return R² and mean absolute errors of each decision, and of rows that are trusted or not."""
+    costs = data.cost_matrix if model.cost_ is None else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        predicted, trust = model.predict(data.signals, costs=costs, return_trust=True)
+        predicted, x = np.asarray(predicted).reshape(len(data), -1), data.decisions
+        each = {
+            name: _numbers(x[:, j : j + 1], predicted[:, j : j + 1])
+            for j, name in enumerate(decision_names(model))
+        }
+        kinds = (("trusted", trust.trusted), ("others", ~trust.trusted))
+        rows = {word: _numbers(x[mask], predicted[mask]) for word, mask in kinds if mask.any()}
+    return {"by_decision": each, "by_trust": rows}
+
+
+def _numbers(observed: Array, predicted: Array) -> dict[str, Any]:
+    seen = ~np.isnan(observed)
+    if not seen.any():
+        return {"n_samples": 0, "r2": None, "mae": None}
+    varies = len(observed) > 1 and bool((np.nanmax(observed, 0) > np.nanmin(observed, 0)).any())
+    return {
+        "n_samples": int(seen.any(axis=1).sum()),
+        "r2": float(pooled_r2(observed, predicted)) if varies else None,
+        "mae": float(np.abs(observed - predicted)[seen].mean()),
+    }
+
+
+def _show(found: Evaluation, parts: dict[str, Any], console: Console) -> None:
+    """Print R² and errors: of all, by trust, by decision; then losses."""
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False)
+    for head in (f"{found.n_samples} rows", "rows", "R²", "mean error"):
+        grid.add_column(head, justify="left" if head.endswith("rows") and " " in head else "right")
+    lines = {"all": {"n_samples": found.n_samples, "r2": found.r2, "mae": found.mae}}
+    lines |= {f"  {word}": line for word, line in parts["by_trust"].items()}
+    lines |= {printable(name): line for name, line in parts["by_decision"].items()}
+    for name, line in lines.items():
+        r2 = "" if line["r2"] is None else f"{line['r2']:.3f}"
+        error = "" if line["mae"] is None else f"{line['mae']:.4g}"
+        grid.add_row(name, str(line["n_samples"]), r2, error)
+    console.print(grid)
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False)
     grid.add_column(f"loss ({found.norm}), {found.n_samples} samples")
     grid.add_column("mean", justify="right")
     grid.add_column("std. error", justify="right")
     for row in found.rows():
-        if row[1]:
+        if row[1] and row[0] not in ("R²", "mean absolute error"):
             grid.add_row(*row)
     console.print(grid)

@@ -58,8 +58,8 @@ Cost = Annotated[
     typer.Option(
         "--cost",
         metavar="COLUMNS",
-        help="Cost of each decision, in their order: columns, which then are signals too, or "
-        "numbers that never change.",
+        help="Cost of each decision, in their order: columns, which then are signals too, numbers "
+        "that never change, or sums such as 9.5*gas+2.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for scripts.")]

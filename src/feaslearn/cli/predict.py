@@ -16,7 +16,7 @@ from feaslearn.cli.columns import costs_for, signals_for
 from feaslearn.cli.streams import hand_over
 from feaslearn.cli.talk import Talk, complain
 from feaslearn.exceptions import DataError, Problems, UnseenLimitWarning
-from feaslearn.inference.trust import STATUSES, Trust, unseen_text
+from feaslearn.inference.trust import STATUSES, Trust, needs_warning, unseen_text
 from feaslearn.io.table import Table
 from feaslearn.io.table_file import check_suffix, csv_text, write_table
 from feaslearn.regressor import RegionRegressor
@@ -106,7 +106,7 @@ def predict(
     else:
         columns += said[: len(added)]
         hand_over(csv_text([*names, *added], zip(*columns, strict=True)))
-        if rests.unseen.any() and not talk.quiet:
+        if needs_warning(rests, bool(costs)) and not talk.quiet:
             complain(f"warning: {unseen_text(rests)}. {REPAIR}")
 
 

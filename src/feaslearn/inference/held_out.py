@@ -14,6 +14,7 @@ from feaslearn.baselines.regressors import USUAL, fit_and_predict
 from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.inference.conformal import FOLDS, CrossFit
 from feaslearn.metrics import pooled_r2
+from feaslearn.tolerances import VISIBLE_TOL
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -42,8 +43,8 @@ class HeldOut:
     ----------
     names : tuple of str
         Names of the decisions.
-    moving : tuple of bool
-        Which of them move.
+    ranges : tuple of float
+        Their ranges.
     lines : tuple of Line
         The predictors.
     seconds : float
@@ -51,19 +52,24 @@ class HeldOut:
     """
 
     names: tuple[str, ...]
-    moving: tuple[bool, ...]
+    ranges: tuple[float, ...]
     lines: tuple[Line, ...]
     seconds: float
 
     def mean_error(self, line: Line) -> float:
         """Return the mean absolute error over decisions that move."""
-        each = [error for error, moves in zip(line.mae, self.moving, strict=True) if moves]
+        each = [error for _, error in self.worst(line)]
         return float(np.mean(each)) if each else 0.0
 
     def worst(self, line: Line) -> list[tuple[str, float]]:
         """Return the decisions with their errors, the largest first."""
-        pairs = zip(self.names, line.mae, self.moving, strict=True)
-        moving = [(name, error) for name, error, moves in pairs if moves]
+        pairs = zip(self.names, line.mae, self.ranges, strict=True)
+        # An error of rounding is none.
+        moving = [
+            (name, error if error > VISIBLE_TOL * size else 0.0)
+            for name, error, size in pairs
+            if size > 0.0
+        ]
         return sorted(moving, key=lambda pair: -pair[1])
 
 
@@ -97,8 +103,8 @@ def hold_out(
             out = fits.folds == fold
             found[out] = fit_and_predict(make, signals[~out], observed[~out], signals[out])
         lines.append(_line(name, observed, found))
-    moving = tuple(bool(spread > 0.0) for spread in np.nanmax(observed, 0) - np.nanmin(observed, 0))
-    return HeldOut(names, moving, tuple(lines), time.monotonic() - began), fits
+    ranges = tuple(float(size) for size in np.nanmax(observed, 0) - np.nanmin(observed, 0))
+    return HeldOut(names, ranges, tuple(lines), time.monotonic() - began), fits
 
 
 def _line(name: str, observed: Array, predicted: Array) -> Line:

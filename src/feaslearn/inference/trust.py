@@ -161,8 +161,7 @@ class Tracer:
 
 def warn_of_unseen(trust: Trust, asked: bool) -> None:
     """Warn where decisions rest on limits not seen: any at what-if costs, many at others."""
-    count, total = int(trust.unseen.sum()), len(trust.unseen)
-    if not count or (not asked and count <= SILENT * total):
+    if not needs_warning(trust, asked):
         return
     warnings.warn(
         f"{unseen_text(trust)}. If limits are known, fit with known=Known(bounds=...) (--lower, "
@@ -170,6 +169,12 @@ def warn_of_unseen(trust: Trust, asked: bool) -> None:
         UnseenLimitWarning,
         stacklevel=3,
     )
+
+
+def needs_warning(trust: Trust, asked: bool) -> bool:
+    """Say whether decisions rest on limits not seen: any at what-if costs, many at others."""
+    count = int(trust.unseen.sum())
+    return count > 0 and (asked or count > SILENT * len(trust.unseen))
 
 
 def unseen_text(trust: Trust) -> str:

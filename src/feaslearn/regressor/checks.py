@@ -139,14 +139,44 @@ def check_weights(weights: ArrayLike | None, count: int | None, problems: Proble
 def check_costs(
     costs: ArrayLike, expected: tuple[int | None, int | None], problems: Problems
 ) -> Array | None:
-    """Return costs given by the user as a table with one row for each sample."""
+    """Return costs given by the user as a table with one row for each sample.
+
+    One number for each decision stands for all samples.
+    """
+    one_for_all = expected[1] is not None and expected[1] > 1 and np.shape(costs) == (expected[1],)
+    if one_for_all:
+        costs = np.asarray(costs)[None]
     table = as_matrix(costs, name="costs", problems=problems, allow_1d=expected[1] == 1)
+    if table is not None and expected[0] is not None and one_for_all:
+        table = np.repeat(table, expected[0], axis=0)
     if table is not None and None not in expected and table.shape != expected:
         problems.add(
             f"costs have shape {table.shape}, expected {expected}: one row for each sample, one "
             "column for each decision"
         )
     return table
+
+
+def align_rows(X: Any, y: Any, name: str = "y") -> Any:
+    """Return y in the order of the index of X, where both have one; refuse rows of another index.
+
+    Rows are taken by position where either index is the default one.
+    """
+    ours, theirs = getattr(X, "index", None), getattr(y, "index", None)
+    if not (hasattr(ours, "equals") and hasattr(theirs, "equals") and hasattr(y, "loc")):
+        return y
+    if ours is None or theirs is None or ours.equals(theirs) or len(ours) != len(theirs):
+        return y
+    whole = ours.is_unique and theirs.is_unique
+    if whole and ours.isin(theirs).all():
+        return y.loc[ours]
+    default = any(list(index) == list(range(len(index))) for index in (ours, theirs))
+    if default:
+        return y
+    raise DataError(
+        f"RegionRegressor: X and {name} have different indexes, such as {ours[0]!r} and "
+        f"{theirs[0]!r} in their first rows; give rows that belong together one index"
+    )
 
 
 def _check_decisions(

@@ -85,8 +85,9 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ----------
         X : array-like or frame of shape (N, K)
             Signals.
-        costs : array-like of shape (N, n), default=None
-            What-if prices: costs to use instead of those read from the signals.
+        costs : array-like of shape (N, n) or (n,), default=None
+            What-if prices: costs to use instead of those read from the signals; one for each
+            decision stands for all signals.
         return_trust : bool, default=False
             Whether to say what each decision rests on.
 

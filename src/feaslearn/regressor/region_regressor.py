@@ -32,7 +32,7 @@ from feaslearn.inference.coverage import (
 from feaslearn.inference.roles import MOST_ROWS, Roles, check_roles
 from feaslearn.known import Known
 from feaslearn.losses import Loss, Objective
-from feaslearn.regressor.checks import FitData, check_chunks, check_fit, check_weights
+from feaslearn.regressor.checks import FitData, align_rows, check_chunks, check_fit, check_weights
 from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.learned_region import LearnedRegion
@@ -269,6 +269,7 @@ class RegionRegressor(LearnedRegion):
     def _learn(
         self, X: Any, y: Any, costs: Any, sample_weight: Any, trainer: Trainer | str
     ) -> None:
+        y = align_rows(X, y)
         check = check_chunks if isinstance(X, Source) else check_fit
         data = check(self, X, y, costs, sample_weight)
         priced = self.cost is not None or costs is not None
