@@ -204,8 +204,8 @@ def _ask(
         after, trust = model.predict(new, costs=costs, return_trust=True)
     truth = forward.solve(test.signals, costs)
     before = float(np.mean(test.decisions[:, j]))
-    means = (float(np.mean(np.asarray(each, dtype=float)[:, j])) for each in (after, truth))
-    return WhatIf(f"What if {decision} {words}?", decision, before, *means, trust)
+    found, true = (float(np.mean(np.asarray(each, dtype=float)[:, j])) for each in (after, truth))
+    return WhatIf(f"What if {decision} {words}?", decision, before, found, true, trust)
 
 
 def show(story: Story, output: Path, console: Console) -> None:

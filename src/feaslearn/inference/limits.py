@@ -146,7 +146,7 @@ def _main_terms(
     counted = np.abs(coefficients) > SAME_TOL * np.abs(coefficients).max()
     effect = np.abs(coefficients) * spread * counted
     kept = effect > SMALL * effect.max() if effect.any() else counted
-    terms = [(float(coefficients[j]), names[j]) for j in np.flatnonzero(kept)]
+    terms = [(float(coefficients[j]), names[int(j)]) for j in np.flatnonzero(kept)]
     return terms, int(counted.sum() - kept.sum())
 
 

@@ -45,7 +45,7 @@ class TrustLine(NamedTuple):
 
     status: str
     meaning: str
-    count: int
+    rows: int
     error: str
 
 
