@@ -54,7 +54,7 @@ def fit_arguments(table: Path, output: Path, hypothesis: str) -> list[str]:
 
 @pytest.mark.parametrize("hypothesis", ["facets", "scaled:box:2"])
 def test_what_a_fit_shows(hypothesis: str, table: Path, tmp_path: Path, command: Any) -> None:
-    said = command(*fit_arguments(table, tmp_path / "[i]m.json", hypothesis))
+    said = command(*fit_arguments(table, tmp_path / "[i]m.json", hypothesis), "-v")
     assert said.code == 0, said.err
     assert is_harmless(said.out)
     assert is_harmless(said.err)

@@ -164,3 +164,13 @@ def test_bounds_and_explanations_mark_what_one_row_reached() -> None:
     # The plant is at 0 in a quarter of the samples, however often a facet limits it.
     assert limits["x2", "lower"].share == pytest.approx(0.25, abs=0.01)
     assert "stable" not in str(model.facets_)
+
+
+def test_a_known_bound_replaces_one_that_was_never_seen() -> None:
+    data, model = power()
+    assert "not seen" in " ".join(model.facets_.bounds)
+    known = fl.RegionRegressor(
+        fl.Facets(), cost=data.cost, known=fl.Known(bounds=(0.0, 3.5)), random_state=0
+    )
+    table = known.fit(data.signals[:500], data.decisions[:500]).facets_
+    assert table.bounds == tuple(f"0 <= x{j} <= 3.5" for j in range(3))
