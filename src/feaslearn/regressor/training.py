@@ -78,7 +78,8 @@ def train(
     if not data.samples.in_memory:
         trained.result.details["passes over the data"] = float(data.samples.passes)
     trained.result.details.update(selection.details)
-    outliers = _outliers(objective, data, trainer, choose)
+    objective = objective.of(without_known(hypothesis))
+    outliers = _outliers(objective, data, choose_trainer(trainer, objective), choose)
     trained.result.warnings.extend([*selection.warnings, *data.warnings, *outliers])
     return without_known(hypothesis), trained
 
