@@ -18,7 +18,7 @@ from feaslearn.trainers.annealing import dead_columns, revive
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.ridge_choice import simplest_within_error
-from feaslearn.trainers.starts import linear_policy_of
+from feaslearn.trainers.start_strategies import linear_policy_of
 from registry import example
 
 Array = NDArray[np.float64]

@@ -31,7 +31,7 @@ from feaslearn.trainers.gradient_descent import (
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.smoothed_kernels import SmoothedMemory, Smoothing, smoothed_rows
-from feaslearn.trainers.starts import Start
+from feaslearn.trainers.start_strategies import Start
 
 #: No step is longer than this many times the one before it.
 LONGEST = 10.0

@@ -22,7 +22,7 @@ from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.ridge_choice import FLOORS, RIDGES, choose_ridge
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.standardize import Standardization
-from feaslearn.trainers.starts import DataStart, GivenStart, Start, linear_policy_of
+from feaslearn.trainers.start_strategies import DataStart, GivenStart, Start, linear_policy_of
 from feaslearn.trainers.trainer import Trained, measure
 
 #: Temperatures of a walk.
