@@ -21,7 +21,7 @@ PYTEST := python -m pytest -n $(JOBS) --dist loadfile
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.demo ## fit four models on built-in data, print a table, write demo_report.html
+demo: $(VENV)/.demo ## learn the limits of a hidden grid from a log, write demo_report.html
 	$(BIN)/feaslearn demo
 
 test: $(VENV)/.test ## run the tests and the examples in the docstrings
