@@ -109,12 +109,12 @@ def _row(limit: Limit, folded: bool) -> LimitRow:
         limit.name if limit.is_facet else "",
         left,
         {"<=": "≤", ">=": "≥"}[relation],
-        _number(sign * middle),
+        _number(sign * middle) if short or not moves else limit.right,
         f"{_number(ends[0])} to {_number(ends[1])}" if moves else "",
         round(100 * limit.share),
         f"{limit.worth:.3g}" if limit.worth < 1000 else _number(limit.worth),
         limit.status,
-        limit.text if short or moves else "",
+        limit.text if short else "",
         folded,
     )
 

@@ -32,11 +32,12 @@ MOST_SIGNALS, MOST_DECISIONS = 15, 12
 class Effects(NamedTuple):
     """How predictions change when one signal goes from low to high and the others stay typical.
 
-    ``rows`` holds name, low, high and the change of each decision.
+    ``rows`` holds name, low, high and the change of each decision; ``size`` is that of predictions.
     """
 
     decisions: Sequence[str]
     rows: list[tuple[str, float, float, list[float]]]
+    size: float
 
 
 def sentences(samples: Samples) -> list[str]:
@@ -126,7 +127,8 @@ def effects(samples: Samples) -> Effects:
         )
         for k in sorted(strongest)
     ]
-    return Effects(samples.data.names.decisions[:MOST_DECISIONS], table)
+    size = float(np.abs(predicted).max(initial=0.0))
+    return Effects(samples.data.names.decisions[:MOST_DECISIONS], table, size)
 
 
 def _kind(samples: Samples) -> str:
