@@ -140,7 +140,7 @@ def test_spaces_and_the_order_of_keys_do_not_matter(texts: dict[str, str], tmp_p
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        (4, r"version 4 of the schema, written by feaslearn .*: upgrade feaslearn"),
+        (5, r"version 5 of the schema, written by feaslearn .*: upgrade feaslearn"),
         (1, r"version 1 of the schema, written by feaslearn .*: fit the model again"),
         (0, "0 is not a version"),
         (-1, "-1 is not a version"),

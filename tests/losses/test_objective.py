@@ -113,3 +113,27 @@ def test_observed_values_are_counted_over_all_blocks() -> None:
     parts = Samples.of(table, 1000)
     assert len(list(parts)) == 3
     assert Objective(fl.Predictability(), fl.Scaled(fl.Box(2)), parts).n_observed == 4998
+
+
+@pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality(), fl.Predictability("l1")])
+@pytest.mark.parametrize("hypothesis", [fl.Affine(fl.Simplex(3)), fl.Scaled(fl.Box(2))])
+def test_a_value_counts_rows_by_their_weights(loss: object, hypothesis: object) -> None:
+    """Both passes agree with rows that are written as often as their weight says."""
+    random = np.random.default_rng(0)
+    features = np.column_stack([np.ones(6), random.normal(size=6)])
+    costs, decisions = random.normal(size=(2, 6, 2))
+    times = np.array([1, 4, 2, 1, 3, 1])
+    weighted = Block(features, costs, decisions, times / times.sum())
+    again = [np.repeat(part, times, axis=0) for part in (features, costs, decisions)]
+    written = Block(*again, np.full(times.sum(), 1.0 / times.sum()))
+    values = []
+    theta = random.normal(size=hypothesis.layout(2, 2).size)
+    for block in (weighted, written):
+        objective = Objective(loss, hypothesis, Samples.of(block, 4))
+        value, gradient = objective.value_and_gradient(theta)
+        assert objective.value(theta) == pytest.approx(value, rel=1e-12)
+        values.append((value, gradient))
+    assert values[0][0] == pytest.approx(values[1][0], rel=1e-12)
+    np.testing.assert_allclose(values[0][1], values[1][1], rtol=1e-9, atol=1e-12)
+    even = Objective(loss, hypothesis, Samples.of(weighted._replace(weights=np.full(6, 1 / 6)), 4))
+    assert abs(even.value(theta) - values[0][0]) > 1e-3

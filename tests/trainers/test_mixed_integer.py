@@ -14,6 +14,8 @@ from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers import MixedInteger
 from feaslearn.trainers.automatic import choose_trainer
+from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
+from feaslearn.trainers.mixed_integer.listed_search import BranchAndBound
 
 LOSSES = {
     "predictability": fl.Predictability(),
@@ -95,6 +97,31 @@ def test_the_optimum_is_that_of_enumeration(loss: str, primitive: str) -> None:
     assert result.lower_bound <= right + 1e-6
     assert result.objective == pytest.approx(problem.value(theta), rel=1e-12)
     assert result.objective - result.lower_bound <= 1e-5
+
+
+class NoIncumbent(BranchAndBound):
+    """A search that never finds better parameters, so that nothing hides a bound."""
+
+    def offer(self, beta: np.ndarray) -> None:
+        """Leave the best as it is."""
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_without_an_incumbent_the_bound_is_the_optimum(loss: str) -> None:
+    whole = noisy(4, seed=3)
+    right = least_by_enumeration(whole, SETS["simplex"], LOSSES[loss])
+    samples = ListedSamples.of(objective(whole, SETS["simplex"], LOSSES[loss]))
+    bounds: list[float] = []
+
+    def record(_: int, bound: float, __: float) -> bool:
+        bounds.append(samples.in_units(bound))
+        return False
+
+    far = 10.0 * right / samples.in_units(1.0)
+    search = NoIncumbent(samples, 1e-6, lambda: False, 10_000, record, value=far)
+    assert search.run() == "optimal"
+    assert max(bounds) <= right * (1.0 + 1e-6)
+    assert samples.in_units(search.lower_bound) == pytest.approx(right, rel=1e-4)
 
 
 @pytest.mark.parametrize("hidden", [False, True], ids=["seen", "hidden"])

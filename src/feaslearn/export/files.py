@@ -116,7 +116,8 @@ def program_text(
     text = _written(highs_of(rows, prices, list(names.values()), list(labels.values())), form)
     mark = COMMENTS[form]
     head = [f"{mark}The region of {rows.rows.n} decisions, written by feaslearn"]
-    head += [f"{mark}{new} is {old!a}" for old, new in (names | labels).items() if old != new]
+    head += [f"{mark}{new} is {old!a}" for old, new in names.items() if old != new]
+    head += [f"{mark}row {new} is that of {old!a}" for old, new in labels.items() if old != new]
     return "\n".join([*head, text]), names
 
 
