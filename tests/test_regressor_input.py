@@ -315,7 +315,7 @@ def test_fewer_rows_than_parameters(hypothesis: object) -> None:
 def test_one_row_when_the_hypothesis_is_chosen() -> None:
     estimator = fl.RegionRegressor(cost=POWER.cost).fit(X[:1], Y[:1])
     np.testing.assert_allclose(estimator.predict(X[:1]), Y[:1], atol=1e-12)
-    assert "chosen from 10 samples on; these are 1" in "".join(estimator.result_.warnings)
+    assert "selected from 10 samples on; these are 1" in "".join(estimator.result_.warnings)
 
 
 def test_one_decision_one_signal() -> None:
