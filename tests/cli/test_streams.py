@@ -51,7 +51,7 @@ def start(
 def test_data_are_printed_as_utf_8(name: str, folder: Path) -> None:
     run = start("predict", "m.json", "data.csv", at=folder, **ENCODINGS[name])
     assert (run.returncode, run.stderr) == (0, b"")
-    assert run.stdout.startswith("plänt_1,plänt_3,plänt_5\n".encode())
+    assert run.stdout.startswith("plänt_1,plänt_3,plänt_5,trust,rests_on\n".encode())
     run = start("export", "m.json", "--data", "data.csv", at=folder, **ENCODINGS[name])
     assert (run.returncode, run.stderr) == (0, b"")
     assert run.stdout.startswith("plänt_1,plänt_3,plänt_5\n".encode())
