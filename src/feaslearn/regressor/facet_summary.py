@@ -68,8 +68,7 @@ def summarize(
     rows : RowCoverage
         Names, texts and status of all limits.
     """
-    forms = [form for form in evidence.forms if form is not None]
-    k = forms[0].n_features if forms else evidence.samples.features.shape[1]
+    k = len(terms)
     data = evidence.samples._replace(features=evidence.samples.features[:, :k])
     writer = _Writer(data, names, terms)
     limits: list[_Limit] = []
