@@ -44,7 +44,7 @@ def test_the_hidden_line_is_written_in_names() -> None:
     assert len(table) == 1
     assert table.equalities == ("p_g1 + p_g2 + p_g3 = load",)
     # Of all forms modulo the balance this has the fewest terms: p_g1 + p_g2 <= 2 - 0.5 load.
-    assert table[0].text == "p_g3 >= -2 + 1.5 load"
+    assert table[0].text == "p_g3 >= 1.5 load - 2"
     assert table[0].identified
     assert "0 <= p_g1 <= 0.8" in table.bounds
     assert table[0].normal.sum() == pytest.approx(0.0, abs=1e-9)
@@ -69,7 +69,7 @@ def test_arrays_have_default_names() -> None:
     signals, decisions = frames()
     table = fit(signals.to_numpy(), decisions.to_numpy()).facets_
     assert table.equalities == ("x0 + x1 + x2 = s3",)
-    assert table[0].text == "x2 >= -2 + 1.5 s3"
+    assert table[0].text == "x2 >= 1.5 s3 - 2"
 
 
 def test_print_is_aligned() -> None:
@@ -96,7 +96,7 @@ def test_html_escapes_names() -> None:
 def test_units_do_not_hide_terms() -> None:
     signals, decisions = frames()
     table = fit(signals.assign(load=1e6 * signals["load"]), 1e3 * decisions).facets_
-    assert table[0].text == "p_g3 >= -2000 + 0.0015 load"
+    assert table[0].text == "p_g3 >= 0.0015 load - 2000"
     assert table.equalities == ("p_g1 + p_g2 + p_g3 = 0.001 load",)
 
 
