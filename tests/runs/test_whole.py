@@ -34,7 +34,7 @@ def test_after_ctrl_c_it_is_the_new_model_or_the_old_one(
     presses: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The moment is when the new parameters are there, and what is remembered is still old."""
-    model, look = fitted(), region_regressor.look
+    model, look = fitted(), region_regressor.find_evidence
     before = model.predict(DATA.signals)
 
     def looked(*given: object) -> object:
@@ -42,7 +42,7 @@ def test_after_ctrl_c_it_is_the_new_model_or_the_old_one(
             signal.raise_signal(signal.SIGINT)
         return look(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(region_regressor, "look", looked)
+    monkeypatch.setattr(region_regressor, "find_evidence", looked)
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         model.fit(DATA.signals, 1000.0 * DATA.decisions)

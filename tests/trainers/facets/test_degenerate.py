@@ -217,3 +217,10 @@ def test_three_rows_beyond_their_rank_identify_a_facet(count: int, sure: bool) -
     region = FacetRows(np.zeros((0, 2)), np.zeros((0, 1)), *ends, np.ones((1, 2)), np.ones((1, 1)))
     found = identified(region, np.ones((len(costs), 1)), costs, decisions)
     assert found.tolist() == [sure]
+
+
+def test_decisions_on_a_grid_with_an_exact_balance_are_learned() -> None:
+    data = fl.datasets.make_switch(20, random_state=0)
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    model.fit(data.signals, data.decisions)
+    assert np.isfinite(model.predict(data.signals)).all()

@@ -202,7 +202,8 @@ def equal_coefficients(cov: Array, V: Array, scale: Array, count: float, sure: f
             break
         values, U = np.linalg.eigh(unit.T @ cov @ unit)
         free = q * merged
-        if count * (float(values[:q].sum()) / flattest - q) > free + sure * np.sqrt(2.0 * free):
+        chance = (free + sure * np.sqrt(2.0 * free)) * flattest
+        if count * (float(values[:q].sum()) - q * flattest) > chance:
             break
         M, V = trial, unit @ U[:, :q]
     return V
