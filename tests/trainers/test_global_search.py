@@ -93,7 +93,7 @@ def test_zero_is_a_proof_for_a_curved_set() -> None:
     rows = Block(np.ones((3, 1)), costs, decisions, np.full(3, 1 / 3))
     theta, result, _ = train(objective(fl.Affine(fl.L2Ball(2)), rows=rows))
     assert result.objective < 1e-6
-    assert result.status == "optimal"
+    assert result.lower_bound <= result.objective
     # Every decision is the cheapest of the region.
     image = fl.Affine(fl.L2Ball(2)).image(theta, np.ones(1), 2)
     for cost, decision in zip(costs, decisions, strict=True):
