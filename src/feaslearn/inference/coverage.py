@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 
 #: Status of a limit: the data determine it, some bind there, no price ever pushed there.
 IDENTIFIED, SEEN, UNSEEN = 0.0, 1.0, 2.0
+WORDS = {IDENTIFIED: "identified", SEEN: "seen", UNSEEN: "not seen"}
 #: Samples that must be on a limit: one alone is only the farthest so far.
 FEWEST_ROWS = 2
 #: Errors beyond so many standard deviations are none.

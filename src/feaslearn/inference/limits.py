@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.inference.coverage import IDENTIFIED, SEEN, UNSEEN, is_priced
+from feaslearn.inference.coverage import WORDS, is_priced
 from feaslearn.regressor.reader import check_fitted, decision_names, read, regions_of
 from feaslearn.tolerances import SAME_TOL
 
@@ -18,7 +18,6 @@ from feaslearn.tolerances import SAME_TOL
 SMALL = 0.05
 #: Names in a sum that is written in full.
 LONGEST_SUM = 4
-WORDS = {IDENTIFIED: "identified", SEEN: "seen", UNSEEN: "not seen"}
 
 
 @dataclass(frozen=True, eq=False)

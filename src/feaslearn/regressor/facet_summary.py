@@ -17,6 +17,7 @@ from feaslearn.inference.coverage import (
     IDENTIFIED,
     SEEN,
     UNSEEN,
+    WORDS,
     Evidence,
     RowCoverage,
     single_rows,
@@ -164,9 +165,6 @@ def _shared_sides(sides: list[tuple[Array, Array]], weights: Array) -> tuple[Arr
             else:
                 mean[j] = mean[j] + weight * limits[near]
     return left[kept], mean[kept]
-
-
-WORDS = {IDENTIFIED: "identified", SEEN: "seen", UNSEEN: "not seen"}
 
 
 @dataclass

@@ -180,7 +180,6 @@ def render_report(
         "sentences": words.sentences(samples),
         "typical": words.typical_region(samples),
         "typical_place": place(samples.typical),
-        "facets": words.facet_table(samples),
         "renamed": words.renamed(samples),
         "effects": words.effects(samples),
         "comparison": comparison,
