@@ -7,5 +7,5 @@ import os
 from hypothesis import settings
 
 settings.register_profile("soak", max_examples=2000, deadline=None)
-settings.register_profile("few", max_examples=24, deadline=None, derandomize=True)
+settings.register_profile("few", max_examples=12, deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "few"))

@@ -30,7 +30,7 @@ from feaslearn.sets import (
 Array = NDArray[np.float64]
 
 #: For properties that are tried on every set of this file: a quarter of the cases for each set.
-FOR_EACH_SET = settings(max_examples=settings.default.max_examples // 4)
+FOR_EACH_SET = settings(max_examples=max(4, settings.default.max_examples // 4))
 
 TRIANGLE = ([[1.0, 0.0], [0.0, 1.0], [-1.0, -2.0]], [0.0, 0.0, -2.0])
 

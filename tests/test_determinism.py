@@ -6,13 +6,15 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 # Large enough that a threaded product of matrices cuts its sums elsewhere, and for several blocks.
 SCRIPT = """
 import hashlib, sys, warnings
 import numpy as np
 import feaslearn as fl
 warnings.simplefilter("ignore")
-jobs = int(sys.argv[1])
+jobs, names = int(sys.argv[1]), sys.argv[2].split(",")
 small = fl.datasets.make_power5(60, noise=0.1, random_state=0)
 large = fl.datasets.make_l1_ball(9000, n=3, noise=0.1, random_state=0)
 few = fl.datasets.make_l1_ball(8, n=2, noise=0.1, random_state=0)
@@ -33,7 +35,8 @@ CASES = {
               "predictability"),
     "binary": (few, fl.Affine(S(2, binary=True)), "auto", "predictability"),
 }
-for name, (data, hypothesis, trainer, loss) in CASES.items():
+for name in names:
+    data, hypothesis, trainer, loss = CASES[name]
     model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, loss=loss,
                                random_state=3, n_jobs=jobs).fit(data.signals, data.decisions)
     bits = model.theta_.tobytes() + model.predict(data.signals[:50]).tobytes()
@@ -50,12 +53,21 @@ print("policy", hashlib.sha256(policy.predict(large.signals[:50]).tobytes()).hex
 """
 
 
-def hashes(threads: str, jobs: str) -> list[str]:
+#: One of each kind of computation in `make test`, the others in `make soak`.
+CASES = [
+    "minkowski,facets,descent",
+    pytest.param(
+        "annealing,blocks,smoothing,scaled,program,grown,blend,binary", marks=pytest.mark.soak
+    ),
+]
+
+
+def hashes(threads: str, jobs: str, names: str) -> list[str]:
     """Return what a new process prints."""
     limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     environment = os.environ | dict.fromkeys(limits, threads)
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, jobs],
+        [sys.executable, "-c", SCRIPT, jobs, names],
         check=False,
         env=environment,
         capture_output=True,
@@ -65,5 +77,6 @@ def hashes(threads: str, jobs: str) -> list[str]:
     return done.stdout.split("\n")
 
 
-def test_threads_and_processes_do_not_matter() -> None:
-    assert hashes("1", "1") == hashes("2", "2")
+@pytest.mark.parametrize("names", CASES)
+def test_threads_and_processes_do_not_matter(names: str) -> None:
+    assert hashes("1", "1", names) == hashes("2", "2", names)

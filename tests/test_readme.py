@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from feaslearn.cli import main
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -30,30 +33,34 @@ def shell_blocks() -> list[list[str]]:
     ]
 
 
-def run(command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, cwd=cwd, capture_output=True, text=True, check=False, timeout=600
-    )
+@pytest.fixture(autouse=True)
+def _folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["feaslearn"])
+    monkeypatch.setenv("MPLBACKEND", "agg")
 
 
-def check_shell_line(line: str, cwd: Path) -> None:
+def check_shell_line(line: str) -> None:
     program, *arguments = shlex.split(line, comments=True)
     if program == "make":
         # Printed, not run: `make test` is what runs this test.
         assert shutil.which("make"), "this test needs make"
-        done = run(["make", "-n", "-f", "Makefile", *arguments], ROOT)
+        command = ["make", "-n", "-f", "Makefile", *arguments]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
     elif program == "feaslearn":
-        done = run([sys.executable, "-m", "feaslearn", *arguments], cwd)
+        sys.argv[1:] = arguments
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0, line
     else:
         assert line in INSTALL_LINES, f"the README runs {line!r}, which nothing checks"
-        return
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("lines", shell_blocks(), ids=lambda lines: lines[0])
-def test_shell_lines(lines: list[str], tmp_path: Path) -> None:
+def test_shell_lines(lines: list[str]) -> None:
     for line in lines:
-        check_shell_line(line, tmp_path)
+        check_shell_line(line)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +84,7 @@ def test_python_blocks_of_a_page_run_one_after_another(page: str, tmp_path: Path
     script = tmp_path / "example.py"
     script.write_text("\n\n".join(blocks(page, "python")), encoding="utf-8")
     assert script.stat().st_size
-    done = run([sys.executable, str(script)], tmp_path)
-    assert done.returncode == 0, done.stderr
+    runpy.run_path(str(script), run_name="__main__")
 
 
 def test_the_quickstart_runs_no_command_that_the_readme_does_not() -> None:
@@ -97,6 +103,6 @@ def test_the_readme_has_what_these_tests_look_for() -> None:
 
 
 @pytest.mark.parametrize("line", ["make no-such-target", "feaslearn no-such-command", "rm -rf x"])
-def test_a_wrong_line_is_found(line: str, tmp_path: Path) -> None:
+def test_a_wrong_line_is_found(line: str) -> None:
     with pytest.raises(AssertionError):
-        check_shell_line(line, tmp_path)
+        check_shell_line(line)

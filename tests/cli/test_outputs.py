@@ -110,7 +110,16 @@ def test_what_cannot_be_printed(
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs descriptors as files")
-@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "link",
+        *(
+            pytest.param(name, marks=pytest.mark.soak)
+            for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+        ),
+    ],
+)
 def test_what_is_open_is_not_replaced(name: str, files: Any) -> None:
     Path("link").symlink_to("/dev/stdout")
     Path("log").write_text("old\n")

@@ -51,7 +51,7 @@ class _Slow:
     [
         (fl.Minkowski.hypersimplices(3), CONVEX, 1e-9),
         (fl.Affine(fl.Simplex(1)), CONVEX, 1e-9),
-        (fl.Affine(fl.Simplex(3)), ANNEALING, 1e-6),
+        pytest.param(fl.Affine(fl.Simplex(3)), ANNEALING, 1e-6, marks=pytest.mark.soak),
     ],
     ids=["minkowski", "policy", "annealing"],
 )

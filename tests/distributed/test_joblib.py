@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from joblib import parallel_config
 from rich.console import Console
 from sklearn.model_selection import cross_val_score
@@ -29,6 +30,7 @@ def affine() -> fl.RegionRegressor:
     )
 
 
+@pytest.mark.soak
 def test_cross_validation_on_the_cluster(client: Any) -> None:
     model = fl.RegionRegressor(fl.Minkowski("auto"), cost=DATA.cost, random_state=0)
     with threadpool_limits(1):  # as on the workers: products of other threads round otherwise

@@ -23,7 +23,7 @@ def samples(rows: int = 5) -> Block:
     return Block(np.ones((rows, 1)), data.cost_matrix, data.decisions, np.full(rows, 1 / rows))
 
 
-@pytest.mark.parametrize("norm", ["l1", "linf"])
+@pytest.mark.parametrize("norm", ["l1", pytest.param("linf", marks=pytest.mark.soak)])
 @pytest.mark.parametrize("primitive", SETS)
 def test_both_programs_have_one_optimum(primitive: str, norm: str) -> None:
     whole = samples()

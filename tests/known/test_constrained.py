@@ -75,7 +75,7 @@ def region_rows(region: fl.Region) -> tuple[cp.Variable, list[cp.Constraint]]:
 
 
 def test_predictions_satisfy_what_is_known(model: fl.RegionRegressor) -> None:
-    unseen = fl.datasets.make_power5(100, random_state=7)
+    unseen = fl.datasets.make_power5(30, random_state=7)
     prices = np.random.default_rng(0).normal(size=unseen.decisions.shape)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)

@@ -14,7 +14,11 @@ from feaslearn.known.known_limits import pseudo_inverse
 DATA = fl.datasets.make_power5(60, noise=0.1, random_state=0)
 ROWS = 24
 ANNEALING = fl.trainers.Annealing(max_iter=4, n_starts=1, ridge=0.1, ridge_floor=1.0)
-HYPOTHESES = [fl.Affine(fl.Simplex(3)), fl.Minkowski.pairs(3), fl.Scaled(fl.Simplex(3))]
+HYPOTHESES = [
+    pytest.param(fl.Affine(fl.Simplex(3)), marks=pytest.mark.soak),
+    pytest.param(fl.Minkowski.pairs(3), marks=pytest.mark.soak),
+    fl.Scaled(fl.Simplex(3)),
+]
 
 
 def losses(

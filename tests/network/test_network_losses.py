@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from feaslearn import Predictability, Suboptimality
@@ -37,7 +37,6 @@ def random_case(seed: int, n_nodes: int, n_plants: int) -> tuple[CandidateLines,
     return candidates, NetworkSamples(prices, demands, rng.normal(1.0, 1.0, (6, n_plants)))
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n_nodes=st.integers(1, 5), n_plants=st.integers(1, 4))
 def test_losses_equal_those_of_the_linear_program(seed: int, n_nodes: int, n_plants: int) -> None:
     candidates, samples = random_case(seed, n_nodes, n_plants)

@@ -130,6 +130,7 @@ def run(script: str = ONE_CALL, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.soak
 def test_plain_python_gives_the_same_answers() -> None:
     compiled, plain = run(), run(NUMBA_DISABLE_JIT="1")
     assert compiled.count("\n") == 3
