@@ -37,6 +37,7 @@ def test_import_loads_nothing_heavy() -> None:
     assert not modules_after("import feaslearn") & HEAVY
 
 
+@pytest.mark.soak
 def test_the_check_for_heavy_modules_sees_them() -> None:
     assert "numpy" in modules_after("import feaslearn; feaslearn.Simplex")
 

@@ -53,6 +53,7 @@ def test_the_order_of_a_table_does_not_matter(
         assert command("predict", str(model), tables["unseen"], "--json").out == expected.out
 
 
+@pytest.mark.soak
 def test_a_report_does_not_depend_on_it_either(
     tables: dict[str, str], example: Path, command: Any
 ) -> None:

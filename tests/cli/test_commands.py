@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import logging
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,19 +44,24 @@ def table(path: Path) -> dict[str, list[float]]:
 COLUMNS = ["--signals", "cost_*,demand_*", "--decisions", "plant_*", "--cost", "cost_*"]
 
 
-def test_from_a_table_to_a_region(tmp_path: Path) -> None:
-    """Through the program itself, as a script would use it."""
-    made = start("demo", "--data", "power.parquet", "--samples", "60", "--json", cwd=tmp_path)
+def test_from_a_table_to_a_region(command: Any, tmp_path: Path) -> None:
+    """As a script would use it."""
+
+    def told(*arguments: str) -> Any:
+        run = command(*arguments)
+        assert (run.code, run.err) == (0, "")
+        return json.loads(run.out) if "--json" in arguments else run.out
+
+    made = told("demo", "--data", "power.parquet", "--samples", "60", "--json")
     assert made["n_samples"] == ROWS
-    fitted = start(
+    fitted = told(
         *("fit", "power.parquet", *COLUMNS, "--hypothesis", "facets", "-o", "m.json", "--json"),
-        cwd=tmp_path,
     )
     assert fitted["status"] in ("optimal", "converged")
     assert fitted["decisions"] == ["plant_1", "plant_3", "plant_5"]
-    start("predict", "m.json", "power.parquet", "--no-trust", "-o", "x.csv", cwd=tmp_path)
-    measured = start("evaluate", "m.json", "power.parquet", "--json", cwd=tmp_path)
-    exported = start("export", "m.json", "--data", "power.parquet", cwd=tmp_path)
+    told("predict", "m.json", "power.parquet", "--no-trust", "-o", "x.csv")
+    measured = told("evaluate", "m.json", "power.parquet", "--json")
+    exported = told("export", "m.json", "--data", "power.parquet")
     # The same in Python.
     data = fl.datasets.make_power5(ROWS, random_state=0)
     model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
@@ -70,9 +74,9 @@ def test_from_a_table_to_a_region(tmp_path: Path) -> None:
     assert vertices.tobytes() == model.region(data.signals[0]).vertices().tobytes()
 
 
-@pytest.mark.skipif(shutil.which("feaslearn") is None, reason="the program is not installed")
 def test_the_installed_program(example: Path) -> None:
-    program = [str(shutil.which("feaslearn"))]
+    """In a process of its own, from where pip put it."""
+    program = [str(Path(sys.executable).with_name("feaslearn"))]
     text = start("predict", str(example / "power.json"), "unseen.csv", cwd=example, program=program)
     assert len(str(text).splitlines()) == 8
 

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 import dispatch_behind_a_congested_grid as example
 
 
+@pytest.mark.soak
 def test_the_learned_region_is_ahead(is_drawn: Callable[[Any], bool]) -> None:
     results = example.run(quick=True)
     assert [case for case, _ in results] == list(example.CASES)

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 import cold_store
 import flexible_plant_under_prices as plant
 import learned_region_in_a_market as example
 
 
+@pytest.mark.soak
 def test_one_optimum_in_three_tools(is_drawn: Callable[[Any], bool]) -> None:
     results = example.run(quick=True)
     assert set(results.optima) == {"CVXPY", "Pyomo", "MPS"}

@@ -16,15 +16,25 @@ from experiments.frame.page import decide
 from experiments.frame.store import Store
 
 SETTINGS = Settings(seeds=(0,), quick=True)
+#: Those that `make test` runs; `make soak` runs all.
+SOME = ("identities", "switch")
+
+
+def run(folder: Path, *names: str) -> Path:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pyscipopt")
+    assert main([*names, "--quick", "--output", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def some(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run(tmp_path_factory.mktemp("some"), *SOME)
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pyscipopt")
-    folder = tmp_path_factory.mktemp("results")
-    assert main(["all", "--quick", "--output", str(folder)]) == 0
-    return folder
+    return run(tmp_path_factory.mktemp("results"), "all")
 
 
 def found(results: Path, name: str) -> Found:
@@ -32,6 +42,7 @@ def found(results: Path, name: str) -> Found:
     return Store(results).found(experiment, experiment.rows(SETTINGS))
 
 
+@pytest.mark.soak
 def test_every_experiment_has_its_files_and_the_page_has_all(results: Path) -> None:
     page = (results / "README.md").read_text()
     for experiment in EXPERIMENTS.values():
@@ -49,46 +60,55 @@ def test_every_experiment_has_its_files_and_the_page_has_all(results: Path) -> N
     assert all(f"({name})" in page for name in figures)
 
 
-def test_a_second_run_has_nothing_to_do(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["identities", "power5", "--quick", "--output", str(results)]) == 0
+def test_a_second_run_has_nothing_to_do(some: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(some, *SOME)
     assert "every cell is finished" in capsys.readouterr().err
+
+
+CLAIMS = [
+    ("identities", "Proposition (full characterization)", True),
+    ("identities", "Theorem (exact reformulation)", True),
+    ("identities", "Remark: the feasibility part", True),
+    ("identities", "True suboptimality coincides", True),
+    ("identities", "Gradient of ℓp by multipliers", False),
+    ("switch", "Example 1: the hypothesis class recovers", True),
+    ("switch", "Example 1: learning a quadratic cost cannot", True),
+    ("table1", "Table 1: Algorithm 2 is competitive", True),
+    ("convergence", "Figure: meanwhile the true losses", True),
+    ("region_path", "Figure: Algorithm 2 recovers", True),
+    ("convex", "Convex class: without noise", True),
+    ("bilinear_noiseless", "Noiseless: with p=4 a loss remains", True),
+    ("binary_simplex", "Observation: binary and continuous", False),
+    ("binary_simplex", "Proposition (MILP reformulation)", False),
+    ("ellipsoid", "Remark: ellipsoidal constraints", True),
+    ("topologies", "Power5, quadratic cost: 2.58", False),
+    ("network", "Problem 2: both losses", True),
+    ("network", "Problem 2: four lines", True),
+    ("network", "Problem 2: A in {0, 1}", False),
+]
 
 
 @pytest.mark.parametrize(
     ("name", "text", "verdict"),
     [
-        ("identities", "Proposition (full characterization)", True),
-        ("identities", "Theorem (exact reformulation)", True),
-        ("identities", "Remark: the feasibility part", True),
-        ("identities", "True suboptimality coincides", True),
-        ("identities", "Gradient of ℓp by multipliers", False),
-        ("switch", "Example 1: the hypothesis class recovers", True),
-        ("switch", "Example 1: learning a quadratic cost cannot", True),
-        ("table1", "Table 1: Algorithm 2 is competitive", True),
-        ("convergence", "Figure: meanwhile the true losses", True),
-        ("region_path", "Figure: Algorithm 2 recovers", True),
-        ("convex", "Convex class: without noise", True),
-        ("bilinear_noiseless", "Noiseless: with p=4 a loss remains", True),
-        ("binary_simplex", "Observation: binary and continuous", False),
-        ("binary_simplex", "Proposition (MILP reformulation)", False),
-        ("ellipsoid", "Remark: ellipsoidal constraints", True),
-        ("topologies", "Power5, quadratic cost: 2.58", False),
-        ("network", "Problem 2: both losses", True),
-        ("network", "Problem 2: four lines", True),
-        ("network", "Problem 2: A in {0, 1}", False),
+        pytest.param(*claim, marks=[] if claim[0] in SOME else [pytest.mark.soak])
+        for claim in CLAIMS
     ],
 )
-def test_claims(results: Path, name: str, text: str, verdict: bool) -> None:
+def test_claims(request: pytest.FixtureRequest, name: str, text: str, verdict: bool) -> None:
+    results = request.getfixturevalue("some" if name in SOME else "results")
     claims = [claim for claim in EXPERIMENTS[name].claims if claim.text.startswith(text)]
     assert len(claims) == 1
     decided, evidence = decide(claims[0], found(results, name))
     assert decided is verdict, evidence
 
 
+@pytest.mark.soak
 def test_algorithm_1_stalls_with_predictability(results: Path) -> None:
     assert found(results, "table1").mean("Alg 1, predictability, corrected", "train") > 0.1
 
 
+@pytest.mark.soak
 def test_what_branch_and_bound_proves(results: Path) -> None:
     cells = found(results, "bilinear_noiseless")
     for p in (4, 5):
@@ -101,6 +121,7 @@ def test_what_branch_and_bound_proves(results: Path) -> None:
     assert three.mean("Three decisions", "continuous") == pytest.approx(0.0017, abs=1e-4)
 
 
+@pytest.mark.soak
 def test_predictability_is_consistent_and_suboptimality_biased(results: Path) -> None:
     cells = found(results, "convex")
     near, cheap = (
@@ -110,6 +131,7 @@ def test_predictability_is_consistent_and_suboptimality_biased(results: Path) ->
     assert near < 0.006 < 2 * near < cheap
 
 
+@pytest.mark.soak
 def test_ours_beats_the_paper_s_rows_on_the_networks(results: Path) -> None:
     for name in ("power5", "ieee14"):
         cells = found(results, name)

