@@ -241,3 +241,14 @@ def test_bad_input_is_said_all_together() -> None:
     empty = Verdict(None, "no time", hypothesis, 3, 0.1, 0.1)
     with pytest.raises(NotFittedError):
         empty.region(data.signals[0])
+
+
+@pytest.mark.parametrize(("excess", "dearer"), [(1.5, False), (3.0, True)])
+def test_a_mixture_is_cheaper_from_twice_the_error_on(excess: float, dearer: bool) -> None:
+    """Between two decisions that may each be off by the error lies twice the error."""
+    error = 1e-6
+    signals = np.column_stack([np.ones(3), [0.0, 1.0, 0.5]])
+    decisions = np.array([[0.0], [1.0], [0.5 + excess * error]])
+    answer = fl.consistency((signals, decisions), fl.Facets(), cost=[0], tolerance=error)
+    assert (answer.consistent is False) == dearer
+    assert answer.contradiction == ((0, 1, 2) if dearer else ())

@@ -114,3 +114,15 @@ def test_the_first_of_points_that_rounding_keeps_apart_far_away() -> None:
 def test_binary_points_of_rows() -> None:
     some = fl.Polytope([[-1.0, -2.0, 1.0]], [-1.0], [[1.0, 1.0, 1.0]], [2.0], binary=True)
     np.testing.assert_array_equal(some.vertices(), [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize(("out", "extreme"), [(-1e-6, False), (1e-6, True)])
+def test_a_point_is_extreme_if_it_sticks_out_by_a_millionth(
+    out: float, extreme: bool, listed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether facets are listed or each point is asked."""
+    if not listed:
+        monkeypatch.setattr(half_spaces, "MOST_FACETS", 0)
+    points = np.vstack([SQUARE, [[1.0, 1.0 + out]]])
+    np.testing.assert_array_equal(extreme_points(points), points if extreme else SQUARE)
