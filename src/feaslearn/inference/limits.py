@@ -198,6 +198,8 @@ def _main_terms(
 
 def _sum(terms: Sequence[tuple[float, str]]) -> str:
     """Write a sum with two digits."""
+    if terms and terms[0][0] < 0.0:
+        terms = sorted(terms, key=lambda term: term[0] < 0.0)
     text = ""
     for factor, name in terms:
         number = f"{abs(factor):.2g}"

@@ -408,8 +408,13 @@ class _Writer:
         ]
 
     def _left(self, a: Array) -> str:
+        """Write a left side, a term with a plus first."""
         effect = np.abs(a * self.spread)
-        return _sum(a, self.names, effect > NEGLIGIBLE * effect.max())
+        shown = effect > NEGLIGIBLE * effect.max()
+        order = np.argsort(shown & (a < 0.0), kind="stable")
+        if not (a[shown][:1] < 0.0).any():
+            order = np.arange(len(a))
+        return _sum(a[order], [self.names[j] for j in order], shown[order])
 
     def right(self, f: Array, size: float) -> str:
         """Write a right-hand side, without terms that hardly move it."""

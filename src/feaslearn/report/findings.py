@@ -150,7 +150,7 @@ def _zero_costs(samples: Samples) -> Iterator[Finding]:
 
 
 def _ties(samples: Samples) -> Iterator[Finding]:
-    rows = np.flatnonzero(samples.tied)
+    rows = np.flatnonzero(samples.trust.status == "tie")
     if samples.reader.priced and len(rows):
         yield Finding(
             "note",
@@ -202,7 +202,7 @@ def _few(samples: Samples) -> Iterator[Finding]:
 
 
 def _empty(samples: Samples) -> Iterator[Finding]:
-    rows = np.flatnonzero(samples.empty)
+    rows = np.flatnonzero(samples.trust.status == "relaxed")
     if len(rows):
         yield Finding(
             "warning",

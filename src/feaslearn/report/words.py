@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,30 +13,14 @@ from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.io.table import Frame
 from feaslearn.known import ResolvedKnown
 from feaslearn.plots.canvas import at_signal
 from feaslearn.region import Region
-from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.reader import decision_names
 from feaslearn.report.samples import Samples
 from feaslearn.tolerances import SAME_TOL
 
 Array = NDArray[np.float64]
-
-#: Signals and decisions that a table has room for.
-MOST_SIGNALS, MOST_DECISIONS = 15, 12
-
-
-class Effects(NamedTuple):
-    """How predictions change when one signal goes from low to high and the others stay typical.
-
-    ``rows`` holds name, low, high and the change of each decision; ``size`` is that of predictions.
-    """
-
-    decisions: Sequence[str]
-    rows: list[tuple[str, float, float, list[float]]]
-    size: float
 
 
 def sentences(samples: Samples) -> list[str]:
@@ -82,12 +65,6 @@ def typical_region(samples: Samples) -> list[str]:
     return named.describe().split("\n")
 
 
-def facet_table(samples: Samples) -> FacetTable | None:
-    """Return the learned constraints, where the hypothesis has some."""
-    table: FacetTable | None = vars(samples.model).get("_facets")
-    return table
-
-
 def renamed(samples: Samples) -> str:
     """Say which column each name in the learned constraints stands for, where they differ."""
     names, model = samples.data.names, samples.model
@@ -100,35 +77,6 @@ def renamed(samples: Samples) -> str:
         if old != new
     ]
     return ", ".join(f"{old} is “{new}”" for old, new in pairs)
-
-
-def effects(samples: Samples) -> Effects:
-    """Move each signal from its 10 % to its 90 % quantile, the others as in the typical row."""
-    signals, model = samples.data.signals, samples.model
-    low, high = np.quantile(signals, [0.1, 0.9], axis=0)
-    base = signals[samples.typical]
-    ends = np.tile(base, (2 * len(base), 1))
-    for k in range(len(base)):
-        ends[2 * k, k], ends[2 * k + 1, k] = low[k], high[k]
-    given = samples.given_costs
-    costs = None if given is None else np.tile(given[samples.typical], (len(ends), 1))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FeaslearnWarning)
-        rows = Frame(ends, samples.data.names.signals)
-        predicted = np.asarray(model.predict(rows, costs=costs), dtype=float)
-    change = np.diff(predicted.reshape(len(base), 2, -1), axis=1)[:, 0]
-    strongest = np.argsort(-np.abs(change).max(axis=1), kind="stable")[:MOST_SIGNALS]
-    table = [
-        (
-            samples.data.names.signals[k],
-            float(low[k]),
-            float(high[k]),
-            change[k, :MOST_DECISIONS].tolist(),
-        )
-        for k in sorted(strongest)
-    ]
-    size = float(np.abs(predicted).max(initial=0.0))
-    return Effects(samples.data.names.decisions[:MOST_DECISIONS], table, size)
 
 
 def _kind(samples: Samples) -> str:
