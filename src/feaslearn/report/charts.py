@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from feaslearn.inference.limits import Limit
 from feaslearn.plots.facets_over_time_display import Calendar, binding_limits, calendar, duration
-from feaslearn.plots.learning_curve_display import recorded_losses
 from feaslearn.report.samples import Samples
-from feaslearn.tolerances import ROUNDING, SAME_TOL, TINY
+from feaslearn.tolerances import SAME_TOL, TINY
 
 Array = NDArray[np.float64]
 
@@ -27,16 +26,6 @@ WIDTH, HEIGHT = 340, 250
 LEFT, RIGHT, TOP, BOTTOM = 52, 10, 12, 40
 #: Heights of a calendar and of the curve below, and shades of prices.
 CALENDAR, DURATION, SHADES = 130, 150, 4
-#: A range of more than this factor is drawn on a logarithmic scale.
-WIDE = 30.0
-
-
-class Charts(NamedTuple):
-    """The learning curve, where one was recorded; residuals; predictions of what moves most."""
-
-    history: Chart | None
-    residuals: Chart
-    predictions: list[Chart]
 
 
 class Activity(NamedTuple):
@@ -48,14 +37,16 @@ class Activity(NamedTuple):
     duration: Chart
 
 
-def charts(samples: Samples, labels: Sequence[str]) -> Charts:
-    """Return the charts of a model; ``labels`` are decisions with their units."""
+def charts(samples: Samples, labels: Sequence[str]) -> list[Chart]:
+    """Return residuals, and predictions of what moves most; ``labels`` are those of decisions."""
     every = np.unique(np.linspace(0, len(samples) - 1, MOST_POINTS).round().astype(int))
-    predictions = [
-        _prediction(labels[j], samples.observed[every, j], samples.predicted[every, j])
-        for j in samples.moving[:MOST_DECISIONS]
+    return [
+        _residuals(samples, every),
+        *(
+            _prediction(labels[j], samples.observed[every, j], samples.predicted[every, j])
+            for j in samples.moving[:MOST_DECISIONS]
+        ),
     ]
-    return Charts(_history(samples), _residuals(samples, every), predictions)
 
 
 def activities(samples: Samples, titled: Callable[[Limit], str]) -> list[Activity]:
@@ -97,31 +88,6 @@ def _duration(limit: Limit) -> Chart:
     )
     chart.height = DURATION
     chart.line("c0", share[every], prices[every])
-    return chart
-
-
-def _history(samples: Samples) -> Chart | None:
-    result = samples.model.result_
-    losses = {
-        name: values
-        for name, values in recorded_losses(result.history).items()
-        if len(values) > 1 and "loss" in name
-    }
-    if not losses:
-        return None
-    steps = max(len(values) for values in losses.values())
-    everything = np.concatenate(list(losses.values()))
-    if result.lower_bound is not None:
-        everything = np.append(everything, result.lower_bound)
-    chart = Chart.around(
-        "Learning curve", "iterate", "loss", np.array([0.0, steps - 1.0]), everything
-    )
-    for index, (name, values) in enumerate(losses.items()):
-        shown = np.unique(np.linspace(0, len(values) - 1, 300).round().astype(int))
-        chart.line(f"c{index % 4}", shown.astype(float), values[shown], name)
-    if result.lower_bound is not None:
-        ends = np.array([0.0, steps - 1.0])
-        chart.line("bound", ends, np.full(2, result.lower_bound), "lower bound")
     return chart
 
 
@@ -208,8 +174,6 @@ class Chart:
         Texts.
     xs, ys : pair of float
         Ranges of the axes.
-    log : bool, default=False
-        Whether the vertical axis is logarithmic.
     """
 
     title: str
@@ -217,7 +181,6 @@ class Chart:
     y_label: str
     xs: tuple[float, float]
     ys: tuple[float, float]
-    log: bool = False
     marks: list[Mark] = field(default_factory=list)
     width: int = WIDTH
     height: int = HEIGHT
@@ -230,8 +193,7 @@ class Chart:
         x, y = x[np.isfinite(x)], y[np.isfinite(y)]
         if same:
             x = y = np.concatenate([x, y])
-        log = bool(len(y) and y.min() > 0.0 and y.max() > WIDE * y.min() and not same)
-        return cls(title, x_label, y_label, _range(x), _log_range(y) if log else _range(y), log)
+        return cls(title, x_label, y_label, _range(x), _range(y))
 
     @property
     def box(self) -> tuple[float, float, float, float]:
@@ -247,9 +209,8 @@ class Chart:
     def y(self, values: Array) -> Array:
         """Return vertical places."""
         _, _, top, bottom = self.box
-        low, high = (math.log10(end) if self.log else end for end in self.ys)
-        heights = np.log10(np.maximum(values, self.ys[0])) if self.log else values
-        return np.asarray(bottom - (heights - low) / (high - low) * (bottom - top))
+        low, high = self.ys
+        return np.asarray(bottom - (values - low) / (high - low) * (bottom - top))
 
     def dots(self, kind: str, x: Array, y: Array, label: str = "") -> None:
         """Add dots: lines of no length with round ends."""
@@ -278,8 +239,7 @@ class Chart:
     @property
     def y_ticks(self) -> list[Tick]:
         """Marks beside the axes."""
-        steps = _decades(*self.ys) if self.log else nice_steps(*self.ys)
-        return [Tick(float(self.y(np.array(v))), _text(v)) for v in steps]
+        return [Tick(float(self.y(np.array(v))), _text(v)) for v in nice_steps(*self.ys)]
 
     @property
     def legend(self) -> list[Mark]:
@@ -303,25 +263,12 @@ def nice_steps(low: float, high: float, count: int = 5) -> list[float]:
     return [float(f"{i * step:.10g}") for i in range(first, last + 1)]
 
 
-def _decades(low: float, high: float) -> list[float]:
-    decades = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
-    every = max(1, math.ceil(len(decades) / 5))
-    steps = [10.0**exponent for exponent in decades][::every]
-    return steps if len(steps) > 1 else [low, math.sqrt(low * high), high]
-
-
 def _range(values: Sequence[float] | Array) -> tuple[float, float]:
     if not len(values):
         return 0.0, 1.0
     low, high = float(np.min(values)), float(np.max(values))
     room = 0.04 * (high - low) or 0.05 * abs(high) or 1.0
     return low - room, high + room
-
-
-def _log_range(values: Array) -> tuple[float, float]:
-    # Losses down to rounding errors would leave no room for the rest.
-    low, high = max(float(values.min()), ROUNDING * float(values.max())), float(values.max())
-    return low / 1.2, high * 1.2
 
 
 def _text(value: float) -> str:

@@ -14,7 +14,6 @@ from feaslearn import __version__
 from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.data import Decisions
 from feaslearn.exceptions import FeaslearnWarning
-from feaslearn.inference.roles import Finding, Roles, check_roles
 from feaslearn.metrics.evaluation import Score
 from feaslearn.plots.canvas import Units, labels
 from feaslearn.plots.facets_over_time_display import binding_limits
@@ -172,7 +171,6 @@ def render_report(
     around = labels(names.signals, by_name, names.decisions)
     comparison = compare(samples, fitted, refit)
     screen = first_screen(samples, units)
-    drawn = charts(samples, own)
     content = {
         "title": title or "What is behind these decisions",
         "headline": _headline(screen, comparison),
@@ -191,10 +189,8 @@ def render_report(
         "renamed": words.renamed(samples),
         "comparison": comparison,
         "scores": _scores(samples, comparison, own),
-        "charts": [drawn.residuals, *drawn.predictions],
-        "history": drawn.history,
+        "charts": charts(samples, own),
         "worst": worst_rows(samples, screen.unit),
-        "roles": find_roles(fitted or samples),
         "findings": find_problems(samples, fitted),
         "doubts": doubts(samples, comparison),
         "bands": typical_bands(samples),
@@ -308,7 +304,7 @@ def _share(r2: float) -> str:
     return "nothing" if r2 <= 0.0 else f"{100 * r2:.1f}\u00a0%"
 
 
-# Bands around the typical prediction, roles of columns, and what the model says its data show.
+# Bands around the typical prediction, and what the model says its data show.
 
 
 class Bands(NamedTuple):
@@ -345,30 +341,6 @@ def typical_bands(samples: Samples) -> Bands | None:
     )
     rows = list(zip(samples.data.names.decisions, *ends, strict=True))
     return Bands(100 * bands.level, 100 * float(held.all(axis=1).mean()), rows)
-
-
-def find_roles(samples: Samples) -> list[Finding]:
-    """Return what the rows say about the roles of columns, worst first; none without prices."""
-    if not samples.reader.priced:
-        return []
-    cost, names = samples.model.cost_, samples.data.names
-    used = () if cost is None else cost.columns
-    others = [j for j in range(len(names.signals)) if j not in used]
-    labels = [f"cost of {name}" for name in names.decisions]
-    if len(used) == len(labels):
-        labels = [names.signals[j] for j in used]
-    sign = -1.0 if samples.reader.maximises else 1.0
-    return check_roles(
-        Roles(
-            samples.data.signals[:, others],
-            sign * samples.prices,
-            samples.observed,
-            [names.signals[j] for j in others],
-            labels,
-            names.decisions,
-            samples.reader.maximises,
-        )
-    )
 
 
 # How sure the fit is: the one place where the report asks the model for doubts.

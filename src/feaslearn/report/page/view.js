@@ -61,30 +61,6 @@
   const edgeName = ({ name }) => (typeof name === "string" ? name
     : `${data.names[name[0]]} ${name[1]} ${short(name[2])}`);
 
-  // Where cost falls within the flat that the region spans: what is across is the same for all.
-  function descent(minimize, cost) {
-    const axes = data.decisions.flatMap((_, k) => [1, -1].map((sign) =>
-      data.decisions.map((__, l) => (l === k ? sign : 0))));
-    const points = [...axes, cost].map(minimize);
-    const size = Math.max(...points.flat().map(Math.abs), 1e-300);
-    const basis = [];
-    points.slice(1).forEach((point) => {
-      let rest = point.map((value, k) => value - points[0][k]);
-      basis.forEach((axis) => {
-        const along = solve.dot(axis, rest);
-        rest = rest.map((value, k) => value - along * axis[k]);
-      });
-      const length = Math.hypot(...rest);
-      if (length > 1e-7 * size) basis.push(rest.map((value) => value / length));
-    });
-    const down = cost.map(() => 0);
-    basis.forEach((axis) => {
-      const along = solve.dot(axis, cost);
-      axis.forEach((value, k) => { down[k] -= along * value; });
-    });
-    return Math.hypot(...down) > 1e-9 * Math.hypot(...cost) ? down : null;
-  }
-
   // ---- sliders -------------------------------------------------------------------------------
   function addSlider(group, { label, min, max }, read, write) {
     const id = `slider-${document.querySelectorAll("#sliders input").length}`;
@@ -314,9 +290,9 @@
     const priced = minimize !== null && cost !== null && cost.some((value) => value !== 0);
     const best = priced ? minimize(cost) : null;
     const shape = shapeAt(minimize, state.signals, priced ? cost : null, best);
-    const falls = priced && !shape.slice ? descent(minimize, cost) : null;
     sliders.forEach((show) => show());
-    draw(shape, best, shape.slice ? shape.down : falls && [falls[state.x], falls[state.y]]);
+    // Along two of many decisions the way down is not seen.
+    draw(shape, best, shape.slice ? shape.down : priced && n === 2 ? cost.map((c) => -c) : null);
     say(minimize, best, shape);
   }
 
