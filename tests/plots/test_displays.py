@@ -13,6 +13,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, MissingExtraError
+from feaslearn.sets import AffineImage
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -210,3 +211,33 @@ def test_a_missing_package_is_named(
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match=r"matplotlib: pip install .feaslearn\[plot\]"):
         RegionDisplay.from_estimator(model, frames[0].iloc[0])
+
+
+@pytest.mark.parametrize("decisions", [None, ["plant_1"], ["plant_1", "plant_3"]])
+def test_legends_are_not_clipped(decisions: list[str] | None) -> None:
+    data = fl.datasets.make_power5(60, random_state=0)
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    frames = (
+        pd.DataFrame(x, columns=names)
+        for x, names in zip((data.signals, data.decisions), data.names, strict=True)
+    )
+    X, y = frames
+    display = fl.plots.RegionDisplay.from_estimator(
+        model.fit(X, y), X.iloc[[0]], y=y, decisions=decisions, units="MW"
+    )
+    figure = display.figure_
+    figure.canvas.draw()
+    box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0.0
+    assert box.y0 >= 0.0
+    assert box.x1 <= figure.bbox.x1
+
+
+def test_a_single_point_says_why() -> None:
+    point = AffineImage(fl.Simplex(2), np.zeros((2, 2)), [1.0, 2.0])
+    regions = [fl.Region(point, ["a", "b"])] * 2
+    display = RegionPathDisplay([0.0, 1.0], regions, signal="demand").plot()
+    said = display.figure_.get_suptitle()
+    assert said.startswith("a and b cannot move at every value of demand")
+    wide = fl.Region(AffineImage(fl.Simplex(2), np.eye(2), [0.0, 0.0]), ["a", "b"])
+    assert RegionPathDisplay([0.0], [wide]).plot().figure_.get_suptitle() == ""

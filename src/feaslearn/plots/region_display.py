@@ -173,7 +173,7 @@ class RegionDisplay:
     def _in_one_panel(self, scene: panels.Scene, chosen: Sequence[int], ax: Any) -> None:
         given = ax
         if ax is None:
-            size = (6.5, 2.2) if len(chosen) == 1 else (6.5, 5.0)
+            size = (6.5, 2.5) if len(chosen) == 1 else (6.5, 5.0)
             ax = pyplot().subplots(figsize=size, layout="constrained")[1]
         if len(chosen) == 1:
             panels.draw_interval(ax, scene, chosen[0])

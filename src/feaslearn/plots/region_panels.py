@@ -18,7 +18,7 @@ State = Literal["fine", "relaxed", "empty"]
 #: Length of the arrow, as a share of what is drawn.
 ARROW = 0.18
 #: Figures of more inches than this have room for a legend in one row.
-WIDE = 6.2
+WIDE = 7.5
 #: Said in the place of the region, and beside one that is relaxed.
 EMPTY = "no decision satisfies everything here"
 
