@@ -241,3 +241,27 @@ def test_a_single_point_says_why() -> None:
     assert said.startswith("a and b cannot move at every value of demand")
     wide = fl.Region(AffineImage(fl.Simplex(2), np.eye(2), [0.0, 0.0]), ["a", "b"])
     assert RegionPathDisplay([0.0], [wide]).plot().figure_.get_suptitle() == ""
+
+
+def test_a_slice_has_named_edges(model: fl.RegionRegressor, frames: Any) -> None:
+    X, y = frames
+    first, second, third = y.columns
+    display = RegionDisplay.from_estimator(
+        model, X.iloc[[0]], decisions=[first, second], view="slice"
+    )
+    (ax,) = display.axes_
+    assert ax.get_title() == f"{third} keeps the balance"
+    named = {text.get_text() for text in ax.texts}
+    rows = set(model.region(X.iloc[[0]]).form.row_names(list(y.columns)))
+    assert len(named) >= 3
+    assert named <= rows
+    # With one balance, a slice of three decisions is the whole region.
+    whole = RegionDisplay.from_estimator(model, X.iloc[[0]], decisions=[first, second])
+    reach = [line.get_xydata() for line in (ax.lines[0], whole.axes_[0].lines[1])]
+    for side in (np.min, np.max):
+        assert side(reach[0], axis=0) == pytest.approx(side(reach[1], axis=0), abs=1e-6)
+    with pytest.raises(DataError, match="along two decisions, not 3"):
+        RegionDisplay.from_estimator(model, X.iloc[[0]], view="slice")
+    ball = fl.Region(AffineImage(fl.L2Ball(3), np.eye(3), np.zeros(3)), ["a", "b", "c"])
+    with pytest.raises(DataError, match="whose rows are known"):
+        RegionDisplay(ball).plot(decisions=["a", "b"], view="slice")

@@ -247,26 +247,14 @@ def region_program(model: RegionRegressor, signals: Array) -> dict[str, Any] | N
     return part | {"known": known} if known is not None and part["kind"] == "rows" else None
 
 
-def _edges(model: RegionRegressor, n: int, k: int) -> dict[str, list[str]]:
-    """Return names and statuses of facets, and the statuses of upper and lower bounds."""
+def _edges(model: RegionRegressor, n: int, k: int) -> dict[str, Any]:
+    """Return the names of facets in their order, and the status of each limit by its name."""
     covered = vars(model)["_seen"].rows
-    status: dict[str, str] = {}
-    if covered is not None:
-        pairs = zip(covered.names, covered.status, strict=True)
-        status = {name: WORDS[float(code)] for name, code in pairs}
-    labels = model.hypothesis_.describe(model.theta_, n, k).labels
-    facets = [
-        "" if covered is None else covered.names[i]
-        for i, label in enumerate(labels)
-        if label.kind == "facet"
-    ]
-    names = decision_names(model)
-    return {
-        "facets": facets,
-        "facet_status": [status.get(name, "seen") for name in facets],
-        "upper_status": [status.get(f"{name}<=", "seen") for name in names],
-        "lower_status": [status.get(f"{name}>=", "seen") for name in names],
-    }
+    kinds = [row.kind for row in model.hypothesis_.describe(model.theta_, n, k).labels]
+    names = [""] * len(kinds) if covered is None else covered.names
+    status = [] if covered is None else [WORDS[float(code)] for code in covered.status]
+    facets = [name for name, kind in zip(names, kinds, strict=False) if kind == "facet"]
+    return {"facets": facets, "status": dict(zip(names, status, strict=False))}
 
 
 def _known(known: ResolvedKnown, signals: Array) -> dict[str, Any] | None:

@@ -150,20 +150,20 @@ const solve = (() => {
   }
 
   // Every inequality of a region of rows as a'x <= b, with the name and the status of its edge.
-  function halfSpaces(part, phi, signals, decisions) {
-    const known = knownSides(part.known, signals), n = decisions.length;
-    const axis = (k, sign) => decisions.map((_, l) => (l === k ? sign : 0));
+  function halfSpaces(part, phi, signals, names) {
+    const known = knownSides(part.known, signals), n = names.length;
+    const axis = (k, sign) => names.map((_, l) => (l === k ? sign : 0));
     const given = (side, k) => known[side][k] !== null && known[side][k] !== undefined;
     const rows = part.a.map((a, r) => (
-      { a, b: dot(part.f[r], phi), name: part.facets[r], status: part.facet_status[r] }));
+      { a, b: dot(part.f[r], phi), name: part.facets[r], status: part.status[part.facets[r]] || "seen" }));
     known.G.forEach((a, r) => rows.push({ a, b: known.g[r], name: "known", status: "identified" }));
     for (let k = 0; k < n; k++) {
       const high = dot(part.upper[k], phi), low = dot(part.lower[k], phi);
       const upper = given("upper", k) ? Math.min(high, known.upper[k]) : high;
       const lower = given("lower", k) ? Math.max(low, known.lower[k]) : low;
-      const sure = (side, own, used) => (own === used ? part[`${side}_status`][k] : "identified");
-      rows.push({ a: axis(k, 1), b: upper, name: [k, "≤", upper], status: sure("upper", high, upper) });
-      rows.push({ a: axis(k, -1), b: -lower, name: [k, "≥", lower], status: sure("lower", low, lower) });
+      const sure = (sign, own, used) => (own === used ? part.status[names[k] + sign] || "seen" : "identified");
+      rows.push({ a: axis(k, 1), b: upper, name: [k, "≤", upper], status: sure("<=", high, upper) });
+      rows.push({ a: axis(k, -1), b: -lower, name: [k, "≥", lower], status: sure(">=", low, lower) });
     }
     return rows;
   }
@@ -171,7 +171,7 @@ const solve = (() => {
   // The region of two decisions while the others stay at a point, but for those that keep the
   // balances, the first in the order that can: corners with the row of the edge behind each.
   // Null where no two directions are left.
-  function slice(part, phi, signals, decisions, at, [i, j], order) {
+  function slice(part, phi, signals, names, at, [i, j], order) {
     const equal = [...part.E, ...(part.known ? part.known.E : [])].map((row) => [...row]);
     const free = order.filter((k) => k !== i && k !== j), balancing = [];
     for (const row of equal) {
@@ -198,7 +198,7 @@ const solve = (() => {
     const far = 1e3 * Math.max(1, ...at.map(Math.abs));
     let corners = [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([u, v]) => (
       { point: [start[0] + u * far, start[1] + v * far], row: null }));
-    halfSpaces(part, phi, signals, decisions).forEach((row) => {
+    halfSpaces(part, phi, signals, names).forEach((row) => {
       const normal = steps.map((step) => dot(row.a, step));
       if (Math.hypot(...normal) <= PIVOT * Math.hypot(...row.a)) return;
       const side = Math.max(row.b - dot(row.a, at), 0);

@@ -36,7 +36,7 @@
     const { x, y } = state;
     if (data.part && data.part.kind === "rows" && n > 1) {
       const at = best || minimize(data.decisions.map(() => 0));
-      const slice = solve.slice(data.part, features(signals), signals, data.decisions, at, [x, y], data.moving);
+      const slice = solve.slice(data.part, features(signals), signals, data.names, at, [x, y], data.moving);
       if (slice && isWide(slice.corners.map(({ point }) => point))) {
         const down = cost ? slice.steps.map((step) => -solve.dot(cost, step)) : null;
         return {
