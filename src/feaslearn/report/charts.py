@@ -40,8 +40,9 @@ class Activity(NamedTuple):
 def charts(samples: Samples, labels: Sequence[str]) -> list[Chart]:
     """Return residuals, and predictions of what moves most; ``labels`` are those of decisions."""
     every = np.unique(np.linspace(0, len(samples) - 1, MOST_POINTS).round().astype(int))
+    far = samples.distances > SAME_TOL * max(float(samples.ranges.max()), TINY)
     return [
-        _residuals(samples, every),
+        *([_residuals(samples, every)] if far.any() else []),
         *(
             _prediction(labels[j], samples.observed[every, j], samples.predicted[every, j])
             for j in samples.moving[:MOST_DECISIONS]
@@ -94,7 +95,6 @@ def _duration(limit: Limit) -> Chart:
 def _residuals(samples: Samples, every: NDArray[np.intp]) -> Chart:
     """Draw how far each row is from its prediction, in the order of the data."""
     x, y = every.astype(float) + 1.0, samples.distances[every]
-    y = np.where(y > SAME_TOL * max(float(samples.ranges.max()), TINY), y, 0.0 * y)
     chart = Chart.around(
         "Residuals in the order of the data", "row", "distance to prediction", x, np.append(y, 0.0)
     )

@@ -11,6 +11,7 @@ from feaslearn.data.diagnostics import outliers
 from feaslearn.inference.data_checks import check_data
 from feaslearn.inference.roles import Finding, Roles
 from feaslearn.messages import list_first
+from feaslearn.report.limits import is_wrong
 from feaslearn.report.samples import Samples
 from feaslearn.tolerances import SAME_TOL
 
@@ -49,6 +50,9 @@ def find_problems(samples: Samples, train: Samples | None = None) -> list[Findin
         found += _fitted(samples, train)
     if samples.reader.priced:
         found += check_data(_roles(train or samples))
+    if not is_wrong(samples).any():
+        # What looks like a switch is none where a convex region explains every row.
+        found = [finding for finding in found if finding.check != "on/off"]
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
 
 

@@ -69,6 +69,11 @@ class FirstScreen(NamedTuple):
     silent: list[str]
     unit: str
 
+    @property
+    def trusted(self) -> bool:
+        """Whether some rows rest on what the data show."""
+        return any(line.status in STATUSES[:2] for line in self.trust)
+
 
 MEANINGS = {
     "identified": "rest on limits that the data determine",
