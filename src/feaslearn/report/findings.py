@@ -81,7 +81,7 @@ def _blank(samples: Samples) -> Iterator[Finding]:
         yield Finding(
             "rows",
             "note",
-            f"Rows without any decision: {_places(blank, samples.place)}",
+            f"rows without any decision: {_places(blank, samples.place)}",
             "They say nothing and can be dropped",
         )
 
@@ -94,7 +94,7 @@ def _duplicates(samples: Samples) -> Iterator[Finding]:
         yield Finding(
             "rows",
             "note",
-            f"Rows that repeat an earlier one: {_places(again, samples.place)}",
+            f"rows that repeat an earlier one: {_places(again, samples.place)}",
             "A repeated row counts twice, and a held-out copy of it is no fair test",
         )
 
@@ -113,7 +113,7 @@ def _conflicts(samples: Samples) -> Iterator[Finding]:
         yield Finding(
             "rows",
             "note",
-            f"Other decisions under the same signals: {_places(rows, samples.place)}",
+            f"other decisions under the same signals: {_places(rows, samples.place)}",
             "Ties, noise, or a signal that is not in the data: no model explains both",
         )
 
@@ -121,9 +121,9 @@ def _conflicts(samples: Samples) -> Iterator[Finding]:
 def _zero_costs(samples: Samples) -> Iterator[Finding]:
     if not samples.reader.priced:
         yield Finding(
-            "rows",
+            "prices",
             "note",
-            "No cost is known",
+            "no cost is known",
             "Without prices no region can be learned; the model is a linear policy",
         )
         return
@@ -132,7 +132,7 @@ def _zero_costs(samples: Samples) -> Iterator[Finding]:
         yield Finding(
             "rows",
             "note",
-            f"Rows in which every cost is zero: {_places(rows, samples.place)}",
+            f"rows in which every cost is zero: {_places(rows, samples.place)}",
             "Every decision of the region is optimal there, so these rows say little",
         )
     free = ~samples.prices.any(axis=0)
@@ -141,7 +141,7 @@ def _zero_costs(samples: Samples) -> Iterator[Finding]:
         yield Finding(
             "rows",
             "note",
-            f"Decisions that never cost anything: {list_first(names[:NAMED], len(names))}",
+            f"decisions that never cost anything: {list_first(names[:NAMED], len(names))}",
             "What they do is explained by the constraints alone",
         )
 
@@ -160,7 +160,7 @@ def _far_out(samples: Samples) -> Iterator[Finding]:
             yield Finding(
                 "rows",
                 "note",
-                f"Values far from all others, {what}s: {list_first(places[:NAMED], len(places))}",
+                f"values far from all others, {what}s: {list_first(places[:NAMED], len(places))}",
                 "Check whether they are real; a few can bend a fit",
             )
 
@@ -173,7 +173,7 @@ def _fitted(samples: Samples, train: Samples) -> Iterator[Finding]:
         yield Finding(
             "rows",
             "note",
-            f"Rows that the model was fitted to: {_places(np.flatnonzero(seen), samples.place)}",
+            f"rows that the model was fitted to: {_places(np.flatnonzero(seen), samples.place)}",
             "They are no fair test of it",
         )
 
