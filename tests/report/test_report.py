@@ -193,20 +193,20 @@ def test_rows_that_fit_worst(model: fl.RegionRegressor, power: fl.Decisions) -> 
 
 
 @pytest.mark.parametrize(
-    ("hypothesis", "words"),
+    "hypothesis",
     [
-        (fl.Facets(), "1 balance that always holds, 3 ranges of decisions"),
-        (fl.Minkowski.hypersimplices(3), "a sum of "),
-        (fl.Affine(fl.Simplex(2)), "an image of Simplex(p=2)"),
-        (fl.Blend([fl.Facets(0), fl.Affine(fl.Simplex(1))]), "a weighted mean of "),
+        fl.Facets(),
+        fl.Minkowski.hypersimplices(3),
+        fl.Affine(fl.Simplex(2)),
+        fl.Blend([fl.Facets(0), fl.Affine(fl.Simplex(1))]),
     ],
 )
-def test_every_kind_of_region_is_described(
-    hypothesis: fl.hypotheses.Hypothesis, words: str, power: fl.Decisions
+def test_every_kind_of_region_has_a_page(
+    hypothesis: fl.hypotheses.Hypothesis, power: fl.Decisions
 ) -> None:
     model = fl.RegionRegressor(hypothesis, cost=power.cost, random_state=0)
     page = render_report(model.fit(power.signals, power.decisions), power[:9])
-    assert words in page
+    assert f"in a region of the kind {type(hypothesis).__name__}(" in page
     if isinstance(hypothesis, fl.Facets):
         assert "x0 is “plant_1”" in page
 
@@ -215,7 +215,7 @@ def test_proved_optima_say_so() -> None:
     data = fl.datasets.make_l1_ball(30, n=2, low=-1.0, random_state=0)
     model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost)
     page = render_report(model.fit(data.signals, data.decisions), data)
-    assert "that was proved" in page or ": a proof." in page
+    assert '<th scope="row">optimum</th><td class="long">global' in page
     assert "Every observed decision is predicted." in page
 
 

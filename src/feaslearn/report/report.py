@@ -15,11 +15,11 @@ from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.data import Decisions
 from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.metrics.evaluation import Score
-from feaslearn.plots.canvas import Units, labels
+from feaslearn.plots.canvas import Units, at_signal, labels
 from feaslearn.plots.facets_over_time_display import binding_limits
+from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
-from feaslearn.regressor.reader import check_fitted
-from feaslearn.report import words
+from feaslearn.regressor.reader import check_fitted, decision_names
 from feaslearn.report.charts import activities, charts
 from feaslearn.report.comparison import Comparison, compare
 from feaslearn.report.findings import find_problems
@@ -27,7 +27,6 @@ from feaslearn.report.limits import FirstScreen, first_screen, number, pretty, t
 from feaslearn.report.page_file import check_extra, render_page
 from feaslearn.report.samples import Samples, fitting_samples
 from feaslearn.report.scene import scene
-from feaslearn.results import TrainingResult
 from feaslearn.tolerances import TINY
 
 #: Rows that fit worst, and decisions that are shown of each.
@@ -40,21 +39,8 @@ GOOD = 0.95
 #: Rows further off than this share of the largest decision are shown, with their decisions that
 #: are off by so much of the one furthest off.
 SHOWN, MATTERS = 1e-4, 0.05
-#: Ties in a larger share of the rows than this are worth a warning.
-OFTEN = 0.2
-
-#: Details of a result that are penalties.
-PENALTIES = ("ridge", "sparsity")
-STATUS = {
-    "optimal": "No region of this class fits the training rows better; that was proved.",
-    "converged": "Training reached an optimum among nearby regions; a better one elsewhere is "
-    "possible.",
-    "stalled": "Training ended where no step helped any more; a better region is possible.",
-    "iteration limit": "Training ended at its limit of iterations; more may improve the region.",
-    "time limit": "Training ended at its time limit; more time may improve the region.",
-    "stopped by callback": "Training was stopped by the user's own rule.",
-    "interrupted": "Training was interrupted; this is the best region so far.",
-}
+#: Ends of a training that could have gone on.
+UNFINISHED = ("stalled", "iteration limit", "time limit", "stopped by callback", "interrupted")
 
 
 class WorstRow(NamedTuple):
@@ -182,11 +168,11 @@ def render_report(
         "binding": len(binding_limits(samples.limits)),
         "has_times": times is not None,
         "number": number,
-        "sentences": words.sentences(samples),
-        "described": [] if screen.limits else words.typical_region(samples),
+        "sentences": sentences(samples),
+        "described": [] if screen.limits else typical_region(samples),
         "explanation": [] if screen.limits else explanation(samples),
         "typical_place": place(samples.typical),
-        "renamed": words.renamed(samples),
+        "renamed": renamed(samples),
         "comparison": comparison,
         "scores": _scores(samples, comparison, own),
         "charts": charts(samples, own),
@@ -343,62 +329,65 @@ def typical_bands(samples: Samples) -> Bands | None:
     return Bands(100 * bands.level, 100 * float(held.all(axis=1).mean()), rows)
 
 
-# How sure the fit is: the one place where the report asks the model for doubts.
+# What was learned, in words.
 
 
-class Doubt(NamedTuple):
-    """One statement about how sure the fit is, and whether it should worry a reader."""
+def sentences(samples: Samples) -> list[str]:
+    """Say what the model is and what it learned."""
+    model, names, hypothesis = samples.model, samples.data.names, samples.model.hypothesis_
+    cheap = "earn most" if model.sense == "max" else "cost least"
+    said = [
+        f"From observed choices of {_listed(names.decisions)} the model learned which values are "
+        f"possible under given {_listed(names.signals)}. It takes decisions to be those that "
+        f"{cheap} among the possible ones, in a region of the kind {hypothesis!r}."
+    ]
+    moves = samples.feature_names
+    said.append(f"What is possible moves with {_listed(moves) if moves else 'no signal'}.")
+    if model.known_ is not None:
+        said.append("Some constraints were known beforehand, and not learned.")
+    if not samples.reader.priced:
+        said.append("No prices were given, so the region is a single point: a linear policy.")
+    return said
 
-    text: str
-    worrying: bool = False
+
+def typical_region(samples: Samples) -> list[str]:
+    """Say what is possible at the row whose signals are closest to the medians."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FeaslearnWarning)
+        here = at_signal(samples.model, samples.data.signals[samples.typical]).region
+    named = Region(here.image, samples.data.names.decisions, here.account, here.known)
+    return named.describe().split("\n")
 
 
-def _status(result: TrainingResult) -> str:
-    """Say how training ended; a proof is one for the loss with its penalties."""
-    held = [name for name in PENALTIES if result.details.get(name, 0.0) > 0.0]
-    if result.status == "optimal" and held:
-        return f"No region of this class is better by the loss with {' and '.join(held)}: a proof."
-    return STATUS[result.status]
-
-
-def doubts(samples: Samples, comparison: Comparison) -> list[Doubt]:
-    """Say how far the learned region can be trusted.
-
-    Parameters
-    ----------
-    samples : Samples
-        The model and its rows.
-    comparison : Comparison
-        The model on rows that it has not seen.
-
-    Returns
-    -------
-    list of Doubt
-        Statements.
-    """
-    result = samples.model.result_
-    said = [Doubt(_status(result), result.status not in ("optimal", "converged"))]
-    if result.gap is not None:
-        said.append(
-            Doubt(
-                f"The training loss is {result.objective:.4g}; none below {result.lower_bound:.4g} "
-                f"is possible with this class (gap {max(result.gap, 0.0):.3g})."
-            )
+def renamed(samples: Samples) -> str:
+    """Say which column each name in the learned constraints stands for, where they differ."""
+    names, model = samples.data.names, samples.model
+    pairs = [
+        (old, new)
+        for old, new in (
+            *zip(decision_names(model), names.decisions, strict=True),
+            *zip(model.features_.names[1:], samples.feature_names, strict=True),
         )
-    fair, train = comparison.fair, result.returned_loss
+        if old != new
+    ]
+    return ", ".join(f"{old} is “{new}”" for old, new in pairs)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [f"“{name}”" for name in names[:8]]
+    more = len(names) - len(shown)
+    if more > 0:
+        return f"{', '.join(shown)} and {more} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def doubts(samples: Samples, comparison: Comparison) -> list[str]:
+    """Return warnings of the fit, and whether it leans on its own rows."""
+    result, fair = samples.model.result_, comparison.fair
+    said, train = list(result.warnings), result.returned_loss
+    if result.status in UNFINISHED:
+        said.append(f"Training ended early ({result.status}): a better region is possible.")
     if fair is not None and fair.loss > OVERFIT * train and fair.r2 < GOOD:
         times = f"{np.sqrt(fair.loss / train):.1f} times" if train > 0.0 else "much"
-        text = (
-            f"Held-out rows are {times} as far off as those of the fit: it leans on its own rows."
-        )
-        said.append(Doubt(text, True))
-    if samples.reader.priced:
-        share = float(np.mean(samples.trust.status == "tie"))
-        if share > 0.0:
-            text = (
-                f"In {100 * share:.1f} % of the rows several decisions are cheapest, so the "
-                "returned one is a matter of choice."
-            )
-            said.append(Doubt(text, share > OFTEN))
-    said += [Doubt(text, True) for text in result.warnings]
+        said.append(f"Held-out rows are {times} as far off as those of the fit.")
     return said
