@@ -56,7 +56,10 @@ def limit_lines(
             *(f"   {text}" for text in texts[len(shown) :]),
         ]
     if still:
-        said += ["   never moved in the data, other values not seen:", f"   * {', '.join(still)}"]
+        said += [
+            "   never moved in the data, other values not seen:",
+            f"   * {printable(', '.join(still))}",
+        ]
     missing = [i for i in moving if i not in set(seen)]
     if missing:
         said.append("   not seen, no price pushed there:")

@@ -172,9 +172,9 @@ def _distance_to_face(form: RegionForm, phi: Array, held: Mask, best: Array, x: 
     across = float(np.linalg.norm(x - best - basis @ start))
     kept = ~binding & np.isfinite(right)
     G, slack = X[kept] @ basis, np.maximum(X[kept] @ best - right[kept], 0.0)
-    lengths = np.linalg.norm(G, axis=1, keepdims=True)
-    moves = lengths[:, 0] > ROUNDING * np.abs(X[kept]).max(axis=1)
-    G, slack = (G / lengths)[moves], slack[moves] / lengths[moves, 0]
+    lengths = np.linalg.norm(G, axis=1)
+    moves = lengths > ROUNDING * np.abs(X[kept]).max(axis=1, initial=0.0)
+    G, slack = G[moves] / lengths[moves, None], slack[moves] / lengths[moves]
     size = max(float(np.linalg.norm(start)), TINY)
     violated = (-slack - G @ start) / size
     if not (violated > 0.0).any():
