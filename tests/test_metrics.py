@@ -393,3 +393,26 @@ def test_pooled_r2_is_that_of_scikit_learn(weighted: bool) -> None:
 def test_pooled_r2_of_one_sample_is_not_defined() -> None:
     with pytest.warns(UndefinedMetricWarning, match="fewer than two samples"):
         assert np.isnan(pooled_r2(np.ones((1, 2)), np.ones((1, 2))))
+
+
+def test_evaluation_of_rows_enumerates_no_vertices(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = fl.datasets.make_power5(80, line_capacity=1.4, random_state=0)
+    costs = np.array(data.cost_matrix)
+    costs[:30, 1] = costs[:30, 0]
+    signals = np.hstack([costs, data.signals[:, 3:]])
+    tied = fl.Decisions.from_arrays(signals, data.decisions, cost=data.cost)
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    model.fit(data.signals, data.decisions)
+    slow = [
+        model.region(signal).image.optimal_face(cost).distance(decision) ** 2
+        for signal, cost, decision in zip(signals, costs, data.decisions, strict=True)
+    ]
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("vertices were enumerated")
+
+    for kind in (fl.sets.AffineImage, fl.sets.Polytope, fl.sets.Product):
+        monkeypatch.setattr(kind, "vertices", refuse)
+    found = fl.evaluate(model, tied)
+    assert found.predictability.mean == pytest.approx(np.mean(slow), rel=1e-6, abs=1e-12)
+    assert found.predictability.mean < found.returned.mean

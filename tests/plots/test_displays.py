@@ -13,6 +13,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, MissingExtraError
+from feaslearn.sets import AffineImage
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -210,3 +211,57 @@ def test_a_missing_package_is_named(
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match=r"matplotlib: pip install .feaslearn\[plot\]"):
         RegionDisplay.from_estimator(model, frames[0].iloc[0])
+
+
+@pytest.mark.parametrize("decisions", [None, ["plant_1"], ["plant_1", "plant_3"]])
+def test_legends_are_not_clipped(decisions: list[str] | None) -> None:
+    data = fl.datasets.make_power5(60, random_state=0)
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    frames = (
+        pd.DataFrame(x, columns=names)
+        for x, names in zip((data.signals, data.decisions), data.names, strict=True)
+    )
+    X, y = frames
+    display = fl.plots.RegionDisplay.from_estimator(
+        model.fit(X, y), X.iloc[[0]], y=y, decisions=decisions, units="MW"
+    )
+    figure = display.figure_
+    figure.canvas.draw()
+    box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0.0
+    assert box.y0 >= 0.0
+    assert box.x1 <= figure.bbox.x1
+
+
+def test_a_single_point_says_why() -> None:
+    point = AffineImage(fl.Simplex(2), np.zeros((2, 2)), [1.0, 2.0])
+    regions = [fl.Region(point, ["a", "b"])] * 2
+    display = RegionPathDisplay([0.0, 1.0], regions, signal="demand").plot()
+    said = display.figure_.get_suptitle()
+    assert said.startswith("a and b cannot move at every value of demand")
+    wide = fl.Region(AffineImage(fl.Simplex(2), np.eye(2), [0.0, 0.0]), ["a", "b"])
+    assert RegionPathDisplay([0.0], [wide]).plot().figure_.get_suptitle() == ""
+
+
+def test_a_slice_has_named_edges(model: fl.RegionRegressor, frames: Any) -> None:
+    X, y = frames
+    first, second, third = y.columns
+    display = RegionDisplay.from_estimator(
+        model, X.iloc[[0]], decisions=[first, second], view="slice"
+    )
+    (ax,) = display.axes_
+    assert ax.get_title() == f"{third} keeps the balance"
+    named = {text.get_text() for text in ax.texts}
+    rows = set(model.region(X.iloc[[0]]).form.row_names(list(y.columns)))
+    assert len(named) >= 3
+    assert named <= rows
+    # With one balance, a slice of three decisions is the whole region.
+    whole = RegionDisplay.from_estimator(model, X.iloc[[0]], decisions=[first, second])
+    reach = [line.get_xydata() for line in (ax.lines[0], whole.axes_[0].lines[1])]
+    for side in (np.min, np.max):
+        assert side(reach[0], axis=0) == pytest.approx(side(reach[1], axis=0), abs=1e-6)
+    with pytest.raises(DataError, match="along two decisions, not 3"):
+        RegionDisplay.from_estimator(model, X.iloc[[0]], view="slice")
+    ball = fl.Region(AffineImage(fl.L2Ball(3), np.eye(3), np.zeros(3)), ["a", "b", "c"])
+    with pytest.raises(DataError, match="whose rows are known"):
+        RegionDisplay(ball).plot(decisions=["a", "b"], view="slice")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +226,7 @@ def test_a_region_that_is_empty(
     assert not browser.run(hidden)
     assert browser.run(OUTLINE) is None
     checked(browser, path)
-    assert "No decision satisfies all that was learned: row 0." in path.read_text("utf-8")
+    assert "have no decision that satisfies all limits" in path.read_text("utf-8")
 
 
 def test_maximising(browser: Browser, tmp_path: Path) -> None:
@@ -240,3 +241,97 @@ def test_maximising(browser: Browser, tmp_path: Path) -> None:
     cells = [float(text.replace("−", "-")) for text in browser.run(RANGES)]
     assert cells[2::4] == pytest.approx(model.predict(data.signals[row : row + 1])[0], abs=1e-3)
     checked(browser, path)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the page of a plant of eight hours: balance, ramps and bounds, more than a screen."""
+    data = fl.datasets.make_flexible_plant(240, random_state=0, hours=8)
+    frames = (
+        Frame(values.copy(), names)
+        for values, names in zip((data.signals, data.decisions), data.names, strict=True)
+    )
+    signals, decisions = frames
+    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    model.fit(
+        Frame(signals.values[:180], signals.columns),
+        Frame(decisions.values[:180], decisions.columns),
+    )
+    path = tmp_path_factory.mktemp("many") / "report.html"
+    write_report(model, data[180:], path, train=data[:180], units="MW")
+    return path
+
+
+CELLS = "[...document.querySelectorAll('#constraints tbody tr:not(.rest) td:last-child')]"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_first_screen_at_1280(many: Path, dark: bool, browser: Browser) -> None:
+    browser.open(many, 1280, dark)
+    head = browser.run("document.querySelector('h1').textContent")
+    assert "explain" in head
+    assert "of what varies in rows it has not seen" in head
+    assert "the best simpler predictor" in browser.run(
+        "document.querySelector('header').textContent"
+    )
+    # The whole table is there, with binds, worth and status, and nothing scrolls sideways.
+    box = "document.getElementById('{}').{}"
+    assert browser.run(box.format("constraints", "scrollWidth")) <= browser.run(
+        box.format("constraints", "parentElement.clientWidth")
+    )
+    ends = browser.run(f"{CELLS}.map((cell) => cell.getBoundingClientRect().right)")
+    assert len(ends) == 12
+    assert max(ends) < 1280
+    words = browser.run(f"{CELLS}.map((cell) => cell.textContent)")
+    assert set(words) <= {"identified", "seen"}
+    assert browser.run("document.querySelector('.side svg').getBoundingClientRect().right") < 1280
+    assert "none beyond" in browser.run("document.querySelector('.side').textContent")
+    checked(browser, many)
+
+
+def test_limits_are_cards_at_390(many: Path, browser: Browser) -> None:
+    browser.open(many, 390)
+    rows = "[...document.querySelectorAll('#constraints tbody tr')]"
+    assert set(browser.run(f"{rows}.map((row) => getComputedStyle(row).display)")) == {"flex"}
+    assert max(browser.run(f"{rows}.map((row) => row.getBoundingClientRect().right)")) <= 390
+    assert (
+        browser.run("getComputedStyle(document.querySelector('#constraints thead')).display")
+        == "none"
+    )
+    cells = "[...document.querySelectorAll('#constraints [data-head]')]"
+    heads = f"{cells}.map((cell) => cell.dataset.head)"
+    assert set(browser.run(heads)) == {"binds", "worth"}
+    assert browser.run("document.documentElement.scrollWidth") == 390
+    wide = "document.querySelector('#trust table').getBoundingClientRect().right"
+    assert browser.run(wide) <= 390
+    checked(browser, many)
+
+
+def test_no_rounding_errors_and_no_doubled_units(many: Path, page: Path, browser: Browser) -> None:
+    for path in (many, page):
+        browser.open(path)
+        text = browser.run("document.body.innerText")
+        assert not re.search(r"\d[eE][-\u2212+]\d", text)
+        assert "[MW] (MW)" not in text
+        assert "R² 0.000" not in text
+        assert ">=" not in text
+        assert "<=" not in text
+
+
+def test_the_slice_has_named_edges(page: Path, browser: Browser) -> None:
+    browser.open(page)
+    names = browser.run(
+        "[...document.querySelectorAll('#region .edge-name')].map((t) => t.textContent)"
+    )
+    assert len(names) >= 3
+    assert all(re.fullmatch(r"facet_\d+|plant_\d [≤≥] [-\u22120-9.]+", name) for name in names)
+    said = browser.run("document.getElementById('slice').textContent")
+    assert re.match(r"plant_\d and plant_\d move, plant_\d keeps the balance\. Edges: ", said)
+    # The decision that keeps the balance is neither of the axes.
+    moving, balancing = said.split(" move, ")
+    assert balancing.split(" ")[0] not in moving
+    classes = browser.run(
+        "[...document.querySelectorAll('#region .edge')].map((e) => e.classList[1])"
+    )
+    assert set(classes) <= {"identified", "seen", "not-seen"}
+    checked(browser, page)

@@ -6,8 +6,9 @@ import errno
 import os
 import re
 import sys
+import warnings
+from datetime import datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def text(model: fl.RegionRegressor, power: fl.Decisions) -> str:
 
 def test_the_page_is_whole_and_needs_nothing(text: str) -> None:
     assert text.startswith("<!DOCTYPE html>")
-    assert text.count("<section") == text.count("</section>") == 9
+    assert text.count("<section") == text.count("</section>") == 8
     addresses = set(re.findall(r"https?://[^\s\"']+", text))
     assert addresses == {"http://www.w3.org/2000/svg"}
     assert not re.search(r"<link|<img|src=|@import|url\((?!#)", text)
@@ -69,13 +70,15 @@ def test_others_are_measured_on_rows_they_have_not_seen(
     policy = fl.baselines.LinearPolicy().fit(train.signals, train.decisions)
     lines = {line.name: line for line in found.lines}
     expected = fl.evaluate(policy, test).returned
-    assert lines["linear policy"].loss == pytest.approx(expected)
+    assert lines["linear policy"].loss == pytest.approx(expected.mean)
     assert lines["linear policy"].r2 == pytest.approx(
         fl.metrics.pooled_r2(test.decisions, policy.predict(test.signals))
     )
-    assert lines["this model"].loss == pytest.approx(fl.evaluate(model, test).returned)
+    measured = fl.evaluate(model, test)
+    assert lines["this model"].loss == pytest.approx(measured.returned.mean)
+    assert lines["this model"].mae == pytest.approx(measured.mae)
     mean = np.square(test.decisions - train.decisions.mean(axis=0)).sum(axis=1).mean()
-    assert lines["mean decision"].loss.mean == pytest.approx(mean)
+    assert lines["mean decision"].loss == pytest.approx(mean)
     assert found.fair is lines["this model"]
     assert found.best_other is not None
 
@@ -87,10 +90,10 @@ def test_without_a_training_file_parts_are_held_out(
     anew, as_it_is, *others = found.lines
     assert (anew.name, as_it_is.note) == ("this model, fitted anew", "has seen these rows")
     assert found.fair == anew
-    assert anew.loss.mean > as_it_is.loss.mean > 0.0
+    assert anew.loss > as_it_is.loss > 0.0
     assert "These are the rows the model was fitted to" in found.held_out
     # A copy of each row in another part would be the answer: nothing is fitted to all rows.
-    assert all(line.loss.mean > 0.0 for line in others)
+    assert all(line.loss > 0.0 for line in others)
     kept = compare(samples_of(model, power[:40]), None, False)
     assert kept.fair is None
     assert "not asked for" in kept.held_out
@@ -124,7 +127,8 @@ def test_few_rows_are_not_compared(model: fl.RegionRegressor, power: fl.Decision
 
 
 def problems(model: Any, data: fl.Decisions, **options: Any) -> str:
-    return "\n".join(finding.what for finding in find_problems(samples_of(model, data), **options))
+    found = find_problems(samples_of(model, data), **options)
+    return "\n".join(finding.text for finding in found if finding.level != "ok")
 
 
 def changed(data: fl.Decisions, change: Any) -> fl.Decisions:
@@ -134,7 +138,9 @@ def changed(data: fl.Decisions, change: Any) -> fl.Decisions:
 
 
 def test_clean_data_have_no_problems(model: fl.RegionRegressor, power: fl.Decisions) -> None:
-    assert find_problems(samples_of(model, power)) == []
+    found = [each for each in find_problems(samples_of(model, power)) if each.level != "ok"]
+    # Of few rows, an end may be reached once, and a gap be chance.
+    assert {each.check for each in found} <= {"one-sided", "on/off"}
 
 
 def test_every_problem_is_found(model: fl.RegionRegressor, power: fl.Decisions) -> None:
@@ -148,35 +154,20 @@ def test_every_problem_is_found(model: fl.RegionRegressor, power: fl.Decisions) 
 
     found = problems(model, changed(power, spoil))
     for expected in (
-        "Constant signal: 'demand_4'.",
-        "'plant_1' 1; 'plant_3' 2; 'plant_5' 1",
-        "Rows without any decision: row 6.",
-        "Rows that repeat an earlier one: row 1.",
-        "Other decisions under the same signals: row 3.",
-        "Rows in which every cost is zero: row 4.",
+        "5 signals besides prices span 4 dimensions",
+        "4 missing decisions in 2 rows",
+        "rows without any decision: row 6",
+        "rows that repeat an earlier one: row 1",
+        "other decisions under the same signals: row 3",
+        "rows in which every cost is zero: row 4",
         "'demand_3' in row 7 (400)",
-        "several decisions are cheapest: row 4.",
-        "No decision satisfies all that was learned: row 7",
     ):
         assert expected in found, found
 
 
-def test_problems_of_rows_beside_the_training_rows(
-    model: fl.RegionRegressor, power: fl.Decisions
-) -> None:
-    far = changed(power[:30], lambda signals, _: signals.__setitem__((2, 3), 9.0))
-    found = problems(model, far, train=samples_of(model, power[29:]))
-    assert "outside the range of the fit: " in found
-    assert "Rows that the model was fitted to: row 29." in found
-
-
-def test_dependent_signals_and_few_rows(power: fl.Decisions) -> None:
-    signals = np.column_stack([power.signals[:20], power.signals[:20, 3:5].sum(axis=1)])
-    data = fl.Decisions.from_arrays(signals, power.decisions[:20], cost=power.cost)
-    model = fl.RegionRegressor(fl.Affine(fl.Simplex(1)), cost=power.cost)
-    found = problems(model.fit(data.signals, data.decisions), data)
-    assert "6 features span only 5 dimensions" in found
-    assert "20 rows for 7 features" in found
+def test_rows_of_the_fit_are_no_fair_test(model: fl.RegionRegressor, power: fl.Decisions) -> None:
+    found = problems(model, power[:30], train=samples_of(model, power[29:]))
+    assert "rows that the model was fitted to: row 29" in found
 
 
 def test_no_prices() -> None:
@@ -184,7 +175,7 @@ def test_no_prices() -> None:
     with pytest.warns(fl.exceptions.FeaslearnWarning):
         model = fl.RegionRegressor().fit(data.signals, data.decisions)
     page = render_report(model, data)
-    assert "No cost is known." in page
+    assert "no cost is known." in page
     assert "a linear policy" in page
 
 
@@ -193,27 +184,29 @@ def test_no_prices() -> None:
 
 def test_rows_that_fit_worst(model: fl.RegionRegressor, power: fl.Decisions) -> None:
     off = changed(power, lambda _, decisions: decisions.__setitem__((9, 0), 99.0))
-    rows = worst_rows(samples_of(model, off))
+    rows = worst_rows(samples_of(model, off), "MW")
     assert rows[0].place == "row 9"
-    assert rows[0].pairs[0][0] == 99.0
-    assert [row.distance for row in rows] == sorted((row.distance for row in rows), reverse=True)
+    assert rows[0].off[0][:2] == ("plant_1", "99")
+    assert rows[0].error.endswith(" MW")
+    # A row that is off though its limits are sure says that there was no warning.
+    assert rows[0].doubts == ("no warning" if rows[0].status == "identified" else rows[0].doubts)
 
 
 @pytest.mark.parametrize(
-    ("hypothesis", "words"),
+    "hypothesis",
     [
-        (fl.Facets(), "1 balance that always holds, 3 ranges of decisions"),
-        (fl.Minkowski.hypersimplices(3), "a sum of "),
-        (fl.Affine(fl.Simplex(2)), "an image of Simplex(p=2)"),
-        (fl.Blend([fl.Facets(0), fl.Affine(fl.Simplex(1))]), "a weighted mean of "),
+        fl.Facets(),
+        fl.Minkowski.hypersimplices(3),
+        fl.Affine(fl.Simplex(2)),
+        fl.Blend([fl.Facets(0), fl.Affine(fl.Simplex(1))]),
     ],
 )
-def test_every_kind_of_region_is_described(
-    hypothesis: fl.hypotheses.Hypothesis, words: str, power: fl.Decisions
+def test_every_kind_of_region_has_a_page(
+    hypothesis: fl.hypotheses.Hypothesis, power: fl.Decisions
 ) -> None:
     model = fl.RegionRegressor(hypothesis, cost=power.cost, random_state=0)
     page = render_report(model.fit(power.signals, power.decisions), power[:9])
-    assert words in page
+    assert f"in a region of the kind {type(hypothesis).__name__}(" in page
     if isinstance(hypothesis, fl.Facets):
         assert "x0 is “plant_1”" in page
 
@@ -222,47 +215,50 @@ def test_proved_optima_say_so() -> None:
     data = fl.datasets.make_l1_ball(30, n=2, low=-1.0, random_state=0)
     model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost)
     page = render_report(model.fit(data.signals, data.decisions), data)
-    assert "that was proved" in page or ": a proof." in page
+    assert '<th scope="row">optimum</th><td class="long">global' in page
     assert "Every observed decision is predicted." in page
 
 
-def test_bands_and_what_the_data_show(
-    model: fl.RegionRegressor, power: fl.Decisions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[int] = []
+def test_calibrated_bands_and_what_the_data_show(power: fl.Decisions) -> None:
+    train, rest = power[:50], power[50:]
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=power.cost, random_state=0)
+    model.fit(train.signals, train.decisions)
+    page = render_report(model, rest, train=train)
+    assert "Calibrated bands" not in page
+    assert "is not given by limits that can be listed" in page
+    assert "<summary>Pinned by data</summary>" in page
+    model.conformalize(rest.signals, rest.decisions)
+    page = render_report(model, rest, train=train)
+    held = re.search(r"Calibrated bands of 90 % hold (\d+)", page)
+    assert held is not None
+    assert int(held[1]) >= 90
 
-    def refits(_: Any, n: int, X: Any, *__: Any) -> Any:
-        seen.extend((n, len(X)))
-        ends = {name: np.full((1, 3), k / 8) for k, name in enumerate(("lower", "center", "upper"))}
-        return SimpleNamespace(predict=lambda *_, level: SimpleNamespace(**ends, level=level))
 
-    told = SimpleNamespace(sections=lambda: [("head", []), ("not seen", ["the <b> limit"] * 9)])
-    monkeypatch.setattr(fl.RegionRegressor, "explain", lambda _: told, raising=False)
-    monkeypatch.setattr(fl.RegionRegressor, "bootstrap", refits, raising=False)
-    monkeypatch.setattr(model.result_, "seconds", 0.1)
-    page = render_report(model, power[:9], train=power[9:])
-    assert seen == [50, len(power) - 9]
-    assert "<td>0.125</td><td>0</td><td>0.25</td>" in page
-    assert "<h3>Not seen</h3>" in page
-    assert page.count("<li>the &lt;b&gt; limit</li>") == 9
-    monkeypatch.setattr(model.result_, "seconds", 100.0)
-    assert "Bands at" not in render_report(model, power[:9], train=power[9:])
+def test_columns_in_wrong_roles_are_named(power: fl.Decisions) -> None:
+    signals = power.signals.copy()
+    signals[:, 0] = power.decisions[:, 0]
+    data = fl.Decisions.from_arrays(signals, power.decisions, [3, 4, 5], names=power.names)
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex(1)), cost=[3, 4, 5], random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(data.signals, data.decisions)
+    page = render_report(model, data, refit=False)
+    assert "a signal is the decision itself in every row" in page
 
 
 # ---- charts ---------------------------------------------------------------------------------
 
 
 def test_charts() -> None:
-    chart = Chart.around("t", "x", "y", np.array([0.0, 10.0]), np.array([1.0, 1000.0]))
-    assert chart.log
+    chart = Chart.around("t", "x", "y", np.array([0.0, 10.0]), np.array([0.0, 1000.0]))
     chart.dots("dots", np.array([0.0, np.nan]), np.array([1.0, 5.0]))
     assert chart.marks[0].path.count("M") == 1
-    assert [tick.text for tick in chart.y_ticks] == ["1", "10", "100", "1000"]
+    assert [tick.text for tick in chart.y_ticks] == ["0", "200", "400", "600", "800", "1000"]
     flat = Chart.around("t", "x", "y", np.array([2.0]), np.array([0.0]))
     assert flat.xs[0] < 2.0 < flat.xs[1]
     assert nice_steps(-1e-7, 1e-7) == pytest.approx([-1e-7, -5e-8, 0.0, 5e-8, 1e-7])
     assert len(nice_steps(3.1e8, 3.2e8)) > 2
-    # Losses that are rounding errors stay within their frame, as do all.
+    # Ticks stay within their frame.
     for size in (1e-30, 1.0, 1e12):
         tiny = Chart.around("t", "x", "y", np.arange(3.0), np.full(3, size))
         _, _, top, bottom = tiny.box
@@ -358,3 +354,58 @@ def test_the_first_screen_has_limits_evidence_and_trust() -> None:
         test.signals, test.decisions + np.array([0.0, 0.5, -0.5]), data.cost
     )
     assert re.search(r"lie on the limit, \d+ beyond", render_report(model, more, train=train))
+
+
+def test_when_limits_bind_by_hour_and_day(model: fl.RegionRegressor, power: fl.Decisions) -> None:
+    start = datetime(2025, 3, 3)
+    times = [start + timedelta(hours=hour) for hour in range(len(power))]
+    page = render_report(model, power, refit=False, times=times)
+    when = page[page.index('<section id="when">') : page.index('<section id="view">')]
+    assert (
+        when.count('<svg class="calendar"') == when.count("Price-duration curve</figcaption>") > 0
+    )
+    assert "2025-03-03" in when
+    assert "2025-03-06" in when
+    assert re.search(r"most at \d\d h \(\d+ %\)", when)
+    with pytest.raises(DataError, match="3 times are given for 80 rows"):
+        render_report(model, power, times=times[:3])
+    assert '<svg class="calendar"' not in render_report(model, power, refit=False)
+
+
+def test_a_poor_fit_says_so_first(power: fl.Decisions) -> None:
+    rng = np.random.default_rng(0)
+    noisy = changed(
+        power, lambda _, decisions: np.add(decisions, rng.normal(0, 1, decisions.shape), decisions)
+    )
+    model = fl.RegionRegressor(fl.Facets(), cost=power.cost, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(noisy.signals[:60], noisy.decisions[:60])
+    head = render_report(model, noisy[60:], train=noisy[:60]).partition("<nav")[0]
+    assert re.search("explains? (only )?[0-9.]*\xa0?%|explains? (only )?nothing", head)
+    assert "A poor fit" in head
+
+
+def test_decisions_that_never_moved_are_one_line(power: fl.Decisions) -> None:
+    decisions = np.column_stack([power.decisions, np.full(len(power), 7.0)])
+    signals = np.column_stack([power.signals, 0.1 * np.ones(len(power))])
+    names = ([*power.names.signals, "cost_7"], [*power.names.decisions, "plant_7"])
+    data = fl.Decisions.from_arrays(signals, decisions, [0, 1, 2, 8], names=names)
+    model = fl.RegionRegressor(fl.Facets(), cost=[0, 1, 2, 8], random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(
+            *(pd.DataFrame(x, columns=n) for x, n in ((signals, names[0]), (decisions, names[1])))
+        )
+    assert all("plant_7" not in facet.text for facet in model.facets_)
+    page = render_report(model, data, refit=False)
+    first = page[page.index('<section id="limits">') : page.index('<section id="trust">')]
+    assert "plant_7 = 7 <small>never moved in the data" in first
+    assert first.count("plant_7") == 1 + first.count("+ plant_7 =")
+    # It is no decision to look at, neither in tables nor as an axis.
+    assert (
+        "plant_7"
+        not in page[page.index('<section id="good">') : page.index('<section id="worst">')]
+    )
+    assert '"moving":[0,' in page or '"moving":[1,' in page or '"moving":[2,' in page
+    assert "0.000</td>" not in page

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as Grid
@@ -18,13 +17,12 @@ from feaslearn.cli.talk import Talk, complain
 from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError
 from feaslearn.io.table import Table
-from feaslearn.metrics import LABELS, Evaluation, pooled_r2
+from feaslearn.metrics import LABELS, Evaluation
 from feaslearn.metrics import evaluate as measure
+from feaslearn.metrics.evaluation import Score
 from feaslearn.printable import printable
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
-
-Array = NDArray[np.float64]
 
 
 def evaluate(
@@ -96,24 +94,14 @@ def _by_decision(model: RegionRegressor, data: Decisions) -> dict[str, Any]:
         predicted, trust = model.predict(data.signals, costs=costs, return_trust=True)
         predicted, x = np.asarray(predicted).reshape(len(data), -1), data.decisions
         each = {
-            name: _numbers(x[:, j : j + 1], predicted[:, j : j + 1])
+            name: Score.of(x[:, j : j + 1], predicted[:, j : j + 1])._asdict()
             for j, name in enumerate(decision_names(model))
         }
         kinds = (("trusted", trust.trusted), ("others", ~trust.trusted))
-        rows = {word: _numbers(x[mask], predicted[mask]) for word, mask in kinds if mask.any()}
+        rows = {
+            word: Score.of(x[mask], predicted[mask])._asdict() for word, mask in kinds if mask.any()
+        }
     return {"by_decision": each, "by_trust": rows}
-
-
-def _numbers(observed: Array, predicted: Array) -> dict[str, Any]:
-    seen = ~np.isnan(observed)
-    if not seen.any():
-        return {"n_samples": 0, "r2": None, "mae": None}
-    varies = len(observed) > 1 and bool((np.nanmax(observed, 0) > np.nanmin(observed, 0)).any())
-    return {
-        "n_samples": int(seen.any(axis=1).sum()),
-        "r2": float(pooled_r2(observed, predicted)) if varies else None,
-        "mae": float(np.abs(observed - predicted)[seen].mean()),
-    }
 
 
 def _show(found: Evaluation, parts: dict[str, Any], console: Console) -> None:
@@ -126,7 +114,7 @@ def _show(found: Evaluation, parts: dict[str, Any], console: Console) -> None:
     lines |= {printable(name): line for name, line in parts["by_decision"].items()}
     for name, line in lines.items():
         r2 = "" if line["r2"] is None else f"{line['r2']:.3f}"
-        error = "" if line["mae"] is None else f"{line['mae']:.4g}"
+        error = "" if line["mae"] is None or math.isnan(line["mae"]) else f"{line['mae']:.4g}"
         grid.add_row(name, str(line["n_samples"]), r2, error)
     console.print(grid)
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False)

@@ -25,7 +25,9 @@ def limit_lines(
     ``beside`` is the head and the cells of a last column; without it, the status stands there.
     """
     head, cells = beside or ("in the data", [limit.status for limit in limits])
-    seen = [i for i, limit in enumerate(limits) if limit.status != "not seen"]
+    still = list(dict.fromkeys(limit.never_moved for limit in limits if limit.never_moved))
+    moving = [i for i, limit in enumerate(limits) if not limit.never_moved]
+    seen = [i for i in moving if limits[i].status != "not seen"]
     shown = seen if most is None else seen[:most]
     names = max([len(limits[i].name) for i in shown if limits[i].is_facet], default=0)
     named = [
@@ -53,11 +55,16 @@ def limit_lines(
             "   equality, or a limit that always binds:",
             *(f"   {text}" for text in texts[len(shown) :]),
         ]
-    missing = [i for i in range(len(limits)) if i not in set(seen)]
+    if still:
+        said += [
+            "   never moved in the data, other values not seen:",
+            f"   * {printable(', '.join(still))}",
+        ]
+    missing = [i for i in moving if i not in set(seen)]
     if missing:
         said.append("   not seen, no price pushed there:")
         for i in missing:
-            text = printable(limits[i].text)
+            text = printable(limits[i].honest)
             said.append(f"   * {text:<{width}}  {'' if beside is None else cells[i]:>15}".rstrip())
     return said
 

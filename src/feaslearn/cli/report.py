@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from feaslearn.atomic import check_writable
@@ -26,6 +27,7 @@ def report(
     decisions: Sequence[str],
     costs: Sequence[str],
     units: Sequence[str],
+    time: str | None,
     title: str,
     refit: bool | None,
     output: Path,
@@ -43,6 +45,8 @@ def report(
         Columns, where they are not called as in the fit.
     units : sequence of str
         One unit, or items such as ``plant_*=MW``.
+    time : str or None
+        The column of times; None takes one that no role has and in which every cell is one.
     title : str
         Heading of the page.
     refit : bool or None
@@ -58,6 +62,12 @@ def report(
     fitted = None
     if train is not None:
         fitted = decisions_for(model, train, signals, decisions, costs, "report --train")
+    times = find_times(table, time, {*data.names.signals, *data.names.decisions})
+
+    def place(row: int) -> str:
+        """Say which row it is, by its time where there is one."""
+        return table.place(row) if times is None else f"{times[row]:%Y-%m-%d %H:%M}"
+
     write_report(
         model,
         data,
@@ -66,7 +76,8 @@ def report(
         title=title,
         units=parse_units(units, [*data.names.signals, *data.names.decisions]),
         refit=refit,
-        place=table.place,
+        place=place,
+        times=times,
         source=f"Rows are those of {table.source}.",
     )
     size = output.stat().st_size
@@ -76,6 +87,32 @@ def report(
         facts,
         lambda console: console.print(text, markup=False, highlight=False, soft_wrap=True),
     )
+
+
+def find_times(table: Table, wanted: str | None, used: Container[str]) -> list[datetime] | None:
+    """Return when each row was: of the column that is asked for, or the first that holds times."""
+    problems = Problems()
+    if wanted is not None:
+        chosen = table.find([wanted], "--time", problems)
+        problems.raise_if_any(DataError, "report")
+    else:
+        chosen = tuple(j for j, name in enumerate(table.names) if name not in used)
+    for j in chosen:
+        times = [_time(cell) for cell in table.columns[j]]
+        if times and all(time is not None for time in times):
+            return [time for time in times if time is not None]
+    if wanted is not None:
+        raise DataError(f"--time: {wanted!r} does not hold times such as 2025-03-03 07:00")
+    return None
+
+
+def _time(cell: object) -> datetime | None:
+    """Return the clock time in a cell of a date, with or without a time of day."""
+    text = str(cell).strip()
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=None) if "-" in text[1:] else None
+    except ValueError:
+        return None
 
 
 def parse_units(items: Sequence[str], names: Sequence[str]) -> Units:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from feaslearn.atomic import check_writable, write_bytes
-from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.exceptions import DataError, TooManyVerticesError, UnsupportedError
 from feaslearn.export.exported import read_source
 from feaslearn.export.naming import distinct_names
 from feaslearn.io.table_file import csv_text
@@ -99,7 +99,15 @@ def table_text(region: Region | LearnedRegion, contents: str, limit: int = 10_00
         raise DataError(f"contents={contents!r} is not known; {did_you_mean(contents, CONTENTS)}")
     if contents == "vertices":
         return csv_text(distinct_names(region.names), region.vertices(limit).tolist())
-    found = region.halfspaces(limit)
+    try:
+        found = region.halfspaces(limit)
+    except TooManyVerticesError as error:
+        raise TooManyVerticesError(
+            "the half-spaces of this region are not known as rows (a blend, or a sum of parts) and "
+            f"would take its vertices, of which there are too many ({error}); to_mps, to_lp and "
+            "to_cvxpy (--format mps, lp) write it with latent variables, and a model of Facets "
+            "alone has rows"
+        ) from error
     rows = [
         [*coefficients.tolist(), relation, float(bound)]
         for relation, A, b in (("<=", found.A, found.b), ("=", found.E, found.e))

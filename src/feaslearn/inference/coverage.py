@@ -274,12 +274,19 @@ def is_priced(duals: Array, costs: Array) -> Truth:
 def binding_limits(
     region: Hypothesis, theta: Array, features: Array, costs: Array
 ) -> tuple[Solved, Truth]:
-    """Return decisions of least cost, and which limits of the parts they rest on, (N, m).
+    """Return decisions of least cost, and which limits of the parts they rest on, (N, m)."""
+    solved, answers = region.solve_parts(theta, features, costs)
+    return solved, held_by(region, theta, features, costs, answers)
+
+
+def held_by(
+    region: Hypothesis, theta: Array, features: Array, costs: Array, answers: list[Solved]
+) -> Truth:
+    """Return the limits that the answers of `solve_parts` rest on, (N, m).
 
     Members of a blend with a small weight hardly move the decision: their limits do not count.
     """
     n, k = costs.shape[1], features.shape[1]
-    solved, answers = region.solve_parts(theta, features, costs)
     found = []
     for (weight, member, own), answer in zip(region.parts(theta, n, k), answers, strict=True):
         if weight < LEAST_WEIGHT:
@@ -289,7 +296,7 @@ def binding_limits(
             found.append(is_priced(answer.duals, costs))
         else:
             found.append(np.hstack(exposure(member, own, features, costs, answer.decisions)))
-    return solved, np.hstack(found)
+    return np.hstack(found)
 
 
 def _is_on(

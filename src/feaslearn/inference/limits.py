@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.inference.coverage import WORDS, is_priced
-from feaslearn.regressor.reader import check_fitted, decision_names, read, regions_of
+from feaslearn.inference.coverage import WORDS, Coverage, is_priced
+from feaslearn.inference.trust import Tracer, Trust, is_in_range
+from feaslearn.regressor.reader import check_signals, decision_names, read, regions_of
 from feaslearn.tolerances import SAME_TOL
 
 #: Terms that move a left side by less than this share of its largest term are left out.
@@ -34,16 +35,16 @@ class Limit:
         Identified, seen or not seen.
     values, limits : ndarray of shape (N,)
         Both sides at each row, the left one at the model's decision.
-    binds : ndarray of bool of shape (N,)
-        Where it binds at the model's decision: relaxing it would lower the cost.
-    worth : float
-        Mean shadow price where it binds: what one unit more saves.
+    prices : ndarray of shape (N,)
+        Shadow prices at the model's decision: what one unit more saves, 0 where it does not bind.
     coefficients : ndarray of shape (n,)
         Those of the decisions on the left side.
     main : list of (float, str)
         Coefficients and names of the terms on the left side that move it most.
     left_out : int
         The number of other terms.
+    seen : (float, float) or None, default=None
+        For a bound, the least and the greatest value of its decision in the data of the fit.
     """
 
     name: str
@@ -53,11 +54,21 @@ class Limit:
     status: str
     values: Array
     limits: Array
-    binds: Mask
-    worth: float
+    prices: Array
     coefficients: Array
     main: list[tuple[float, str]]
     left_out: int
+    seen: tuple[float, float] | None = None
+
+    @property
+    def binds(self) -> Mask:
+        """Where it binds at the model's decision: relaxing it would lower the cost."""
+        return self.prices > 0.0
+
+    @property
+    def worth(self) -> float:
+        """Mean shadow price where it binds."""
+        return float(self.prices[self.binds].mean()) if self.binds.any() else 0.0
 
     @property
     def is_facet(self) -> bool:
@@ -80,6 +91,22 @@ class Limit:
         return f"{_sum([(sign * f, name) for f, name in self.main])}{more} {relation} {limit:.4g}"
 
     @property
+    def honest(self) -> str:
+        """The limit in one line; one that was not seen says how far the data came."""
+        if self.status != "not seen" or self.seen is None:
+            return self.text
+        end, word = (self.seen[1], "up") if self.relation == "<=" else (self.seen[0], "down")
+        reached = f"{end + 0.0:.4g}"
+        return self.text if reached == self.right else f"{self.text} (data {word} to {reached})"
+
+    @property
+    def never_moved(self) -> str:
+        """ "plant_1 = 8" where it is a bound of a decision that the data hold constant, or ""."""
+        if self.seen is None or self.seen[0] < self.seen[1]:
+            return ""
+        return f"{self.left} = {self.seen[0] + 0.0:.4g}"
+
+    @property
     def share(self) -> float:
         """Share of the rows in which it binds."""
         return float(self.binds.mean()) if len(self.binds) else 0.0
@@ -97,19 +124,37 @@ def limits_at(model: Any, X: ArrayLike, costs: ArrayLike | None = None) -> list[
     Bounds and facets are in one list, ordered by what one unit more would have saved in all rows;
     limits that were not seen come last. Models whose rows are not known have none.
     """
-    check_fitted(model)
-    covered = vars(model)["_seen"].rows
-    if covered is None or not covered.printed.any():
-        return []
+    return trace(model, X, costs)[2]
+
+
+def trace(
+    model: Any, X: ArrayLike, costs: ArrayLike | None = None
+) -> tuple[Array, Trust, list[Limit]]:
+    """Return decisions, what they rest on and `limits_at` rows of signals: one minimisation."""
+    signals = check_signals(model, X)
     features, prices = read(model, X, costs)
-    solved, answers = regions_of(model).solve_parts(model.theta_, features, prices)
-    duals = answers[0].duals
-    if len(answers) > 1 or duals is None:
+    coverage = vars(model)["_seen"]
+    tracer = Tracer(regions_of(model), model.theta_, coverage.rows, keep=True)
+    inside = is_in_range(model, signals, costs is not None)
+    decisions, empty, trust = tracer.solve(features, prices, inside)
+    if not tracer.duals:
+        return decisions, trust, []
+    duals = np.vstack(tracer.duals)
+    duals[empty] = 0.0
+    return decisions, trust, _limits(model, coverage, features, prices, decisions, duals)
+
+
+def _limits(
+    model: Any, coverage: Coverage, features: Array, prices: Array, decisions: Array, duals: Array
+) -> list[Limit]:
+    """Return limits at rows with their decisions and the duals there."""
+    covered = coverage.rows
+    if covered is None or not covered.printed.any():
         return []
     n, k = prices.shape[1], model.features_.n_features
     names = decision_names(model)
-    spread = solved.decisions.std(axis=0)
-    binding = is_priced(duals, prices) & ~solved.empty[:, None]
+    spread = decisions.std(axis=0)
+    binding = is_priced(duals, prices)
     found = []
     for i, (name, text) in enumerate(zip(covered.names, covered.texts, strict=True)):
         row = covered.printed[i]
@@ -118,8 +163,10 @@ def limits_at(model: Any, X: ArrayLike, costs: ArrayLike | None = None) -> list[
         relation = ">=" if " >= " in text else "<="
         left, _, right = text.partition(f" {relation} ")
         sign = -1.0 if relation == ">=" else 1.0
-        binds = binding[:, i]
-        worth = abs(float(duals[binds, i].mean())) / covered.scales[i] if binds.any() else 0.0
+        seen = None
+        if name == f"{left}{relation}":
+            least, most = coverage.decisions[:, names.index(left)]
+            seen = (float(least), float(most))
         found.append(
             Limit(
                 name,
@@ -127,15 +174,15 @@ def limits_at(model: Any, X: ArrayLike, costs: ArrayLike | None = None) -> list[
                 relation,
                 right,
                 WORDS[float(covered.status[i])],
-                sign * (solved.decisions @ row[:n]) + 0.0,
+                sign * (decisions @ row[:n]) + 0.0,
                 sign * (features[:, :k] @ row[n:]) + 0.0,
-                binds,
-                worth,
+                np.where(binding[:, i], np.abs(duals[:, i]) / covered.scales[i], 0.0),
                 sign * row[:n],
                 *_main_terms(sign * row[:n], spread, names),
+                seen,
             )
         )
-    return sorted(found, key=lambda each: (each.status == "not seen", -each.worth * each.share))
+    return sorted(found, key=lambda each: (each.status == "not seen", -each.prices.mean()))
 
 
 def _main_terms(
@@ -151,6 +198,8 @@ def _main_terms(
 
 def _sum(terms: Sequence[tuple[float, str]]) -> str:
     """Write a sum with two digits."""
+    if terms and terms[0][0] < 0.0:
+        terms = sorted(terms, key=lambda term: term[0] < 0.0)
     text = ""
     for factor, name in terms:
         number = f"{abs(factor):.2g}"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.exceptions import UnseenLimitWarning
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.inference.coverage import SEEN, UNSEEN, Coverage, RowCoverage, binding_limits
+from feaslearn.inference.coverage import SEEN, UNSEEN, RowCoverage, held_by
 from feaslearn.messages import list_first
 
 Array = NDArray[np.float64]
@@ -87,10 +87,11 @@ class Trust:
         return f"Trust({len(self.status)} decisions: {', '.join(parts)})"
 
 
-def is_in_range(signals: Array, coverage: Coverage, columns: Sequence[int]) -> Mask:
-    """Say which signals lie within the range of the data, in these columns."""
-    which = list(columns)
-    low, high = coverage.signals[:, which]
+def is_in_range(model: Any, signals: Array, priced: bool) -> Mask:
+    """Say which signals lie within those of the fit; those of the cost do not count if priced."""
+    free = model.cost_.columns if priced and model.cost_ is not None else ()
+    which = [j for j in range(signals.shape[1]) if j not in free]
+    low, high = vars(model)["_seen"].signals[:, which]
     room = MARGIN * (high - low)
     values = signals[:, which]
     inside = (values >= low - room) & (values <= high + room)
@@ -100,11 +101,15 @@ def is_in_range(signals: Array, coverage: Coverage, columns: Sequence[int]) -> M
 class Tracer:
     """Decisions of least cost with the limits they rest on, block by block.
 
-    ``rows`` is None for models of earlier versions, whose limits are not known one by one.
+    ``rows`` is None for models of earlier versions, whose limits are not known one by one. With
+    ``keep``, the duals of a region without parts are kept in ``duals``, block by block.
     """
 
-    def __init__(self, region: Hypothesis, theta: Array, rows: RowCoverage | None) -> None:
+    def __init__(
+        self, region: Hypothesis, theta: Array, rows: RowCoverage | None, keep: bool = False
+    ) -> None:
         self.region, self.theta, self.rows = region, theta, rows
+        self.duals: list[Array] | None = [] if keep else None
         names = () if rows is None else rows.names
         self._named = np.flatnonzero([bool(name) for name in names])
         self._keys = np.random.default_rng(0).integers(1, 2**62, len(self._named))
@@ -138,7 +143,10 @@ class Tracer:
             solved, _ = self.region.solve_parts(self.theta, features, costs)
             level, names = np.full(len(costs), SEEN), np.full(len(costs), "", dtype=object)
             return solved.decisions, solved.empty, solved.tied_or_all(), level, names
-        solved, binding = binding_limits(self.region, self.theta, features, costs)
+        solved, answers = self.region.solve_parts(self.theta, features, costs)
+        binding = held_by(self.region, self.theta, features, costs, answers)
+        if self.duals is not None and len(answers) == 1 and answers[0].duals is not None:
+            self.duals.append(answers[0].duals)
         level = np.full(len(costs), SEEN if self.rows.latent else 0.0)
         for status in (SEEN, UNSEEN):
             held = binding[:, self.rows.status == status]

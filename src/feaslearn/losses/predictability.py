@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import null_space
+from scipy.optimize import nnls
 
-from feaslearn.arrays import Array
+from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
@@ -19,10 +21,11 @@ from feaslearn.losses.kernels import (
     predictability_rows,
 )
 from feaslearn.losses.loss import Loss, Norm, RowLosses, no_gradient
+from feaslearn.region.form import RegionForm, combined
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.oracle_kernels import SetCode, is_simplex
-from feaslearn.tolerances import SUM_ROUNDING, TIE_TOL
+from feaslearn.tolerances import ROUNDING, SUM_ROUNDING, TIE_TOL, TINY, ZERO_PRICE
 
 
 @dataclass(eq=False, repr=False)
@@ -115,11 +118,20 @@ class Predictability(Loss):
     def general_samples(self, hypothesis: Hypothesis, theta: Array, block: Block) -> Array:
         """Return the distance to the decision, and to the whole optimal face where there is one."""
         features, costs, decisions, _ = block
-        (best, *_), tied = hypothesis.solve_tied(theta, features, costs)
-        values = self.lengths(np.nan_to_num(best - decisions))
-        for i in np.flatnonzero(tied):
-            face = hypothesis.image(theta, features[i], decisions.shape[1]).optimal_face(costs[i])
-            values[i] = self.lengths(np.array([[face.distance(decisions[i], self.norm)]]))[0]
+        solved = hypothesis.solve_duals(theta, features, costs)
+        values = self.lengths(np.nan_to_num(solved.decisions - decisions))
+        ties = np.flatnonzero(solved.tied_or_all())
+        rows = None
+        if len(ties) and solved.duals is not None and self.norm == "l2":
+            rows = hypothesis.describe(theta, decisions.shape[1], features.shape[1])
+        for i in ties:
+            if rows is not None and solved.duals is not None and not np.isnan(decisions[i]).any():
+                held = np.abs(solved.duals[i]) > ZERO_PRICE * np.abs(costs[i]).max()
+                gap = _distance_to_face(rows, features[i], held, solved.decisions[i], decisions[i])
+            else:
+                image = hypothesis.image(theta, features[i], decisions.shape[1])
+                gap = image.optimal_face(costs[i]).distance(decisions[i], self.norm)
+            values[i] = self.lengths(np.array([[gap]]))[0]
         return values
 
     def _solve_row(
@@ -143,3 +155,31 @@ class Predictability(Loss):
             turned = primitive.turn(q, A.T @ step)
             gradient.A[...] += phi[:, None, None] * np.outer(c, turned)
         return value, not face.is_point
+
+
+def _distance_to_face(form: RegionForm, phi: Array, held: Mask, best: Array, x: Array) -> float:
+    """Return the distance of x to the decisions for which all rows with a dual bind: the optimal.
+
+    These are ``best + N w`` with a basis N of the directions that keep the binding rows, and the
+    nearest has the least ``|w - N'(x - best)|`` such that the other rows hold: a least-distance
+    program, solved by non-negative least squares (Lawson and Hanson).
+    """
+    weights = form.weights(phi[None, : form.n_features], phi[None, form.n_features :])
+    X, right = form.X.toarray(), combined(weights, form.r)[0]
+    binding = form.equality | held
+    basis = null_space(X[binding]) if binding.any() else np.eye(len(best))
+    start = basis.T @ (x - best)
+    across = float(np.linalg.norm(x - best - basis @ start))
+    kept = ~binding & np.isfinite(right)
+    G, slack = X[kept] @ basis, np.maximum(X[kept] @ best - right[kept], 0.0)
+    lengths = np.linalg.norm(G, axis=1)
+    moves = lengths > ROUNDING * np.abs(X[kept]).max(axis=1, initial=0.0)
+    G, slack = G[moves] / lengths[moves, None], slack[moves] / lengths[moves]
+    size = max(float(np.linalg.norm(start)), TINY)
+    violated = (-slack - G @ start) / size
+    if not (violated > 0.0).any():
+        return across
+    program = np.vstack([G.T, violated])
+    residual = program @ nnls(program, np.eye(len(program))[-1])[0]
+    residual[-1] -= 1.0
+    return float(np.hypot(across, size * np.linalg.norm(residual[:-1] / residual[-1])))

@@ -342,3 +342,26 @@ def pooled_r2(observed: Array, predicted: Array, weights: Array | None = None) -
     if not changes.any():
         return float((residual == 0.0).mean())
     return float(1.0 - residual[changes].sum() / spread[changes].sum())
+
+
+class Score(NamedTuple):
+    """R² and mean absolute error of some decisions; None and NaN where they say nothing.
+
+    A decision that never changes has no R²: a perfect prediction of it is no merit.
+    """
+
+    n_samples: int
+    r2: float | None
+    mae: float
+
+    @classmethod
+    def of(cls, observed: Array, predicted: Array) -> Score:
+        """Return the score of predictions (N, n); unobserved entries do not count."""
+        seen = ~np.isnan(observed)
+        if not seen.any():
+            return cls(0, None, float("nan"))
+        least, most = (np.where(seen, observed, end) for end in (np.inf, -np.inf))
+        varies = bool((most.max(axis=0) > least.min(axis=0)).any())
+        r2 = pooled_r2(observed, predicted) if varies else None
+        mae = float(np.abs(observed - predicted)[seen].mean())
+        return cls(int(seen.any(axis=1).sum()), r2, mae)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from feaslearn.exceptions import DataError
 from feaslearn.plots.canvas import BLUE, DIVERGING, GREY, pyplot, shortened
-from feaslearn.regressor import FacetTable, RegionRegressor
+from feaslearn.regressor import FacetTable, LearnedFacet, RegionRegressor
 from feaslearn.regressor.reader import decision_names
 
 Array = NDArray[np.float64]
@@ -23,9 +23,9 @@ class FacetsDisplay:
     r"""Facets :math:`a_j'x \le f_j'\phi(s)`: their coefficients and how often each binds.
 
     On the left the coefficients of the decisions, in the middle those of the features on the
-    right-hand side, each row in units of its largest one; on the right the number of training
-    samples in which the facet binds, with its mean shadow price. Facets that the data do not
-    determine are grey.
+    right-hand side, each row in units of its largest one, in the form that ``print(model.facets_)``
+    writes; on the right the number of training samples in which the facet binds, with its mean
+    shadow price. Facets that the data do not determine are grey.
 
     Parameters
     ----------
@@ -33,6 +33,9 @@ class FacetsDisplay:
         The learned facets.
     decisions, features : sequence of str
         Names of the decisions, and of the features without the constant.
+    printed : mapping of str to ndarray of shape (n + k + 1,), default=None
+        Coefficients of decisions, constant and features by the name of the facet, as its text has
+        them; without them, rows orthogonal to the equalities are drawn.
 
     Attributes
     ----------
@@ -52,9 +55,14 @@ class FacetsDisplay:
     """
 
     def __init__(
-        self, table: FacetTable, decisions: Sequence[str], features: Sequence[str]
+        self,
+        table: FacetTable,
+        decisions: Sequence[str],
+        features: Sequence[str],
+        printed: Mapping[str, Array] | None = None,
     ) -> None:
         self.table = table
+        self.printed = printed
         self.decisions = tuple(decisions)
         self.features = tuple(features)
 
@@ -74,8 +82,11 @@ class FacetsDisplay:
         FacetsDisplay
             The display, drawn.
         """
-        names = decision_names(model)
-        return cls(model.facets_, names, model.features_.names[1:]).plot(most=most)
+        names, covered = decision_names(model), vars(model)["_seen"].rows
+        printed = None
+        if covered is not None and covered.printed.any():
+            printed = dict(zip(covered.names, covered.printed, strict=True))
+        return cls(model.facets_, names, model.features_.names[1:], printed).plot(most=most)
 
     def plot(self, *, most: int = 12) -> FacetsDisplay:
         """Draw the picture.
@@ -96,22 +107,30 @@ class FacetsDisplay:
         n, k = len(self.decisions), len(self.features)
         figure, axes = pyplot().subplots(
             ncols=3,
-            figsize=(4.0 + 0.5 * (n + k), 1.8 + 0.4 * len(shown)),
+            figsize=(5.0 + 0.5 * (n + k), 1.8 + 0.4 * len(shown)),
             width_ratios=[n, max(k, 1), 5],
             layout="constrained",
             sharey=True,
         )
-        normals = np.array([facet.normal for facet in shown])
-        limits = np.array([facet.limit[1:] for facet in shown]).reshape(len(shown), k)
+        rows = np.array([self._row(facet) for facet in shown])
+        normals, limits = rows[:, :n], rows[:, n + 1 :].reshape(len(shown), k)
         image = _coefficients(axes[0], normals, self.decisions, "coefficients of decisions")
         _coefficients(axes[1], limits, self.features, "limit moves with")
         _bars(axes[2], shown)
-        axes[0].set_yticks(range(len(shown)), [f"facet {j}" for j in range(1, len(shown) + 1)])
+        names = [facet.name or f"facet_{j}" for j, facet in enumerate(shown, 1)]
+        axes[0].set_yticks(range(len(shown)), names)
         figure.colorbar(image, ax=axes, shrink=0.8, label="share of the row's largest")
         if len(shown) < len(self.table):
             figure.suptitle(f"{len(shown)} of {len(self.table)} facets")
         self.figure_, self.axes_ = figure, axes
         return self
+
+    def _row(self, facet: LearnedFacet) -> Array:
+        """Return the coefficients of a facet, with the signs of its text."""
+        row = None if self.printed is None else self.printed.get(facet.name)
+        if row is None or not row.any():
+            row = np.append(facet.normal, facet.limit)
+        return -row if " >= " in facet.text else row
 
 
 def _coefficients(ax: Any, matrix: Array, names: Sequence[str], title: str) -> Any:
@@ -139,5 +158,5 @@ def _bars(ax: Any, facets: Sequence[Any]) -> None:
     bars = ax.barh(range(len(facets)), counts, color=colors)
     ax.bar_label(bars, [f"{facet.price:.3g}" for facet in facets], padding=3)
     ax.set_xlim(0, 1.25 * max(1, *counts))
-    ax.set_title("samples it binds in, and its price", fontsize="medium")
+    ax.set_title("samples it binds in, and its shadow price", fontsize="medium")
     ax.spines[["top", "right"]].set_visible(False)

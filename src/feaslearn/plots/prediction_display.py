@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.exceptions import DataError
-from feaslearn.metrics import pooled_r2
+from feaslearn.metrics.evaluation import Score
 from feaslearn.plots.canvas import BLUE, GREY, Units, find, labels, pyplot, rows_of_decisions, write
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
@@ -170,7 +170,8 @@ def _draw_pairs(ax: Any, observed: Any, predicted: Any, label: str) -> None:
         ax.plot([both.min(), both.max()], [both.min(), both.max()], color=GREY, lw=1, ls="--")
     text = label
     if seen.sum() > 1:
-        text += f"\nR² {pooled_r2(observed[seen, None], predicted[seen, None]):.3f}"
+        r2 = Score.of(observed[seen, None], predicted[seen, None]).r2
+        text += "\nconstant" if r2 is None else f"\nR² {r2:.3f}"
     write(ax, "title", text, fontsize="medium")
     ax.set_xlabel("observed")
     ax.set_ylabel("predicted")

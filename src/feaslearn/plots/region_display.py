@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 
 #: Pairs of more decisions than this are too small to see.
 MOST_DECISIONS = 8
-#: How a region may be seen; both draw more than two decisions in pairs.
-VIEWS = ("auto", "pairs")
+#: How a region may be seen.
+VIEWS = ("auto", "pairs", "slice")
 
 
 @dataclass(eq=False, repr=False)
@@ -80,7 +80,7 @@ class RegionDisplay:
         y: ArrayLike | None = None,
         costs: ArrayLike | None = None,
         decisions: Sequence[int | str] | None = None,
-        view: Literal["auto", "pairs"] = "auto",
+        view: Literal["auto", "pairs", "slice"] = "auto",
         units: Units = None,
         ax: Any = None,
     ) -> RegionDisplay:
@@ -98,8 +98,10 @@ class RegionDisplay:
             What-if prices in place of those read from the signal.
         decisions : sequence of int or str, default=None
             The decisions that are seen, by name or position; default all.
-        view : {"auto", "pairs"}, default="auto"
-            Either way, three decisions and more are drawn in pairs.
+        view : {"auto", "pairs", "slice"}, default="auto"
+            Whether regions are projected, three decisions and more in pairs, or cut along two
+            decisions: the others stay where they are cheapest, but for those that keep balances,
+            and edges have the names of their rows.
         units : mapping of str to str, or str, default=None
             Units of the decisions by name, or one for all.
         ax : matplotlib Axes, default=None
@@ -118,7 +120,7 @@ class RegionDisplay:
         self,
         *,
         decisions: Sequence[int | str] | None = None,
-        view: Literal["auto", "pairs"] = "auto",
+        view: Literal["auto", "pairs", "slice"] = "auto",
         ax: Any = None,
     ) -> RegionDisplay:
         """Draw the picture.
@@ -127,8 +129,10 @@ class RegionDisplay:
         ----------
         decisions : sequence of int or str, default=None
             The decisions that are seen, by name or position; default all.
-        view : {"auto", "pairs"}, default="auto"
-            Either way, three decisions and more are drawn in pairs.
+        view : {"auto", "pairs", "slice"}, default="auto"
+            Whether regions are projected, three decisions and more in pairs, or cut along two
+            decisions: the others stay where they are cheapest, but for those that keep balances,
+            and edges have the names of their rows.
         ax : matplotlib Axes, default=None
             Where one or two decisions are drawn; default a new figure.
 
@@ -140,6 +144,8 @@ class RegionDisplay:
         chosen = find(decisions, self.region.names, "decisions")
         if view not in VIEWS:
             raise DataError(f"view={view!r} is not known; use one of {', '.join(VIEWS)}")
+        if view == "slice" and len(chosen) != 2:
+            raise DataError(f"a slice is along two decisions, not {len(chosen)}; name two of them")
         if len(chosen) > MOST_DECISIONS:
             raise DataError(
                 f"{len(chosen)} decisions make {len(chosen) * (len(chosen) - 1) // 2} pairs; "
@@ -149,7 +155,7 @@ class RegionDisplay:
             raise DataError(f"ax holds one panel; {len(chosen)} decisions need a figure of theirs")
         scene = self._scene()
         if len(chosen) <= 2:
-            self._in_one_panel(scene, chosen, ax)
+            self._in_one_panel(scene, chosen, ax, view == "slice" and scene.state == "fine")
         else:
             self._in_pairs(scene, chosen)
         return self
@@ -170,13 +176,16 @@ class RegionDisplay:
         down, level = slopes(self.region, cost)
         return scene._replace(optimum=self.region.minimize(cost), down=down, level=level)
 
-    def _in_one_panel(self, scene: panels.Scene, chosen: Sequence[int], ax: Any) -> None:
+    def _in_one_panel(self, scene: panels.Scene, chosen: Sequence[int], ax: Any, cut: bool) -> None:
         given = ax
         if ax is None:
-            size = (6.5, 2.2) if len(chosen) == 1 else (6.5, 5.0)
+            size = (6.5, 2.5) if len(chosen) == 1 else (6.5, 5.0)
             ax = pyplot().subplots(figsize=size, layout="constrained")[1]
         if len(chosen) == 1:
             panels.draw_interval(ax, scene, chosen[0])
+        elif cut:
+            scene = scene._replace(down=np.zeros(0))
+            panels.draw_slice(ax, scene, chosen[0], chosen[1])
         else:
             panels.draw_plane(ax, scene, chosen[0], chosen[1])
         panels.draw_legend(scene, ax.figure, given)

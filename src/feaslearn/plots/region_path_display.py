@@ -114,7 +114,7 @@ class RegionPathDisplay:
         at : array-like of shape (K,), default=None
             The other signals; default their medians.
         decisions : sequence of int or str, default=None
-            The two decisions that are seen; default the first two.
+            The two decisions that are seen; default those that moved most in the data of the fit.
         style : {"overlay", "panels"}, default="overlay"
             All regions in one panel, or one panel for each.
         units : mapping of str to str, or str, default=None
@@ -147,6 +147,9 @@ class RegionPathDisplay:
             relaxed=[each.relaxed for each in found],
             units=units,
         )
+        if decisions is None and len(display.regions[0].names) > 1:
+            ranges = np.ptp(vars(model)["_seen"].decisions, axis=0)
+            decisions = sorted(np.argsort(-ranges, kind="stable")[:2].tolist())
         return display.plot(decisions=decisions, style=style, ax=ax)
 
     def plot(
@@ -182,6 +185,8 @@ class RegionPathDisplay:
         chosen = find((0, 1) if decisions is None else decisions, names, "decisions")
         if len(chosen) != 2:
             raise DataError(f"a region that moves is seen along two decisions, not {len(chosen)}")
+        # Regions that are a single point along these decisions: a dot alone says nothing.
+        self._points = 0
         if style == "overlay":
             self._overlay(chosen, ax)
         elif ax is None:
@@ -193,11 +198,18 @@ class RegionPathDisplay:
             write(panel, "xlabel", own[chosen[0]])
             panel.spines[["top", "right"]].set_visible(False)
         write(self.axes_[0], "ylabel", own[chosen[1]])
+        if self._points:
+            where = "every value" if self._points == len(self.values) else f"{self._points} values"
+            text = (
+                f"{names[chosen[0]]} and {names[chosen[1]]} cannot move at {where} of {self.signal}"
+            )
+            self.figure_.suptitle(f"{text}:\nlimits leave a single point", fontsize="small")
         return self
 
     def _draw(self, ax: Any, index: int, chosen: Sequence[int], color: Any, fill: float) -> None:
         region = self.regions[index]
         corners = outline(region.minimize, region.n, chosen[0], chosen[1])
+        self._points += len(corners) == 1
         relaxed = bool(self.relaxed and self.relaxed[index])
         draw_outline(ax, corners, color, relaxed, fill)
         if self.optima is not None:

@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 NEGLIGIBLE = 2e-3
 #: Facets of two regions are the same if their normals differ by less than this.
 SAME_NORMAL = 1e-2
-#: Coefficients are written as integers up to this one, if they are so near to them.
+#: Coefficients are written as integers up to this one, or as 1, if they are so near to them.
 LARGEST_INTEGER, NEAR_INTEGER = 12, 1e-3
 
 
@@ -269,7 +269,7 @@ class _Region:
         """Return a facet as it is printed, with the price of the printed form."""
         rows = self.rows
         a, f = rows.a[j], rows.f[j]
-        printed, limit = _sparsest(a, f, rows)
+        printed, limit = _sparsest(a, f, rows, self.writer.constants)
         scale = self.writer.readable(printed)
         text = self.writer.inequality(scale * printed, scale * limit)
         across = np.linalg.lstsq(rows.E.T, a, rcond=None)[0] if len(rows.E) else np.zeros(0)
@@ -305,13 +305,29 @@ class _Region:
         return texts
 
 
-def _sparsest(a: Array, f: Array, rows: FacetRows) -> tuple[Array, Array]:
-    """Add multiples of the equalities so that the facet is easiest to read: least sum of |a|."""
+def _sparsest(a: Array, f: Array, rows: FacetRows, constants: Array) -> tuple[Array, Array]:
+    """Add multiples of the equalities so that the facet is easiest to read: least sum of |a|.
+
+    Decisions that never moved, as ``constants`` (NaN for others), go into the right-hand side: the
+    data cannot tell their coefficients from its constant.
+    """
+    q = len(rows.E)
+    still = ~np.isnan(constants)
+    if q:
+        a, f = _without_multiples(a, f, rows, ~still)
+    if still.any() and (np.abs(a[~still]) > ZERO_PRICE * np.abs(a).max()).any():
+        f = f - np.append(a[still] @ constants[still], np.zeros(len(f) - 1))
+        a = np.where(still, 0.0, a)
+    return a, f
+
+
+def _without_multiples(
+    a: Array, f: Array, rows: FacetRows, counted: NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    """Add multiples of the equalities so that the coefficients counted have the least sum."""
     q, n = rows.E.shape
-    if not q:
-        return a, f
     G = np.hstack([rows.E.T, -rows.E.T, np.eye(n), -np.eye(n)])
-    cost = np.repeat([0.0, 1.0], 2 * np.array([q, n]))
+    cost = np.concatenate([np.zeros(2 * q), counted, counted]).astype(float)
     program = CheckedProgram(cost, np.zeros(len(cost)), np.full(len(cost), np.inf), E=G, e=a)
     try:
         point = program.solve("facet").point
@@ -353,6 +369,9 @@ class _Writer:
         self.names = names
         self.terms = ("", *terms[1:])
         spread = np.nanstd(data.decisions, axis=0)
+        least, most = np.nanmin(data.decisions, axis=0), np.nanmax(data.decisions, axis=0)
+        #: Values of decisions that never moved, NaN for others.
+        self.constants = np.where(least == most, least, np.nan)
         # Columns that never move count by the size of the others.
         usual = float(spread.max()) or float(np.nanmax(np.abs(data.decisions))) or 1.0
         self.spread = np.where(spread > SAME_TOL * usual, spread, usual)
@@ -389,8 +408,13 @@ class _Writer:
         ]
 
     def _left(self, a: Array) -> str:
+        """Write a left side, a term with a plus first."""
         effect = np.abs(a * self.spread)
-        return _sum(a, self.names, effect > NEGLIGIBLE * effect.max())
+        shown = effect > NEGLIGIBLE * effect.max()
+        order = np.argsort(shown & (a < 0.0), kind="stable")
+        if not (a[shown][:1] < 0.0).any():
+            order = np.arange(len(a))
+        return _sum(a[order], [self.names[j] for j in order], shown[order])
 
     def right(self, f: Array, size: float) -> str:
         """Write a right-hand side, without terms that hardly move it."""
@@ -401,13 +425,14 @@ class _Writer:
 
 
 def _sum(coefficients: Array, names: Sequence[str], kept: NDArray[np.bool_]) -> str:
-    """Write a sum with signs between its terms, the largest coefficients as they come."""
+    """Write a sum with signs between its terms."""
     text = ""
     for coefficient, name, shown in zip(coefficients, names, kept, strict=True):
         if not shown:
             continue
+        near = name and abs(abs(coefficient) - 1.0) <= NEAR_INTEGER
         number = f"{abs(coefficient):.4g}"
-        term = f"{number} {name}".strip() if number != "1" or not name else name
+        term = name if near else f"{number} {name}".strip()
         sign = "-" if coefficient < 0.0 else "+"
         text += f" {sign} {term}" if text else ("-" if sign == "-" else "") + term
     return text or "0"

@@ -30,7 +30,8 @@ class LearnedFacet:
     Parameters
     ----------
     text : str
-        The inequality in names; terms that hardly count are left out.
+        The inequality in names; terms that hardly count are left out, and decisions that never
+        moved in the data are part of its constant.
     normal : ndarray of shape (n,)
         The vector a.
     limit : ndarray of shape (k,)

@@ -113,9 +113,8 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         latent = rows is not None and rows.latent
         unseen = rows is not None and bool(rows.unseen.any())
         if return_trust or (unseen and not latent):
-            used = self._columns(costs is not None)
             tracer = Tracer(regions_of(self), self.theta_, rows)
-            inside = is_in_range(signals, self._seen, used)
+            inside = is_in_range(self, signals, costs is not None)
             decisions, empty, trust = tracer.solve(features, prices, inside)
             warn_of_unseen(trust, costs is not None)
         else:
@@ -129,11 +128,6 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         warn_of_empty_regions(empty, known, decisions)
         dressed = self._reader.outputs.dress(decisions, X)
         return (dressed, trust) if return_trust else dressed
-
-    def _columns(self, priced: bool) -> list[int]:
-        """Return the signals that matter: without those of the cost if prices are given."""
-        free = self.cost_.columns if priced and self.cost_ is not None else ()
-        return [j for j in range(self.n_features_in_) if j not in free]
 
     def region(self, signal: ArrayLike) -> Region:
         """Return the learned region at one signal.

@@ -3,88 +3,92 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.plots.learning_curve_display import recorded_losses
+from feaslearn.inference.limits import Limit
+from feaslearn.plots.facets_over_time_display import Calendar, binding_limits, calendar, duration
 from feaslearn.report.samples import Samples
-from feaslearn.tolerances import ROUNDING, SAME_TOL
+from feaslearn.tolerances import SAME_TOL, TINY
 
 Array = NDArray[np.float64]
 
-#: Decisions with a chart of their own, and points in a chart.
-MOST_DECISIONS, MOST_POINTS = 9, 1500
+#: Decisions with a chart of their own, points in a chart, limits over time, points of their curves.
+MOST_DECISIONS, MOST_POINTS, MOST_LIMITS, MOST_DURATION = 5, 600, 6, 150
 
 #: Size of a chart, and the room around its axes: left, right, top, bottom.
 WIDTH, HEIGHT = 340, 250
 LEFT, RIGHT, TOP, BOTTOM = 52, 10, 12, 40
-#: A range of more than this factor is drawn on a logarithmic scale.
-WIDE = 30.0
+#: Heights of a calendar and of the curve below, and shades of prices.
+CALENDAR, DURATION, SHADES = 130, 150, 4
 
 
-class Charts(NamedTuple):
-    """The learning curve, where one was recorded; residuals; predictions."""
+class Activity(NamedTuple):
+    """When a limit binds: its text, a calendar where times are known, and sorted prices."""
 
-    history: Chart | None
-    residuals: Chart
-    predictions: list[Chart]
-
-    @property
-    def all(self) -> list[Chart]:
-        """All of them, in the order of the page."""
-        first = [] if self.history is None else [self.history]
-        return [*first, self.residuals, *self.predictions]
+    title: str
+    sentence: str
+    calendar: HeatMap | None
+    duration: Chart
 
 
-def charts(samples: Samples, labels: Sequence[str]) -> Charts:
-    """Return the charts of a model.
-
-    Parameters
-    ----------
-    samples : Samples
-        The model and its rows.
-    labels : sequence of str
-        Decisions with their units.
-
-    Returns
-    -------
-    Charts
-        Ready to draw.
-    """
+def charts(samples: Samples, labels: Sequence[str]) -> list[Chart]:
+    """Return residuals, and predictions of what moves most; ``labels`` are those of decisions."""
     every = np.unique(np.linspace(0, len(samples) - 1, MOST_POINTS).round().astype(int))
-    predictions = [
-        _prediction(label, samples.observed[every, j], samples.predicted[every, j])
-        for j, label in enumerate(labels[:MOST_DECISIONS])
+    far = samples.distances > SAME_TOL * max(float(samples.ranges.max()), TINY)
+    return [
+        *([_residuals(samples, every)] if far.any() else []),
+        *(
+            _prediction(labels[j], samples.observed[every, j], samples.predicted[every, j])
+            for j in samples.moving[:MOST_DECISIONS]
+        ),
     ]
-    return Charts(_history(samples), _residuals(samples, every), predictions)
 
 
-def _history(samples: Samples) -> Chart | None:
-    result = samples.model.result_
-    losses = {
-        name: values
-        for name, values in recorded_losses(result.history).items()
-        if len(values) > 1 and "loss" in name
-    }
-    if not losses:
-        return None
-    steps = max(len(values) for values in losses.values())
-    everything = np.concatenate(list(losses.values()))
-    if result.lower_bound is not None:
-        everything = np.append(everything, result.lower_bound)
-    chart = Chart.around(
-        "Learning curve", "iterate", "loss", np.array([0.0, steps - 1.0]), everything
+def activities(samples: Samples, titled: Callable[[Limit], str]) -> list[Activity]:
+    """Return when each facet binds, the most valuable ones first."""
+    when = None if samples.times is None else calendar(samples.times)
+    return [
+        Activity(
+            titled(limit),
+            _when(limit, when),
+            None if when is None else HeatMap.of(when, limit.prices),
+            _duration(limit),
+        )
+        for limit in binding_limits(samples.limits)[:MOST_LIMITS]
+    ]
+
+
+def _when(limit: Limit, when: Calendar | None) -> str:
+    """Say how often a limit binds, and in which hours or on which days most."""
+    text = f"Binds in {100 * limit.share:.0f} % of the rows, worth up to {limit.prices.max():.3g}"
+    if when is None:
+        return f"{text}."
+    shares = [float(limit.binds[when.down == k].mean()) for k in np.unique(when.down)]
+    most, least = int(np.argmax(shares)), int(np.argmin(shares))
+    names = [when.rows[k] for k in np.unique(when.down)]
+    if shares[most] == shares[least]:
+        return f"{text}."
+    return (
+        f"{text}; most at {names[most]} ({100 * shares[most]:.0f} %), least at {names[least]} "
+        f"({100 * shares[least]:.0f} %)."
     )
-    for index, (name, values) in enumerate(losses.items()):
-        shown = np.unique(np.linspace(0, len(values) - 1, 300).round().astype(int))
-        chart.line(f"c{index % 4}", shown.astype(float), values[shown], name)
-    if result.lower_bound is not None:
-        ends = np.array([0.0, steps - 1.0])
-        chart.line("bound", ends, np.full(2, result.lower_bound), "lower bound")
+
+
+def _duration(limit: Limit) -> Chart:
+    """Draw the shadow prices in falling order."""
+    share, prices = duration(limit.prices)
+    every = np.unique(np.linspace(0, len(share) - 1, MOST_DURATION).round().astype(int))
+    chart = Chart.around(
+        "Price-duration curve", "% of rows", "shadow price", share, np.append(prices, 0.0)
+    )
+    chart.height = DURATION
+    chart.line("c0", share[every], prices[every])
     return chart
 
 
@@ -108,6 +112,41 @@ def _prediction(label: str, observed: Array, predicted: Array) -> Chart:
 
 
 # Small charts as paths: the page draws them without any script.
+
+
+class HeatMap(NamedTuple):
+    """A calendar of shadow prices: one path for each shade, none for cells without rows."""
+
+    width: int
+    height: int
+    shades: list[str]
+    x_ticks: list[Tick]
+    y_ticks: list[Tick]
+    unit: str
+
+    @classmethod
+    def of(cls, when: Calendar, prices: Array) -> HeatMap:
+        """Return the map of prices: shade 0 does not bind, the last has the highest prices."""
+        cells = when.mean(prices)
+        most = max(float(np.nanmax(cells)), TINY)
+        level = np.nan_to_num(np.ceil(cells / most * SHADES), nan=-1.0).astype(int)
+        wide, high = (WIDTH - LEFT - RIGHT) / len(when.columns), CALENDAR / len(when.rows)
+        paths = [""] * (SHADES + 1)
+        for i, column in enumerate(level.T):
+            # Cells of one shade that lie above each other are one rectangle.
+            edges = np.flatnonzero(np.diff(column, prepend=-2, append=-2))
+            for start, stop in pairwise(edges.tolist()):
+                if column[start] >= 0:
+                    x, y = LEFT + i * wide, start * high
+                    paths[column[start]] += (
+                        f"M{x:.1f} {y:.1f}h{0.92 * wide:.1f}v{(stop - start) * high:.1f}"
+                        f"h{-0.92 * wide:.1f}z"
+                    )
+        ends = [(LEFT, when.columns[0]), (WIDTH - RIGHT, when.columns[-1])]
+        every = max(1, len(when.rows) // 4)
+        across = [Tick(*end) for end in ends[: len(when.columns)]]
+        down = [Tick((k + 0.5) * high, when.rows[k]) for k in range(0, len(when.rows), every)]
+        return cls(WIDTH, CALENDAR + BOTTOM // 2, paths, across, down, when.unit)
 
 
 class Tick(NamedTuple):
@@ -135,8 +174,6 @@ class Chart:
         Texts.
     xs, ys : pair of float
         Ranges of the axes.
-    log : bool, default=False
-        Whether the vertical axis is logarithmic.
     """
 
     title: str
@@ -144,7 +181,6 @@ class Chart:
     y_label: str
     xs: tuple[float, float]
     ys: tuple[float, float]
-    log: bool = False
     marks: list[Mark] = field(default_factory=list)
     width: int = WIDTH
     height: int = HEIGHT
@@ -157,8 +193,7 @@ class Chart:
         x, y = x[np.isfinite(x)], y[np.isfinite(y)]
         if same:
             x = y = np.concatenate([x, y])
-        log = bool(len(y) and y.min() > 0.0 and y.max() > WIDE * y.min() and not same)
-        return cls(title, x_label, y_label, _range(x), _log_range(y) if log else _range(y), log)
+        return cls(title, x_label, y_label, _range(x), _range(y))
 
     @property
     def box(self) -> tuple[float, float, float, float]:
@@ -174,9 +209,8 @@ class Chart:
     def y(self, values: Array) -> Array:
         """Return vertical places."""
         _, _, top, bottom = self.box
-        low, high = (math.log10(end) if self.log else end for end in self.ys)
-        heights = np.log10(np.maximum(values, self.ys[0])) if self.log else values
-        return np.asarray(bottom - (heights - low) / (high - low) * (bottom - top))
+        low, high = self.ys
+        return np.asarray(bottom - (values - low) / (high - low) * (bottom - top))
 
     def dots(self, kind: str, x: Array, y: Array, label: str = "") -> None:
         """Add dots: lines of no length with round ends."""
@@ -184,6 +218,13 @@ class Chart:
         places = zip(self.x(x[seen]), self.y(y[seen]), strict=True)
         path = "".join(f"M{a:.1f} {b:.1f}h0" for a, b in places)
         self.marks.append(Mark(kind, path, label))
+
+    def beyond(self, x: Array, y: Array, above: bool) -> None:
+        """Shade what lies above or below a line across the axes."""
+        left, right, top, bottom = self.box
+        a, b = np.clip(self.y(y), top, bottom)
+        end = top if above else bottom
+        self.marks.append(Mark("beyond", f"M{left} {a:.1f}L{right} {b:.1f}V{end}H{left}Z"))
 
     def line(self, kind: str, x: Array, y: Array, label: str = "") -> None:
         """Add a line."""
@@ -198,8 +239,7 @@ class Chart:
     @property
     def y_ticks(self) -> list[Tick]:
         """Marks beside the axes."""
-        steps = _decades(*self.ys) if self.log else nice_steps(*self.ys)
-        return [Tick(float(self.y(np.array(v))), _text(v)) for v in steps]
+        return [Tick(float(self.y(np.array(v))), _text(v)) for v in nice_steps(*self.ys)]
 
     @property
     def legend(self) -> list[Mark]:
@@ -223,25 +263,12 @@ def nice_steps(low: float, high: float, count: int = 5) -> list[float]:
     return [float(f"{i * step:.10g}") for i in range(first, last + 1)]
 
 
-def _decades(low: float, high: float) -> list[float]:
-    decades = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
-    every = max(1, math.ceil(len(decades) / 5))
-    steps = [10.0**exponent for exponent in decades][::every]
-    return steps if len(steps) > 1 else [low, math.sqrt(low * high), high]
-
-
 def _range(values: Sequence[float] | Array) -> tuple[float, float]:
     if not len(values):
         return 0.0, 1.0
     low, high = float(np.min(values)), float(np.max(values))
     room = 0.04 * (high - low) or 0.05 * abs(high) or 1.0
     return low - room, high + room
-
-
-def _log_range(values: Array) -> tuple[float, float]:
-    # Losses down to rounding errors would leave no room for the rest.
-    low, high = max(float(values.min()), ROUNDING * float(values.max())), float(values.max())
-    return low / 1.2, high * 1.2
 
 
 def _text(value: float) -> str:

@@ -16,7 +16,7 @@ from feaslearn.baselines import LinearPolicy
 from feaslearn.baselines.regressors import REGRESSORS, fit_and_predict
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
 from feaslearn.io.table import Frame
-from feaslearn.metrics import Mean, pooled_r2
+from feaslearn.metrics.evaluation import Score
 from feaslearn.report.samples import Samples
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import ROUNDING, VISIBLE_TOL
@@ -33,11 +33,16 @@ REFIT_SECONDS = 60.0
 
 
 class Line(NamedTuple):
-    """One predictor: its mean squared distance with standard error, R², and whether it is ours."""
+    """One predictor: its mean squared distance, R², mean absolute error, and whether it is ours.
+
+    ``scores`` are R² and mean absolute error of each decision.
+    """
 
     name: str
-    loss: Mean
+    loss: float
     r2: float
+    mae: float
+    scores: list[Score]
     ours: bool = False
     note: str = ""
 
@@ -64,7 +69,7 @@ class Comparison:
     def best_other(self) -> Line | None:
         """The best predictor that is not the model."""
         others = [line for line in self.lines if not line.ours]
-        return min(others, key=lambda line: line.loss.mean) if others else None
+        return max(others, key=lambda line: line.r2) if others else None
 
 
 def compare(samples: Samples, train: Samples | None, refit: bool | None) -> Comparison:
@@ -208,10 +213,11 @@ OTHERS: dict[str, Callable[[], Any]] = {
 
 
 def _line(name: str, samples: Samples, predicted: Array, ours: bool = False) -> Line:
-    seen = ~np.isnan(samples.observed).all(axis=1)
-    missed = np.square(np.nan_to_num(samples.observed - predicted)).sum(axis=1)
-    with warnings.catch_warnings():
-        # One row has no R²; it is shown as a dash.
-        warnings.simplefilter("ignore")
-        r2 = pooled_r2(samples.observed, predicted)
-    return Line(name, Mean.of(missed[seen]), r2, ours)
+    observed = samples.observed
+    seen = ~np.isnan(observed).all(axis=1)
+    missed = np.square(np.nan_to_num(observed - predicted)).sum(axis=1)
+    whole = Score.of(observed, predicted)
+    each = [Score.of(x[:, None], p[:, None]) for x, p in zip(observed.T, predicted.T, strict=True)]
+    r2 = np.nan if whole.r2 is None else whole.r2
+    loss = float(missed[seen].mean()) if seen.any() else np.nan
+    return Line(name, loss, r2, whole.mae, each, ours)

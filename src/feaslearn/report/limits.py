@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.exceptions import FeaslearnWarning
-from feaslearn.inference.limits import Limit, limits_at, shorten
-from feaslearn.inference.trust import STATUSES, Trust
+from feaslearn.inference.limits import Limit, shorten
+from feaslearn.inference.trust import STATUSES
 from feaslearn.plots.canvas import Units
 from feaslearn.report.charts import Chart
 from feaslearn.report.samples import Samples
@@ -23,6 +21,8 @@ UNFOLDED, LONGEST = 12, 60
 MOST_POINTS = 600
 #: Rows that were wrong without a warning and are named; wrong by this share of a decision's range.
 NAMED, WRONG = 5, 0.05
+#: Share of the rows of which the error is within what the table of trust says.
+WITHIN = 0.9
 
 
 class LimitRow(NamedTuple):
@@ -41,29 +41,38 @@ class LimitRow(NamedTuple):
 
 
 class TrustLine(NamedTuple):
-    """Rows with one status, and how far their predictions are off on average."""
+    """Rows with one status, and how far their predictions are off: on average, and nine in ten."""
 
     status: str
     meaning: str
     rows: int
     error: str
+    within: str
 
 
 class FirstScreen(NamedTuple):
     """What is seen first.
 
-    ``unit`` is that of all decisions, "" where they differ or have none.
+    ``still`` are decisions that never moved; ``unit`` is that of all decisions, "" where they
+    differ or have none.
     """
 
     limits: list[LimitRow]
+    still: list[str]
     unseen: list[str]
     equalities: tuple[str, ...]
     chart: Chart | None
     caption: str
+    formula: str
     trust: list[TrustLine]
     flag: str
     silent: list[str]
     unit: str
+
+    @property
+    def trusted(self) -> bool:
+        """Whether some rows rest on what the data show."""
+        return any(line.status in STATUSES[:2] for line in self.trust)
 
 
 MEANINGS = {
@@ -78,21 +87,25 @@ MEANINGS = {
 
 def first_screen(samples: Samples, units: Units) -> FirstScreen:
     """Return the limits at the rows of the report, with the evidence and the trust."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FeaslearnWarning)
-        limits = limits_at(samples.model, samples.signals, samples.given_costs)
-        _, trust = samples.model.predict(
-            samples.signals, costs=samples.given_costs, return_trust=True
-        )
+    limits = [limit for limit in samples.limits if not limit.never_moved]
+    still = dict.fromkeys(limit.never_moved for limit in samples.limits if limit.never_moved)
     seen = [limit for limit in limits if limit.status != "not seen"]
     rows = [_row(limit, i >= UNFOLDED) for i, limit in enumerate(seen)]
-    unseen = [limit.fitted(LONGEST) for limit in limits if limit.status == "not seen"]
+    unseen = [pretty(limit.honest) for limit in limits if limit.status == "not seen"]
     table = vars(samples.model).get("_facets")
-    chart, caption = _evidence(samples, seen)
+    chart, caption, formula = _evidence(samples, seen)
     unit = _unit(samples, units)
-    lines, flag, silent = _trust(samples, trust, unit)
+    lines, flag, silent = _trust(samples, unit)
     equalities = () if table is None else tuple(map(shorten, table.equalities))
-    return FirstScreen(rows, unseen, equalities, chart, caption, lines, flag, silent, unit)
+    return FirstScreen(
+        rows, list(still), unseen, equalities, chart, caption, formula, lines, flag, silent, unit
+    )
+
+
+def pretty(text: str) -> str:
+    """Return a limit with signs as they are printed."""
+    text = text.replace("<=", "≤").replace(">=", "≥").replace(" -", " \u2212")
+    return f"\u2212{text[1:]}" if text.startswith("-") else text
 
 
 def _row(limit: Limit, folded: bool) -> LimitRow:
@@ -107,42 +120,49 @@ def _row(limit: Limit, folded: bool) -> LimitRow:
     moves = high - low > VISIBLE_TOL * max(1.0, abs(middle))
     return LimitRow(
         limit.name if limit.is_facet else "",
-        left,
-        {"<=": "≤", ">=": "≥"}[relation],
-        _number(sign * middle) if short or not moves else limit.right,
-        f"{_number(ends[0])} to {_number(ends[1])}" if moves else "",
+        pretty(left),
+        pretty(relation),
+        number(sign * middle) if short or not moves else pretty(limit.right),
+        f"{number(ends[0])} to {number(ends[1])}" if moves else "",
         round(100 * limit.share),
-        f"{limit.worth:.3g}" if limit.worth < 1000 else _number(limit.worth),
+        f"{limit.worth:.3g}" if limit.worth < 1000 else number(limit.worth),
         limit.status,
-        limit.text if short else "",
+        pretty(limit.text) if short else "",
         folded,
     )
 
 
-def _evidence(samples: Samples, limits: list[Limit]) -> tuple[Chart | None, str]:
+def titled(limit: Limit) -> str:
+    """Return a limit with its name, for the head of a picture."""
+    text = pretty(limit.fitted(LONGEST))
+    return f"{limit.name}: {text}" if limit.is_facet else text
+
+
+def _evidence(samples: Samples, limits: list[Limit]) -> tuple[Chart | None, str, str]:
     """Draw each row's observed left side of the most valuable facet against its limit."""
     chosen = next((limit for limit in limits if limit.is_facet), limits[0] if limits else None)
     if chosen is None:
-        return None, ""
+        return None, "", ""
     left, limit = samples.observed @ chosen.coefficients, chosen.limits
     every = np.unique(np.linspace(0, len(left) - 1, MOST_POINTS).round().astype(int))
     moves = np.ptp(limit) > VISIBLE_TOL * max(1.0, float(np.abs(limit).max()))
     x = limit if moves else np.arange(1.0, len(left) + 1.0)
-    main = chosen.fitted(LONGEST) if chosen.main else chosen.text
-    title = f"{chosen.name}: {main}" if chosen.is_facet else main
     chart = Chart.around(
-        title,
+        titled(chosen),
         "limit of the row" if moves else "row",
         "left side, as observed",
         x[every],
         np.append(left[every], limit[every]),
     )
-    ends = np.array([x[every].min(), x[every].max()])
-    chart.line("wall", ends, ends if moves else np.full(2, limit[0]), "the limit")
+    ends = np.array(chart.xs)
+    wall = ends if moves else np.full(2, limit[0])
+    chart.beyond(ends, wall, above=chosen.relation == "<=")
+    chart.line("wall", ends, wall, "the limit, and beyond it")
     on = chosen.binds[every]
-    chart.dots("dots", x[every][on], left[every][on], "rows in which it binds")
     chart.dots("loose", x[every][~on], left[every][~on], "other rows")
-    return chart, _caption(chosen, left, limit)
+    chart.dots("dots", x[every][on], left[every][on], "rows in which it binds")
+    full = "" if chosen.fitted(LONGEST) == chosen.text else pretty(chosen.text)
+    return chart, _caption(chosen, left, limit), full
 
 
 def _caption(chosen: Limit, left: Array, limit: Array) -> str:
@@ -156,38 +176,55 @@ def _caption(chosen: Limit, left: Array, limit: Array) -> str:
     return f"{text}, none beyond." if not beyond else f"{text}, {beyond} beyond."
 
 
-def _trust(samples: Samples, trust: Trust, unit: str) -> tuple[list[TrustLine], str, list[str]]:
+def _trust(samples: Samples, unit: str) -> tuple[list[TrustLine], str, list[str]]:
     """Return counts and errors by status, a line for the head, and wrong rows without a warning."""
-    errors = np.abs(samples.observed - samples.predicted)
-    mean = np.nanmean(errors, axis=1)
+    trust, seen = samples.trust, ~np.isnan(samples.observed).all(axis=1)
+    mean, worst = np.full((2, len(samples)), np.nan)
+    mean[seen] = np.nanmean(samples.errors[seen], axis=1)
+    worst[seen] = np.nanmax(samples.errors[seen], axis=1)
     lines = []
     for status in STATUSES:
         rows = trust.status == status
         if rows.any():
+            within = np.nanquantile(worst[rows & seen], WITHIN) if (rows & seen).any() else np.nan
             error = _error(mean, rows, unit)
-            lines.append(TrustLine(status, MEANINGS[status], int(rows.sum()), error))
+            lines.append(
+                TrustLine(
+                    status, MEANINGS[status], int(rows.sum()), error, f"{number(within)} {unit}"
+                )
+            )
     doubtful = ~trust.trusted
+    silent = np.flatnonzero(is_wrong(samples).any(axis=1) & trust.trusted)
+    silent = silent[np.argsort(-mean[silent], kind="stable")]
     flag = ""
     if doubtful.any():
-        flag = (
-            f"{int(doubtful.sum())} of {len(samples)} rows go beyond what the data show: "
-            f"{_error(mean, doubtful, unit)} off there"
+        count = int(doubtful.sum())
+        flag = f"{count} of {len(samples)} rows {'goes' if count == 1 else 'go'} beyond the data"
+        here, others = _error(mean, doubtful, unit), _error(mean, ~doubtful, unit)
+        flag += (
+            f": {here} off there" if here != others else f", as exact as the others ({here} off)"
         )
-        if (~doubtful).any():
-            flag += f", {_error(mean, ~doubtful, unit)} elsewhere"
-        flag += "."
-    size = np.nanmax(samples.observed, axis=0) - np.nanmin(samples.observed, axis=0)
-    wrong = (np.nan_to_num(errors) > WRONG * np.maximum(size, VISIBLE_TOL)).any(axis=1)
-    rows = np.flatnonzero(wrong & trust.trusted)
-    rows = rows[np.argsort(-mean[rows], kind="stable")]
-    silent = [f"{samples.place(int(i))} ({_number(mean[i])} {unit} off)" for i in rows[:NAMED]]
-    if len(rows) > NAMED:
-        silent.append(f"{len(rows) - NAMED} more")
-    return lines, flag, silent
+        flag += f", {others} elsewhere." if here != others and (~doubtful).any() else "."
+    if len(silent):
+        flag += f" {len(silent)} {'is' if len(silent) == 1 else 'are'} wrong without a warning."
+    named = [
+        f"{samples.place(int(i))} ({number(mean[i])} {unit}".rstrip() + " off)" for i in silent
+    ]
+    more = [f"{len(silent) - NAMED} more"] if len(silent) > NAMED else []
+    return lines, flag.strip(), [*named[:NAMED], *more]
+
+
+def is_wrong(samples: Samples) -> Mask:
+    """Say which decisions are off by more than a share of their range."""
+    # A decision that did not move counts by the range of those that did.
+    usual = max(float(samples.ranges.max()), VISIBLE_TOL)
+    size = np.where(samples.ranges > VISIBLE_TOL * usual, samples.ranges, usual)
+    return np.asarray(np.nan_to_num(samples.errors) > WRONG * size)
 
 
 def _error(mean: Array, rows: Mask, unit: str) -> str:
-    return f"{_number(float(np.nanmean(mean[rows])))} {unit}".rstrip()
+    there = rows & ~np.isnan(mean)
+    return f"{number(float(mean[there].mean()) if there.any() else np.nan)} {unit}".rstrip()
 
 
 def _unit(samples: Samples, units: Units) -> str:
@@ -200,8 +237,10 @@ def _unit(samples: Samples, units: Units) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Return a number with three or four digits, thousands apart."""
+    if np.isnan(value):
+        return "–"
     if abs(value) < VISIBLE_TOL:
         return "0"
     text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

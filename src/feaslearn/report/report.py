@@ -4,69 +4,53 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from feaslearn import __version__
 from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.data import Decisions
-from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
-from feaslearn.io.table import Frame
-from feaslearn.metrics import evaluate
-from feaslearn.plots.canvas import Units, labels
+from feaslearn.exceptions import FeaslearnWarning
+from feaslearn.metrics.evaluation import Score
+from feaslearn.plots.canvas import Units, at_signal, labels
+from feaslearn.plots.facets_over_time_display import binding_limits
+from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
-from feaslearn.regressor.reader import check_fitted
-from feaslearn.report import words
-from feaslearn.report.charts import charts
-from feaslearn.report.comparison import Comparison, compare, is_training
+from feaslearn.regressor.reader import check_fitted, decision_names
+from feaslearn.report.charts import activities, charts
+from feaslearn.report.comparison import Comparison, compare
 from feaslearn.report.findings import find_problems
-from feaslearn.report.limits import FirstScreen, first_screen
+from feaslearn.report.limits import FirstScreen, first_screen, number, pretty, titled
 from feaslearn.report.page_file import check_extra, render_page
 from feaslearn.report.samples import Samples, fitting_samples
 from feaslearn.report.scene import scene
-from feaslearn.report.words import facet_table
-from feaslearn.results import TrainingResult
-from feaslearn.tolerances import SAME_TOL, TINY
-
-Array = NDArray[np.float64]
+from feaslearn.tolerances import TINY
 
 #: Rows that fit worst, and decisions that are shown of each.
-WORST, WORST_DECISIONS = 10, 6
-
-#: Refits of a bootstrap, and the seconds that they may take together.
-REFITS, SECONDS = 50, 30.0
-LEVEL = 0.9
+WORST, WORST_DECISIONS = 10, 5
 
 #: Held-out losses above so many training losses are a sign of too much freedom.
 OVERFIT = 3.0
-#: Unless held-out rows are predicted as well as this (R²) all the same.
+#: Held-out rows that are predicted as well as this (R²) are predicted well.
 GOOD = 0.95
-#: Ties in a larger share of the rows than this are worth a warning.
-OFTEN = 0.2
-
-#: Details of a result that are penalties.
-PENALTIES = ("ridge", "sparsity")
-STATUS = {
-    "optimal": "No region of this class fits the training rows better; that was proved.",
-    "converged": "Training reached an optimum among nearby regions; a better one elsewhere is "
-    "possible.",
-    "stalled": "Training ended where no step helped any more; a better region is possible.",
-    "iteration limit": "Training ended at its limit of iterations; more may improve the region.",
-    "time limit": "Training ended at its time limit; more time may improve the region.",
-    "stopped by callback": "Training was stopped by the user's own rule.",
-    "interrupted": "Training was interrupted; this is the best region so far.",
-}
+#: Rows further off than this share of the largest decision are shown, with their decisions that
+#: are off by so much of the one furthest off.
+SHOWN, MATTERS = 1e-4, 0.05
+#: Ends of a training that could have gone on.
+UNFINISHED = ("stalled", "iteration limit", "time limit", "stopped by callback", "interrupted")
 
 
 class WorstRow(NamedTuple):
-    """A row far from its prediction: where it is, how far, observed and predicted decisions."""
+    """A row far from its prediction: where it is, what is off, and the doubtful limits there."""
 
     place: str
-    distance: float
-    pairs: list[tuple[float, float]]
+    error: str
+    off: list[tuple[str, str, str]]
+    status: str
+    doubts: str
 
 
 def write_report(
@@ -80,12 +64,13 @@ def write_report(
     refit: bool | None = None,
     place: Callable[[int], str] = "row {}".format,
     source: str = "",
+    times: Sequence[datetime] | None = None,
 ) -> None:
     r"""Write one self-contained page about a fitted model.
 
-    It says in words what was learned, compares the model with simpler predictors, shows the region
-    :math:`R(s)` with a slider for each signal, residuals and the rows that fit worst, problems of
-    the data, and how sure the fit is.
+    The learned limits come first, with the evidence for the most valuable one and what rows rest
+    on; then when each limit binds, the region :math:`R(s)` with a slider for each signal, the model
+    beside simpler predictors, the rows that fit worst, and problems of the data.
 
     Parameters
     ----------
@@ -109,6 +94,8 @@ def write_report(
         Says where a row of ``data`` comes from.
     source : str, default=""
         A sentence on where model and data come from.
+    times : sequence of datetime, default=None
+        When the rows of ``data`` were: limits are then shown by hour and day.
 
     Raises
     ------
@@ -139,6 +126,7 @@ def write_report(
         refit=refit,
         place=place,
         source=source,
+        times=times,
     )
     # Names of files, and units, may come with bytes that are no letters: they are shown by codes.
     write_bytes(path, page.encode("utf-8", errors="backslashreplace"))
@@ -154,44 +142,44 @@ def render_report(
     refit: bool | None = None,
     place: Callable[[int], str] = "row {}".format,
     source: str = "",
+    times: Sequence[datetime] | None = None,
 ) -> str:
     """Return the page of `write_report` as text.
 
     The parameters are those of `write_report`.
     """
     check_fitted(model)
-    samples = fitting_samples(model, data, place, "data")
+    samples = fitting_samples(model, data, place, "data", times)
     fitted = None if train is None else fitting_samples(model, train, "row {}".format, "train")
     names = samples.data.names
     own = labels(names.decisions, units, names.signals)
     by_name = units if not isinstance(units, str) else None
     around = labels(names.signals, by_name, names.decisions)
     comparison = compare(samples, fitted, refit)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FeaslearnWarning)
-        evaluation = evaluate(model, samples.data)
-    drawn = charts(samples, own)
     screen = first_screen(samples, units)
     content = {
         "title": title or "What is behind these decisions",
         "headline": _headline(screen, comparison),
+        "subline": _subline(screen, comparison),
+        "poor": _poor(comparison),
         "race": _race(comparison),
         "first": screen,
-        "sentences": words.sentences(samples),
-        "typical": words.typical_region(samples),
+        "activities": activities(samples, titled),
+        "binding": len(binding_limits(samples.limits)),
+        "has_times": times is not None,
+        "number": number,
+        "sentences": sentences(samples),
+        "described": [] if screen.limits else typical_region(samples),
+        "explanation": [] if screen.limits else explanation(samples),
         "typical_place": place(samples.typical),
-        "renamed": words.renamed(samples),
-        "effects": words.effects(samples),
+        "renamed": renamed(samples),
         "comparison": comparison,
-        "evaluation": evaluation,
-        "charts": drawn.all,
-        "has_history": drawn.history is not None,
-        "worst": worst_rows(samples),
-        "worst_decisions": own[:WORST_DECISIONS],
+        "scores": _scores(samples, comparison, own),
+        "charts": charts(samples, own),
+        "worst": worst_rows(samples, screen.unit),
         "findings": find_problems(samples, fitted),
         "doubts": doubts(samples, comparison),
-        "explanation": explanation(samples),
-        "bands": typical_bands(samples, fitted or (samples if is_training(samples) else None)),
+        "bands": typical_bands(samples),
         "result": model.result_.rows(),
         "maximises": samples.reader.maximises,
         "source": f"{source} " if source else "",
@@ -200,29 +188,47 @@ def render_report(
     return render_page(content, scene(samples, own, around))
 
 
-def worst_rows(samples: Samples) -> list[WorstRow]:
+def worst_rows(samples: Samples, unit: str = "") -> list[WorstRow]:
     """Return the rows furthest from their predictions, the worst first."""
     distances = np.nan_to_num(samples.distances)
     size = max(TINY, float(np.nanmax(np.abs(samples.observed), initial=0.0)))
-    order = [
-        i for i in np.argsort(-distances, kind="stable")[:WORST] if distances[i] > SAME_TOL * size
-    ]
+    rows = [i for i in np.argsort(-distances, kind="stable") if distances[i] > SHOWN * size]
+    trust, names = samples.trust, samples.data.names.decisions
+    unsure = {limit.name for limit in samples.limits if limit.status != "identified"}
+    found = []
+    for i in rows[:WORST]:
+        errors = np.nan_to_num(samples.errors[i])
+        most = np.argsort(-errors, kind="stable")[:WORST_DECISIONS]
+        off = [
+            (names[j], number(samples.observed[i, j]), number(samples.predicted[i, j]))
+            for j in most
+            if errors[j] > MATTERS * errors.max()
+        ]
+        mean = f"{number(float(np.nanmean(samples.errors[i])))} {unit}".rstrip()
+        held = [name for name in str(trust.rests_on[i]).split(" ") if name in unsure]
+        doubt = pretty(", ".join(held)) if held or not trust.trusted[i] else "no warning"
+        found.append(WorstRow(samples.place(int(i)), mean, off, str(trust.status[i]), doubt))
+    return found
+
+
+def _scores(
+    samples: Samples, comparison: Comparison, own: Sequence[str]
+) -> list[tuple[str, str, str, str, str]]:
+    """Return for each decision that moves mean errors and R²: the model and the best other."""
+    line, other = comparison.fair or comparison.lines[0], comparison.best_other
     return [
-        WorstRow(
-            samples.place(int(i)),
-            float(distances[i]),
-            [
-                (float(seen), float(guess))
-                for seen, guess in zip(samples.observed[i], samples.predicted[i], strict=True)
-            ][:WORST_DECISIONS],
-        )
-        for i in order
+        (own[j], *_score(line.scores[j]), *(("", "") if other is None else _score(other.scores[j])))
+        for j in samples.moving
     ]
+
+
+def _score(score: Score) -> tuple[str, str]:
+    return number(score.mae), "–" if score.r2 is None else f"{score.r2:.3f}".replace("-", "\u2212")
 
 
 def _headline(screen: FirstScreen, comparison: Comparison) -> str:
     """Say in one sentence what a reader wants to know first."""
-    line, other = comparison.fair or comparison.lines[0], comparison.best_other
+    line = comparison.fair or comparison.lines[0]
     facets = sum(bool(row.name) for row in screen.limits)
     bounds = len(screen.limits) - facets
     parts = [
@@ -236,10 +242,36 @@ def _headline(screen: FirstScreen, comparison: Comparison) -> str:
     ]
     who = " and ".join(parts) or "The learned region"
     verb = "explain" if parts and parts != ["1 hidden limit"] else "explains"
-    text = f"{who} {verb} {_share(line.r2)} of what varies in the decisions"
-    if comparison.fair is None or other is None:
-        return f"{text} of these rows, which the model may have been fitted to"
-    return f"{text} of rows that the model has not seen; {other.name} {_share(other.r2)}"
+    only = "only " if line.r2 < GOOD else ""
+    where = "rows it has not seen" if comparison.fair else "these rows, which it may have seen"
+    return f"{who} {verb} {only}{_share(line.r2)} of what varies in {where}"
+
+
+def _subline(screen: FirstScreen, comparison: Comparison) -> str:
+    """Say how far predictions are off beside the best simpler predictor, and what is sure."""
+    line, other = comparison.fair or comparison.lines[0], comparison.best_other
+    text = f"Off by {number(line.mae)} {screen.unit}".rstrip() + " a decision on average"
+    if other is not None:
+        off = f"{number(other.mae)} {screen.unit}".rstrip()
+        text += f"; the best simpler predictor, {other.name}, explains {_share(other.r2)}"
+        text += f" and is off by {off}"
+    facets = [row for row in screen.limits if row.name]
+    if facets:
+        sure = sum(row.status == "identified" for row in facets)
+        text += f". The data determine {'all' if sure == len(facets) else sure} of the "
+        text += "hidden limits" if sure == len(facets) else f"{len(facets)} hidden limits"
+    return f"{text}."
+
+
+def _poor(comparison: Comparison) -> str:
+    """Warn of a fit that explains too little, whatever the status of its limits."""
+    line, other = comparison.fair, comparison.best_other
+    if line is None or not line.r2 < GOOD:
+        return ""
+    text = "A poor fit: limits may be missing, costs may be others, or rows too few."
+    if other is not None and other.r2 >= line.r2:
+        text += f" {other.name[0].upper()}{other.name[1:]} predicts no worse."
+    return f"{text} Do not rely on its limits, even where the data seem to determine them."
 
 
 def _race(comparison: Comparison) -> list[tuple[str, int, str]]:
@@ -248,168 +280,114 @@ def _race(comparison: Comparison) -> list[tuple[str, int, str]]:
     others = sorted((line for line in comparison.lines if not line.ours), key=lambda x: -x.r2)
     return [
         (name, max(0, round(100 * line.r2)) if line.r2 == line.r2 else 0, _share(line.r2))
-        for name, line in (("learned limits", own), *((line.name, line) for line in others[:3]))
+        for name, line in (("this model", own), *((line.name, line) for line in others[:3]))
     ]
 
 
 def _share(r2: float) -> str:
     if np.isnan(r2):
         return "an unknown share"
-    return "nothing" if r2 <= 0.0 else f"{100 * r2:.1f} %"
+    return "nothing" if r2 <= 0.0 else f"{100 * r2:.1f}\u00a0%"
 
 
 # Bands around the typical prediction, and what the model says its data show.
 
 
-class Band(NamedTuple):
-    """A predicted decision and its band."""
+class Bands(NamedTuple):
+    """Calibrated bands: their level, the share of the rows that they hold, and a typical row."""
 
-    name: str
-    center: float
-    lower: float
-    upper: float
-
-
-class TypicalBands(NamedTuple):
-    """Bands of the decisions at the typical row, and where they come from."""
-
-    bands: list[Band]
-    source: str
+    level: float
+    held: float
+    rows: list[tuple[str, str, str, str]]
 
 
 def explanation(samples: Samples) -> list[tuple[str, list[str]]]:
-    """Return headings and lines on what the data pinned and what they did not show.
-
-    Parameters
-    ----------
-    samples : Samples
-        The model and its rows.
-
-    Returns
-    -------
-    list of pairs of str and list of str
-        Empty where the model cannot say.
-    """
-    explain: Any = getattr(samples.model, "explain", None)
-    if explain is None:
-        return []
-    return [(str(heading), list(lines)) for heading, lines in explain().sections() if lines]
+    """Return headings and lines on what the data did not show, and on what they pinned."""
+    sections = [(head, list(lines)) for head, lines in samples.model.explain().sections() if lines]
+    return sorted(sections, key=lambda section: section[0] != "not seen")
 
 
-def typical_bands(samples: Samples, fitted: Samples | None) -> TypicalBands | None:
-    """Return bands of the decision at the typical row.
-
-    Parameters
-    ----------
-    samples : Samples
-        The model and its rows.
-    fitted : Samples or None
-        The rows of the fit, where they are known.
-
-    Returns
-    -------
-    TypicalBands or None
-        By refits where these are quick; None elsewhere.
-    """
-    model: Any = samples.model
-    if fitted is None or not hasattr(model, "bootstrap"):
+def typical_bands(samples: Samples) -> Bands | None:
+    """Return the bands of a model that was calibrated with `conformalize`, or None."""
+    model = samples.model
+    if getattr(model, "conformal_", None) is None:
         return None
-    if REFITS * model.result_.seconds > SECONDS:
-        return None
-    i = samples.typical
-    row = Frame(samples.signals.values[i : i + 1], samples.signals.columns)
-    given = samples.given_costs
-    costs = None if given is None else given[i : i + 1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FeaslearnWarning)
-        drawn = _refits(model, fitted)
-        if drawn is None:
-            return None
-        found = drawn.predict(row, costs, level=LEVEL)
+        bands = model.predict_interval(samples.signals, samples.given_costs)
+    inside = bands.contains(samples.observed.reshape(bands.center.shape))
+    held = inside.reshape(len(samples), -1) | np.isnan(samples.observed)
+    i = samples.typical
     ends = (
-        np.asarray(part, dtype=float).ravel() for part in (found.center, found.lower, found.upper)
+        [
+            number(float(value))
+            for value in np.asarray(part, dtype=float).reshape(len(samples), -1)[i]
+        ]
+        for part in (bands.center, bands.lower, bands.upper)
     )
-    names = samples.data.names.decisions
-    source = f"from {REFITS} fits to samples drawn with replacement"
-    return TypicalBands([Band(*band) for band in zip(names, *ends, strict=True)], source)
+    rows = list(zip(samples.data.names.decisions, *ends, strict=True))
+    return Bands(100 * bands.level, 100 * float(held.all(axis=1).mean()), rows)
 
 
-def _refits(model: Any, fitted: Samples) -> Any:
-    try:
-        return model.bootstrap(REFITS, fitted.signals, fitted.observed, fitted.given_costs)
-    except FeaslearnError:
-        return None
+# What was learned, in words.
 
 
-# How sure the fit is: the one place where the report asks the model for doubts.
+def sentences(samples: Samples) -> list[str]:
+    """Say what the model is and what it learned."""
+    model, names, hypothesis = samples.model, samples.data.names, samples.model.hypothesis_
+    cheap = "earn most" if model.sense == "max" else "cost least"
+    said = [
+        f"From observed choices of {_listed(names.decisions)} the model learned which values are "
+        f"possible under given {_listed(names.signals)}. It takes decisions to be those that "
+        f"{cheap} among the possible ones, in a region of the kind {hypothesis!r}."
+    ]
+    moves = samples.feature_names
+    said.append(f"What is possible moves with {_listed(moves) if moves else 'no signal'}.")
+    if model.known_ is not None:
+        said.append("Some constraints were known beforehand, and not learned.")
+    if not samples.reader.priced:
+        said.append("No prices were given, so the region is a single point: a linear policy.")
+    return said
 
 
-class Doubt(NamedTuple):
-    """One statement about how sure the fit is, and whether it should worry a reader."""
-
-    text: str
-    worrying: bool = False
-
-
-def _status(result: TrainingResult) -> str:
-    """Say how training ended; a proof is one for the loss with its penalties."""
-    held = [name for name in PENALTIES if result.details.get(name, 0.0) > 0.0]
-    if result.status == "optimal" and held:
-        return f"No region of this class is better by the loss with {' and '.join(held)}: a proof."
-    return STATUS[result.status]
+def typical_region(samples: Samples) -> list[str]:
+    """Say what is possible at the row whose signals are closest to the medians."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FeaslearnWarning)
+        here = at_signal(samples.model, samples.data.signals[samples.typical]).region
+    named = Region(here.image, samples.data.names.decisions, here.account, here.known)
+    return named.describe().split("\n")
 
 
-def doubts(samples: Samples, comparison: Comparison) -> list[Doubt]:
-    """Say how far the learned region can be trusted.
-
-    Parameters
-    ----------
-    samples : Samples
-        The model and its rows.
-    comparison : Comparison
-        The model on rows that it has not seen.
-
-    Returns
-    -------
-    list of Doubt
-        Statements.
-    """
-    result = samples.model.result_
-    said = [Doubt(_status(result), result.status not in ("optimal", "converged"))]
-    if result.gap is not None:
-        said.append(
-            Doubt(
-                f"The training loss is {result.objective:.4g}; none below {result.lower_bound:.4g} "
-                f"is possible with this class (gap {max(result.gap, 0.0):.3g})."
-            )
+def renamed(samples: Samples) -> str:
+    """Say which column each name in the learned constraints stands for, where they differ."""
+    names, model = samples.data.names, samples.model
+    pairs = [
+        (old, new)
+        for old, new in (
+            *zip(decision_names(model), names.decisions, strict=True),
+            *zip(model.features_.names[1:], samples.feature_names, strict=True),
         )
-    fair = comparison.fair
-    if fair is not None:
-        train = result.returned_loss
-        text = (
-            f"On rows that were held out the mean squared distance is {fair.loss.mean:.4g}, on the "
-            f"training rows {train:.4g}."
-        )
-        over = fair.loss.mean > OVERFIT * train and fair.r2 < GOOD
-        said.append(Doubt(text + (" The fit leans on its own rows." if over else ""), over))
-    if samples.reader.priced:
-        share = float(np.mean(samples.tied))
-        text = "In every row one decision is the cheapest."
-        if share > 0.0:
-            text = (
-                f"In {100 * share:.1f} % of the rows several decisions are cheapest, so the "
-                "returned one is a matter of choice."
-            )
-        said.append(Doubt(text, share > OFTEN))
-    table = facet_table(samples)
-    if table is not None and len(table):
-        sure = sum(facet.identified for facet in table)
-        said.append(
-            Doubt(
-                f"{sure} of {len(table)} learned limits are determined by the samples in which "
-                "they bind; the others could be moved without changing the fit.",
-                sure < len(table),
-            )
-        )
-    said += [Doubt(text, True) for text in result.warnings]
+        if old != new
+    ]
+    return ", ".join(f"{old} is “{new}”" for old, new in pairs)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [f"“{name}”" for name in names[:8]]
+    more = len(names) - len(shown)
+    if more > 0:
+        return f"{', '.join(shown)} and {more} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def doubts(samples: Samples, comparison: Comparison) -> list[str]:
+    """Return warnings of the fit, and whether it leans on its own rows."""
+    result, fair = samples.model.result_, comparison.fair
+    said, train = list(result.warnings), result.returned_loss
+    if result.status in UNFINISHED:
+        said.append(f"Training ended early ({result.status}): a better region is possible.")
+    if fair is not None and fair.loss > OVERFIT * train and fair.r2 < GOOD:
+        times = f"{np.sqrt(fair.loss / train):.1f} times" if train > 0.0 else "much"
+        said.append(f"Held-out rows are {times} as far off as those of the fit.")
     return said

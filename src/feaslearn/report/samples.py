@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.data import Decisions
 from feaslearn.data.checks import Names
-from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
-from feaslearn.hypotheses.constrained import constrained
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.inference.limits import Limit, trace
+from feaslearn.inference.trust import Trust
 from feaslearn.io.table import Frame
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import Reader, decision_names
@@ -34,11 +34,14 @@ class Samples:
         The rows; signals in the order of the fit.
     place : callable
         Says where a row comes from: "line 7".
+    times : ndarray of datetime64 of shape (N,), default=None
+        When decisions were taken.
     """
 
     model: RegionRegressor
     data: Decisions
     place: Callable[[int], str]
+    times: NDArray[np.datetime64] | None = None
 
     def __len__(self) -> int:
         return len(self.data)
@@ -48,7 +51,8 @@ class Samples:
         if len(self) <= most:
             return self
         rows = np.sort(np.random.default_rng(0).choice(len(self), most, replace=False))
-        return Samples(self.model, self.data[rows], lambda i: self.place(int(rows[i])))
+        times = None if self.times is None else self.times[rows]
+        return Samples(self.model, self.data[rows], lambda i: self.place(int(rows[i])), times)
 
     @property
     def observed(self) -> Array:
@@ -92,37 +96,41 @@ class Samples:
         return self.reader.prices(signals, self.model.cost_, self.given_costs)
 
     @cached_property
-    def _solved(self) -> Any:
-        theta, columns = self.model.theta_, self.features
-        regions, known = self.model.hypothesis_, self.model.known_
-        if known is not None:
-            regions = constrained(regions, known.shape)
-            columns = np.hstack([columns, known.at(self.signals.values).columns()])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FeaslearnWarning)
-            predicted = self.model.predict(self.signals, costs=self.given_costs)
-        nothing = np.zeros(self.prices.shape)
-        empty = regions.solve(theta, columns, nothing).empty
-        tied = regions.tied(theta, columns, self.prices)
-        return np.asarray(predicted, dtype=float).reshape(self.observed.shape), empty, tied
+    def _traced(self) -> tuple[Array, Trust, list[Limit]]:
+        return trace(self.model, self.signals, self.given_costs)
 
     @property
     def predicted(self) -> Array:
         """Decisions of the model (N, n)."""
-        predicted: Array = self._solved[0]
-        return predicted
+        return self._traced[0]
 
     @property
-    def empty(self) -> NDArray[np.bool_]:
-        """Rows at which no decision satisfies all that was learned."""
-        empty: NDArray[np.bool_] = self._solved[1]
-        return empty
+    def trust(self) -> Trust:
+        """What each decision of the model rests on."""
+        return self._traced[1]
 
     @property
-    def tied(self) -> NDArray[np.bool_]:
-        """Rows in which several decisions are optimal."""
-        tied: NDArray[np.bool_] = self._solved[2]
-        return tied
+    def limits(self) -> list[Limit]:
+        """The learned limits at the rows, most valuable first; none where rows are not known."""
+        return self._traced[2]
+
+    @property
+    def errors(self) -> Array:
+        """Absolute differences of observed and predicted decisions (N, n), NaN if unobserved."""
+        return np.abs(self.observed - self.predicted)
+
+    @cached_property
+    def ranges(self) -> Array:
+        """How far apart the least and the greatest observed value of each decision are."""
+        gaps = np.isnan(self.observed)
+        most = np.where(gaps, -np.inf, self.observed).max(axis=0)
+        return np.asarray(np.maximum(most - np.where(gaps, np.inf, self.observed).min(axis=0), 0.0))
+
+    @cached_property
+    def moving(self) -> list[int]:
+        """Decisions that move in the rows, those that move most first."""
+        order = np.argsort(-self.ranges, kind="stable")
+        return [int(j) for j in order if self.ranges[j] > 0.0]
 
     @cached_property
     def distances(self) -> Array:
@@ -141,7 +149,11 @@ class Samples:
 
 
 def fitting_samples(
-    model: RegionRegressor, data: Decisions, place: Callable[[int], str], what: str
+    model: RegionRegressor,
+    data: Decisions,
+    place: Callable[[int], str],
+    what: str,
+    times: Sequence[datetime] | None = None,
 ) -> Samples:
     """Return data in the order of the fit; refuse data that do not fit the model."""
     problems = Problems()
@@ -161,12 +173,15 @@ def fitting_samples(
         problems.add(
             f"{what} has {data.decisions.shape[1]} decisions, the model has {len(decisions)}"
         )
+    if times is not None and len(times) != len(data):
+        problems.add(f"{len(times)} times are given for {len(data)} rows")
     problems.raise_if_any(DataError, "report")
     signals = data.signals if order is None else data.signals[:, order]
     # A model that was fitted to arrays has no names; the data may have some.
     own: Reader = vars(model)["_reader"]
     called = own.outputs.names or data.names.decisions
-    return Samples(model, _renamed(data, signals, names or given, called), place)
+    when = None if times is None else np.array(times, dtype="datetime64[s]")
+    return Samples(model, _renamed(data, signals, names or given, called), place, when)
 
 
 def _renamed(

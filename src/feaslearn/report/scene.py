@@ -17,6 +17,7 @@ from feaslearn.hypotheses.facets import Facets
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.inference.coverage import WORDS
 from feaslearn.known import ResolvedKnown
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
@@ -63,6 +64,9 @@ def scene(samples: Samples, decisions: Sequence[str], signals: Sequence[str]) ->
     by_hand = cost is None and samples.reader.priced
     return {
         "decisions": list(decisions),
+        "names": list(data.names.decisions),
+        # Those that move, most first: a constant decision is no axis.
+        "moving": samples.moving if len(samples.moving) > 1 else list(range(len(decisions))),
         "signals": [
             {
                 "label": label,
@@ -235,10 +239,22 @@ def region_program(model: RegionRegressor, signals: Array) -> dict[str, Any] | N
     if model.theta_.size > MOST_NUMBERS:
         return None
     part = _part(model.hypothesis_, model.theta_, n, k)
+    if part is not None and part["kind"] == "rows":
+        part |= _edges(model, n, k)
     if part is None or model.known_ is None:
         return part
     known = _known(model.known_, signals)
     return part | {"known": known} if known is not None and part["kind"] == "rows" else None
+
+
+def _edges(model: RegionRegressor, n: int, k: int) -> dict[str, Any]:
+    """Return the names of facets in their order, and the status of each limit by its name."""
+    covered = vars(model)["_seen"].rows
+    kinds = [row.kind for row in model.hypothesis_.describe(model.theta_, n, k).labels]
+    names = [""] * len(kinds) if covered is None else covered.names
+    status = [] if covered is None else [WORDS[float(code)] for code in covered.status]
+    facets = [name for name, kind in zip(names, kinds, strict=False) if kind == "facet"]
+    return {"facets": facets, "status": dict(zip(names, status, strict=False))}
 
 
 def _known(known: ResolvedKnown, signals: Array) -> dict[str, Any] | None:

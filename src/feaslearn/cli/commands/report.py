@@ -37,6 +37,15 @@ def report(
             help="One for all decisions, or by column or pattern: 'plant_*=MW,cost_1=EUR/MWh'.",
         ),
     ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            "--time",
+            metavar="COLUMN",
+            help="Column of times, for limits by hour and day.",
+            show_default="one that holds times",
+        ),
+    ] = None,
     refit: Annotated[
         bool | None,
         typer.Option(
@@ -57,9 +66,10 @@ def report(
 ) -> None:
     """Write one page about a model: what it learned, how good it is, how sure.
 
-    The page needs no network. It shows the region with a slider for each signal, compares the
-    model with simpler predictors on rows that were held out, and lists residuals, the rows that
-    fit worst and problems of the data. Needs the extra "report".
+    The page needs no network. The learned limits come first, then what rows rest on, when each
+    limit binds, the region with a slider for each signal, the model beside simpler predictors on
+    rows that were held out, the rows that fit worst and problems of the data. Needs the extra
+    "report".
 
     \b
     Examples:
@@ -91,6 +101,7 @@ def report(
             decisions=split(decisions),
             costs=split(costs),
             units=split(units),
+            time=time,
             title=title or f"{model.name} on {data.name}",
             refit=refit,
             output=output,

@@ -149,6 +149,79 @@ const solve = (() => {
     };
   }
 
+  // Every inequality of a region of rows as a'x <= b, with the name and the status of its edge.
+  function halfSpaces(part, phi, signals, names) {
+    const known = knownSides(part.known, signals), n = names.length;
+    const axis = (k, sign) => names.map((_, l) => (l === k ? sign : 0));
+    const given = (side, k) => known[side][k] !== null && known[side][k] !== undefined;
+    const rows = part.a.map((a, r) => (
+      { a, b: dot(part.f[r], phi), name: part.facets[r], status: part.status[part.facets[r]] || "seen" }));
+    known.G.forEach((a, r) => rows.push({ a, b: known.g[r], name: "known", status: "identified" }));
+    for (let k = 0; k < n; k++) {
+      const high = dot(part.upper[k], phi), low = dot(part.lower[k], phi);
+      const upper = given("upper", k) ? Math.min(high, known.upper[k]) : high;
+      const lower = given("lower", k) ? Math.max(low, known.lower[k]) : low;
+      const sure = (sign, own, used) => (own === used ? part.status[names[k] + sign] || "seen" : "identified");
+      rows.push({ a: axis(k, 1), b: upper, name: [k, "≤", upper], status: sure("<=", high, upper) });
+      rows.push({ a: axis(k, -1), b: -lower, name: [k, "≥", lower], status: sure(">=", low, lower) });
+    }
+    return rows;
+  }
+
+  // The region of two decisions while the others stay at a point, but for those that keep the
+  // balances, the first in the order that can: corners with the row of the edge behind each.
+  // Null where no two directions are left.
+  function slice(part, phi, signals, names, at, [i, j], order) {
+    const equal = [...part.E, ...(part.known ? part.known.E : [])].map((row) => [...row]);
+    const free = order.filter((k) => k !== i && k !== j), balancing = [];
+    for (const row of equal) {
+      const size = Math.max(...row.map(Math.abs));
+      if (!(size > PIVOT)) continue;
+      const pivot = free.find((k) => !balancing.some(([, used]) => used === k)
+        && Math.abs(row[k]) > SAME * size);
+      if (pivot === undefined) return null;
+      const scale = row[pivot];
+      row.forEach((value, k) => { row[k] = value / scale; });
+      equal.filter((other) => other !== row && other[pivot] !== 0).forEach((other) => {
+        const factor = other[pivot];
+        row.forEach((value, k) => { other[k] -= factor * value; });
+      });
+      balancing.push([row, pivot]);
+    }
+    const along = (k) => {
+      const step = zeros(at.length);
+      step[k] = 1;
+      balancing.forEach(([row, pivot]) => { step[pivot] = -row[k]; });
+      return step;
+    };
+    const steps = [along(i), along(j)], start = [at[i], at[j]];
+    const far = 1e3 * Math.max(1, ...at.map(Math.abs));
+    let corners = [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([u, v]) => (
+      { point: [start[0] + u * far, start[1] + v * far], row: null }));
+    halfSpaces(part, phi, signals, names).forEach((row) => {
+      const normal = steps.map((step) => dot(row.a, step));
+      if (Math.hypot(...normal) <= PIVOT * Math.hypot(...row.a)) return;
+      const side = Math.max(row.b - dot(row.a, at), 0);
+      const over = ([u, v]) => normal[0] * (u - start[0]) + normal[1] * (v - start[1]) - side;
+      corners = clip(corners, over, row);
+    });
+    return { corners, steps, balancing: balancing.map(([, k]) => k) };
+  }
+
+  function clip(corners, over, row) {
+    const kept = [];
+    corners.forEach((corner, k) => {
+      const next = corners[(k + 1) % corners.length];
+      const [here, there] = [over(corner.point), over(next.point)];
+      const cross = () => corner.point.map((value, l) =>
+        value + here / (here - there) * (next.point[l] - value));
+      if (here <= 0) kept.push(corner);
+      if (here <= 0 && there > 0) kept.push({ point: cross(), row });
+      if (here > 0 && there <= 0) kept.push({ point: cross(), row: corner.row });
+    });
+    return kept;
+  }
+
   // A region at features phi: a function from costs to a decision of least cost, null if empty.
   const regions = {
     map(part, phi) {
@@ -257,5 +330,5 @@ const solve = (() => {
     return kept;
   }
 
-  return { region, outline, dot };
+  return { region, outline, slice, dot };
 })();

@@ -6,14 +6,13 @@
   const n = data.decisions.length;
   const byId = (id) => document.getElementById(id);
   const svg = byId("region");
-  const state = { signals: [], prices: null, row: data.first, moved: null, x: 0, y: n > 1 ? 1 : 0 };
+  const state = { signals: [], prices: null, row: data.first, moved: null, x: 0, y: 0 };
   const limits = new Map();
 
   // ---- the region and what is cheapest in it ------------------------------------------------
+  const features = (signals) => [1, ...data.columns.map((k) => signals[k])];
   function regionAt(signals, moved) {
-    if (data.part) {
-      return solve.region(data.part, [1, ...data.columns.map((k) => signals[k])], signals);
-    }
+    if (data.part) return solve.region(data.part, features(signals), signals);
     let points = data.grid.points;
     if (moved !== null) {
       const { values, points: places } = data.grid.moves[moved];
@@ -30,29 +29,37 @@
     return data.maximises ? cost.map((value) => -value) : cost;
   }
 
-  // Where cost falls within the flat that the region spans: what is across is the same for all.
-  function descent(minimize, cost) {
-    const axes = data.decisions.flatMap((_, k) => [1, -1].map((sign) =>
-      data.decisions.map((__, l) => (l === k ? sign : 0))));
-    const points = [...axes, cost].map(minimize);
-    const size = Math.max(...points.flat().map(Math.abs), 1e-300);
-    const basis = [];
-    points.slice(1).forEach((point) => {
-      let rest = point.map((value, k) => value - points[0][k]);
-      basis.forEach((axis) => {
-        const along = solve.dot(axis, rest);
-        rest = rest.map((value, k) => value - along * axis[k]);
-      });
-      const length = Math.hypot(...rest);
-      if (length > 1e-7 * size) basis.push(rest.map((value) => value / length));
-    });
-    const down = cost.map(() => 0);
-    basis.forEach((axis) => {
-      const along = solve.dot(axis, cost);
-      axis.forEach((value, k) => { down[k] -= along * value; });
-    });
-    return Math.hypot(...down) > 1e-9 * Math.hypot(...cost) ? down : null;
+  // What is drawn of a region: where limits are known, a slice with named edges in which the other
+  // decisions stay where they are cheapest; otherwise its outline along two decisions.
+  function shapeAt(minimize, signals, cost, best) {
+    if (minimize === null) return { corners: [], rows: [], slice: null };
+    const { x, y } = state;
+    if (data.part && data.part.kind === "rows" && n > 1) {
+      const at = best || minimize(data.decisions.map(() => 0));
+      const slice = solve.slice(data.part, features(signals), signals, data.names, at, [x, y], data.moving);
+      if (slice && isWide(slice.corners.map(({ point }) => point))) {
+        const down = cost ? slice.steps.map((step) => -solve.dot(cost, step)) : null;
+        return {
+          corners: slice.corners.map(({ point }) => point), rows: slice.corners.map(({ row }) => row),
+          slice, others: n - slice.balancing.length > 2, down,
+        };
+      }
+    }
+    return { corners: solve.outline(minimize, n, x, y), rows: [], slice: null };
   }
+
+  // Whether a polygon is more than a line or a point.
+  function isWide(points) {
+    const [a, b] = [0, 1].map((k) => points.map((point) => point[k]));
+    const next = (values, k) => values[(k + 1) % values.length];
+    const area = Math.abs(points.reduce((sum, _, k) => sum + a[k] * next(b, k) - next(a, k) * b[k], 0));
+    const [wide, high] = [a, b].map((values) => Math.max(...values) - Math.min(...values));
+    const [left, low] = [a, b].map((values) => 1e-6 * Math.max(...values.map(Math.abs)));
+    return wide > left && high > low && area > 1e-6 * wide * high;
+  }
+
+  const edgeName = ({ name }) => (typeof name === "string" ? name
+    : `${data.names[name[0]]} ${name[1]} ${short(name[2])}`);
 
   // ---- sliders -------------------------------------------------------------------------------
   function addSlider(group, { label, min, max }, read, write) {
@@ -122,8 +129,8 @@
       const every = Math.ceil(data.rows.length / 25);
       if (data.part) {
         data.rows.filter((_, k) => k % every === 0).forEach((row) => {
-          const minimize = regionAt(row.signals, null);
-          if (minimize) points.push(...solve.outline(minimize, n, x, y));
+          const minimize = regionAt(row.signals, null), cost = costAt(row.signals, row.prices);
+          points.push(...shapeAt(minimize, row.signals, cost, minimize && cost && minimize(cost)).corners);
         });
       } else {
         Object.values(data.grid.moves).forEach((move) => move.points.forEach((place) =>
@@ -134,7 +141,8 @@
     return limits.get(key);
   }
 
-  function draw(corners, best, down) {
+  function draw(shape, best, down) {
+    const { corners, rows } = shape;
     const width = Math.max(280, svg.clientWidth), flat = n === 1;
     const height = flat ? 150 : Math.round(Math.min(460, Math.max(270, width * 0.7)));
     const box = { left: flat ? 16 : 58, right: width - 14, top: 24, bottom: height - 46 };
@@ -150,6 +158,8 @@
     svg.setAttribute("height", height);
     drawAxes(box, xs, ys, across, up, flat);
     data.rows.forEach((row, k) => {
+      // Decisions of other rows do not lie in a slice of many.
+      if (shape.others && k !== state.row) return;
       const point = [row.decision[state.x], row.decision[state.y]];
       if (point.includes(null)) return;
       const dot = make("circle", {
@@ -162,7 +172,8 @@
     if (corners.length > 0) {
       const path = `M${corners.map(at).join("L")}${corners.length > 2 ? "Z" : ""}`;
       const kind = corners.length > 2 ? "area" : corners.length > 1 ? "segment" : "point";
-      svg.append(make("path", { id: "outline", class: kind, d: corners.length > 1 ? path : `${path}h0` }));
+      svg.append(make("path", { id: "outline", class: shape.slice ? `${kind} slice` : kind, d: corners.length > 1 ? path : `${path}h0` }));
+      drawEdges(corners.map(([a, b]) => [across(a), up(b)]), rows, box);
       if (data.discrete) {
         corners.forEach((corner) => svg.append(make("path", { class: "corner", d: `M${at(corner)}h0` })));
       }
@@ -173,11 +184,36 @@
     if (now) svg.append(now);
   }
 
+  // Each edge in the line of its status, with its name outside where there is room.
+  function drawEdges(places, rows, box) {
+    const middle = [0, 1].map((k) => places.reduce((sum, place) => sum + place[k], 0) / places.length);
+    rows.forEach((row, k) => {
+      const start = places[k], end = places[(k + 1) % places.length];
+      const length = Math.hypot(end[0] - start[0], end[1] - start[1]);
+      if (!row || length < 1) return;
+      svg.append(make("path", {
+        class: `edge ${row.status.replace(" ", "-")}`, d: `M${start.join(" ")}L${end.join(" ")}`,
+      }));
+      if (length < 45) return;
+      const at = [(start[0] + end[0]) / 2, (start[1] + end[1]) / 2];
+      const normal = [(end[1] - start[1]) / length, (start[0] - end[0]) / length];
+      const out = normal[0] * (at[0] - middle[0]) + normal[1] * (at[1] - middle[1]) < 0 ? -1 : 1;
+      const text = edgeName(row), wide = 3.3 * text.length, side = out * normal[0];
+      let x = at[0] + 9 * side + (Math.abs(side) > 0.4 ? Math.sign(side) * wide : 0);
+      // Beside the frame there is no room: such names stand inside.
+      if (x - wide < box.left || x + wide > box.right) x = at[0] - Math.sign(side) * (9 + wide);
+      svg.append(make("text", {
+        class: "edge-name", "text-anchor": "middle", y: at[1] + 12 * out * normal[1] + 4,
+        x: Math.min(Math.max(x, box.left + wide), box.right - wide),
+      }, text));
+    });
+  }
+
   function drawBest(x, y, down, xs, ys, box, flat) {
     if (down && !flat) {
       const step = [
-        down[state.x] / (xs[1] - xs[0]) * (box.right - box.left),
-        -down[state.y] / (ys[1] - ys[0]) * (box.bottom - box.top),
+        down[0] / (xs[1] - xs[0]) * (box.right - box.left),
+        -down[1] / (ys[1] - ys[0]) * (box.bottom - box.top),
       ];
       const length = Math.hypot(...step);
       if (length > 0) {
@@ -218,9 +254,20 @@
   }
 
   // ---- what is said beside the drawing -------------------------------------------------------
-  function say(minimize, best) {
-    const empty = minimize === null;
+  function say(minimize, best, shape) {
+    const empty = minimize === null, list = (items) => items.map((k) => data.names[k]).join(" and ");
     byId("empty").hidden = !empty;
+    byId("slice").hidden = empty || n < 3;
+    byId("slice").textContent = "Drawn is all that these two can be, with the other decisions free.";
+    byId("key-rows").hidden = Boolean(shape.others);
+    if (shape.slice) {
+      const { balancing } = shape.slice, edges = new Map();
+      shape.rows.filter((row) => row).forEach((row) => edges.set(edgeName(row), row.status));
+      byId("slice").textContent = `${list([state.x, state.y])} move${
+        balancing.length ? `, ${list(balancing)} keep${balancing.length === 1 ? "s" : ""} the balance` : ""}${
+        shape.others ? ", the others stay where they are cheapest" : ""}. Edges: ${
+        [...edges].map(([name, status]) => `${name} (${status})`).join(", ")}.`;
+    }
     const body = byId("ranges");
     body.replaceChildren();
     const seen = state.row === null ? null : data.rows[state.row].decision;
@@ -242,16 +289,17 @@
     const cost = costAt(state.signals, state.prices);
     const priced = minimize !== null && cost !== null && cost.some((value) => value !== 0);
     const best = priced ? minimize(cost) : null;
-    const corners = minimize === null ? [] : solve.outline(minimize, n, state.x, state.y);
+    const shape = shapeAt(minimize, state.signals, priced ? cost : null, best);
     sliders.forEach((show) => show());
-    draw(corners, best, priced ? descent(minimize, cost) : null);
-    say(minimize, best);
+    // Along two of many decisions the way down is not seen.
+    draw(shape, best, shape.slice ? shape.down : priced && n === 2 ? cost.map((c) => -c) : null);
+    say(minimize, best, shape);
   }
 
   function addChoices() {
     [["axis-x", "x"], ["axis-y", "y"]].forEach(([id, axis]) => {
       const select = byId(id);
-      data.decisions.forEach((label, k) => select.append(element("option", { value: k }, label)));
+      data.moving.forEach((k) => select.append(element("option", { value: k }, data.decisions[k])));
       select.value = state[axis];
       select.addEventListener("change", () => {
         const other = axis === "x" ? "y" : "x";
@@ -279,7 +327,21 @@
     byId("corners-only").hidden = !data.discrete;
   }
 
+  // The first two axes along which the slice at the typical row is more than a line.
+  function chooseAxes() {
+    const minimize = regionAt(state.signals, null), cost = costAt(state.signals, state.prices);
+    const some = data.moving.slice(0, 8), best = minimize && cost && minimize(cost);
+    const pairs = some.flatMap((x, k) => some.slice(k + 1).map((y) => [x, y]));
+    const wide = data.part && data.part.kind === "rows" && best && pairs.find(([x, y]) => {
+      Object.assign(state, { x, y });
+      return shapeAt(minimize, state.signals, cost, best).slice;
+    });
+    const [x, y] = wide || data.moving;
+    Object.assign(state, { x, y: n > 1 ? y : x });
+  }
+
   takeRow(data.first);
+  chooseAxes();
   addChoices();
   addSliders();
   update();
