@@ -324,11 +324,12 @@ def _warn_of_roles(model: RegionRegressor, data: FitData) -> None:
 
 
 def roles_of_fit(model: RegionRegressor, data: FitData) -> Roles:
-    """Return columns in the roles that a fit gives them: features for signals; of many rows, some.
+    """Return columns in the roles that a fit gives them: features for signals.
 
-    Features that are prices are left out.
+    Features that are prices are left out; of chunks, some rows are returned.
     """
-    block, features = data.samples.spread(MOST_ROWS), data.features
+    samples, features = data.samples, data.features
+    block = samples.load() if samples.in_memory else samples.spread(MOST_ROWS)
     n_signals = features.n_signals
     names = data.outputs.names or tuple(f"x{j}" for j in range(data.n_decisions))
     priced = () if data.cost is None else data.cost.columns
