@@ -36,8 +36,9 @@ from feaslearn.losses import Loss
 from feaslearn.messages import did_you_mean, find_columns
 from feaslearn.printable import printable
 from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.learned_region import calibration_rows
 from feaslearn.regressor.parameters import LOSSES
-from feaslearn.regressor.reader import samples_seen
+from feaslearn.regressor.reader import regions_of, samples_seen
 from feaslearn.sets import PrimitiveSet
 from feaslearn.trainers import Trainer
 
@@ -171,7 +172,8 @@ class Fit:
         try:
             found, fits = hold_out(model, X, y, columns.weights, names)
             if model.features_.transformer is None:
-                model.conformal_ = cross_conformal(model, fits, y)
+                rows = calibration_rows(model, X, y)
+                model.conformal_ = cross_conformal(regions_of(model), fits, *rows)
         except FeaslearnError as error:
             return None, f"parts of the rows could not be fitted: {error}"
         return found, None

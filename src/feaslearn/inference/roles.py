@@ -275,7 +275,7 @@ def _cheaper(costs: Array, *decisions: Array) -> Array:
 def _standard_errors(differences: Array) -> float:
     """Return a mean in standard errors."""
     error = float(differences.std()) / np.sqrt(len(differences))
-    return float(differences.mean()) / max(error, SAME_TOL)
+    return float(differences.mean() / max(error, SAME_TOL))
 
 
 def _has_atoms(values: Array) -> bool:
