@@ -37,6 +37,8 @@ NEGLIGIBLE = 2e-3
 SAME_NORMAL = 1e-2
 #: Coefficients are written as integers up to this one, if they are so near to them.
 LARGEST_INTEGER, NEAR_INTEGER = 12, 1e-3
+#: A dual of fewer standard errors leaves open whether a limit holds.
+STANDARD_ERRORS = 2.0
 
 
 def summarize(
@@ -108,6 +110,8 @@ def summarize(
         np.array([limit.scale for limit in limits]),
         any(form is None for form in evidence.forms),
         np.array([np.zeros(len(names) + k) if x.printed is None else x.printed for x in limits]),
+        evidence.regimes(),
+        float(STANDARD_ERRORS * error / np.sqrt(step * len(data.weights))),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
+from feaslearn.costs import AffineCost, FunctionCost
 from feaslearn.data import Block
 from feaslearn.exceptions import DataError, NotFittedError, Problems, UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, half_spaces_of
@@ -113,9 +114,8 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         latent = rows is not None and rows.latent
         unseen = rows is not None and bool(rows.unseen.any())
         if return_trust or (unseen and not latent):
-            used = self._columns(costs is not None)
             tracer = Tracer(regions_of(self), self.theta_, rows)
-            inside = is_in_range(signals, self._seen, used)
+            inside = self._in_range(signals, None if costs is None else prices)
             decisions, empty, trust = tracer.solve(features, prices, inside)
             warn_of_unseen(trust, costs is not None)
         else:
@@ -130,10 +130,22 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         dressed = self._reader.outputs.dress(decisions, X)
         return (dressed, trust) if return_trust else dressed
 
-    def _columns(self, priced: bool) -> list[int]:
-        """Return the signals that matter: without those of the cost if prices are given."""
-        free = self.cost_.columns if priced and self.cost_ is not None else ()
-        return [j for j in range(self.n_features_in_) if j not in free]
+    def _in_range(self, signals: Array, prices: Array | None) -> NDArray[np.bool_]:
+        """Say which signals lie in the range of the data.
+
+        The region does not depend on prices: at what-if prices, their range counts only where some
+        limit is known to be missing.
+        """
+        columns = [*range(self.n_features_in_)]
+        if prices is not None and self.cost_ is not None:
+            rows, priced = self._seen.rows, list(self.cost_.columns)
+            listed = not isinstance(self.cost_.specification, AffineCost | FunctionCost)
+            if listed and priced and rows is not None and rows.regimes.size:
+                signals = signals.copy()
+                signals[:, priced] = -prices if self._reader.maximises else prices
+            else:
+                columns = [j for j in columns if j not in priced]
+        return is_in_range(signals, self._seen, columns)
 
     def region(self, signal: ArrayLike) -> Region:
         """Return the learned region at one signal.

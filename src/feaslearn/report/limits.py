@@ -11,7 +11,7 @@ import numpy as np
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.inference.limits import Limit, limits_at, shorten
-from feaslearn.inference.trust import STATUSES, Trust
+from feaslearn.inference.trust import MEANINGS, STATUSES, Trust
 from feaslearn.plots.canvas import Units
 from feaslearn.report.charts import Chart
 from feaslearn.report.samples import Samples
@@ -64,16 +64,6 @@ class FirstScreen(NamedTuple):
     flag: str
     silent: list[str]
     unit: str
-
-
-MEANINGS = {
-    "identified": "rest on limits that the data determine",
-    "seen": "rest on a limit that binds in the data but could have other coefficients",
-    "not seen": "rest on a limit that the data never showed: no price pushed there",
-    "out of range": "have a signal outside of the data of the fit",
-    "relaxed": "have no decision that satisfies all limits: the nearest one is shown",
-    "tie": "have several cheapest decisions",
-}
 
 
 def first_screen(samples: Samples, units: Units) -> FirstScreen:
