@@ -24,7 +24,17 @@ from feaslearn.inference.roles import Roles, check_roles
 Array = NDArray[np.float64]
 
 ROWS, WORLDS = 400, 60
-WRONG = ("sense", "order", "demands", "swapped", "standard", "unit", "leak", "shuffled")
+#: Wrong inputs, and the checks that name them.
+NAMES = {
+    "sense": "sense",
+    "order": "order",
+    "demands": "roles",
+    "swapped": "roles",
+    "standard": "prices",
+    "unit": "units",
+    "leak": "signals",
+    "shuffled": "rows",
+}
 #: Data sets that the checks were developed on.
 SETS: dict[str, Callable[[int], fl.Decisions]] = {
     "power5": lambda seed: fl.datasets.make_power5(ROWS, random_state=seed),
@@ -152,14 +162,15 @@ def measure(sets: Iterator[tuple[str, Roles]]) -> int:
         for what, wrong in wrong_inputs(given):
             found = found_in(wrong)
             seen[what, found if found in "-?" else "noticed"] += 1
+            seen[what, "named"] += found == NAMES[what]
             missed += [what] if found == "-" else [f"{what} (?)"] if found == "?" else []
         alarm = f"false alarm: {right}; " if right not in "-?" else ""
         size = f"{given.decisions.shape[1]} decisions"
         print(f"{name}, {size}: {alarm}missed: {', '.join(missed) or 'none'}", flush=True)
-    print(f"\n{'wrong input':14}{'noticed':>10}{'missed':>10}{'cannot tell':>14}")
-    for what in WRONG:
-        cells = [seen[what, key] for key in ("noticed", "-", "?")]
-        print(f"{what:14}{cells[0]:>10}{cells[1]:>10}{cells[2]:>14}")
+    print(f"\n{'wrong input':14}{'noticed':>10}{'by name':>10}{'missed':>10}{'cannot tell':>14}")
+    for what in NAMES:
+        cells = [seen[what, key] for key in ("noticed", "named", "-", "?")]
+        print(f"{what:14}{cells[0]:>10}{cells[1]:>10}{cells[2]:>10}{cells[3]:>14}")
     print(f"warnings on data sets that are right: {alarms} of {count} (claim: 0)\n", flush=True)
     return alarms
 

@@ -28,6 +28,9 @@ EXPLAINED = 1e-3
 ATOM = 0.03
 #: What one unit is in another one: thousands, hours, minutes, joules.
 UNITS = (1e3, 1e6, 1e2, 3.6, 3.6e3, 60.0, 24.0, 8760.0)
+#: A decision so many times larger than all others may be in another unit: half of a thousand, in
+#: powers.
+FAR_APART = 1e3**0.5
 #: Names in a message.
 NAMED = 3
 
@@ -307,7 +310,8 @@ def _swapped(study: _Study) -> Finding | None:
     costs, decisions = roles.costs, roles.decisions
     # Who decides minimises; prices do not, whatever the decisions.
     exchanged = _cheaper(decisions[some], study.costs[some], study.c[some])
-    if _standard_errors(study.own - exchanged) < SURE:
+    best = min(study.own, study.cheaper(-study.costs), key=np.mean)
+    if _standard_errors(best - exchanged) < SURE:
         if _balances(study.inputs, decisions) or _has_atoms(decisions):
             return None
         explained = _explained(study.inputs, costs) < EXPLAINED**2
@@ -348,18 +352,23 @@ def _demands(study: _Study) -> Finding | None:
 
 
 def _order(study: _Study) -> Finding | None:
-    """Look for prices in another order: found in half of the rows, cheaper in the other half."""
+    """Look for prices in another order: found in half of the rows, confirmed in the other half."""
     n = study.roles.decisions.shape[1]
     if n < 2 or study.rank < 2:
         return None
-    t = study.slopes(slice(0, None, 2))
-    order = linear_sum_assignment(t)[1]
+    order = linear_sum_assignment(study.slopes(slice(0, None, 2)))[1]
     moved = np.flatnonzero((order != np.arange(n)) & study.moving).tolist()
+    t = study.slopes(slice(1, None, 2))
+    # Decisions fall with their own price.
+    falls = sum(t[j, j] - t[j, order[j]] for j in moved) / np.sqrt(2.0 * max(1, len(moved)))
+    if falls < SURE:
+        return None
     half = slice(1, None, 2 * (-(-len(study.x) // (2 * COMPARED))))
-    given, other = study.cheaper(study.costs, half), study.cheaper(study.costs[:, order], half)
-    # With the other sense all would be cheaper too.
-    worse = other.mean() >= 1.0 - given.mean() or _standard_errors(given - other) < SURE
-    if worse or not moved:
+    given, other, opposite = (
+        study.cheaper(costs, half) for costs in (study.costs, study.costs[:, order], -study.costs)
+    )
+    # The other sense is the simpler explanation.
+    if _standard_errors(opposite - other) < CHANCE or _standard_errors(given - other) < SURE:
         return None
     names = study.roles
     pairs = [
@@ -447,21 +456,24 @@ def _unit_of_balance(study: _Study) -> tuple[int, float] | None:
 def _unit_of_costs(study: _Study) -> tuple[int, float] | None:
     """Return the decision that others are cheapest with if it counts as a thousand, or as one.
 
-    Its size has to be like theirs then, and decisions to be dearer where it counts even more.
+    It has to be far larger or smaller than all of them as given, and decisions to be dearer where
+    it counts even more. In a wrong unit one decision counts instead of all, so that the difference
+    is large.
     """
-    sizes = np.maximum(study.x.std(axis=0), TINY)
+    sizes = study.x.std(axis=0)
+    movers = np.flatnonzero(study.moving & (sizes > TINY))
     best, sure = None, SURE
-    for k in np.flatnonzero(study.moving & (sizes > TINY)):
-        others = np.delete(sizes, k)[np.delete(study.moving, k)]
-        beside = sizes[k] / float(np.median(others)) if len(others) else 1.0
-        if abs(np.log(beside)) < 0.5 * np.log(1e3):
+    for k in movers:
+        others = sizes[movers[movers != k]]
+        low, high = others.min(initial=np.inf), others.max(initial=0.0)
+        if not len(others) or low / FAR_APART <= sizes[k] <= high * FAR_APART:
             continue
-        times = 1e-3 if beside > 1.0 else 1e3
+        times = 1e-3 if sizes[k] > high else 1e3
         once, twice = (
             study.cheaper(study.costs * np.where(np.arange(len(sizes)) == k, each, 1.0))
             for each in (times, times**2)
         )
         errors = _standard_errors(study.own - once)
-        if errors > sure and once.mean() <= twice.mean():
+        if errors > sure and once.mean() <= min(twice.mean(), 0.5 * study.own.mean()):
             best, sure = (int(k), times), errors
     return best
