@@ -23,6 +23,7 @@ from feaslearn.metrics import evaluate as measure
 from feaslearn.printable import printable
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
+from feaslearn.tolerances import ROUNDING
 
 Array = NDArray[np.float64]
 
@@ -70,7 +71,9 @@ def evaluate(
     passed = at_most is None or found.returned.mean <= at_most
     parts = _by_decision(model, data)
     facts = {**_facts(found, passed), **parts}
-    talk.tell(facts, lambda console: _show(found, parts, console))
+    # An error of rounding is none.
+    least = ROUNDING * float(np.nanmax(np.abs(data.decisions), initial=0.0))
+    talk.tell(facts, lambda console: _show(found, parts, least, console))
     if not passed:
         complain(f"the mean loss of the returned decisions is above {at_most}")
     return passed
@@ -116,7 +119,7 @@ def _numbers(observed: Array, predicted: Array) -> dict[str, Any]:
     }
 
 
-def _show(found: Evaluation, parts: dict[str, Any], console: Console) -> None:
+def _show(found: Evaluation, parts: dict[str, Any], least: float, console: Console) -> None:
     """Print R² and errors: of all, by trust, by decision; then losses."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False)
     for head in (f"{found.n_samples} rows", "rows", "R²", "mean error"):
@@ -126,7 +129,8 @@ def _show(found: Evaluation, parts: dict[str, Any], console: Console) -> None:
     lines |= {printable(name): line for name, line in parts["by_decision"].items()}
     for name, line in lines.items():
         r2 = "" if line["r2"] is None else f"{line['r2']:.3f}"
-        error = "" if line["mae"] is None else f"{line['mae']:.4g}"
+        mae = line["mae"]
+        error = "" if mae is None else f"{mae if mae > least else 0.0:.4g}"
         grid.add_row(name, str(line["n_samples"]), r2, error)
     console.print(grid)
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.inference.coverage import WORDS, is_priced
+from feaslearn.messages import write_sum
 from feaslearn.regressor.reader import check_fitted, decision_names, read, regions_of
 from feaslearn.tolerances import SAME_TOL
 
@@ -77,7 +78,8 @@ class Limit:
         relation = self.relation if sign > 0.0 else {"<=": ">=", ">=": "<="}[self.relation]
         more = f" ± {self.left_out} small" if self.left_out else ""
         limit = sign * self.typical[0] + 0.0
-        return f"{_sum([(sign * f, name) for f, name in self.main])}{more} {relation} {limit:.4g}"
+        left = write_sum([(sign * factor, name) for factor, name in self.main], digits=2)
+        return f"{left}{more} {relation} {limit:.4g}"
 
     @property
     def share(self) -> float:
@@ -147,17 +149,6 @@ def _main_terms(
     kept = effect > SMALL * effect.max() if effect.any() else counted
     terms = [(float(coefficients[j]), names[int(j)]) for j in np.flatnonzero(kept)]
     return terms, int(counted.sum() - kept.sum())
-
-
-def _sum(terms: Sequence[tuple[float, str]]) -> str:
-    """Write a sum with two digits."""
-    text = ""
-    for factor, name in terms:
-        number = f"{abs(factor):.2g}"
-        term = name if number == "1" else f"{number} {name}"
-        sign = "-" if factor < 0.0 else "+"
-        text += f" {sign} {term}" if text else f"{sign if sign == '-' else ''}{term}"
-    return text
 
 
 def shorten(text: str) -> str:

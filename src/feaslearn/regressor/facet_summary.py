@@ -22,6 +22,7 @@ from feaslearn.inference.coverage import (
     RowCoverage,
     single_rows,
 )
+from feaslearn.messages import write_sum
 from feaslearn.region.form import RegionForm, combined
 from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
 from feaslearn.results import remark
@@ -394,24 +395,17 @@ class _Writer:
 
     def _left(self, a: Array) -> str:
         effect = np.abs(a * self.spread)
-        return _sum(a, self.names, effect > NEGLIGIBLE * effect.max())
+        return _written(a, self.names, effect > NEGLIGIBLE * effect.max())
 
     def right(self, f: Array, size: float) -> str:
         """Write a right-hand side, without terms that hardly move it."""
         effect = np.abs(f * self.moves)
         shown = effect > NEGLIGIBLE * max(size, float(effect[1:].max(initial=0)))
         # The constant comes last: "demand - 2.4".
-        return _sum(np.roll(f, -1), (*self.terms[1:], self.terms[0]), np.roll(shown, -1))
+        return _written(np.roll(f, -1), (*self.terms[1:], self.terms[0]), np.roll(shown, -1))
 
 
-def _sum(coefficients: Array, names: Sequence[str], kept: NDArray[np.bool_]) -> str:
-    """Write a sum with signs between its terms, the largest coefficients as they come."""
-    text = ""
-    for coefficient, name, shown in zip(coefficients, names, kept, strict=True):
-        if not shown:
-            continue
-        number = f"{abs(coefficient):.4g}"
-        term = f"{number} {name}".strip() if number != "1" or not name else name
-        sign = "-" if coefficient < 0.0 else "+"
-        text += f" {sign} {term}" if text else ("-" if sign == "-" else "") + term
-    return text or "0"
+def _written(coefficients: Array, names: Sequence[str], kept: NDArray[np.bool_]) -> str:
+    """Write the terms of a sum that are kept."""
+    terms = zip(coefficients, names, kept, strict=True)
+    return write_sum((float(each), name) for each, name, shown in terms if shown)

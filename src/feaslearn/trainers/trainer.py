@@ -280,7 +280,7 @@ def complete(objective: Objective, theta: Array, result: TrainingResult) -> None
     )
     if hidden and not any("nearest of the" in text for text in result.warnings):
         result.warnings.append(
-            f"minimisers tie in {100 * result.tied_share:.0f} % of the samples: the loss counts "
+            f"minimisers tie in {100 * result.tied_share:.2g} % of the samples: the loss counts "
             f"the nearest of them, but the model returns the first, at {result.returned_loss:.4g}"
         )
 
