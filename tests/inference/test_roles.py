@@ -126,3 +126,12 @@ def test_fit_warns_and_is_silent_where_roles_are_right() -> None:
     scaled = StandardScaler().fit_transform(data.signals)
     with pytest.warns(RoleWarning, match="mean 0 and standard deviation 1"):
         model.fit(scaled, data.decisions)
+
+
+def test_costs_that_are_signals_as_well_are_no_reason() -> None:
+    for count in (30, 100, 400):
+        data = fl.datasets.make_power5(count, random_state=0)
+        given = roles_of(data)
+        both = np.hstack([given.costs, given.signals])
+        names = [*given.cost_names, *given.signal_names]
+        assert wrong(given._replace(signals=both, signal_names=names)) == []

@@ -94,12 +94,17 @@ def check_roles(roles: Roles) -> list[Finding]:
 
 
 def _complete(roles: Roles) -> Roles:
-    """Return the rows without gaps; of many, some from everywhere."""
+    """Return the rows without gaps, of many some, and no signals that are costs."""
     gaps = [np.isnan(part).any(axis=1) for part in (roles.signals, roles.costs, roles.decisions)]
     rows = np.flatnonzero(~np.any(gaps, axis=0))
     rows = rows[:: max(1, -(-len(rows) // MOST_ROWS))]
+    signals, costs = roles.signals[rows], roles.costs[rows]
+    kept = [j for j, s in enumerate(signals.T) if not (costs == s[:, None]).all(axis=0).any()]
     return roles._replace(
-        signals=roles.signals[rows], costs=roles.costs[rows], decisions=roles.decisions[rows]
+        signals=signals[:, kept],
+        costs=costs,
+        decisions=roles.decisions[rows],
+        signal_names=[roles.signal_names[j] for j in kept],
     )
 
 
@@ -267,8 +272,10 @@ def _explained(inputs: Array, outputs: Array) -> float:
 
 def _cheaper(costs: Array, *decisions: Array) -> Array:
     """Return the share of decisions that are cheaper than each row's own; the least of several."""
-    found = []
+    found = [np.full(len(costs), 0.5)]
     for each in decisions:
+        if not np.ptp(each, axis=0).any():
+            continue
         values = costs @ each.T
         room = SAME_TOL * np.abs(values).max(axis=1, keepdims=True)
         found.append((values < np.diag(values)[:, None] - room).mean(axis=1))
