@@ -22,10 +22,9 @@ FEWEST_ROWS, BESIDE = 20, 10
 MOST_ROWS, MOST_COLUMNS, COMPARED = 2000, 200, 400
 #: Standard errors beyond which something is no chance, and within which it may be.
 SURE, CHANCE = 3.5, 2.0
-#: Probability below which signals explain decisions by more than chance.
-EXPLAINED = 1e-3
-#: Share of rows at the least or greatest value that makes an atom there.
-ATOM = 0.03
+#: Probability below which signals explain by more than chance, and above which they may not; share
+#: of the deviation of a price that they leave.
+EXPLAINED, BY_CHANCE, UNEXPLAINED = 1e-6, 0.05, 0.3
 #: What one unit is in another one: thousands, hours, minutes, joules.
 UNITS = (1e3, 1e6, 1e2, 3.6, 3.6e3, 60.0, 24.0, 8760.0)
 #: A decision so many times larger than all others may be in another unit: half of a thousand, in
@@ -53,7 +52,8 @@ class Roles(NamedTuple):
     """Columns in the roles they were given, of complete rows.
 
     ``signals`` (N, K) are those without the columns of the cost, ``costs`` (N, n) as given, before
-    any sense, ``maximises`` whether they are to be maximised.
+    any sense, ``maximises`` whether they are to be maximised. ``sums`` are the number of all rows
+    and the sums of their costs and squared costs, where these are more than are given.
     """
 
     signals: Array
@@ -63,6 +63,7 @@ class Roles(NamedTuple):
     cost_names: Sequence[str]
     decision_names: Sequence[str]
     maximises: bool = False
+    sums: tuple[float, Array, Array] | None = None
 
     @property
     def sign(self) -> float:
@@ -150,12 +151,12 @@ def _same_column(roles: Roles) -> Finding:
 def _standardized(roles: Roles) -> Finding:
     """Look for costs that a StandardScaler has been through."""
     costs = roles.costs[~np.isnan(roles.costs).any(axis=1)]
-    if len(costs) < 3:
+    count, total, squares = roles.sums or (len(costs), costs.sum(axis=0), (costs**2).sum(axis=0))
+    if count < 3:
         return Finding("prices", "ok", "prices are in units")
-    mean, squares = np.abs(costs.mean(axis=0)), len(costs) * costs.var(axis=0)
     # Deviations are divided by the number of rows, or by one less.
-    one = np.abs(squares[:, None] / (len(costs) - np.arange(2.0)) - 1.0).min(axis=1)
-    scaled = (mean <= SAME_TOL) & (one <= SAME_TOL)
+    one = np.abs(squares[:, None] / (count - np.arange(2.0)) - 1.0).min(axis=1)
+    scaled = (np.abs(total) <= SAME_TOL * count) & (one <= SAME_TOL)
     names = [repr(roles.cost_names[int(j)]) for j in np.flatnonzero(scaled)]
     if not names:
         return Finding("prices", "ok", "prices are in units")
@@ -288,42 +289,21 @@ def _standard_errors(differences: Array) -> float:
     return float(differences.mean() / max(error, SAME_TOL))
 
 
-def _has_atoms(values: Array) -> bool:
-    """Say whether a column has many rows at exactly its least or greatest value."""
-    for column in values.T:
-        span = float(np.ptp(column))
-        if span > 0.0:
-            low = float((column <= column.min() + SAME_TOL * span).mean())
-            high = float((column >= column.max() - SAME_TOL * span).mean())
-            usual = float(np.median(np.unique(column, return_counts=True)[1])) / len(column)
-            if max(low, high) > max(ATOM, 5.0 * usual):
-                return True
-    return False
-
-
-def _balances(inputs: Array, outputs: Array) -> bool:
-    """Say whether the sum of the outputs is affine in the inputs, and no output is by itself."""
-    total = outputs.sum(axis=1)
-    spread = float(outputs.std(axis=0).max(initial=0.0))
-    if not spread or len(total) <= inputs.shape[1] + BESIDE:
-        return False
-    left = total - inputs @ np.linalg.lstsq(inputs, total, rcond=LSTSQ_TOL)[0]
-    return bool(np.abs(left).max() <= 1e3 * VISIBLE_TOL * spread and total.std() > 0.01 * spread)
-
-
 def _swapped(study: _Study) -> Finding | None:
     """Look for decisions given as costs, and costs as decisions."""
     roles, some = study.roles, study.some
     costs, decisions = roles.costs, roles.decisions
+    left, spread = study.c.std(axis=0), costs.std(axis=0)
+    if (left <= UNEXPLAINED * spread)[spread > 0.0].any():
+        return None  # signals that are functions of prices
     # Who decides minimises; prices do not, whatever the decisions.
     exchanged = _cheaper(decisions[some], study.costs[some], study.c[some])
     best = min(study.own, study.cheaper(-study.costs), key=np.mean)
-    if _standard_errors(best - exchanged) < SURE:
-        if _balances(study.inputs, decisions) or _has_atoms(decisions):
-            return None
-        explained = _explained(study.inputs, costs) < EXPLAINED**2
-        if not explained or _explained(study.inputs, decisions) <= 0.05:
-            return None
+    saved = _standard_errors(best - exchanged)
+    # Signals explain decisions more than prices.
+    explained = saved > 0.0 and _explained(study.inputs, costs) < EXPLAINED
+    if saved < SURE and not (explained and _explained(study.inputs, decisions) > BY_CHANCE):
+        return None
     return Finding(
         "roles",
         "no",
@@ -408,10 +388,12 @@ def _sense(study: _Study) -> Finding | None:
 
 def _shuffled(study: _Study) -> Finding | None:
     """Look for decisions that have nothing to do with signals and prices of their rows."""
-    if study.demand(study.c) < -CHANCE:
+    # Decisions of the rows half of all rows further on.
+    others = study.cheaper(np.roll(study.costs, len(study.x) // 2, axis=0))
+    if study.demand(study.c) < -CHANCE or _standard_errors(others - study.own) > CHANCE:
         return None
     inputs = np.column_stack([study.inputs, _standard(study.costs)])
-    if _explained(inputs, study.roles.decisions) < EXPLAINED:
+    if _explained(inputs, study.roles.decisions) < BY_CHANCE:
         return None
     return Finding(
         "rows",
