@@ -1,9 +1,11 @@
 """Do conformal bands of 90 % hold the next decision, all of a row together?
 
 Five data sets, two of them with noise and one with time order; each repetition fits a model, makes
-bands from rows held out ("split") or from the rows of the fit alone ("cross"), and counts the rows
-of new decisions that lie in them. Beside it, bands for each output of gradient boosting at a level
-that makes them hold together (Bonferroni), as packages for single outputs give them.
+bands from rows held out ("split"), from the last of these ("time") or from the rows of the fit
+alone ("cross"), and counts the rows of new decisions that lie in them. Beside it, bands for each
+output of gradient boosting at a level that makes them hold together (Bonferroni), as packages for
+single outputs give them. Claims for split and cross bands: at least 88 % on all but the set in
+time, at most 93 % on those with noise.
 
     python benchmarks/conformal_coverage.py [--repetitions R]
 """
@@ -11,6 +13,7 @@ that makes them hold together (Bonferroni), as packages for single outputs give 
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 from collections.abc import Callable
 from typing import NamedTuple
@@ -31,6 +34,8 @@ class Case(NamedTuple):
 
     make: Callable[[int, int], fl.Decisions]
     hypothesis: Hypothesis
+    least: float = 0.88
+    most: float = 1.0
 
 
 def drifting(count: int, seed: int) -> fl.Decisions:
@@ -46,10 +51,12 @@ CASES = {
     "power5, noise": Case(
         lambda count, seed: fl.datasets.make_power5(count, noise=0.2, random_state=seed),
         fl.Minkowski.hypersimplices(3),
+        most=0.93,
     ),
     "l1 ball, noise": Case(
         lambda count, seed: fl.datasets.make_l1_ball(count, n=3, noise=0.2, random_state=seed),
         fl.Scaled(fl.L1Ball(3)),
+        most=0.93,
     ),
     "power5": Case(
         lambda count, seed: fl.datasets.make_power5(count, random_state=seed),
@@ -59,50 +66,54 @@ CASES = {
         lambda count, seed: fl.datasets.make_ieee14(count, random_state=seed),
         fl.Minkowski.hypersimplices(3),
     ),
-    "power5, noise that grows": Case(drifting, fl.Minkowski.hypersimplices(3)),
+    "power5, noise that grows": Case(drifting, fl.Minkowski.hypersimplices(3), least=0.0),
 }
 
 
 def measure(case: Case, seed: int) -> list[float]:
-    """Return coverage and mean width of split, cross and boosting bands."""
+    """Return coverage and mean width of split, cross, time and boosting bands."""
     data = case.make(FIT + CALIBRATE + NEW, seed)
     X, y = data.signals, data.decisions
     last = FIT + CALIBRATE
     model = fl.RegionRegressor(case.hypothesis, cost=data.cost, random_state=0)
-    model.fit(X[:FIT], y[:FIT]).conformalize(X[FIT:last], y[FIT:last], confidence_level=LEVEL)
-    split = model.predict_interval(X[last:])
-    model.conformalize(method="cross", confidence_level=LEVEL)
-    cross = model.predict_interval(X[last:])
+    model.fit(X[:FIT], y[:FIT])
     found = []
-    for bands in (split, cross):
+    for method in ("split", "cross", "time"):
+        rows = (None, None) if method == "cross" else (X[FIT:last], y[FIT:last])
+        model.conformalize(*rows, confidence_level=LEVEL, method=method)
+        bands = model.predict_interval(X[last:])
         found += [bands.contains(y[last:]).all(axis=1).mean(), bands.width.mean()]
     return [*found, *_boosting(X, y)]
 
 
 def _boosting(X: Array, y: Array) -> tuple[float, float]:
     """Return coverage and mean width of bands for each output of gradient boosting."""
-    last = FIT + CALIBRATE
-    errors = np.abs(y[FIT:last] - fit_and_predict(boosting, X[:FIT], y[:FIT], X[FIT:last]))
+    errors = np.abs(y[FIT:] - fit_and_predict(boosting, X[:FIT], y[:FIT], X[FIT:]))
     level = 1.0 - (1.0 - LEVEL) / y.shape[1]
     rank = min(CALIBRATE, int(np.ceil(level * (CALIBRATE + 1))))
-    half = np.sort(errors, axis=0)[rank - 1]
-    near = np.abs(y[last:] - fit_and_predict(boosting, X[:FIT], y[:FIT], X[last:])) <= half
+    half = np.sort(errors[:CALIBRATE], axis=0)[rank - 1]
+    near = errors[CALIBRATE:] <= half
     return float(near.all(axis=1).mean()), float(2.0 * half.mean())
 
 
-def main() -> None:
-    """Print coverage and mean width, means over repetitions."""
+def main() -> int:
+    """Print mean coverage and width; the exit code says whether the claims hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=50)
     repetitions = parser.parse_args().repetitions
     warnings.simplefilter("ignore")
     print(f"bands of {100 * LEVEL:.0f} %, {repetitions} repetitions: coverage %, mean width")
-    print(f"{'':26}{'split':>15}{'cross':>15}{'boosting':>15}")
+    print(f"{'':26}{'split':>15}{'cross':>15}{'time':>15}{'boosting':>15}")
+    missed = []
     for name, case in CASES.items():
-        found = np.mean([measure(case, seed) for seed in range(repetitions)], axis=0)
-        cells = [f"{100 * a:.1f} {b:8.3g}" for a, b in found.reshape(3, 2)]
+        found = np.mean([measure(case, seed) for seed in range(repetitions)], axis=0).reshape(-1, 2)
+        cells = [f"{100 * a:.1f} {b:8.3g}" for a, b in found]
         print(f"{name:26}" + "".join(f"{cell:>15}" for cell in cells), flush=True)
+        if not ((found[:2, 0] >= case.least) & (found[:2, 0] <= case.most)).all():
+            missed.append(name)
+    print(f"outside of 88 to 100 %, with noise 93 %: {', '.join(missed) or 'none'}")
+    return int(bool(missed))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -103,9 +103,13 @@ def test_scores_are_against_the_mean_of_the_training_rows() -> None:
     assert r2_against(np.array([0.0]), observed, predicted) == pytest.approx(0.9)
 
 
-def test_worlds_are_learned(capsys: pytest.CaptureFixture[str]) -> None:
-    counts, _ = facet_worlds.run(worlds=1, empty=1)
-    assert counts.determined > 0
+def test_identified_facets_are_true_and_most_determined_ones_are_called_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    counts, invented = facet_worlds.run(worlds=4, empty=1)
+    assert counts.true == counts.identified
+    assert counts.called >= facet_worlds.CALLED * counts.determined > 0
+    assert invented == 0
     assert "determined" in capsys.readouterr().out
 
 

@@ -159,6 +159,8 @@ class Recovery(NamedTuple):
     identified, true : int
         Facets that the model calls identified, and those of them that are true; one on which all
         rows lie is an equality of the data and does not count as true.
+    called : int
+        Facets that the rows determine and that the model has and calls identified.
     """
 
     learned: int = 0
@@ -167,6 +169,7 @@ class Recovery(NamedTuple):
     recovered: int = 0
     identified: int = 0
     true: int = 0
+    called: int = 0
 
     def __add__(self, other: tuple[Any, ...]) -> Recovery:
         return Recovery(*(a + b for a, b in zip(self, other, strict=True)))
@@ -242,4 +245,5 @@ def count_recovered(
         int(same(active[sure], found, tolerance).sum()),
         len(named),
         int(same(named, distinct(space(truth)), tolerance).sum()),
+        int(same(active[sure], named, tolerance).sum()),
     )

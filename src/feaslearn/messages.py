@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -158,3 +158,25 @@ def describe_non_finite(
         )
     count = "1 value is" if total == 1 else f"{total} values are"
     return f"{count} {kind}: {list_first(places, total)}"
+
+
+def write_sum(terms: Iterable[tuple[float, str]], digits: int = 4, plus_first: bool = False) -> str:
+    """Write a sum with signs between its terms: "a - 0.5 b + 2"; a term without a name is a number.
+
+    With ``plus_first`` a sum that would begin with a minus begins with its terms with a plus.
+
+    Examples
+    --------
+    >>> from feaslearn.messages import write_sum
+    >>> write_sum([(1.0, "a"), (-0.5, "b"), (2.0, "")])
+    'a - 0.5 b + 2'
+    """
+    terms, text = list(terms), ""
+    if plus_first and terms and terms[0][0] < 0.0:
+        terms.sort(key=lambda term: term[0] < 0.0)
+    for factor, name in terms:
+        number = f"{abs(factor):.{digits}g}"
+        term = name if name and number == "1" else f"{number} {name}".strip()
+        sign = "-" if factor < 0.0 else "+"
+        text += f" {sign} {term}" if text else ("-" if sign == "-" else "") + term
+    return text or "0"

@@ -55,6 +55,23 @@ def test_wrong_sense_and_gaps_are_said(table: pd.DataFrame, command: Any) -> Non
     assert "1 of 200 rows" in run.err
 
 
+def test_outliers_and_curved_costs_are_noted(table: pd.DataFrame, command: Any) -> None:
+    run = command("check", "power.csv", *COLUMNS)
+    assert "no row could have done better" in run.out
+    table.loc[7, ["plant_1", "plant_3"]] += [-0.2, 0.2]
+    table.to_csv("outlier.csv", index=False)
+    assert "all with row 8" in " ".join(command("check", "outlier.csv", *COLUMNS).out.split())
+    random = np.random.default_rng(0)
+    costs, demand = random.uniform(0.5, 1.5, (200, 2)), random.uniform(0.8, 1.2, (200, 1))
+    first = 0.5 * (demand + 0.5 * (costs[:, 1:] - costs[:, :1]))  # marginal costs are equal
+    curved = np.hstack([costs, demand, first, demand - first])
+    names = ["cost_1", "cost_2", "demand_1", "plant_1", "plant_2"]
+    pd.DataFrame(curved, columns=names).to_csv("curved.csv", index=False)
+    run = command("check", "curved.csv", *COLUMNS)
+    assert run.code == 0
+    assert "decisions slide with prices" in run.out
+
+
 def test_few_and_odd_rows(table: pd.DataFrame, command: Any) -> None:
     for made in (table[:1], table[:12], table.assign(plant_1=1.0, plant_3=1.0, plant_5=1.0)):
         made.to_csv("odd.csv", index=False)

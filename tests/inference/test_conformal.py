@@ -9,6 +9,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError, UnsupportedError
+from feaslearn.inference import conformal
 
 
 def fitted(noise: float = 0.2, count: int = 150) -> tuple[fl.Decisions, fl.RegionRegressor]:
@@ -39,9 +40,35 @@ def test_cross_bands_cover_and_need_no_rows() -> None:
     assert bands.contains(data.decisions[500:700]).all(axis=1).mean() > 0.8
 
 
-def test_bands_lie_in_the_region_and_its_tolerance() -> None:
+def test_cross_bands_are_calibrated_after_the_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, model = fitted()
+    covered = []
+    for margin in (1.0, 0.05):
+        monkeypatch.setattr(conformal, "MARGINS", (margin,))
+        model.conformalize(method="cross")
+        bands = model.predict_interval(data.signals[500:])
+        covered.append(bands.contains(data.decisions[500:]).all(axis=1).mean())
+        assert covered[-1] > 0.85
+        widest = model.conformal_.scores.max(axis=1)
+        # The region reaches less beyond its ends than without a cut.
+        assert (np.quantile(widest, 0.9) > 5.0) == (margin < 1.0)
+
+
+def test_bands_in_time_follow_the_last_rows() -> None:
+    data, model = fitted()
+    decisions = data.decisions.copy()
+    decisions[300:] += np.random.default_rng(0).normal(size=decisions[300:].shape)
+    widths = []
+    for method in ("split", "time"):
+        model.conformalize(data.signals[150:400], decisions[150:400], method=method)
+        widths.append(model.predict_interval(data.signals[500:]).width.mean())
+    assert widths[1] > widths[0]
+
+
+@pytest.mark.parametrize("method", ["split", "cross"])
+def test_bands_lie_in_the_region_and_its_tolerance(method: str) -> None:
     data, model = fitted(noise=0.0)
-    model.conformalize(data.signals[150:400], data.decisions[150:400])
+    model.conformalize(data.signals[150:400], data.decisions[150:400], method=method)
     bands = model.predict_interval(data.signals[500:600])
     ends = [model.region(signal) for signal in data.signals[500:510]]
     for i, region in enumerate(ends):

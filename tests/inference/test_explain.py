@@ -116,7 +116,7 @@ def test_decisions_rest_on_bounds_that_have_a_price() -> None:
     model = fitted(fl.Facets(), X, y)
     features = model.features_.transform(X.to_numpy())
     costs = X[COSTS].to_numpy()
-    _, held = binding_limits(model.hypothesis_, model.theta_, features, costs)
+    *_, held = binding_limits(model.hypothesis_, model.theta_, features, costs)
     # A unit at its capacity while a dearer one runs would run more.
     runs = y.to_numpy() > 1e-6
     dearer = np.array(

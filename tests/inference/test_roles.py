@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,33 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import feaslearn as fl
 from feaslearn.exceptions import RoleWarning
 from feaslearn.inference.roles import Roles, check_roles
-
-SETS: dict[str, Callable[[int], fl.Decisions]] = {
-    "power5": lambda seed: fl.datasets.make_power5(400, random_state=seed),
-    "noisy": lambda seed: fl.datasets.make_power5(400, noise=0.2, random_state=seed),
-    "ieee14": lambda seed: fl.datasets.make_ieee14(400, random_state=seed),
-    "l1": lambda seed: fl.datasets.make_l1_ball(200, n=5, random_state=seed),
-    "noisy l1": lambda seed: fl.datasets.make_l1_ball(200, 2, low=-1, noise=0.2, random_state=seed),
-    "switch": lambda seed: fl.datasets.make_switch(100, random_state=seed),
-    "plant": lambda seed: fl.datasets.make_flexible_plant(200, random_state=seed),
-}
-
-
-def roles(data: fl.Decisions) -> Roles:
-    """Return the columns of a data set in their roles."""
-    costs = data.cost_matrix
-    others = [
-        j for j, s in enumerate(data.signals.T) if not any(np.array_equal(s, c) for c in costs.T)
-    ]
-    names = data.names
-    return Roles(
-        data.signals[:, others],
-        costs,
-        data.decisions,
-        [names.signals[j] for j in others],
-        [f"price of {name}" for name in names.decisions],
-        names.decisions,
-    )
+from roles import SETS, draw_market, roles_of, wrong_inputs
 
 
 def wrong(given: Roles) -> list[str]:
@@ -48,12 +21,23 @@ def wrong(given: Roles) -> list[str]:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", SETS)
 def test_right_roles_are_right(name: str, seed: int) -> None:
-    assert wrong(roles(SETS[name](seed))) == []
+    assert wrong(roles_of(SETS[name](seed))) == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_right_roles_of_random_worlds_are_right(seed: int) -> None:
+    assert wrong(draw_market(seed)[1]) == []
+
+
+@pytest.mark.parametrize("name", ["power5, lines", "l1 ball", "switch", "plant"])
+def test_wrong_inputs_are_noticed(name: str) -> None:
+    missed = [what for what, given in wrong_inputs(roles_of(SETS[name](0))) if not wrong(given)]
+    assert missed == []
 
 
 @pytest.fixture(scope="module")
 def power() -> Roles:
-    return roles(fl.datasets.make_power5(1000, line_capacity=1.6, random_state=0))
+    return roles_of(fl.datasets.make_power5(1000, line_capacity=1.6, random_state=0))
 
 
 def test_the_wrong_sense(power: Roles) -> None:
@@ -66,8 +50,8 @@ def test_prices_in_another_order(power: Roles) -> None:
     # Where prices decide between two plants alone, exchanged prices are another sense.
     assert found.check in ("order", "sense")
     assert "the order of the" in str(found)
-    for name in ("l1", "plant"):
-        given = roles(SETS[name](0))
+    for name in ("l1 ball", "plant"):
+        given = roles_of(SETS[name](0))
         assert wrong(given._replace(costs=np.roll(given.costs, 1, axis=1))) == ["order"]
 
 
@@ -86,6 +70,15 @@ def test_decisions_and_costs_swapped(power: Roles) -> None:
 
 def test_standardised_prices(power: Roles) -> None:
     assert wrong(power._replace(costs=StandardScaler().fit_transform(power.costs))) == ["prices"]
+    centred = power.costs - power.costs.mean(axis=0)
+    assert wrong(power._replace(costs=centred / power.costs.std(axis=0, ddof=1))) == ["prices"]
+
+
+def test_standardised_prices_of_many_rows() -> None:
+    data = fl.datasets.make_power5(5000, random_state=0)
+    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=data.cost, random_state=0)
+    with pytest.warns(RoleWarning, match="mean 0 and standard deviation 1"):
+        model.fit(StandardScaler().fit_transform(data.signals), data.decisions)
 
 
 def test_one_decision_in_another_unit(power: Roles) -> None:
@@ -93,7 +86,7 @@ def test_one_decision_in_another_unit(power: Roles) -> None:
         found = check_roles(power._replace(decisions=power.decisions * [1.0, factor, 1.0]))[0]
         assert found.check == "units"
         assert "1000 of" in str(found)
-        assert "plant_3" in str(found)
+        assert "'x1'" in str(found)
 
 
 def test_a_decision_among_the_signals(power: Roles) -> None:
@@ -133,3 +126,12 @@ def test_fit_warns_and_is_silent_where_roles_are_right() -> None:
     scaled = StandardScaler().fit_transform(data.signals)
     with pytest.warns(RoleWarning, match="mean 0 and standard deviation 1"):
         model.fit(scaled, data.decisions)
+
+
+def test_costs_that_are_signals_as_well_are_no_reason() -> None:
+    for count in (30, 100, 400):
+        data = fl.datasets.make_power5(count, random_state=0)
+        given = roles_of(data)
+        both = np.hstack([given.costs, given.signals])
+        names = [*given.cost_names, *given.signal_names]
+        assert wrong(given._replace(signals=both, signal_names=names)) == []

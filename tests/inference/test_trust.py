@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
+import trust as trust_benchmark
 from feaslearn.exceptions import FeaslearnWarning, UnseenLimitWarning
 from feaslearn.inference.trust import STATUSES
 from feaslearn.regressor import Trust
@@ -174,3 +175,36 @@ def test_a_known_bound_replaces_one_that_was_never_seen() -> None:
     )
     table = known.fit(data.signals[:500], data.decisions[:500]).facets_
     assert table.bounds == tuple(f"0 <= x{j} <= 3.5" for j in range(3))
+
+
+def test_rows_near_a_missing_limit_and_prices_out_of_range_are_not_trusted() -> None:
+    world = trust_benchmark.WORLDS["grid, 39 buses"](500, 0)
+    n = world.n
+    exact = world.solve(world.signals, world.signals[:, :n])
+    model = fl.RegionRegressor(fl.Facets(), cost=list(range(n)), random_state=0)
+    model.fit(world.signals[:300], exact[:300])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FeaslearnWarning)
+        found, trust = model.predict(world.signals[300:], return_trust=True)
+        what_if = model.predict(
+            world.signals[300:],
+            costs=np.roll(world.signals[300:, :n], 1, axis=1),
+            return_trust=True,
+        )[1]
+    room = 0.01 * np.ptp(exact[:300], axis=0) + 1e-6 * np.abs(exact).max(axis=0)
+    right = (np.abs(found - exact[300:]) <= room).all(axis=1)
+    assert right[trust.trusted].mean() > right.mean() + 0.02
+    assert not what_if.in_range.any()
+
+
+def test_decisions_between_which_errors_do_not_tell_are_ties() -> None:
+    world = trust_benchmark.paths(600, 0)
+    exact = world.solve(world.signals, world.signals)
+    noisy = exact + 0.02 * np.random.default_rng(0).normal(size=exact.shape)
+    counts = []
+    for decisions in (exact, noisy):
+        model = fl.RegionRegressor(fl.Facets(), cost=list(range(world.n)), random_state=0)
+        model.fit(world.signals[:300], decisions[:300])
+        counts.append(model.predict(world.signals[300:], return_trust=True)[1].counts.get("tie", 0))
+    assert counts[0] == 0
+    assert 0 < counts[1] < 60

@@ -21,6 +21,7 @@ from feaslearn.io.table import Table
 from feaslearn.printable import printable
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
+from feaslearn.tolerances import ROUNDING
 
 #: What stands before a line.
 MARKS = {"ok": "ok", "note": "!", "no": "no", "unknown": "?"}
@@ -148,7 +149,9 @@ def _show_row(
     console.print(title)
     grid = Grid.grid(padding=(0, 2))
     grid.add_row("", *(printable(name) for name, _ in found.decision))
-    grid.add_row("predicted", *(f"{value:.4g}" for _, value in found.decision))
+    least = ROUNDING * max(abs(value) for _, value in found.decision)
+    shown = (value if abs(value) > least else 0.0 for _, value in found.decision)
+    grid.add_row("predicted", *(f"{value:.4g}" for value in shown))
     if observed is not None:
         grid.add_row("observed", *(f"{value:.4g}" for value in observed.values()))
     console.print(grid)

@@ -23,6 +23,7 @@ from feaslearn.metrics.evaluation import Score
 from feaslearn.printable import printable
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
+from feaslearn.tolerances import ROUNDING
 
 
 def evaluate(
@@ -68,7 +69,9 @@ def evaluate(
     passed = at_most is None or found.returned.mean <= at_most
     parts = _by_decision(model, data)
     facts = {**_facts(found, passed), **parts}
-    talk.tell(facts, lambda console: _show(found, parts, console))
+    # An error of rounding is none.
+    least = ROUNDING * float(np.nanmax(np.abs(data.decisions), initial=0.0))
+    talk.tell(facts, lambda console: _show(found, parts, least, console))
     if not passed:
         complain(f"the mean loss of the returned decisions is above {at_most}")
     return passed
@@ -104,7 +107,7 @@ def _by_decision(model: RegionRegressor, data: Decisions) -> dict[str, Any]:
     return {"by_decision": each, "by_trust": rows}
 
 
-def _show(found: Evaluation, parts: dict[str, Any], console: Console) -> None:
+def _show(found: Evaluation, parts: dict[str, Any], least: float, console: Console) -> None:
     """Print R² and errors: of all, by trust, by decision; then losses."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False)
     for head in (f"{found.n_samples} rows", "rows", "R²", "mean error"):
@@ -114,7 +117,8 @@ def _show(found: Evaluation, parts: dict[str, Any], console: Console) -> None:
     lines |= {printable(name): line for name, line in parts["by_decision"].items()}
     for name, line in lines.items():
         r2 = "" if line["r2"] is None else f"{line['r2']:.3f}"
-        error = "" if line["mae"] is None or math.isnan(line["mae"]) else f"{line['mae']:.4g}"
+        mae = line["mae"]
+        error = "" if mae is None or math.isnan(mae) else f"{mae if mae > least else 0.0:.4g}"
         grid.add_row(name, str(line["n_samples"]), r2, error)
     console.print(grid)
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False)

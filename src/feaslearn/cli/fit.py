@@ -36,8 +36,9 @@ from feaslearn.losses import Loss
 from feaslearn.messages import did_you_mean, find_columns
 from feaslearn.printable import printable
 from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.learned_region import calibration_rows
 from feaslearn.regressor.parameters import LOSSES
-from feaslearn.regressor.reader import samples_seen
+from feaslearn.regressor.reader import regions_of, samples_seen
 from feaslearn.sets import PrimitiveSet
 from feaslearn.trainers import Trainer
 
@@ -171,7 +172,8 @@ class Fit:
         try:
             found, fits = hold_out(model, X, y, columns.weights, names)
             if model.features_.transformer is None:
-                model.conformal_ = cross_conformal(model, fits, y)
+                rows = calibration_rows(model, X, y)
+                model.conformal_ = cross_conformal(regions_of(model), fits, *rows)
         except FeaslearnError as error:
             return None, f"parts of the rows could not be fitted: {error}"
         return found, None
@@ -191,6 +193,7 @@ def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[st
     return {
         "model": str(output),
         "n_samples": len(columns.signals) or samples_seen(model),
+        "missing": _missing(columns),
         "signals": columns.signals.columns,
         "decisions": columns.decisions.columns,
         "hypothesis": " ".join(repr(model.hypothesis_).split()),
@@ -206,6 +209,13 @@ def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[st
     }
 
 
+def _missing(columns: FitColumns) -> dict[str, int]:
+    """Count rows without any decision, which are left out, and decisions missing in others."""
+    gaps = np.isnan(columns.decisions.to_numpy())
+    none = gaps.all(axis=1)
+    return {"rows": int(none.sum()), "decisions": int(gaps[~none].sum())}
+
+
 def show(
     model: RegionRegressor,
     facts: dict[str, Any],
@@ -217,7 +227,12 @@ def show(
 ) -> None:
     """Print what was learned, how good it is, and, if asked, how the run went."""
     table, rows = vars(model).get("_facets"), vars(model)["_seen"].rows
-    count = facts["n_samples"]
+    count, missing = facts["n_samples"], facts["missing"]
+    if any(missing.values()):
+        console.print(
+            f"! {missing['rows']} rows have no decision and are left out; {missing['decisions']} "
+            "decisions are missing in others, which are used"
+        )
     if limits and table is not None:
         words = [f"{sum(limit.status == word for limit in limits)} {word}" for word in STATUSES[:3]]
         console.print(f"{len(limits)} limits from {count} rows: {', '.join(words)}\n")

@@ -62,6 +62,7 @@ Cost = Annotated[
         "that never change, or sums such as 9.5*gas+2.",
     ),
 ]
+Optimised = Annotated[Sense, typer.Option("--sense", help="Are costs paid, or earned?")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for scripts.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Verbose = Annotated[

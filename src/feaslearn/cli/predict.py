@@ -16,7 +16,7 @@ from feaslearn.cli.columns import costs_for, signals_for
 from feaslearn.cli.streams import hand_over
 from feaslearn.cli.talk import Talk, complain
 from feaslearn.exceptions import DataError, Problems, UnseenLimitWarning
-from feaslearn.inference.trust import STATUSES, Trust, needs_warning, unseen_text
+from feaslearn.inference.trust import MEANINGS, STATUSES, Trust, needs_warning, unseen_text
 from feaslearn.io.table import Table
 from feaslearn.io.table_file import check_suffix, csv_text, write_table
 from feaslearn.regressor import RegionRegressor
@@ -26,15 +26,6 @@ Array = NDArray[np.float64]
 
 #: Columns that say what a decision rests on, behind those of the decisions.
 TRUST_COLUMNS = ("trust", "rests_on")
-#: What the first word of these columns means.
-MEANINGS = {
-    "identified": "rest on limits that the data determine",
-    "seen": "rest on limits that the data show, with coefficients that could be others",
-    "not seen": "rest on a limit that the data never show: no price pushed there",
-    "out of range": "have a signal outside the range of the data",
-    "relaxed": "have an empty region: limits were relaxed as little as possible",
-    "tie": "are one of several decisions of least cost",
-}
 REPAIR = "If you know these limits, fit with --lower and --upper"
 
 

@@ -11,14 +11,15 @@ decision is the least radius whose band holds it, so that bands are calibrated a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.exceptions import DataError, FeaslearnWarning
 from feaslearn.inference.bands import Bands, check_level
 from feaslearn.inference.coverage import ends
 from feaslearn.tolerances import ROUNDING, TINY, VISIBLE_TOL
@@ -30,13 +31,16 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-#: Rows from which a half says how wide bands are beside each other, and the other half how wide.
-HALVED = 100
+#: Rows from which a half says how wide bands are beside each other, and the other half how wide;
+#: of rows in time, at most so many of the last ones say that.
+HALVED, LAST = 100, 100
 #: Parts that samples are cut into; each is predicted by a fit to the others.
 FOLDS = 5
 #: Margins of the region that are tried, in radii.
 MARGINS = (0.05, 0.2, 1.0)
-METHODS = ("split", "cross")
+METHODS = ("split", "cross", "time")
+#: Numbers in memory for bands that are made of many.
+AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,17 +105,19 @@ class Conformal:
         level: float,
     ) -> Bands:
         """Return the bands between quantiles of those of all fits, each with its own scores."""
-        lowers = np.empty((len(scores), *center.shape))
-        uppers = np.empty((len(scores), *center.shape))
-        for fold, theta in enumerate(self.thetas):
-            own = region.predict(theta, features, costs)
-            box = self._box(region, theta, features, costs, own)
-            for i in np.flatnonzero(self.folds == fold):
-                lowers[i], uppers[i] = box.at(scores[i][None])
-        count = len(scores)
+        count, size = len(scores), max(1, AT_ONCE // scores.size)
         rank = min(count, int(np.ceil(level * (count + 1) - ROUNDING)))
-        lower = np.sort(lowers, axis=0)[count - rank]
-        upper = np.sort(uppers, axis=0)[rank - 1]
+        lower, upper = np.empty(center.shape), np.empty(center.shape)
+        for start in range(0, len(center), size):
+            rows = slice(start, start + size)
+            parts = []
+            for fold, theta in enumerate(self.thetas):
+                own = region.predict(theta, features[rows], costs[rows])
+                box = self._box(region, theta, features[rows], costs[rows], own)
+                parts.append(box.at(scores[self.folds == fold][:, None]))
+            lowers, uppers = (np.concatenate(ends) for ends in zip(*parts, strict=True))
+            lower[rows] = np.sort(lowers, axis=0)[count - rank]
+            upper[rows] = np.sort(uppers, axis=0)[rank - 1]
         return Bands(center, np.minimum(lower, center), np.maximum(upper, center), level)
 
 
@@ -125,8 +131,12 @@ class _Box:
     weights: Array
     margin: float
 
+    def rows(self, rows: Rows) -> _Box:
+        """Return those of some rows."""
+        return replace(self, center=self.center[rows], low=self.low[rows], high=self.high[rows])
+
     def at(self, radius: Array) -> tuple[Array, Array]:
-        """Return the ends of the bands of these radii, (1 or N, n)."""
+        """Return the ends of the bands of these radii, (..., 1 or N, n)."""
         half = radius * self.weights
         lower = np.maximum(self.center - half, self.low - self.margin * half)
         upper = np.minimum(self.center + half, self.high + self.margin * half)
@@ -163,53 +173,66 @@ def split_conformal(
     decisions: Array,
     ranges: Array,
     level: float,
+    in_time: bool = False,
 ) -> Conformal:
     """Calibrate on rows that were held out of the fit: coverage is guaranteed by exchangeability.
 
     With enough rows, every other one says how wide bands are beside each other and what margin the
-    region needs, and the others how wide they are.
+    region needs, and the others how wide they are. Of rows in time the last ones say that, which
+    follows errors that grow or shrink but guarantees nothing.
     """
     level = check_level(level)
     there = ~np.isnan(decisions).any(axis=1)
     features, costs, decisions = features[there], costs[there], decisions[there]
     center = region.predict(theta, features, costs)
     low, high = ends(region, theta, features, costs)
-    weights, margin, rows = np.maximum(ranges, TINY), 1.0, np.arange(len(decisions))
+    whole = _Box(center, low, high, np.maximum(ranges, TINY), 1.0)
+    rows = np.arange(len(decisions))
     if len(rows) >= HALVED:
-        first, rows = rows[::2], rows[1::2]
-        weights = _weights(np.abs(decisions - center)[first], ranges, level)
-        boxes = [_Box(center[first], low[first], high[first], weights, each) for each in MARGINS]
-        sizes = [_size(box, decisions[first], level) for box in boxes]
-        margin = MARGINS[int(np.argmin(sizes))]
-    box = _Box(center[rows], low[rows], high[rows], weights, margin)
-    scores = box.scores(decisions[rows])
+        last = min(len(rows) // 2, LAST)
+        first, rows = (rows[:-last], rows[-last:]) if in_time else (rows[::2], rows[1::2])
+        shaped = _shaped(whole.rows(first), decisions[first], ranges, level)
+        whole = replace(whole, weights=shaped.weights, margin=shaped.margin)
+    scores = whole.rows(rows).scores(decisions[rows])
     _quantile(scores, level)
     none = np.zeros(len(rows)), np.zeros((0, len(theta)))
-    return Conformal(level, weights, margin, scores, *none)
+    return Conformal(level, whole.weights, whole.margin, scores, *none)
 
 
-def cross_conformal(model: LearnedRegion, fits: CrossFit, y: Any, level: float = 0.9) -> Conformal:
+def cross_conformal(
+    region: Hypothesis,
+    fits: CrossFit,
+    features: Array,
+    costs: Array,
+    decisions: Array,
+    ranges: Array,
+    level: float = 0.9,
+) -> Conformal:
     """Calibrate on the rows of the fit, each scored by a fit to other rows.
 
     Coverage of at least 1 - 2 (1 - level) is guaranteed, and about the level is usual.
     """
-    fits.check_features(model)
-    decisions = vars(model)["_reader"].decisions(y, len(fits.predicted))
-    ranges = np.ptp(vars(model)["_seen"].decisions, axis=0)
     level = check_level(level)
-    there = np.flatnonzero(~np.isnan(decisions).any(axis=1))
-    errors = np.abs(decisions - fits.predicted)[there]
-    weights = _weights(errors, ranges, level)
-    scores = errors / weights
+    low, high = np.empty(decisions.shape), np.empty(decisions.shape)
+    for fold, theta in enumerate(fits.thetas):
+        out = fits.folds == fold
+        low[out], high[out] = ends(region, theta, features[out], costs[out])
+    rows = np.flatnonzero(~np.isnan(decisions).any(axis=1))
+    box = _Box(fits.predicted, low, high, ranges, 1.0).rows(rows)
+    box = _shaped(box, decisions[rows], ranges, level)
+    scores = box.scores(decisions[rows])
     _quantile(scores, level)
-    folds = fits.folds[there].astype(float)
-    return Conformal(level, weights, 1.0, scores, folds, np.array(fits.thetas))
+    folds = fits.folds[rows].astype(float)
+    return Conformal(level, box.weights, box.margin, scores, folds, np.array(fits.thetas))
 
 
-def _weights(errors: Array, ranges: Array, level: float) -> Array:
-    """Return how wide bands are beside each other: as quantiles of errors are."""
+def _shaped(box: _Box, decisions: Array, ranges: Array, level: float) -> _Box:
+    """Return boxes as wide beside each other as errors are, with the margin that is narrowest."""
     least = VISIBLE_TOL * np.maximum(ranges, TINY)
-    return np.asarray(np.maximum(np.quantile(errors, level, axis=0), least))
+    errors = np.abs(decisions - box.center)
+    weights = np.maximum(np.quantile(errors, level, axis=0), least)
+    boxes = [replace(box, weights=weights, margin=margin) for margin in MARGINS]
+    return min(boxes, key=lambda each: _size(each, decisions, level))
 
 
 def _size(box: _Box, decisions: Array, level: float) -> float:
@@ -240,28 +263,24 @@ class CrossFit:
             raise DataError(f"{count} rows are too few to hold parts of them out")
         self.folds = np.arange(count) * FOLDS // count
         self.thetas, predicted = [], []
-        for fold in range(FOLDS):
-            inside, outside = (np.flatnonzero((self.folds == fold) == out) for out in (False, True))
-            part = clone(model).set_params(hypothesis=model.hypothesis_, verbose=0)
-            part.fit(
-                _taken(X, inside),
-                _taken(y, inside),
-                costs=None if costs is None else _taken(costs, inside),
-                sample_weight=None if weights is None else _taken(weights, inside),
-            )
-            later = None if costs is None else _taken(costs, outside)
-            found = np.asarray(part.predict(_taken(X, outside), costs=later), dtype=np.float64)
-            predicted.append(found.reshape(len(outside), -1))
-            self.thetas.append(part.theta_)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FeaslearnWarning)
+            for fold in range(FOLDS):
+                inside, outside = (
+                    np.flatnonzero((self.folds == fold) == out) for out in (False, True)
+                )
+                part = clone(model).set_params(hypothesis=model.hypothesis_, verbose=0)
+                part.fit(
+                    _taken(X, inside),
+                    _taken(y, inside),
+                    costs=None if costs is None else _taken(costs, inside),
+                    sample_weight=None if weights is None else _taken(weights, inside),
+                )
+                later = None if costs is None else _taken(costs, outside)
+                found = np.asarray(part.predict(_taken(X, outside), costs=later), dtype=np.float64)
+                predicted.append(found.reshape(len(outside), -1))
+                self.thetas.append(part.theta_)
         self.predicted = np.concatenate(predicted)
-
-    def check_features(self, model: LearnedRegion) -> None:
-        """Refuse features that each fit makes for itself: parameters mean another thing there."""
-        if model.features_.transformer is not None:
-            raise UnsupportedError(
-                "conformalize: method='cross' needs features that are signals themselves; hold "
-                "rows out, and use method='split'"
-            )
 
 
 def _taken(values: Any, rows: Rows) -> Any:

@@ -41,8 +41,8 @@ LEAST_WEIGHT = 0.02
 MOST_ROWS, LOOKED_AT, BY_KNOWN, BY_LINEAR, BY_CONIC = 10_000, 2000, 60, 200, 60
 #: Fewest that are, in so many seconds and this share of a time limit.
 FEWEST, GRACE, SHARE = 5, 0.2, 0.05
-#: Directions of prices that are kept.
-DIRECTIONS = 64
+#: Directions of prices, and samples with the limits that hold them, that are kept.
+DIRECTIONS, MOST_REGIMES = 64, 500
 
 Truth = NDArray[np.bool_]
 
@@ -72,6 +72,12 @@ class RowCoverage:
     printed : ndarray of shape (m, n + k), default of shape (0, 0)
         Coefficients of decisions and features as printed, for ``a'x <= f'phi``; rows of zeros are
         not known, as in files of earlier versions.
+    regimes : ndarray of uint8 of shape (r, ceil((1 + m) / 8)), default of shape (0, 0)
+        Packed bits of some samples: whether the observed decision is on all limits that hold the
+        model's, and which these are. Empty where that is so in all samples: no limit is missing.
+    doubt : float, default=0.0
+        Dual beside the largest cost below which errors in the data leave open whether a limit
+        holds.
     """
 
     names: tuple[str, ...]
@@ -80,6 +86,8 @@ class RowCoverage:
     scales: Array
     latent: bool = False
     printed: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    regimes: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint8))
+    doubt: float = 0.0
 
     @property
     def unseen(self) -> Truth:
@@ -198,6 +206,14 @@ class Evidence(NamedTuple):
     times: Array
     sides: Exposure
 
+    def regimes(self) -> NDArray[np.uint8]:
+        """Return packed bits of some samples, none if limits explain all; see `RowCoverage`."""
+        missing = np.asarray((self.pushed & ~self.confirmed).any(axis=1))
+        if len(self.forms) > 1 or not missing.any():
+            return np.zeros((0, 0), dtype=np.uint8)
+        step = -(-len(missing) // MOST_REGIMES)
+        return np.packbits(np.column_stack([~missing, self.pushed])[::step], axis=1)
+
 
 def find_evidence(
     region: Hypothesis,
@@ -265,29 +281,22 @@ def _evidence(
     return Evidence(some, forms, np.hstack(pushed), np.hstack(duals), both, count, shown)
 
 
-def is_priced(duals: Array, costs: Array) -> Truth:
+def is_priced(duals: Array, costs: Array, tolerance: float = ZERO_PRICE) -> Truth:
     """Say which rows have a dual, beside the largest cost of their sample."""
-    least = ZERO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
+    least = tolerance * np.abs(costs).max(axis=1, keepdims=True)
     return np.asarray(np.abs(np.nan_to_num(duals)) > least)
 
 
 def binding_limits(
     region: Hypothesis, theta: Array, features: Array, costs: Array
-) -> tuple[Solved, Truth]:
-    """Return decisions of least cost, and which limits of the parts they rest on, (N, m)."""
-    solved, answers = region.solve_parts(theta, features, costs)
-    return solved, held_by(region, theta, features, costs, answers)
-
-
-def held_by(
-    region: Hypothesis, theta: Array, features: Array, costs: Array, answers: list[Solved]
-) -> Truth:
-    """Return the limits that the answers of `solve_parts` rest on, (N, m).
+) -> tuple[Solved, list[Solved], Truth]:
+    """Return decisions of least cost, those of parts, and which limits they rest on, (N, m).
 
     Members of a blend with a small weight hardly move the decision: their limits do not count.
     """
     n, k = costs.shape[1], features.shape[1]
     found = []
+    solved, answers = region.solve_parts(theta, features, costs)
     for (weight, member, own), answer in zip(region.parts(theta, n, k), answers, strict=True):
         if weight < LEAST_WEIGHT:
             width = 2 * n if answer.duals is None else answer.duals.shape[1]
@@ -296,7 +305,7 @@ def held_by(
             found.append(is_priced(answer.duals, costs))
         else:
             found.append(np.hstack(exposure(member, own, features, costs, answer.decisions)))
-    return np.hstack(found)
+    return solved, answers, np.hstack(found)
 
 
 def _is_on(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.data import Block
+from feaslearn.inference.consistency import common_to_all, mixtures_cheaper
 from feaslearn.inference.roles import FEWEST_ROWS, Finding, Roles, check_roles
 from feaslearn.messages import list_first
 from feaslearn.tolerances import LSTSQ_TOL, SAME_TOL, TINY, VISIBLE_TOL
+from feaslearn.trainers.facets.rows import grid_step
 
 Array = NDArray[np.float64]
 
@@ -20,6 +25,11 @@ STILL = 0.01
 GAP, SPACINGS, OFF = 0.05, 3.0, 0.005
 #: Rows at an end that make it one where decisions rest.
 RESTING = 2
+#: Rows that are compared with mixtures of others, in so many seconds.
+MOST_ROWS, MOST_SECONDS = 300, 3.0
+#: Share of a decision's variance, away from its ends, that is linear in prices: of one that jumps
+#: at some price it is at most 3/4 (a step over uniform prices; 2/pi over normal ones).
+SMOOTH, END = 0.75, 0.05
 #: A residual of the balance below this share of the spread is rounding.
 BALANCED = 1e-3
 
@@ -27,14 +37,16 @@ BALANCED = 1e-3
 def check_data(roles: Roles) -> list[Finding]:
     """Return the findings about a table, in the order in which they are read."""
     found = [_complete(roles)]
-    there = ~np.isnan(np.hstack([roles.signals, roles.costs, roles.decisions])).any(axis=1)
+    table = np.hstack([roles.signals, roles.costs, roles.decisions])
+    there = np.flatnonzero(~np.isnan(table).any(axis=1))
     rows = roles._replace(
         signals=roles.signals[there], costs=roles.costs[there], decisions=roles.decisions[there]
     )
     found += sorted(check_roles(roles), key=lambda each: each.level == "ok")
     if len(rows.decisions) < FEWEST_ROWS:
         return found
-    return [*found, _prices(rows), _signals(rows), _balance(rows), *_decisions(rows)]
+    found += [_prices(rows), _signals(rows), _balance(rows), _consistent(rows, there)]
+    return [*found, _linear_cost(rows), *_decisions(rows)]
 
 
 def _complete(roles: Roles) -> Finding:
@@ -106,6 +118,52 @@ def _balance(rows: Roles) -> Finding:
     what = "the sum of" if ones else "a combination of"
     to = f"{what} {list_first(names[:NAMED], len(names))}" if names else f"{slopes[0]:.4g}"
     return Finding("balance", "ok", f"decisions add up to {to}, to {left:.2g} in every row")
+
+
+def _consistent(rows: Roles, places: NDArray[np.intp]) -> Finding:
+    """Say whether one region explains the rows: no mixture of others is cheaper than a row."""
+    some = np.arange(0, len(places), -(-len(places) // MOST_ROWS))
+    features = np.column_stack([np.ones(len(some)), rows.signals[some]])
+    decisions = rows.decisions[some]
+    block = Block(features, rows.sign * rows.costs[some], decisions, np.ones(len(some)))
+    steps = [0.5 * grid_step(column) for column in decisions.T]
+    error = max(VISIBLE_TOL * float(np.ptp(decisions, axis=0).max()), *steps)
+    until = time.monotonic() + MOST_SECONDS
+    test = mixtures_cheaper(block, np.arange(len(some)), error, until)
+    if not test.dearer:
+        text = "no row could have done better with a mixture of what others did"
+        return Finding("consistent", "ok", text)
+    text = f"{len(test.dearer)} of {test.tested} rows are dearer than a mixture of others"
+    common = [int(places[some[i]]) + 1 for i in common_to_all(test.dearer)]
+    if common and len(test.dearer) > 1:
+        return Finding("consistent", "note", f"{text}, all with row {common[0]}", "Is it right?")
+    repair = "Errors, curved costs, on/off, or a cause that no signal tells: no region is exact"
+    return Finding("consistent", "note", text, repair)
+
+
+def _linear_cost(rows: Roles) -> Finding:
+    """Look for decisions that slide with prices instead of jumping: a curved cost."""
+    inputs = np.column_stack([np.ones(len(rows.signals)), rows.signals])
+    both = np.column_stack([inputs, rows.costs])
+    shares = []
+    for values in rows.decisions.T:
+        room = END * np.ptp(values)
+        inner = (values > values.min() + room) & (values < values.max() - room)
+        if inner.sum() >= both.shape[1] + FEWEST_ROWS:
+            left = [_variance(each[inner], values[inner]) for each in (inputs, both)]
+            still = left[0] <= VISIBLE_TOL * np.ptp(values) ** 2
+            shares.append(0.0 if still else 1.0 - left[1] / left[0])
+    if shares and float(np.median(shares)) > SMOOTH:
+        text = f"decisions slide with prices ({100 * np.median(shares):.0f} % of their variance)"
+        repair = "Costs that rise with the decision, or round limits: facets only come near to them"
+        return Finding("linear cost", "note", text, repair)
+    return Finding("linear cost", "ok", "decisions do not slide with prices, as under curved costs")
+
+
+def _variance(inputs: Array, values: Array) -> float:
+    """Return the variance of values that is not linear in the inputs."""
+    slopes, _, rank, _ = np.linalg.lstsq(inputs, values, rcond=LSTSQ_TOL)
+    return float(((values - inputs @ slopes) ** 2).sum() / max(1, len(values) - rank))
 
 
 def _decisions(rows: Roles) -> list[Finding]:

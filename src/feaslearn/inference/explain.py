@@ -10,11 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses import Blend, MapHypothesis, Minkowski
-from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.term import account_of
 from feaslearn.inference.coverage import (
     Coverage,
-    RowCoverage,
     angle,
     binding_limits,
     ends_of_terms,
@@ -111,11 +109,17 @@ def _decision(
 ) -> dict[str, Any]:
     """Return the decision at a signal, the limits that hold it, and those of them not seen."""
     region, rows = regions_of(model), seen.rows
-    solved, held = binding_limits(region, model.theta_, features, prices)
+    solved, answers, held = binding_limits(region, model.theta_, features, prices)
     named = tuple(zip(decision_names(model), solved.decisions[0].tolist(), strict=True))
     if rows is None:
         return {"decision": named}
-    duals = _duals(region, model.theta_, features, prices, rows)
+    parts = region.parts(model.theta_, prices.shape[1], features.shape[1])
+    # What one unit more of each limit as printed saves, NaN where it is not known.
+    each = [
+        np.full(2 * prices.shape[1], np.nan) if answer.duals is None else weight * answer.duals[0]
+        for (weight, _, _), answer in zip(parts, answers, strict=True)
+    ]
+    duals = np.abs(np.concatenate(each)) / rows.scales
     found: dict[str, Resting] = {}
     remarks = []
     for i in np.flatnonzero(held[0]):
@@ -129,19 +133,6 @@ def _decision(
             remarks.append(f"the decision here is at {text}, about which the data say nothing")
     order = sorted(found.values(), key=lambda each: -(each.saves or 0.0))
     return {"decision": named, "rests_on": tuple(order), "remarks": tuple(dict.fromkeys(remarks))}
-
-
-def _duals(
-    region: Hypothesis, theta: Array, features: Array, prices: Array, rows: RowCoverage
-) -> Array:
-    """Return what one unit more of each limit as printed saves, NaN where it is not known."""
-    n, k = prices.shape[1], features.shape[1]
-    answers = region.solve_parts(theta, features, prices)[1]
-    each = [
-        np.full(2 * n, np.nan) if answer.duals is None else weight * np.abs(answer.duals[0])
-        for (weight, _, _), answer in zip(region.parts(theta, n, k), answers, strict=True)
-    ]
-    return np.asarray(np.concatenate(each) / rows.scales)
 
 
 # What carries a learned region: terms, columns, facets, members.

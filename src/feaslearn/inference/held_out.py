@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.baselines.regressors import USUAL, fit_and_predict
-from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.inference.conformal import FOLDS, CrossFit
 from feaslearn.metrics import pooled_r2
 from feaslearn.tolerances import VISIBLE_TOL
@@ -93,9 +92,7 @@ def hold_out(
     observed = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y, dtype=np.float64)
     observed = observed.reshape(len(observed), -1)
     signals = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FeaslearnWarning)
-        fits = CrossFit(model, X, y, weights=weights)
+    fits = CrossFit(model, X, y, weights=weights)
     lines = [_line("this model", observed, fits.predicted)]
     for name, make in USUAL.items():
         found = np.empty(observed.shape)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from feaslearn.arrays import Array, Mask
 from feaslearn.inference.coverage import WORDS, Coverage, is_priced
 from feaslearn.inference.trust import Tracer, Trust, is_in_range
+from feaslearn.messages import write_sum
 from feaslearn.regressor.reader import check_signals, decision_names, read, regions_of
 from feaslearn.tolerances import SAME_TOL
 
@@ -88,7 +89,9 @@ class Limit:
         relation = self.relation if sign > 0.0 else {"<=": ">=", ">=": "<="}[self.relation]
         more = f" ± {self.left_out} small" if self.left_out else ""
         limit = sign * self.typical[0] + 0.0
-        return f"{_sum([(sign * f, name) for f, name in self.main])}{more} {relation} {limit:.4g}"
+        terms = [(sign * factor, name) for factor, name in self.main]
+        left = write_sum(terms, digits=2, plus_first=True)
+        return f"{left}{more} {relation} {limit:.4g}"
 
     @property
     def honest(self) -> str:
@@ -135,7 +138,7 @@ def trace(
     features, prices = read(model, X, costs)
     coverage = vars(model)["_seen"]
     tracer = Tracer(regions_of(model), model.theta_, coverage.rows, keep=True)
-    inside = is_in_range(model, signals, costs is not None)
+    inside = is_in_range(model, signals, None if costs is None else prices)
     decisions, empty, trust = tracer.solve(features, prices, inside)
     if not tracer.duals:
         return decisions, trust, []
@@ -194,19 +197,6 @@ def _main_terms(
     kept = effect > SMALL * effect.max() if effect.any() else counted
     terms = [(float(coefficients[j]), names[int(j)]) for j in np.flatnonzero(kept)]
     return terms, int(counted.sum() - kept.sum())
-
-
-def _sum(terms: Sequence[tuple[float, str]]) -> str:
-    """Write a sum with two digits."""
-    if terms and terms[0][0] < 0.0:
-        terms = sorted(terms, key=lambda term: term[0] < 0.0)
-    text = ""
-    for factor, name in terms:
-        number = f"{abs(factor):.2g}"
-        term = name if number == "1" else f"{number} {name}"
-        sign = "-" if factor < 0.0 else "+"
-        text += f" {sign} {term}" if text else f"{sign if sign == '-' else ''}{term}"
-    return text
 
 
 def shorten(text: str) -> str:

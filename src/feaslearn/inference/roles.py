@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from scipy.special import fdtrc
 
 from feaslearn.messages import list_first
@@ -17,16 +18,18 @@ Mask = NDArray[np.bool_]
 
 #: Fewer rows than this, or than so many beside each signal and price, tell nothing.
 FEWEST_ROWS, BESIDE = 20, 10
-#: Rows and columns that are looked at.
-MOST_ROWS, MOST_COLUMNS = 2000, 200
+#: Rows and columns that are looked at, and rows whose decisions are compared with each other.
+MOST_ROWS, MOST_COLUMNS, COMPARED = 2000, 200, 400
 #: Standard errors beyond which something is no chance, and within which it may be.
 SURE, CHANCE = 3.5, 2.0
-#: Probability below which signals explain decisions by more than chance.
-EXPLAINED = 1e-3
-#: Share of rows at the least or greatest value that makes an atom there.
-ATOM = 0.03
+#: Probability below which signals explain by more than chance, and above which they may not; share
+#: of the deviation of a price that they leave.
+EXPLAINED, BY_CHANCE, UNEXPLAINED = 1e-6, 0.05, 0.3
 #: What one unit is in another one: thousands, hours, minutes, joules.
 UNITS = (1e3, 1e6, 1e2, 3.6, 3.6e3, 60.0, 24.0, 8760.0)
+#: A decision so many times larger than all others may be in another unit: half of a thousand, in
+#: powers.
+FAR_APART = 1e3**0.5
 #: Names in a message.
 NAMED = 3
 
@@ -49,7 +52,8 @@ class Roles(NamedTuple):
     """Columns in the roles they were given, of complete rows.
 
     ``signals`` (N, K) are those without the columns of the cost, ``costs`` (N, n) as given, before
-    any sense, ``maximises`` whether they are to be maximised.
+    any sense, ``maximises`` whether they are to be maximised. ``sums`` are the number of all rows
+    and the sums of their costs and squared costs, where these are more than are given.
     """
 
     signals: Array
@@ -59,6 +63,7 @@ class Roles(NamedTuple):
     cost_names: Sequence[str]
     decision_names: Sequence[str]
     maximises: bool = False
+    sums: tuple[float, Array, Array] | None = None
 
     @property
     def sign(self) -> float:
@@ -68,9 +73,10 @@ class Roles(NamedTuple):
 
 def check_roles(roles: Roles) -> list[Finding]:
     """Return what can be told from the data about the roles of columns, worst first."""
+    scaled = _standardized(roles)
     roles = _complete(roles)
     too_few = _too_few(roles)
-    exact = [_same_column(roles), _standardized(roles)]
+    exact = [_same_column(roles), scaled]
     if too_few is not None:
         return [*(found for found in exact if found.level == "no"), too_few]
     study = _Study(roles)
@@ -89,12 +95,17 @@ def check_roles(roles: Roles) -> list[Finding]:
 
 
 def _complete(roles: Roles) -> Roles:
-    """Return the rows without gaps; of many, some from everywhere."""
-    there = ~np.isnan(np.hstack([roles.signals, roles.costs, roles.decisions])).any(axis=1)
-    rows = np.flatnonzero(there)
+    """Return the rows without gaps, of many some, and no signals that are costs."""
+    gaps = [np.isnan(part).any(axis=1) for part in (roles.signals, roles.costs, roles.decisions)]
+    rows = np.flatnonzero(~np.any(gaps, axis=0))
     rows = rows[:: max(1, -(-len(rows) // MOST_ROWS))]
+    signals, costs = roles.signals[rows], roles.costs[rows]
+    kept = [j for j, s in enumerate(signals.T) if not (costs == s[:, None]).all(axis=0).any()]
     return roles._replace(
-        signals=roles.signals[rows], costs=roles.costs[rows], decisions=roles.decisions[rows]
+        signals=signals[:, kept],
+        costs=costs,
+        decisions=roles.decisions[rows],
+        signal_names=[roles.signal_names[j] for j in kept],
     )
 
 
@@ -139,10 +150,13 @@ def _same_column(roles: Roles) -> Finding:
 
 def _standardized(roles: Roles) -> Finding:
     """Look for costs that a StandardScaler has been through."""
-    if len(roles.costs) < 3:
+    costs = roles.costs[~np.isnan(roles.costs).any(axis=1)]
+    count, total, squares = roles.sums or (len(costs), costs.sum(axis=0), (costs**2).sum(axis=0))
+    if count < 3:
         return Finding("prices", "ok", "prices are in units")
-    mean, spread = roles.costs.mean(axis=0), roles.costs.std(axis=0)
-    scaled = (np.abs(mean) <= SAME_TOL) & (np.abs(spread - 1.0) <= SAME_TOL)
+    # Deviations are divided by the number of rows, or by one less.
+    one = np.abs(squares[:, None] / (count - np.arange(2.0)) - 1.0).min(axis=1)
+    scaled = (np.abs(total) <= SAME_TOL * count) & (one <= SAME_TOL)
     names = [repr(roles.cost_names[int(j)]) for j in np.flatnonzero(scaled)]
     if not names:
         return Finding("prices", "ok", "prices are in units")
@@ -174,6 +188,8 @@ class _Study:
         self.x = _residual(self.inputs, roles.decisions)
         self.c = _residual(self.inputs, costs)
         self.costs = costs
+        self.some = slice(None, None, -(-N // COMPARED))
+        self.own = self.cheaper(costs)
 
     def demand(self, costs: Array) -> float:
         r"""Return :math:`\sum_i c_i'x_i` of what signals leave, in standard errors.
@@ -184,13 +200,22 @@ class _Study:
         spread = float(np.sum((costs.T @ costs) * (self.x.T @ self.x)))
         return total * np.sqrt(len(costs)) / np.sqrt(spread) if spread > 0.0 else 0.0
 
-    def slopes(self) -> Array:
+    def cheaper(self, costs: Array, rows: slice | None = None) -> Array:
+        """Return the share of all decisions that are cheaper than its own one at each row's costs.
+
+        It is zero where decisions are optimal in one region, or in one that signals move, and a
+        half where costs do not matter.
+        """
+        rows = self.some if rows is None else rows
+        return _cheaper(costs[rows], self.roles.decisions[rows], self.x[rows])
+
+    def slopes(self, rows: slice = slice(None)) -> Array:
         """Return the t statistic of each decision (row) with each price (column)."""
-        c = _standard(self.c)
+        x, c = self.x[rows], _standard(self.c[rows])
         solve = np.linalg.pinv(c.T @ c, rcond=RANK_TOL, hermitian=True)
-        slopes = solve @ (c.T @ self.x)
-        left = self.x - c @ slopes
-        variance = (left**2).sum(axis=0) / max(1, self.free)
+        slopes = solve @ (c.T @ x)
+        left = x - c @ slopes
+        variance = (left**2).sum(axis=0) / max(1, len(x) - len(self.x) + self.free)
         errors = np.sqrt(np.maximum(np.outer(np.diag(solve), variance), TINY))
         t = np.divide(slopes, errors, out=np.zeros_like(slopes), where=errors > TINY**0.25)
         return np.asarray(t.T)
@@ -246,48 +271,44 @@ def _explained(inputs: Array, outputs: Array) -> float:
     return float(min(1.0, least * moving.shape[1]))
 
 
-def _atoms(values: Array) -> int:
-    """Return how many columns have many rows at exactly their least or greatest value."""
-    count = 0
-    for column in values.T:
-        span = float(np.ptp(column))
-        if span > 0.0:
-            low = float((column <= column.min() + SAME_TOL * span).mean())
-            high = float((column >= column.max() - SAME_TOL * span).mean())
-            inner = np.unique(column, return_counts=True)[1]
-            usual = float(np.median(inner)) / len(column)
-            count += max(low, high) > max(ATOM, 5.0 * usual)
-    return count
+def _cheaper(costs: Array, *decisions: Array) -> Array:
+    """Return the share of decisions that are cheaper than each row's own; the least of several."""
+    found = [np.full(len(costs), 0.5)]
+    for each in decisions:
+        if not np.ptp(each, axis=0).any():
+            continue
+        values = costs @ each.T
+        room = SAME_TOL * np.abs(values).max(axis=1, keepdims=True)
+        found.append((values < np.diag(values)[:, None] - room).mean(axis=1))
+    return np.asarray(min(found, key=np.mean))
 
 
-def _balances(inputs: Array, outputs: Array) -> bool:
-    """Say whether the sum of the outputs is affine in the inputs, and no output is by itself."""
-    total = outputs.sum(axis=1)
-    spread = float(outputs.std(axis=0).max(initial=0.0))
-    if not spread or len(total) <= inputs.shape[1] + BESIDE:
-        return False
-    left = total - inputs @ np.linalg.lstsq(inputs, total, rcond=LSTSQ_TOL)[0]
-    return bool(np.abs(left).max() <= 1e3 * VISIBLE_TOL * spread and total.std() > 0.01 * spread)
+def _standard_errors(differences: Array) -> float:
+    """Return a mean in standard errors."""
+    error = float(differences.std()) / np.sqrt(len(differences))
+    return float(differences.mean() / max(error, SAME_TOL))
 
 
 def _swapped(study: _Study) -> Finding | None:
     """Look for decisions given as costs, and costs as decisions."""
-    roles = study.roles
+    roles, some = study.roles, study.some
     costs, decisions = roles.costs, roles.decisions
-    if _balances(study.inputs, decisions) or _atoms(decisions):
-        return None
-    explained = _explained(study.inputs, costs) < EXPLAINED**2
-    if roles.signals.shape[1]:
-        swapped = _explained(study.inputs, decisions) > 0.05 and explained
-    else:
-        swapped = _atoms(costs) == costs.shape[1]
-    if not swapped:
+    left, spread = study.c.std(axis=0), costs.std(axis=0)
+    if (left <= UNEXPLAINED * spread)[spread > 0.0].any():
+        return None  # signals that are functions of prices
+    # Who decides minimises; prices do not, whatever the decisions.
+    exchanged = _cheaper(decisions[some], study.costs[some], study.c[some])
+    best = min(study.own, study.cheaper(-study.costs), key=np.mean)
+    saved = _standard_errors(best - exchanged)
+    # Signals explain decisions more than prices.
+    explained = saved > 0.0 and _explained(study.inputs, costs) < EXPLAINED
+    if saved < SURE and not (explained and _explained(study.inputs, decisions) > BY_CHANCE):
         return None
     return Finding(
         "roles",
         "no",
-        "columns given as costs behave as decisions: signals explain them, or they rest at a least "
-        "or greatest value; of those given as decisions neither is true",
+        "columns given as costs behave as decisions: signals explain them, or they are cheapest at "
+        "those given as decisions; of these neither is true",
         "Are decisions and costs swapped?",
     )
 
@@ -318,29 +339,29 @@ def _demands(study: _Study) -> Finding | None:
 
 
 def _order(study: _Study) -> Finding | None:
-    """Look for prices in another order: each decision falls with the price of another one."""
+    """Look for prices in another order: found in half of the rows, confirmed in the other half."""
     n = study.roles.decisions.shape[1]
-    movers = np.flatnonzero(study.moving)
-    if n < 2 or study.rank < n or len(movers) < 2:
+    if n < 2 or study.rank < 2:
         return None
-    t = study.slopes()
-    best = t.argmin(axis=1)
-    least = np.where(np.diag(t) > -CHANCE, -SURE, np.minimum(-SURE, 1.5 * np.diag(t)))
-    wrong = [int(j) for j in movers if best[j] != j and t[j, best[j]] < least[j]]
-    others = [int(j) for j in movers if int(j) not in wrong]
-    if len(wrong) < 2 or len({int(best[j]) for j in wrong}) < len(wrong):
+    order = linear_sum_assignment(study.slopes(slice(0, None, 2)))[1]
+    moved = np.flatnonzero((order != np.arange(n)) & study.moving).tolist()
+    t = study.slopes(slice(1, None, 2))
+    # Decisions fall with their own price.
+    falls = sum(t[j, j] - t[j, order[j]] for j in moved) / np.sqrt(2.0 * max(1, len(moved)))
+    if falls < SURE:
         return None
-    # Prices that are right elsewhere are not asked for twice.
-    if {int(best[j]) for j in wrong} & {j for j in others if t[j, j] < -SURE}:
-        return None
-    # With the other sense, each would fall with its own price about as much.
-    if sum(t[j, j] for j in wrong) > -0.8 * sum(t[j, best[j]] for j in wrong):
+    half = slice(1, None, 2 * (-(-len(study.x) // (2 * COMPARED))))
+    given, other, opposite = (
+        study.cheaper(costs, half) for costs in (study.costs, study.costs[:, order], -study.costs)
+    )
+    # The other sense is the simpler explanation.
+    if _standard_errors(opposite - other) < CHANCE or _standard_errors(given - other) < SURE:
         return None
     names = study.roles
     pairs = [
-        f"{names.decision_names[j]!r} moves against {names.cost_names[int(best[j])]!r}, but "
+        f"{names.decision_names[j]!r} moves against {names.cost_names[int(order[j])]!r}, but "
         f"{names.cost_names[j]!r} is given as its price"
-        for j in wrong
+        for j in sorted(moved, key=lambda j: t[j, order[j]])
     ]
     return Finding(
         "order",
@@ -367,10 +388,12 @@ def _sense(study: _Study) -> Finding | None:
 
 def _shuffled(study: _Study) -> Finding | None:
     """Look for decisions that have nothing to do with signals and prices of their rows."""
-    if study.demand(study.c) < -CHANCE:
+    # Decisions of the rows half of all rows further on.
+    others = study.cheaper(np.roll(study.costs, len(study.x) // 2, axis=0))
+    if study.demand(study.c) < -CHANCE or _standard_errors(others - study.own) > CHANCE:
         return None
     inputs = np.column_stack([study.inputs, _standard(study.costs)])
-    if _explained(inputs, study.roles.decisions) < EXPLAINED:
+    if _explained(inputs, study.roles.decisions) < BY_CHANCE:
         return None
     return Finding(
         "rows",
@@ -382,30 +405,64 @@ def _shuffled(study: _Study) -> Finding | None:
 
 
 def _units(study: _Study) -> Finding:
-    """Look for one decision in another unit: its coefficient in the balance is 1000 or so."""
-    fine = Finding("units", "ok", "decisions add up in one unit, or not at all")
-    roles = study.roles
+    """Look for one decision in another unit: it counts as one of the others times 1000 or so."""
+    found = _unit_of_balance(study)
+    if found is None:
+        found = _unit_of_costs(study)
+    if found is None:
+        return Finding("units", "ok", "decisions are in one unit, as far as can be told")
+    which, times = found
+    name = repr(study.roles.decision_names[which])
+    rate = f"one of {name} counts as {times:.4g} of the others"
+    if times < 1.0:
+        rate = f"{1.0 / times:.4g} of {name} count as one of the others"
+    repair = "Is it in another unit than the others?"
+    return Finding("units", "no", f"decisions add up, or are cheapest, only if {rate}", repair)
+
+
+def _unit_of_balance(study: _Study) -> tuple[int, float] | None:
+    """Return the decision whose coefficient in the balance is a unit, and that."""
+    decisions = study.roles.decisions
     movers = np.flatnonzero(study.moving)
-    spread = roles.decisions[:, movers].std(axis=0)
     if len(movers) < 3:
-        return fine
-    x = _residual(study.inputs, roles.decisions)[:, movers] / spread
-    sizes, V = np.linalg.svd(x, full_matrices=False)[1:]
-    flat = sizes <= 1e-5 * sizes.max(initial=TINY)
-    if flat.sum() != 1:
-        return fine
+        return None
+    spread = decisions[:, movers].std(axis=0)
+    sizes, V = np.linalg.svd(study.x[:, movers] / spread, full_matrices=False)[1:]
+    if (sizes <= 1e-5 * sizes.max(initial=TINY)).sum() != 1:
+        return None
     row = np.abs(V[-1] / spread)
-    usual = float(np.median(row))
-    for k, other in enumerate(row):
+    for k, own in enumerate(row):
         rest = np.delete(row, k)
-        alike = rest.max() <= 1.05 * max(float(rest.min()), TINY)
-        times = max(other, usual) / max(min(other, usual), TINY)
-        near = any(abs(times / unit - 1.0) < 0.01 for unit in UNITS)
-        if alike and near:
-            name = repr(roles.decision_names[movers[k]])
-            rate = f"{times:.4g} of {name} count as one of the others"
-            if other > usual:
-                rate = f"one of {name} counts as {times:.4g} of the others"
-            repair = "Is it in another unit than the others?"
-            return Finding("units", "no", f"decisions add up only if {rate}", repair)
-    return fine
+        least = min(float(rest.min()), own / RANK_TOL)
+        if least <= TINY or rest.max() > 1.05 * least:
+            continue
+        times = float(own / np.median(rest))
+        if any(abs(max(times, 1.0 / times) / unit - 1.0) < 0.01 for unit in UNITS):
+            return int(movers[k]), times
+    return None
+
+
+def _unit_of_costs(study: _Study) -> tuple[int, float] | None:
+    """Return the decision that others are cheapest with if it counts as a thousand, or as one.
+
+    It has to be far larger or smaller than all of them as given, and decisions to be dearer where
+    it counts even more. In a wrong unit one decision counts instead of all, so that the difference
+    is large.
+    """
+    sizes = study.x.std(axis=0)
+    movers = np.flatnonzero(study.moving & (sizes > TINY))
+    best, sure = None, SURE
+    for k in movers:
+        others = sizes[movers[movers != k]]
+        low, high = others.min(initial=np.inf), others.max(initial=0.0)
+        if not len(others) or low / FAR_APART <= sizes[k] <= high * FAR_APART:
+            continue
+        times = 1e-3 if sizes[k] > high else 1e3
+        once, twice = (
+            study.cheaper(study.costs * np.where(np.arange(len(sizes)) == k, each, 1.0))
+            for each in (times, times**2)
+        )
+        errors = _standard_errors(study.own - once)
+        if errors > sure and once.mean() <= min(twice.mean(), 0.5 * study.own.mean()):
+            best, sure = (int(k), times), errors
+    return best

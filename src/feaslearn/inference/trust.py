@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.costs import AffineCost, FunctionCost
 from feaslearn.exceptions import UnseenLimitWarning
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.inference.coverage import SEEN, UNSEEN, RowCoverage, held_by
+from feaslearn.inference.coverage import SEEN, UNSEEN, RowCoverage, binding_limits, is_priced
 from feaslearn.messages import list_first
 
 Array = NDArray[np.float64]
@@ -20,10 +21,19 @@ Mask = NDArray[np.bool_]
 #: Rows that are minimised and looked at together.
 BLOCK = 65_536
 #: What a decision can rest on, better first.
-STATUSES = ("identified", "seen", "not seen", "out of range", "relaxed", "tie")
+MEANINGS = {
+    "identified": "rest on limits that the data determine",
+    "seen": "rest on limits that the data show, with coefficients that could be others",
+    "not seen": "rest on a limit that the data never show, or where one is missing",
+    "out of range": "have a signal or a what-if price outside the range of the data",
+    "relaxed": "have an empty region: limits were relaxed as little as possible",
+    "tie": "are one of several decisions of least cost, as far as can be told",
+}
+STATUSES = tuple(MEANINGS)
 #: Share of the range by which a signal may lie outside of it.
 MARGIN = 0.01
-#: Share of ordinary predictions that may rest on limits not seen without a warning.
+#: Share of ordinary predictions that may rest on limits not seen without a warning, and of samples
+#: held by the same limits that may lie elsewhere.
 SILENT = 0.05
 #: Decisions that are looked at for a warning where finding their limits takes further minima.
 LOOKED_AT = 1000
@@ -39,10 +49,12 @@ class Trust:
     ----------
     status : ndarray of str of shape (N,)
         "identified" where the data determine all limits that the decision rests on, "seen" where
-        samples were at all of them, "not seen" where no price ever pushed to one, "out of range"
-        where the signal lies outside of that of the data, "relaxed" where the region is empty, so
-        that a decision near to it is returned, "tie" where several decisions are optimal. The last
-        of these that applies.
+        samples were at all of them, "not seen" where no price ever pushed to one, or where samples
+        held by the same limits lie elsewhere, so that one is missing; "out of range" where the
+        signal lies outside of that of the data, or what-if prices do and limits are missing,
+        "relaxed" where the region is empty, so that a decision near to it is returned, "tie" where
+        several decisions are optimal, as far as errors in the data allow to tell. The last of these
+        that applies.
     rests_on : ndarray of str of shape (N,)
         Names of the limits that hold the decision, with blanks between: facets as in ``facets_``,
         bounds as "plant_1<=" (it can go no higher) and "plant_1>=".
@@ -87,15 +99,25 @@ class Trust:
         return f"Trust({len(self.status)} decisions: {', '.join(parts)})"
 
 
-def is_in_range(model: Any, signals: Array, priced: bool) -> Mask:
-    """Say which signals lie within those of the fit; those of the cost do not count if priced."""
-    free = model.cost_.columns if priced and model.cost_ is not None else ()
-    which = [j for j in range(signals.shape[1]) if j not in free]
-    low, high = vars(model)["_seen"].signals[:, which]
+def is_in_range(model: Any, signals: Array, prices: Array | None) -> Mask:
+    """Say which signals lie in the range of the data.
+
+    The region does not depend on prices: at what-if ``prices``, their range counts only where some
+    limit is known to be missing.
+    """
+    seen, columns = vars(model)["_seen"], [*range(signals.shape[1])]
+    if prices is not None and model.cost_ is not None:
+        priced = list(model.cost_.columns)
+        listed = not isinstance(model.cost_.specification, AffineCost | FunctionCost)
+        if listed and priced and seen.rows is not None and seen.rows.regimes.size:
+            signals = signals.copy()
+            signals[:, priced] = -prices if vars(model)["_reader"].maximises else prices
+        else:
+            columns = [j for j in columns if j not in priced]
+    low, high = seen.signals[:, columns]
     room = MARGIN * (high - low)
-    values = signals[:, which]
-    inside = (values >= low - room) & (values <= high + room)
-    return np.asarray(inside.all(axis=1))
+    values = signals[:, columns]
+    return np.asarray(((values >= low - room) & (values <= high + room)).all(axis=1))
 
 
 class Tracer:
@@ -115,16 +137,21 @@ class Tracer:
         self._keys = np.random.default_rng(0).integers(1, 2**62, len(self._named))
         self._texts: dict[int, str] = {}
         self._held = np.zeros(len(names))
+        bits = np.zeros((0, 1 + len(names)), dtype=np.uint8)
+        if rows is not None and rows.regimes.size:
+            bits = np.unpackbits(rows.regimes, axis=1, count=1 + len(names))
+        self._explained = bits[:, 0] == 1
+        self._regimes = bits[:, 1:][:, self._named].astype(np.float64)
 
     def solve(self, features: Array, costs: Array, in_range: Mask) -> tuple[Array, Mask, Trust]:
         """Return decisions, where the region is empty, and trust."""
         blocks = [slice(i, i + BLOCK) for i in range(0, max(1, len(costs)), BLOCK)]
         parts = [self._block(features[rows], costs[rows]) for rows in blocks]
-        decisions, empty, tied, level, names = (
+        decisions, empty, tied, missing, level, names = (
             np.concatenate(part) for part in zip(*parts, strict=True)
         )
         code = level.astype(np.int8)
-        for k, where in enumerate((~in_range, empty, tied), 3):
+        for k, where in enumerate((missing, ~in_range, empty, tied), 2):
             code[where] = k
         status = np.array(STATUSES)[code]
         return decisions, empty, Trust(status, names, in_range, level == UNSEEN, self._unseen())
@@ -137,14 +164,14 @@ class Tracer:
 
     def _block(
         self, features: Array, costs: Array
-    ) -> tuple[Array, Mask, Mask, Array, NDArray[np.object_]]:
-        """Return decisions, empty, tied, the worst status of the limits, and their names."""
+    ) -> tuple[Array, Mask, Mask, Mask, Array, NDArray[np.object_]]:
+        """Return decisions, empty, tied, where a limit is missing, status and names of limits."""
         if self.rows is None:
             solved, _ = self.region.solve_parts(self.theta, features, costs)
             level, names = np.full(len(costs), SEEN), np.full(len(costs), "", dtype=object)
-            return solved.decisions, solved.empty, solved.tied_or_all(), level, names
-        solved, answers = self.region.solve_parts(self.theta, features, costs)
-        binding = held_by(self.region, self.theta, features, costs, answers)
+            none = np.zeros(len(costs), dtype=bool)
+            return solved.decisions, solved.empty, solved.tied_or_all(), none, level, names
+        solved, answers, binding = binding_limits(self.region, self.theta, features, costs)
         if self.duals is not None and len(answers) == 1 and answers[0].duals is not None:
             self.duals.append(answers[0].duals)
         level = np.full(len(costs), SEEN if self.rows.latent else 0.0)
@@ -153,10 +180,15 @@ class Tracer:
             level[held.any(axis=1)] = status
         self._held[self.rows.unseen] += binding[:, self.rows.unseen].sum(axis=0)
         tied = solved.tied_or_all() & ~solved.empty
-        return solved.decisions, solved.empty, tied, level, self._names(binding)
+        duals = answers[0].duals
+        if self.rows.doubt and len(answers) == 1 and duals is not None:
+            weak = binding & ~is_priced(duals, costs, self.rows.doubt)
+            tied |= weak[:, self._named].any(axis=1) & ~solved.empty
+        missing, named = self._by_set(binding)
+        return solved.decisions, solved.empty, tied, missing, level, named
 
-    def _names(self, binding: Mask) -> NDArray[np.object_]:
-        """Return the names of the limits that hold each decision, made once for each set."""
+    def _by_set(self, binding: Mask) -> tuple[Mask, NDArray[np.object_]]:
+        """Return where a limit is missing, and the names of limits, made once for each set."""
         shown = binding[:, self._named]
         found, first, back = np.unique(shown @ self._keys, return_index=True, return_inverse=True)
         for key, row in zip(found.tolist(), first, strict=True):
@@ -164,7 +196,17 @@ class Tracer:
                 held = (self.rows.names[i] for i in self._named[shown[row]])
                 self._texts[key] = " ".join(dict.fromkeys(held))
         texts = np.array([self._texts[key] for key in found.tolist()], dtype=object)
-        return np.asarray(texts[back.ravel()])
+        missing = self._is_missing(shown[first])
+        return missing[back.ravel()], texts[back.ravel()]
+
+    def _is_missing(self, sets: Mask) -> Mask:
+        """Say where of the samples held by the nearest sets of limits too many lie elsewhere."""
+        found = np.zeros(len(sets), dtype=bool)
+        if len(self._regimes):
+            for i, own in enumerate(sets.astype(np.float64)):
+                apart = np.abs(self._regimes - own).sum(axis=1)
+                found[i] = self._explained[apart == apart.min()].mean() < 1.0 - SILENT
+        return found
 
 
 def warn_of_unseen(trust: Trust, asked: bool) -> None:

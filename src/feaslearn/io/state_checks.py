@@ -169,6 +169,10 @@ def _check_seen(given: object, n_signals: int, n: int) -> None:
         fits = isinstance(printed, np.ndarray) and printed.dtype == np.float64
         fits = fits and (printed.size == 0 or printed.shape[0] == count)
         _require(fits and bool(np.isfinite(printed).all()), where, "limits without coefficients")
+        packed = rows.regimes
+        fits = isinstance(packed, np.ndarray) and packed.dtype == np.uint8 and packed.ndim == 2
+        _require(fits and packed.shape[1] in (0, 1 + count // 8), where, "not limits of samples")
+        _require(_is_number(rows.doubt) and rows.doubt >= 0.0, where, "no size of duals")
 
 
 def _check_conformal(given: object, n: int, size: int) -> None:

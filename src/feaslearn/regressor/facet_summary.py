@@ -22,6 +22,7 @@ from feaslearn.inference.coverage import (
     RowCoverage,
     single_rows,
 )
+from feaslearn.messages import write_sum
 from feaslearn.region.form import RegionForm, combined
 from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
 from feaslearn.results import remark
@@ -37,6 +38,8 @@ NEGLIGIBLE = 2e-3
 SAME_NORMAL = 1e-2
 #: Coefficients are written as integers up to this one, or as 1, if they are so near to them.
 LARGEST_INTEGER, NEAR_INTEGER = 12, 1e-3
+#: A dual of fewer standard errors leaves open whether a limit holds.
+STANDARD_ERRORS = 2.0
 
 
 def summarize(
@@ -108,6 +111,8 @@ def summarize(
         np.array([limit.scale for limit in limits]),
         any(form is None for form in evidence.forms),
         np.array([np.zeros(len(names) + k) if x.printed is None else x.printed for x in limits]),
+        evidence.regimes(),
+        float(STANDARD_ERRORS * error / np.sqrt(step * len(data.weights))),
     )
 
 
@@ -410,29 +415,24 @@ class _Writer:
     def _left(self, a: Array) -> str:
         """Write a left side, a term with a plus first."""
         effect = np.abs(a * self.spread)
-        shown = effect > NEGLIGIBLE * effect.max()
-        order = np.argsort(shown & (a < 0.0), kind="stable")
-        if not (a[shown][:1] < 0.0).any():
-            order = np.arange(len(a))
-        return _sum(a[order], [self.names[j] for j in order], shown[order])
+        return _written(a, self.names, effect > NEGLIGIBLE * effect.max(), plus_first=True)
 
     def right(self, f: Array, size: float) -> str:
         """Write a right-hand side, without terms that hardly move it."""
         effect = np.abs(f * self.moves)
         shown = effect > NEGLIGIBLE * max(size, float(effect[1:].max(initial=0)))
         # The constant comes last: "demand - 2.4".
-        return _sum(np.roll(f, -1), (*self.terms[1:], self.terms[0]), np.roll(shown, -1))
+        return _written(np.roll(f, -1), (*self.terms[1:], self.terms[0]), np.roll(shown, -1))
 
 
-def _sum(coefficients: Array, names: Sequence[str], kept: NDArray[np.bool_]) -> str:
-    """Write a sum with signs between its terms."""
-    text = ""
-    for coefficient, name, shown in zip(coefficients, names, kept, strict=True):
-        if not shown:
-            continue
-        near = name and abs(abs(coefficient) - 1.0) <= NEAR_INTEGER
-        number = f"{abs(coefficient):.4g}"
-        term = name if near else f"{number} {name}".strip()
-        sign = "-" if coefficient < 0.0 else "+"
-        text += f" {sign} {term}" if text else ("-" if sign == "-" else "") + term
-    return text or "0"
+def _written(
+    coefficients: Array, names: Sequence[str], kept: NDArray[np.bool_], plus_first: bool = False
+) -> str:
+    """Write the terms of a sum that are kept; those near one as one."""
+    near = np.abs(np.abs(coefficients) - 1.0) <= NEAR_INTEGER
+    near &= np.array([bool(name) for name in names])
+    rounded = np.where(near, np.sign(coefficients), coefficients)
+    terms = zip(rounded, names, kept, strict=True)
+    return write_sum(
+        ((float(each), name) for each, name, shown in terms if shown), plus_first=plus_first
+    )

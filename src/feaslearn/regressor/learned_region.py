@@ -114,7 +114,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         unseen = rows is not None and bool(rows.unseen.any())
         if return_trust or (unseen and not latent):
             tracer = Tracer(regions_of(self), self.theta_, rows)
-            inside = is_in_range(self, signals, costs is not None)
+            inside = is_in_range(self, signals, None if costs is None else prices)
             decisions, empty, trust = tracer.solve(features, prices, inside)
             warn_of_unseen(trust, costs is not None)
         else:
@@ -248,7 +248,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         costs: ArrayLike | None = None,
         *,
         confidence_level: float = 0.9,
-        method: Literal["split", "cross"] = "split",
+        method: Literal["split", "cross", "time"] = "split",
     ) -> Self:
         """Calibrate bands for the next observed decision; see `predict_interval`.
 
@@ -261,10 +261,12 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Costs to use instead of those read from the signals.
         confidence_level : float, default=0.9
             Share of next decisions that bands should hold.
-        method : {"split", "cross"}, default="split"
+        method : {"split", "cross", "time"}, default="split"
             Whether rows were held out of the fit, or five fits to parts of the rows score the
             others, for few rows. Split bands hold the level if rows are exchangeable, cross bands
-            at least ``1 - 2 (1 - level)`` and usually about the level.
+            at least ``1 - 2 (1 - level)`` and usually about the level. "time" is for rows of a log
+            in their order, later than those of the fit: as "split", but with the width that the
+            last of them need (at most 100), for errors that change slowly; nothing is guaranteed.
 
         Returns
         -------
@@ -284,21 +286,25 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         check_fitted(self)
         if method not in METHODS:
-            raise UnsupportedError(f"method={method!r} is not known; use 'split' or 'cross'")
+            raise UnsupportedError(
+                f"method={method!r} is not known; use 'split', 'cross' or 'time'"
+            )
         if method == "cross":
             X, y, costs, _ = self._given_or_kept(X, y, costs, None)
-        elif X is None or y is None:
-            raise DataError("conformalize: pass rows that were held out of the fit, or use 'cross'")
-        if method == "cross":
-            fits = CrossFit(self, X, y, costs)
-            self.conformal_ = cross_conformal(self, fits, y, confidence_level)
+            # Each fit would make its own features: parameters mean another thing there.
+            if self.features_.transformer is not None:
+                raise UnsupportedError(
+                    "conformalize: method='cross' needs features that are signals themselves; hold "
+                    "rows out, and use method='split'"
+                )
+            rows = CrossFit(self, X, y, costs), *calibration_rows(self, X, y, costs)
+            self.conformal_ = cross_conformal(regions_of(self), *rows, confidence_level)
             return self
-        features, prices = read(self, X, costs)
-        decisions = self._reader.decisions(y, len(features))
-        region, ranges = regions_of(self), np.ptp(self._seen.decisions, axis=0)
-        self.conformal_ = split_conformal(
-            region, self.theta_, features, prices, decisions, ranges, confidence_level
-        )
+        if X is None or y is None:
+            raise DataError("conformalize: pass rows that were held out of the fit, or use 'cross'")
+        held_out = self.theta_, *calibration_rows(self, X, y, costs)
+        in_time = method == "time"
+        self.conformal_ = split_conformal(regions_of(self), *held_out, confidence_level, in_time)
         return self
 
     def predict_interval(
@@ -453,3 +459,12 @@ def _where(names: Sequence[str], phi: Array) -> str:
     known = [f"{name} is {value:.4g}" for name, value in zip(names[1:], phi[1:], strict=True)]
     more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
     return f" when {', '.join(known[:NAMED])}{more}" if known else ""
+
+
+def calibration_rows(
+    model: LearnedRegion, X: Any, y: Any, costs: Any = None
+) -> tuple[Array, Array, Array, Array]:
+    """Return features, costs and decisions of rows, and the ranges of decisions in the fit."""
+    features, prices = read(model, X, costs)
+    decisions = vars(model)["_reader"].decisions(y, len(features))
+    return features, prices, decisions, np.ptp(vars(model)["_seen"].decisions, axis=0)

@@ -324,11 +324,13 @@ def _warn_of_roles(model: RegionRegressor, data: FitData) -> None:
 
 
 def roles_of_fit(model: RegionRegressor, data: FitData) -> Roles:
-    """Return columns in the roles that a fit gives them: features for signals; of many rows, some.
+    """Return columns in the roles that a fit gives them: features for signals.
 
-    Features that are prices are left out.
+    Features that are prices are left out; of many rows, some are returned.
     """
-    block, features = data.samples.spread(MOST_ROWS), data.features
+    samples, features = data.samples, data.features
+    block = samples.spread(MOST_ROWS)
+    sums = samples.sum(cost_sums) if samples.in_memory and len(block.weights) > 2 else None
     n_signals = features.n_signals
     names = data.outputs.names or tuple(f"x{j}" for j in range(data.n_decisions))
     priced = () if data.cost is None else data.cost.columns
@@ -348,7 +350,14 @@ def roles_of_fit(model: RegionRegressor, data: FitData) -> Roles:
         cost_names,
         names,
         model.sense == "max",
+        None if sums is None else (sums[0], *np.split(sums[1:], 2)),
     )
+
+
+def cost_sums(block: Block) -> Array:
+    """Return the number of rows, and the sums of their costs and squared costs."""
+    costs = block.costs
+    return np.concatenate([[len(costs)], costs.sum(axis=0), (costs**2).sum(axis=0)])
 
 
 # What ``verbose`` does: for the time of a fit, the log of feaslearn can be read.

@@ -9,7 +9,7 @@ import numpy as np
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.inference.limits import Limit, shorten
-from feaslearn.inference.trust import STATUSES
+from feaslearn.inference.trust import MEANINGS, STATUSES
 from feaslearn.plots.canvas import Units
 from feaslearn.report.charts import Chart
 from feaslearn.report.samples import Samples
@@ -73,16 +73,6 @@ class FirstScreen(NamedTuple):
     def trusted(self) -> bool:
         """Whether some rows rest on what the data show."""
         return any(line.status in STATUSES[:2] for line in self.trust)
-
-
-MEANINGS = {
-    "identified": "rest on limits that the data determine",
-    "seen": "rest on a limit that binds in the data but could have other coefficients",
-    "not seen": "rest on a limit that the data never showed: no price pushed there",
-    "out of range": "have a signal outside of the data of the fit",
-    "relaxed": "have no decision that satisfies all limits: the nearest one is shown",
-    "tie": "have several cheapest decisions",
-}
 
 
 def first_screen(samples: Samples, units: Units) -> FirstScreen:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from feaslearn.cli import options
@@ -16,9 +14,7 @@ def check(
     decisions: options.Decisions,
     signals: options.Signals = None,
     cost: options.Cost = None,
-    sense: Annotated[
-        options.Sense, typer.Option("--sense", help="Are costs paid, or earned?")
-    ] = options.Sense.MIN,
+    sense: options.Optimised = options.Sense.MIN,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     max_bytes: options.MaxBytes = options.MAX_BYTES,

@@ -74,9 +74,7 @@ def fit(
             help="Signals (or numbers) whose sum is known to be that of the decisions.",
         ),
     ] = None,
-    sense: Annotated[
-        options.Sense, typer.Option("--sense", help="Are costs paid, or earned?")
-    ] = options.Sense.MIN,
+    sense: options.Optimised = options.Sense.MIN,
     weights: Annotated[
         str | None,
         typer.Option("--weights", metavar="COLUMN", help="Column with the weight of each row."),
