@@ -228,3 +228,10 @@ def test_rounding_does_not_choose_between_columns_that_act_alike(seed: int) -> N
     assert not learned.unexplained.any()
     predicted = learned.rows.solve(features[test], costs[test]).decisions
     assert pooled_r2(x[test], predicted) > 0.9999
+
+
+def test_rounded_rows_that_share_a_direction_lower_the_rank_once() -> None:
+    """Two rows that confirm nothing but each other leave no rank, not one less than none."""
+    keep, rank = Metric(1e-4 * np.eye(2), 2.0).confirmed(np.array([[1.0, 0.0], [1.0, 0.0]]), 0.6)
+    assert not keep.any()
+    assert rank == 0

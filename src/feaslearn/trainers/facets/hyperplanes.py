@@ -66,7 +66,9 @@ class Metric:
         s, V, rank = self.eigen(Z)
         U = (Z @ self.inverse.T @ V[:rank].T) / s[:rank]
         keep = (U**2).sum(axis=1) < 1.0 - alone
-        return keep, rank - int((~keep).sum())
+        # Each row without error that nothing else confirms has a direction of its own; with errors
+        # two such rows may share one.
+        return keep, self.eigen(Z[keep])[2] if self.spread > 1.0 else rank - int((~keep).sum())
 
 
 class Rays:
