@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-#: Workers of tests: no dashboard, nothing but the loopback, and nothing that waits for long.
+#: Workers of tests: no dashboard, nothing but the loopback, and time for a busy machine.
 SETTINGS = {
-    "distributed.comm.timeouts.connect": "20s",
-    "distributed.comm.timeouts.tcp": "20s",
+    "distributed.comm.timeouts.connect": "60s",
+    "distributed.comm.timeouts.tcp": "120s",
     "distributed.scheduler.allowed-failures": 10,
     "distributed.deploy.lost-worker-timeout": "5s",
     "distributed.worker.memory.terminate": False,

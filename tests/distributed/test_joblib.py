@@ -40,6 +40,7 @@ def test_cross_validation_on_the_cluster(client: Any) -> None:
     np.testing.assert_array_equal(there, here)
 
 
+@pytest.mark.soak
 def test_bootstrap_on_the_cluster(client: Any) -> None:
     for model in (fl.RegionRegressor(fl.Minkowski("auto"), cost=DATA.cost), affine()):
         model.fit(*PAIR)

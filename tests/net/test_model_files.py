@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import SplineTransformer
 
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnWarning
@@ -25,9 +26,16 @@ def data_of(name: str) -> Table:
 
 def loaded(name: str, path: Path | None = None) -> fl.RegionRegressor:
     """Return the model of a file; warnings about what is gone are tested elsewhere."""
+    skip_if_newer(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FeaslearnWarning)
         return fl.load(path or path_of(name))
+
+
+def skip_if_newer(name: str) -> None:
+    """Skip the one file with features of a scikit-learn newer than the oldest that is served."""
+    if "splines" in name and "handle_missing" not in SplineTransformer().get_params():
+        pytest.skip("written with a newer scikit-learn")
 
 
 def test_every_file_has_a_case() -> None:

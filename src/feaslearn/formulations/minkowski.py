@@ -102,10 +102,10 @@ class MinkowskiProgram:
         squared = self._loss.norm == "l2" and self._loss.squared
         value = objective = self._measured(squared)
         power = self._unit ** (2 if squared else 1)
-        if ridge is not None:
+        if ridge is not None and ridge.size:
             roots = np.sqrt(ridge.ravel() / power) * self._unit
             objective = objective + cp.sum_squares(cp.multiply(roots, self._a))
-        if prices is not None:
+        if prices is not None and prices.size:
             objective = objective + (2.0 * self._unit / power) * (prices.ravel() @ self._a)
         quadratic = squared or ridge is not None
         linear = QUADRATIC if quadratic else LINEAR
