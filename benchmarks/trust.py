@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import feaslearn as fl
+from common.kinds import grid_log
 from facets_few_rows import grid_balances
 from feaslearn.problem import AffineRows, LinearProgram
 
@@ -50,15 +51,7 @@ def grid(case: str, variant: Literal["api"] | None) -> Callable[[int, int], Worl
     """Return a case of a public library of grids."""
 
     def make(count: int, seed: int) -> World:
-        data = fl.datasets.make_dcopf(
-            case,
-            count,
-            random_state=seed,
-            variant=variant,
-            zones=8,
-            quadratic="linearize",
-            load_range=(0.6, 1.0),
-        )
+        data = grid_log(case, variant, count, seed)
         return World(np.asarray(data.signals), data.decisions.shape[1], data.forward.solve)
 
     return make

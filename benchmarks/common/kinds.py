@@ -53,22 +53,23 @@ def draw(name: str, seed: int) -> Kind:
     return Kind(cost, signals[:rows], train, signals[rows:], decisions[rows:])
 
 
-def _grid(case: str, variant: Literal["api"] | None) -> Make:
-    def make(count: int, seed: int) -> tuple[Array, Array]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
-            data = fl.datasets.make_dcopf(
-                case,
-                count,
-                random_state=seed,
-                variant=variant,
-                zones=8,
-                quadratic="linearize",
-                load_range=(0.6, 1.0),
-            )
-        return _costs_first(data)
+def grid_log(case: str, variant: Literal["api"] | None, count: int, seed: int) -> fl.Decisions:
+    """Return dispatches of a public grid; loads that cannot be served are drawn again."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
+        return fl.datasets.make_dcopf(
+            case,
+            count,
+            random_state=seed,
+            variant=variant,
+            zones=8,
+            quadratic="linearize",
+            load_range=(0.6, 1.0),
+        )
 
-    return make
+
+def _grid(case: str, variant: Literal["api"] | None) -> Make:
+    return lambda count, seed: _costs_first(grid_log(case, variant, count, seed))
 
 
 def _costs_first(data: fl.Decisions) -> tuple[Array, Array]:

@@ -111,8 +111,7 @@ def check_signals(model: BaseEstimator, X: Any) -> Array:
     if signals is None:
         raise AssertionError("no signals although no problem was found")
     check_columns(model, X, reset=False)
-    # Columns apart in memory add up to other last digits: the order of a table would matter.
-    return np.ascontiguousarray(signals)
+    return signals
 
 
 def read(model: Any, X: Any, costs: ArrayLike | None) -> tuple[Array, Array]:
