@@ -14,6 +14,7 @@ from feaslearn.region.minimize import Solved
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.sets.product import Product
+from feaslearn.tolerances import VISIBLE_TOL
 
 
 class Blend(Hypothesis):
@@ -141,3 +142,14 @@ class Blend(Hypothesis):
         matrix = np.hstack([weight * image.matrix for weight, image in images])
         offset = np.sum([weight * image.offset for weight, image in images], axis=0)
         return AffineImage(Product([image.primitive for _, image in images]), matrix, offset)
+
+    def components(self, theta: Array, k: int, usage: Array, names: Sequence[str]) -> list[str]:
+        """Say which share of the region is of which kind."""
+        shares: dict[str, list[float]] = {}
+        for weight, member, _ in self.parts(theta, len(names), k):
+            shares.setdefault(" ".join(repr(member).split()), []).append(weight)
+        return [
+            f"{len(weights)} x {name}: {100 * sum(weights):.3g} % of the region"
+            for name, weights in sorted(shares.items(), key=lambda pair: -sum(pair[1]))
+            if sum(weights) > VISIBLE_TOL
+        ]

@@ -45,6 +45,14 @@ class Constrained(Hypothesis):
         """Return the blocks of the hypothesis."""
         return self.hypothesis.layout(n, k - self.shape.width)
 
+    def is_compiled(self, n: int) -> bool:
+        """Whether decisions take no solver: known rows do, for most hypotheses."""
+        return False
+
+    def usage(self, theta: Array, features: Array, costs: Array) -> Array:
+        """Return how much the components of the hypothesis are used."""
+        return self.hypothesis.usage(theta, self.shape.split(features)[0], costs)
+
     def describe(self, theta: Array, n: int, k: int) -> RegionForm:
         """Return the rows of the hypothesis within the known ones; those of a fit are kept."""
         key = (theta.tobytes(), n, k, *(part.tobytes() for part in self.shape))

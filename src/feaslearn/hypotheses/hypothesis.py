@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from feaslearn.hypotheses.map_hypothesis import MapHypothesis
     from feaslearn.hypotheses.minkowski import Minkowski
 
+#: Components that are listed.
+MOST_COMPONENTS = 8
+
 
 class Hypothesis(BaseEstimator, ABC):
     r"""A class of regions :math:`R_\theta(s)`.
@@ -130,6 +133,30 @@ class Hypothesis(BaseEstimator, ABC):
         solved = self.solve_duals(theta, features, costs)
         return solved, [solved]
 
+    def support(self, theta: Array, features: Array, directions: Array) -> Array:
+        """Return the support function ``max d'x`` of regions at rows (N, k), (N, directions)."""
+        found = np.empty((len(features), len(directions)))
+        for j, along in enumerate(directions):
+            found[:, j] = self.predict(theta, features, np.tile(-along, (len(features), 1))) @ along
+        return found
+
+    def ends(self, theta: Array, features: Array, n: int) -> tuple[Array, Array]:
+        """Return the least and the greatest value of each decision, both (N, n)."""
+        axes = np.eye(n)
+        return -self.support(theta, features, -axes), self.support(theta, features, axes)
+
+    def is_compiled(self, n: int) -> bool:
+        """Whether decisions of many rows take no solver for each."""
+        return True
+
+    def usage(self, theta: Array, features: Array, costs: Array) -> Array:
+        """Return how much each component is used: mean scales of terms, shares of columns."""
+        return np.zeros(0)
+
+    def components(self, theta: Array, k: int, usage: Array, names: Sequence[str]) -> list[str]:
+        """Say in words what makes up the regions, what counts most first."""
+        return []
+
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the region at one row of features as an affine image of a primitive set."""
         form = self.describe(theta, n, len(phi))
@@ -142,6 +169,12 @@ class Hypothesis(BaseEstimator, ABC):
     def account(self, theta: Array, phi: Array, names: Sequence[str]) -> list[str]:
         """Say in words what the decision maker can do at one row of features, where it can."""
         return []
+
+
+def first_of(texts: Sequence[str], rest: str) -> list[str]:
+    """Return the first texts, and how many more there are."""
+    more = len(texts) - MOST_COMPONENTS
+    return [*texts[:MOST_COMPONENTS], *([rest.format(more)] if more > 0 else [])]
 
 
 # Where each block of parameters stands in the flat vector theta.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.hypotheses.hypothesis import MOST_COMPONENTS, Hypothesis, first_of
 from feaslearn.region.form import RegionForm
 from feaslearn.region.latent_set import latent_set
 from feaslearn.region.minimize import Solved
@@ -16,7 +17,7 @@ from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.image_kernels import predict_rows
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
 from feaslearn.solvers.oracle_kernels import is_simplex
-from feaslearn.tolerances import TIE_TOL
+from feaslearn.tolerances import TIE_TOL, ZERO_PRICE
 
 #: Rows handled at once where the maps of each row are written out.
 CHUNK = 4096
@@ -122,3 +123,31 @@ class MapHypothesis(Hypothesis):
         """Return the region at one row of features as an affine image."""
         A, b = self.maps(theta, n, len(phi)).at(phi[None, :])
         return AffineImage(self.latent(n), A[0], b[0])
+
+    def is_compiled(self, n: int) -> bool:
+        """Whether kernels serve the set."""
+        return self.latent(n).code() is not None
+
+    def usage(self, theta: Array, features: Array, costs: Array) -> Array:
+        """Return the share of rows in which each entry of the latent point is used."""
+        n, k = costs.shape[1], features.shape[1]
+        A, _ = self.maps(theta, n, k).at(features)
+        z = self.latent(n).argmin(np.einsum("inp,in->ip", A, costs))
+        return np.asarray((np.abs(z) > ZERO_PRICE).mean(axis=0))
+
+    def components(self, theta: Array, k: int, usage: Array, names: Sequence[str]) -> list[str]:
+        """Say how often each column is used."""
+        found = self.as_minkowski(len(names))
+        is_point = found is not None and not found.terms_of(len(names))
+        if is_point or not self.maps(theta, len(names), k).A.any():
+            return ["the region is a single point, b(s): it has no limits to show"]
+        order = np.argsort(-usage, kind="stable")
+        used = [
+            f"column {column} is used in {100 * usage[column]:.3g} % of the samples"
+            for column in order[usage[order] > 0.0]
+        ]
+        said = first_of(used, "and {} columns that are used less")
+        never = np.flatnonzero(usage == 0.0)[:MOST_COMPONENTS]
+        if len(never):
+            said.append(f"no sample uses columns {', '.join(map(str, never))}")
+        return said

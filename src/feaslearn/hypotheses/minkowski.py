@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, Problems, UnsupportedError
-from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
+from feaslearn.hypotheses.hypothesis import Hypothesis, Layout, first_of
 from feaslearn.hypotheses.scale_basis import SCALES, ScaleBasis
 from feaslearn.hypotheses.term import Term, account_of
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
@@ -300,6 +300,47 @@ class Minkowski(Hypothesis):
             decisions[rows] += np.einsum("it,itj->ij", scales[rows], found.points)
             tied[rows] = (found.tied & (scales[rows] > 0.0)).any(axis=1)
         return Solved(decisions, empty), tied
+
+    def support(self, theta: Array, features: Array, directions: Array) -> Array:
+        """Return the support function: that of each term times its scale, and the offset."""
+        n = directions.shape[1]
+        reach = self._reach(theta, features.shape[1], directions)
+        offsets = self.offsets(theta, features, n) @ directions.T
+        return np.asarray(offsets + self.scales(theta, features, n) @ reach)
+
+    def _reach(self, theta: Array, k: int, directions: Array) -> Array:
+        """Return the support function of each term, (T, directions)."""
+        terms, n = self.terms_at(theta, directions.shape[1], k), directions.shape[1]
+        if not terms:
+            return np.zeros((0, len(directions)))
+        points = TermMinimizers(terms, n).at(-directions).points
+        return np.asarray(np.einsum("dtn,dn->td", points, directions))
+
+    def usage(self, theta: Array, features: Array, costs: Array) -> Array:
+        """Return the mean scale of each term."""
+        return np.asarray(self.scales(theta, features, costs.shape[1]).mean(axis=0))
+
+    def components(self, theta: Array, k: int, usage: Array, names: Sequence[str]) -> list[str]:
+        """Say what the terms are, at their mean scales."""
+        terms, axes = self.terms_at(theta, len(names), k), np.eye(len(names))
+        if len(usage) != len(terms):
+            return []  # parameters that no fit has left
+        width = self._reach(theta, k, axes) + self._reach(theta, k, -axes)
+        sizes = usage * width.max(axis=1, initial=0.0)
+        total = float(sizes.sum())
+        order = np.argsort(-sizes, kind="stable")
+        used = [int(t) for t in order if sizes[t] > VISIBLE_TOL * total]
+        if not used:
+            return ["no term has a size: the region is the single point b(s)"]
+        texts = [
+            f"on average {account_of(terms[t], float(usage[t]), names)} "
+            f"({100 * sizes[t] / total:.3g} % of all terms)"
+            for t in used
+        ]
+        said = first_of(texts, "and {} smaller terms")
+        if len(used) < len(terms):
+            said.append(f"{len(terms) - len(used)} of {len(terms)} terms have no size")
+        return said
 
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the region at one row of features: an image of the product of the terms."""

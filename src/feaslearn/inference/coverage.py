@@ -8,24 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import null_space
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.data import Block, Samples
-from feaslearn.hypotheses import Blend, Facets, MapHypothesis, Minkowski
-from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.hypotheses.term import Term
-from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.region.form import RegionForm, combined
 from feaslearn.region.minimize import Solved
-from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import DECISION_TOL, SAME_TOL, TINY, VISIBLE_TOL, ZERO_PRICE
 from feaslearn.trainers.facets.rows import grid_step
 
 if TYPE_CHECKING:
     from feaslearn.regressor.checks import FitData
 
-Array = NDArray[np.float64]
 
 #: Status of a limit: the data determine it, some bind there, no price ever pushed there.
 IDENTIFIED, SEEN, UNSEEN = 0.0, 1.0, 2.0
@@ -37,19 +31,18 @@ ERRORS = 3.5
 #: Weight in a blend below which a member's limits do not count.
 LEAST_WEIGHT = 0.02
 #: Samples that are looked at for rows of decisions, for images of latent points, and where each
-#: decision takes known constraints, a linear or a conic program.
-MOST_ROWS, LOOKED_AT, BY_KNOWN, BY_LINEAR, BY_CONIC = 10_000, 2000, 60, 200, 60
+#: decision takes a solver.
+MOST_ROWS, LOOKED_AT, BY_SOLVER = 10_000, 2000, 60
 #: Fewest that are, in so many seconds and this share of a time limit.
 FEWEST, GRACE, SHARE = 5, 0.2, 0.05
 #: Directions of prices, and samples with the limits that hold them, that are kept.
 DIRECTIONS, MOST_REGIMES = 64, 500
 
-Truth = NDArray[np.bool_]
 
 #: Decisions of curved regions this share of the range away from a limit are next to it.
 NEXT_TO = 0.05
-#: Directions in which learned parts extend by less than this share of the largest are none: noise
-#: on a balance leaves such.
+#: Directions in which a region extends by less than this share of the largest are none: noise on a
+#: balance leaves such.
 FLAT = 0.1
 
 
@@ -90,7 +83,7 @@ class RowCoverage:
     doubt: float = 0.0
 
     @property
-    def unseen(self) -> Truth:
+    def unseen(self) -> Mask:
         """Which limits the data do not show."""
         return np.asarray(self.status == UNSEEN)
 
@@ -146,7 +139,7 @@ def coverage_of(
         _spread_out(some.costs),
         evidence.sides.upper.mean(axis=0),
         evidence.sides.lower.mean(axis=0),
-        _parts(hypothesis, theta, some),
+        hypothesis.usage(theta, some.features, some.costs),
     )
 
 
@@ -160,7 +153,8 @@ def extend_coverage(
     count, n = rows.decisions.shape
     step = -(-count // _most(hypothesis, n))
     some = Block(*(np.ascontiguousarray(part[::step]) for part in rows))
-    shown = exposure(hypothesis, theta, some.features, some.costs)
+    decisions = hypothesis.predict(theta, some.features, some.costs)
+    shown = exposure(hypothesis, theta, some.features, some.costs, decisions)
     share = len(some.weights) / (seen.looked_at + len(some.weights))
 
     def mixed(before: Array, now: Array) -> Array:
@@ -180,7 +174,7 @@ def extend_coverage(
         _spread_out(np.vstack([seen.directions, some.costs])),
         mixed(seen.upper, shown.upper.mean(axis=0)),
         mixed(seen.lower, shown.lower.mean(axis=0)),
-        mixed(seen.parts, _parts(hypothesis, theta, some)),
+        mixed(seen.parts, hypothesis.usage(theta, some.features, some.costs)),
         limits,
     )
 
@@ -200,9 +194,9 @@ class Evidence(NamedTuple):
 
     samples: Block
     forms: list[RegionForm | None]
-    pushed: Truth
+    pushed: Mask
     duals: Array
-    confirmed: Truth
+    confirmed: Mask
     times: Array
     sides: Exposure
 
@@ -281,21 +275,22 @@ def _evidence(
     return Evidence(some, forms, np.hstack(pushed), np.hstack(duals), both, count, shown)
 
 
-def is_priced(duals: Array, costs: Array, tolerance: float = ZERO_PRICE) -> Truth:
+def is_priced(duals: Array, costs: Array, tolerance: float = ZERO_PRICE) -> Mask:
     """Say which rows have a dual, beside the largest cost of their sample."""
     least = tolerance * np.abs(costs).max(axis=1, keepdims=True)
     return np.asarray(np.abs(np.nan_to_num(duals)) > least)
 
 
 def binding_limits(
-    region: Hypothesis, theta: Array, features: Array, costs: Array
-) -> tuple[Solved, list[Solved], Truth]:
+    region: Hypothesis, theta: Array, features: Array, costs: Array, unseen: Mask | None = None
+) -> tuple[Solved, list[Solved], Mask]:
     """Return decisions of least cost, those of parts, and which limits they rest on, (N, m).
 
     Members of a blend with a small weight hardly move the decision: their limits do not count.
+    Limits of images of latent points, which take further minima, are only found if ``unseen`` (m,).
     """
     n, k = costs.shape[1], features.shape[1]
-    found = []
+    found = list[Mask]()
     solved, answers = region.solve_parts(theta, features, costs)
     for (weight, member, own), answer in zip(region.parts(theta, n, k), answers, strict=True):
         if weight < LEAST_WEIGHT:
@@ -304,13 +299,18 @@ def binding_limits(
         elif answer.duals is not None:
             found.append(is_priced(answer.duals, costs))
         else:
-            found.append(np.hstack(exposure(member, own, features, costs, answer.decisions)))
+            columns = None
+            if unseen is not None:
+                start = sum(part.shape[1] for part in found)
+                columns = np.flatnonzero(unseen[start : start + 2 * n].reshape(2, n).any(axis=0))
+            shown = exposure(member, own, features, costs, answer.decisions, columns)
+            found.append(np.hstack(shown))
     return solved, answers, np.hstack(found)
 
 
 def _is_on(
     form: RegionForm, features: Array, decisions: Array, scatter: Array, errors: Array
-) -> Truth:
+) -> Mask:
     """Say which observed decisions are on each row of a form, within their errors."""
     X = form.X.toarray()
     used = X != 0.0
@@ -329,7 +329,7 @@ def _grid_error(column: Array) -> float:
     return grid_step(values) / np.sqrt(12.0) if len(values) else 0.0
 
 
-def _single_sides(form: RegionForm, here: Truth) -> Exposure:
+def _single_sides(form: RegionForm, here: Mask) -> Exposure:
     """Return where a row of one decision alone is confirmed, by decision."""
     upper, lower = (np.zeros((len(here), form.n), dtype=bool) for _ in range(2))
     for i, (j, side) in single_rows(form).items():
@@ -358,11 +358,7 @@ def angle(cost: Array, directions: Array) -> float | None:
 
 def _most(hypothesis: Hypothesis, n: int) -> int:
     """Return how many samples to look at: fewer where a decision takes a solver."""
-    if isinstance(hypothesis, Constrained):
-        return min(BY_KNOWN, _most(hypothesis.hypothesis, n))
-    if not isinstance(hypothesis, MapHypothesis) or hypothesis.latent(n).code() is not None:
-        return LOOKED_AT
-    return BY_CONIC if is_curved(hypothesis.latent(n)) else BY_LINEAR
+    return LOOKED_AT if hypothesis.is_compiled(n) else BY_SOLVER
 
 
 def _spread_out(costs: Array) -> Array:
@@ -378,30 +374,20 @@ def _spread_out(costs: Array) -> Array:
     return np.ascontiguousarray(units[chosen])
 
 
-def _parts(hypothesis: Hypothesis, theta: Array, some: Block) -> Array:
-    n, k = some.costs.shape[1], some.features.shape[1]
-    if isinstance(hypothesis, Minkowski):
-        return np.asarray(hypothesis.scales(theta, some.features, n).mean(axis=0))
-    if isinstance(hypothesis, MapHypothesis):
-        A, _ = hypothesis.maps(theta, n, k).at(some.features)
-        z = hypothesis.latent(n).argmin(np.einsum("inp,in->ip", A, some.costs))
-        return np.asarray((np.abs(z) > ZERO_PRICE).mean(axis=0))
-    return np.zeros(0)
-
-
 # Which limits of a region the prices of samples push decisions to.
 #
 # A price c pushes decision j up where :math:`(P(-c))_j > 0`, P being the projection on the
-# directions in which the region extends: with a balance, prices count relative to each other. The
-# limit is then seen where the decision is the largest of the region as well. For a row of a region
-# of half-spaces that is so where relaxing it would lower the cost.
+# directions in which the region extends, in units of the ranges of the decisions: with a balance,
+# prices count relative to each other. The limit is then seen where the decision is the largest of
+# the region as well. For a row of a region of half-spaces that is so where relaxing it would lower
+# the cost.
 
 
 class Exposure(NamedTuple):
     """Whether each row shows the upper and the lower limit of each decision, both (N, n)."""
 
-    upper: Truth
-    lower: Truth
+    upper: Mask
+    lower: Mask
 
 
 def exposure(
@@ -409,122 +395,38 @@ def exposure(
     theta: Array,
     features: Array,
     costs: Array,
-    decisions: Array | None = None,
+    decisions: Array,
+    columns: Indices | None = None,
 ) -> Exposure:
-    """Say which limits the rows show; ``decisions`` are those of least cost, if they are known."""
-    n, k = costs.shape[1], features.shape[1]
-    reached = _reached(hypothesis, theta, features, costs, decisions)
-    U = extent(hypothesis, theta, features.mean(axis=0), n, k)
-    pushed = -(costs @ U) @ U.T
-    least = ZERO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
-    return Exposure(reached.upper & (pushed > least), reached.lower & (pushed < -least))
-
-
-def extent(hypothesis: Hypothesis, theta: Array, phi: Array, n: int, k: int) -> Array:
-    """Return an orthonormal basis (n, r) of the directions in which the region extends."""
-    if isinstance(hypothesis, Blend):
-        parts = [extent(each, own, phi, n, k) for _, each, own in hypothesis.parts(theta, n, k)]
-        return _basis(np.hstack(parts), FLAT)
-    if isinstance(hypothesis, Constrained):
-        own, known = hypothesis.shape.split(phi[None])
-        inside = extent(hypothesis.hypothesis, theta, own[0], n, own.shape[1])
-        if not len(known.E) or not inside.size:
-            return inside
-        flat = np.asarray(null_space(known.E))
-        return _basis(flat @ (flat.T @ inside), VISIBLE_TOL)
-    if isinstance(hypothesis, Facets):
-        E = hypothesis.rows(theta, n, k).E
-        return np.asarray(null_space(E)) if len(E) else np.eye(n)
-    if isinstance(hypothesis, Minkowski):
-        scales = hypothesis.scales(theta, phi[None], n)[0]
-        terms = hypothesis.terms_at(theta, n, k)
-        used = [term for term, scale in zip(terms, scales, strict=True) if scale > 0.0]
-        moves = [term.embedding(n) @ _moves(term.primitive) for term in used]
-        return _basis(np.hstack(moves), VISIBLE_TOL) if moves else np.zeros((n, 0))
-    if isinstance(hypothesis, MapHypothesis):
-        A, _ = hypothesis.maps(theta, n, k).at(phi[None])
-        return _basis(A[0] @ _moves(hypothesis.latent(n)), FLAT)
-    return np.eye(n)
-
-
-def _moves(primitive: PrimitiveSet) -> Array:
-    """Return directions that span those in which a set extends."""
-    p = primitive.dimension
-    return np.eye(p) - 1.0 / p if primitive.absorbs_offset else np.eye(p)
-
-
-def _basis(matrix: Array, negligible: float) -> Array:
-    U, sizes, _ = np.linalg.svd(matrix, full_matrices=False)
-    return np.asarray(U[:, sizes > negligible * sizes.max(initial=TINY)])
-
-
-def _reached(
-    hypothesis: Hypothesis, theta: Array, features: Array, costs: Array, decisions: Array | None
-) -> Exposure:
-    """Say which decisions are at their least or greatest value in the region."""
-    n, k = costs.shape[1], features.shape[1]
-    if isinstance(hypothesis, Blend):
-        parts = hypothesis.parts(theta, n, k)
-        each = [_reached(member, own, features, costs, None) for _, member, own in parts]
-        return Exposure(*(np.all(sides, axis=0) for sides in zip(*each, strict=True)))
-    at = hypothesis.predict(theta, features, costs) if decisions is None else decisions
-    if isinstance(hypothesis, Minkowski):
-        low, high = _ends_of_sum(hypothesis, theta, features, n)
-        curved = any(is_curved(term.primitive) for term in hypothesis.terms_at(theta, n, k))
-    else:
-        low, high = _ends(hypothesis, theta, features, costs)
-        learned = hypothesis.hypothesis if isinstance(hypothesis, Constrained) else hypothesis
-        curved = isinstance(learned, MapHypothesis) and is_curved(learned.latent(n))
+    """Say which limits the rows show at decisions of least cost; of some decisions, if given."""
+    n = costs.shape[1]
+    shown = Exposure(*np.zeros((2, *costs.shape), dtype=bool))
+    chosen = np.arange(n) if columns is None else columns
+    if not len(chosen) or not len(costs):
+        return shown
+    axes, at = np.eye(n)[chosen], decisions[:, chosen]
+    high = hypothesis.support(theta, features, axes)
+    low = -hypothesis.support(theta, features, -axes)
     width = high - low
+    curved = hypothesis.describe(theta, n, features.shape[1]).curved
     slack = (NEXT_TO if curved else VISIBLE_TOL) * width
-    wide = width > VISIBLE_TOL * max(
-        float(np.abs(at).max(initial=0.0)), float(width.max(initial=0.0))
-    )
-    return Exposure(wide & (at >= high - slack), wide & (at <= low + slack))
+    wide = width > VISIBLE_TOL * max(np.abs(decisions).max(), width.max())
+    pushed = _pushed(hypothesis, theta, features.mean(axis=0), costs)[:, chosen]
+    shown.upper[:, chosen] = wide & (at >= high - slack) & (pushed > 0.0)
+    shown.lower[:, chosen] = wide & (at <= low + slack) & (pushed < 0.0)
+    return shown
 
 
-def is_curved(primitive: PrimitiveSet) -> bool:
-    """Whether a set is described with cones that are not linear."""
-    kinds = {cone.kind for cone in primitive.conic_form().cones}
-    return not kinds <= {"nonnegative", "zero"}
-
-
-def _ends(
-    hypothesis: Hypothesis, theta: Array, features: Array, costs: Array
-) -> tuple[Array, Array]:
-    """Return the least and the greatest value of each decision."""
-    low, high = np.empty(costs.shape), np.empty(costs.shape)
-    for j, axis in enumerate(np.eye(costs.shape[1])):
-        along = np.tile(axis, (len(costs), 1))
-        low[:, j] = hypothesis.predict(theta, features, along)[:, j]
-        high[:, j] = hypothesis.predict(theta, features, -along)[:, j]
-    return low, high
-
-
-def _ends_of_sum(
-    hypothesis: Minkowski, theta: Array, features: Array, n: int
-) -> tuple[Array, Array]:
-    """Return the same for a Minkowski sum, whose terms have ends that do not change."""
-    low, high = ends_of_terms(hypothesis.terms_at(theta, n, features.shape[1]), n)
-    scales = hypothesis.scales(theta, features, n)
-    offsets = hypothesis.offsets(theta, features, n)
-    return offsets + scales @ low, offsets + scales @ high
-
-
-def ends(
-    hypothesis: Hypothesis, theta: Array, features: Array, costs: Array
-) -> tuple[Array, Array]:
-    """Return the least and the greatest value of each decision in the regions at rows."""
-    if isinstance(hypothesis, Minkowski):
-        return _ends_of_sum(hypothesis, theta, features, costs.shape[1])
-    return _ends(hypothesis, theta, features, costs)
-
-
-def ends_of_terms(terms: list[Term], n: int) -> tuple[Array, Array]:
-    """Return the least and the greatest value of each decision in each term, (T, n)."""
-    if not terms:
-        return np.zeros((0, n)), np.zeros((0, n))
-    minimizers = TermMinimizers(terms, n)
-    axes = np.arange(n)
-    low, high = (minimizers.at(side * np.eye(n)).points[axes, :, axes].T for side in (1.0, -1.0))
-    return low, high
+def _pushed(hypothesis: Hypothesis, theta: Array, phi: Array, costs: Array) -> Array:
+    """Return where prices push each decision, zero where they leave it."""
+    n = costs.shape[1]
+    directions = np.vstack([np.eye(n), np.random.default_rng(0).normal(size=(2 * n, n))])
+    along = np.vstack([directions, -directions])
+    points = hypothesis.predict(theta, np.tile(phi, (len(along), 1)), along)
+    ranges = np.ptp(points, axis=0)
+    spread = (points - points.mean(axis=0)) / np.where(ranges > 0.0, ranges, 1.0)
+    U, sizes, _ = np.linalg.svd(spread.T, full_matrices=False)
+    U = U[:, sizes > FLAT * sizes.max(initial=TINY)]
+    pushed = -((costs * ranges) @ U) @ U.T
+    least = ZERO_PRICE * np.abs(costs * ranges).max(axis=1, keepdims=True)
+    return np.where(np.abs(pushed) > least, pushed, 0.0)

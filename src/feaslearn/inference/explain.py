@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError
-from feaslearn.hypotheses import Blend, MapHypothesis, Minkowski
-from feaslearn.hypotheses.term import account_of
 from feaslearn.inference.coverage import (
     Coverage,
     angle,
     binding_limits,
-    ends_of_terms,
 )
 from feaslearn.inference.explanation import Explanation, Limit, Outside, Resting
 from feaslearn.inference.trust import STATUSES
@@ -27,8 +24,7 @@ from feaslearn.regressor.reader import (
     regions_of,
     signal_names,
 )
-from feaslearn.tolerances import SAME_TOL, VISIBLE_TOL
-from feaslearn.trainers.convex import is_point
+from feaslearn.tolerances import SAME_TOL
 
 if TYPE_CHECKING:
     from feaslearn.regressor.learned_region import LearnedRegion
@@ -36,7 +32,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-#: Carriers that are listed.
+#: Facets that are listed.
 LISTED = 8
 
 
@@ -55,7 +51,7 @@ def explain(
         " ".join(repr(model.hypothesis_).split()),
         seen.n_samples,
         limits,
-        tuple(carriers(model, seen)),
+        (*_components(model, seen, names), *_facets(model, seen)),
         looked_at=seen.looked_at if seen.looked_at < seen.n_samples else None,
     )
     if signal is None:
@@ -135,73 +131,10 @@ def _decision(
     return {"decision": named, "rests_on": tuple(order), "remarks": tuple(dict.fromkeys(remarks))}
 
 
-# What carries a learned region: terms, columns, facets, members.
-
-
-def carriers(model: LearnedRegion, seen: Coverage) -> list[str]:
-    """Say what carries the region, what counts most first."""
-    hypothesis = model.hypothesis_
-    if isinstance(hypothesis, Blend):
-        return [*_members(model, hypothesis), *_facets(model, seen)]
-    if isinstance(hypothesis, Minkowski):
-        return _terms(model, hypothesis, seen)
-    if isinstance(hypothesis, MapHypothesis):
-        return _columns(model, hypothesis, seen)
-    return _facets(model, seen)
-
-
-def _members(model: LearnedRegion, blend: Blend) -> list[str]:
-    n, k = len(decision_names(model)), model.features_.n_features
-    shares: dict[str, list[float]] = {}
-    for weight, member, _ in blend.parts(model.theta_, n, k):
-        shares.setdefault(" ".join(repr(member).split()), []).append(weight)
-    return [
-        f"{len(weights)} x {name}: {100 * sum(weights):.3g} % of the region"
-        for name, weights in sorted(shares.items(), key=lambda pair: -sum(pair[1]))
-        if sum(weights) > VISIBLE_TOL
-    ]
-
-
-def _terms(model: LearnedRegion, hypothesis: Minkowski, seen: Coverage) -> list[str]:
-    names = decision_names(model)
-    terms = hypothesis.terms_at(model.theta_, len(names), model.features_.n_features)
-    if len(seen.parts) != len(terms):
-        return []  # parameters that no fit has left
-    low, high = ends_of_terms(terms, len(names))
-    sizes = seen.parts * (high - low).max(axis=1, initial=0.0)
-    total = float(sizes.sum())
-    used = [int(t) for t in np.argsort(-sizes, kind="stable") if sizes[t] > VISIBLE_TOL * total]
-    if not used:
-        return ["no term has a size: the region is the single point b(s)"]
-    said = [
-        f"on average {account_of(terms[t], float(seen.parts[t]), names)} "
-        f"({100 * sizes[t] / total:.3g} % of all terms)"
-        for t in used[:LISTED]
-    ]
-    if len(used) > LISTED:
-        said.append(f"and {len(used) - LISTED} smaller terms")
-    if len(used) < len(terms):
-        said.append(f"{len(terms) - len(used)} of {len(terms)} terms have no size")
-    return said
-
-
-def _columns(model: LearnedRegion, hypothesis: MapHypothesis, seen: Coverage) -> list[str]:
-    n, k = len(decision_names(model)), model.features_.n_features
-    A, _ = hypothesis.maps(model.theta_, n, k)
-    if is_point(hypothesis, n) or not A.any():
-        return ["the region is a single point, b(s): it has no limits to show"]
-    order = np.argsort(-seen.parts, kind="stable")
-    used = [int(column) for column in order if seen.parts[column] > 0.0]
-    said = [
-        f"column {column} is used in {100 * seen.parts[column]:.3g} % of the samples"
-        for column in used[:LISTED]
-    ]
-    if len(used) > LISTED:
-        said.append(f"and {len(used) - LISTED} columns that are used less")
-    never = sorted(set(order.tolist()) - set(used))
-    if never:
-        said.append(f"no sample uses columns {', '.join(map(str, never[:LISTED]))}")
-    return said
+def _components(model: LearnedRegion, seen: Coverage, names: tuple[str, ...]) -> list[str]:
+    """Say what makes up the region, what counts most first."""
+    k = model.features_.n_features
+    return model.hypothesis_.components(model.theta_, k, seen.parts, names)
 
 
 def _facets(model: LearnedRegion, seen: Coverage) -> list[str]:

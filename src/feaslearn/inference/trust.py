@@ -171,7 +171,9 @@ class Tracer:
             level, names = np.full(len(costs), SEEN), np.full(len(costs), "", dtype=object)
             none = np.zeros(len(costs), dtype=bool)
             return solved.decisions, solved.empty, solved.tied_or_all(), none, level, names
-        solved, answers, binding = binding_limits(self.region, self.theta, features, costs)
+        solved, answers, binding = binding_limits(
+            self.region, self.theta, features, costs, self.rows.unseen
+        )
         if self.duals is not None and len(answers) == 1 and answers[0].duals is not None:
             self.duals.append(answers[0].duals)
         level = np.full(len(costs), SEEN if self.rows.latent else 0.0)
