@@ -38,7 +38,7 @@ def start_ray(
     """Put t with v't > 0 into the cone by adding ``inside``, on artificial rows; False if v't <= 0.
 
     ``basis`` (R - 1,) numbers of rows, -1 for artificial ones; ``inverse`` (R, R) of those rows
-    above v. ``inside`` is positive on every row and has v'inside = 0.
+    above v, transposed. ``inside`` is positive on every row and has v'inside = 0.
     """
     N, R = Z.shape
     size = v @ t
@@ -60,10 +60,10 @@ def start_ray(
         if j == first:
             continue
         basis[k] = -1
-        inverse[j, k] = 1.0
-        inverse[first, k] = -v[j] / v[first]
+        inverse[k, j] = 1.0
+        inverse[k, first] = -v[j] / v[first]
         k += 1
-    inverse[first, R - 1] = 1.0 / v[first]
+    inverse[R - 1, first] = 1.0 / v[first]
     slack[:] = Z @ t
     return True
 
@@ -78,16 +78,13 @@ def lower_ray(Z: Array, g: Array, basis: Indices, inverse: Array, t: Array, slac
             inside[basis[k]] = True
     length = np.sqrt(g @ g)
     for _ in range(PIVOTS * R):
-        prices = inverse.T @ g
+        prices = inverse @ g
         best, leaving, sign = 0.0, -1, 1.0
         for k in range(R - 1):
             gain = abs(prices[k]) if basis[k] < 0 else -prices[k]
             if gain <= 0.0:
                 continue
-            column = 0.0
-            for j in range(R):
-                column += inverse[j, k] ** 2
-            gain /= np.sqrt(column)
+            gain /= np.sqrt(inverse[k] @ inverse[k])
             if basis[k] < 0:
                 gain *= 10.0  # artificial rows leave first
             if gain > best:
@@ -95,7 +92,7 @@ def lower_ray(Z: Array, g: Array, basis: Indices, inverse: Array, t: Array, slac
                 sign = -1.0 if prices[k] > 0.0 else 1.0
         if leaving < 0 or best <= ZERO * length:
             return True
-        d = sign * inverse[:, leaving]
+        d = sign * inverse[leaving]
         size = np.sqrt(d @ d)
         rate = Z @ d
         # The least ratio, then among rows that it reaches within rounding the steepest.
@@ -120,14 +117,12 @@ def lower_ray(Z: Array, g: Array, basis: Indices, inverse: Array, t: Array, slac
             inside[basis[leaving]] = False
         inside[entering] = True
         basis[leaving] = entering
-        row = inverse.T @ Z[entering]
-        pivot = row[leaving]
-        for j in range(R):
-            inverse[j, leaving] /= pivot
+        row = inverse @ Z[entering]
+        inverse[leaving] /= row[leaving]
         for k in range(R):
             if k != leaving and row[k] != 0.0:
                 for j in range(R):
-                    inverse[j, k] -= row[k] * inverse[j, leaving]
+                    inverse[k, j] -= row[k] * inverse[leaving, j]
     return True
 
 
@@ -246,8 +241,7 @@ def _beyond_rank(
     zero = np.full(R, ZERO_SHARE)
     if cov[R - 1, R - 1] > 0.0:
         for j in range(R):
-            column = np.ascontiguousarray(inverse[:, j])
-            var = float(column @ (cov @ column))
+            var = float(inverse[j] @ (cov @ inverse[j]))
             zero[j] = max(ZERO_SHARE, 2.0 * spread * np.sqrt(max(var, 0.0)))
     own = np.zeros(R, dtype=np.bool_)
     extra = 0
@@ -263,7 +257,7 @@ def _beyond_rank(
     e = 0
     for k in range(len(rows)):
         if on[k] and place[rows[k]] < 0:
-            K[e] = Z[rows[k]] @ inverse
+            K[e] = inverse @ Z[rows[k]]
             e += 1
     rank = 0
     for j in range(R - 1):
