@@ -19,7 +19,7 @@ from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.intersection import meeting
 from feaslearn.sets.primitive_set import Ties
-from feaslearn.tolerances import ROW_ROUNDING, SOLVED_ZERO
+from feaslearn.tolerances import ROW_ROUNDING, SOLVED_ZERO, TINY, VISIBLE_TOL
 
 #: The last form of each hypothesis: models predict one row at a time, by the same parameters.
 _FORMS: WeakKeyDictionary[Hypothesis, tuple[tuple[object, ...], RegionForm]] = WeakKeyDictionary()
@@ -98,6 +98,14 @@ class Constrained(Hypothesis):
         across = pseudo_inverse(known.E) @ known.E
         offset = known.on_flat(image.offset[None])[0]
         return AffineImage(image.primitive, image.matrix - across @ image.matrix, offset)
+
+    def directions(self, theta: Array, phi: Array, n: int) -> Array:
+        """Return the directions of the hypothesis along the known equalities."""
+        own, known = self.shape.split(phi[None])
+        inside = self.hypothesis.directions(theta, own[0], n)
+        flat = np.eye(n) - pseudo_inverse(known.E) @ known.E
+        U, sizes, _ = np.linalg.svd(flat @ inside, full_matrices=False)
+        return np.asarray(U[:, sizes > VISIBLE_TOL * sizes.max(initial=TINY)])
 
     def account(self, theta: Array, phi: Array, names: Sequence[str]) -> list[str]:
         """Say what the hypothesis lets the decision maker do."""

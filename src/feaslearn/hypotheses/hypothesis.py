@@ -19,8 +19,13 @@ from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
 
 if TYPE_CHECKING:
+    from feaslearn.hypotheses.facets import Facets
     from feaslearn.hypotheses.map_hypothesis import MapHypothesis
     from feaslearn.hypotheses.minkowski import Minkowski
+
+#: Directions in which learned parts extend by less than this share of the largest do not count:
+#: noise on a balance leaves such.
+NEGLIGIBLE_EXTENT = 0.1
 
 
 class Hypothesis(BaseEstimator, ABC):
@@ -33,12 +38,18 @@ class Hypothesis(BaseEstimator, ABC):
 
     #: Whether some parameters are integers, which have no gradient.
     integer_parameters: ClassVar[bool] = False
+    #: Whether parameters that are all zero make a region that can be left untrained.
+    zero_is_a_region: ClassVar[bool] = True
 
     def check(self, n: int) -> None:
         """Refuse wrong parameters, or those that do not fit n decisions."""
 
     def as_maps(self) -> MapHypothesis | None:
         """Return this hypothesis where it is an affine image of one set, with a gradient."""
+        return None
+
+    def as_facets(self) -> Facets | None:
+        """Return this hypothesis where facets are what is learned."""
         return None
 
     def as_minkowski(self, n: int) -> Minkowski | None:
@@ -138,6 +149,23 @@ class Hypothesis(BaseEstimator, ABC):
     def learned_image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the learned part of the region alone, where known constraints cut it."""
         return self.image(theta, phi, n)
+
+    def ends(self, theta: Array, features: Array, n: int) -> tuple[Array, Array]:
+        """Return the least and the greatest value of each decision at rows of features, (N, n)."""
+        low, high = np.empty((2, len(features), n))
+        for j, axis in enumerate(np.eye(n)):
+            along = np.tile(axis, (len(features), 1))
+            low[:, j] = self.predict(theta, features, along)[:, j]
+            high[:, j] = self.predict(theta, features, -along)[:, j]
+        return low, high
+
+    def directions(self, theta: Array, phi: Array, n: int) -> Array:
+        """Return an orthonormal basis (n, r) of the directions in which the region extends."""
+        return self.image(theta, phi, n).directions(NEGLIGIBLE_EXTENT)
+
+    def usage(self, theta: Array, features: Array, costs: Array) -> Array:
+        """Return how much each part of the region counts on average; empty where it has none."""
+        return np.zeros(0)
 
     def account(self, theta: Array, phi: Array, names: Sequence[str]) -> list[str]:
         """Say in words what the decision maker can do at one row of features, where it can."""

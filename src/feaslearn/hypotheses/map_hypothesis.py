@@ -16,7 +16,7 @@ from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.image_kernels import predict_rows
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
 from feaslearn.solvers.oracle_kernels import is_simplex
-from feaslearn.tolerances import TIE_TOL
+from feaslearn.tolerances import TIE_TOL, ZERO_PRICE
 
 #: Rows handled at once where the maps of each row are written out.
 CHUNK = 4096
@@ -117,6 +117,13 @@ class MapHypothesis(Hypothesis):
             A, _ = maps.at(features[rows])
             parts.append(primitive.tied(np.einsum("inp,in->ip", A, costs[rows])))
         return np.concatenate(parts)
+
+    def usage(self, theta: Array, features: Array, costs: Array) -> Array:
+        """Return the share of the rows in which each entry of the latent point is not zero."""
+        n, k = costs.shape[1], features.shape[1]
+        A, _ = self.maps(theta, n, k).at(features)
+        z = self.latent(n).argmin(np.einsum("inp,in->ip", A, costs))
+        return np.asarray((np.abs(z) > ZERO_PRICE).mean(axis=0))
 
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the region at one row of features as an affine image."""

@@ -312,6 +312,20 @@ class Minkowski(Hypothesis):
         matrix = np.hstack([scale * term.embedding(n) for scale, term in counting])
         return AffineImage(Product([term.primitive for _, term in counting]), matrix, offset)
 
+    def ends(self, theta: Array, features: Array, n: int) -> tuple[Array, Array]:
+        """Return the sum of the terms' ends, which do not change, times their scales."""
+        low, high = TermMinimizers(self.terms_at(theta, n, features.shape[1]), n).ends()
+        scales, offsets = self.scales(theta, features, n), self.offsets(theta, features, n)
+        return offsets + scales @ low, offsets + scales @ high
+
+    def directions(self, theta: Array, phi: Array, n: int) -> Array:
+        """Return a basis of the directions of the terms that count, however small they are."""
+        return self.image(theta, phi, n).directions(VISIBLE_TOL)
+
+    def usage(self, theta: Array, features: Array, costs: Array) -> Array:
+        """Return the mean scale of each term."""
+        return np.asarray(self.scales(theta, features, costs.shape[1]).mean(axis=0))
+
     def account(self, theta: Array, phi: Array, names: Sequence[str]) -> list[str]:
         """Say in words what each term lets the decision maker do at one row of features."""
         n = len(names)

@@ -120,6 +120,12 @@ class TermMinimizers:
             tied[:, group.members] = several.reshape(q.shape[:-1])
         return Minimizers(points, tied)
 
+    def ends(self) -> tuple[Array, Array]:
+        """Return the least and the greatest value of each decision in each term, (T, n)."""
+        axes = np.arange(self.n)
+        low, high = (self.at(side * np.eye(self.n)).points[axes, :, axes].T for side in (1.0, -1.0))
+        return low, high
+
     def _add_sorted(
         self, group: _Group, costs: Array, ties: Ties, points: Array, tied: Mask
     ) -> None:

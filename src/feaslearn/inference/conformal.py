@@ -21,7 +21,6 @@ from sklearn.base import clone
 
 from feaslearn.exceptions import DataError, FeaslearnWarning
 from feaslearn.inference.bands import Bands, check_level
-from feaslearn.inference.coverage import ends
 from feaslearn.tolerances import ROUNDING, TINY, VISIBLE_TOL
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class Conformal:
     def _box(
         self, region: Hypothesis, theta: Array, features: Array, costs: Array, center: Array
     ) -> _Box:
-        low, high = ends(region, theta, features, costs)
+        low, high = region.ends(theta, features, costs.shape[1])
         return _Box(center, low, high, self.weights, self.margin)
 
     def _cross(
@@ -185,7 +184,7 @@ def split_conformal(
     there = ~np.isnan(decisions).any(axis=1)
     features, costs, decisions = features[there], costs[there], decisions[there]
     center = region.predict(theta, features, costs)
-    low, high = ends(region, theta, features, costs)
+    low, high = region.ends(theta, features, costs.shape[1])
     whole = _Box(center, low, high, np.maximum(ranges, TINY), 1.0)
     rows = np.arange(len(decisions))
     if len(rows) >= HALVED:
@@ -216,7 +215,7 @@ def cross_conformal(
     low, high = np.empty(decisions.shape), np.empty(decisions.shape)
     for fold, theta in enumerate(fits.thetas):
         out = fits.folds == fold
-        low[out], high[out] = ends(region, theta, features[out], costs[out])
+        low[out], high[out] = region.ends(theta, features[out], costs.shape[1])
     rows = np.flatnonzero(~np.isnan(decisions).any(axis=1))
     box = _Box(fits.predicted, low, high, ranges, 1.0).rows(rows)
     box = _shaped(box, decisions[rows], ranges, level)

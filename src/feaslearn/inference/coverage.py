@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import null_space
 
 from feaslearn.data import Block, Samples
-from feaslearn.hypotheses import Blend, Facets, MapHypothesis, Minkowski
-from feaslearn.hypotheses.constrained import Constrained
+from feaslearn.hypotheses.constrained import known_shape, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.hypotheses.term import Term
-from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.region.form import RegionForm, combined
 from feaslearn.region.minimize import Solved
-from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import DECISION_TOL, SAME_TOL, TINY, VISIBLE_TOL, ZERO_PRICE
 from feaslearn.trainers.facets.rows import grid_step
 
@@ -48,9 +43,6 @@ Truth = NDArray[np.bool_]
 
 #: Decisions of curved regions this share of the range away from a limit are next to it.
 NEXT_TO = 0.05
-#: Directions in which learned parts extend by less than this share of the largest are none: noise
-#: on a balance leaves such.
-FLAT = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +138,7 @@ def coverage_of(
         _spread_out(some.costs),
         evidence.sides.upper.mean(axis=0),
         evidence.sides.lower.mean(axis=0),
-        _parts(hypothesis, theta, some),
+        hypothesis.usage(theta, some.features, some.costs),
     )
 
 
@@ -180,7 +172,7 @@ def extend_coverage(
         _spread_out(np.vstack([seen.directions, some.costs])),
         mixed(seen.upper, shown.upper.mean(axis=0)),
         mixed(seen.lower, shown.lower.mean(axis=0)),
-        mixed(seen.parts, _parts(hypothesis, theta, some)),
+        mixed(seen.parts, hypothesis.usage(theta, some.features, some.costs)),
         limits,
     )
 
@@ -358,11 +350,12 @@ def angle(cost: Array, directions: Array) -> float | None:
 
 def _most(hypothesis: Hypothesis, n: int) -> int:
     """Return how many samples to look at: fewer where a decision takes a solver."""
-    if isinstance(hypothesis, Constrained):
-        return min(BY_KNOWN, _most(hypothesis.hypothesis, n))
-    if not isinstance(hypothesis, MapHypothesis) or hypothesis.latent(n).code() is not None:
+    if known_shape(hypothesis) is not None:
+        return min(BY_KNOWN, _most(without_known(hypothesis), n))
+    maps = hypothesis.as_maps()
+    if maps is None or maps.latent(n).code() is not None:
         return LOOKED_AT
-    return BY_CONIC if is_curved(hypothesis.latent(n)) else BY_LINEAR
+    return BY_LINEAR if maps.latent(n).conic_form().polyhedral else BY_CONIC
 
 
 def _spread_out(costs: Array) -> Array:
@@ -376,17 +369,6 @@ def _spread_out(costs: Array) -> Array:
         chosen.append(int(nearest.argmin()))
         nearest = np.maximum(nearest, units @ units[chosen[-1]])
     return np.ascontiguousarray(units[chosen])
-
-
-def _parts(hypothesis: Hypothesis, theta: Array, some: Block) -> Array:
-    n, k = some.costs.shape[1], some.features.shape[1]
-    if isinstance(hypothesis, Minkowski):
-        return np.asarray(hypothesis.scales(theta, some.features, n).mean(axis=0))
-    if isinstance(hypothesis, MapHypothesis):
-        A, _ = hypothesis.maps(theta, n, k).at(some.features)
-        z = hypothesis.latent(n).argmin(np.einsum("inp,in->ip", A, some.costs))
-        return np.asarray((np.abs(z) > ZERO_PRICE).mean(axis=0))
-    return np.zeros(0)
 
 
 # Which limits of a region the prices of samples push decisions to.
@@ -412,50 +394,11 @@ def exposure(
     decisions: Array | None = None,
 ) -> Exposure:
     """Say which limits the rows show; ``decisions`` are those of least cost, if they are known."""
-    n, k = costs.shape[1], features.shape[1]
     reached = _reached(hypothesis, theta, features, costs, decisions)
-    U = extent(hypothesis, theta, features.mean(axis=0), n, k)
+    U = hypothesis.directions(theta, features.mean(axis=0), costs.shape[1])
     pushed = -(costs @ U) @ U.T
     least = ZERO_PRICE * np.abs(costs).max(axis=1, keepdims=True)
     return Exposure(reached.upper & (pushed > least), reached.lower & (pushed < -least))
-
-
-def extent(hypothesis: Hypothesis, theta: Array, phi: Array, n: int, k: int) -> Array:
-    """Return an orthonormal basis (n, r) of the directions in which the region extends."""
-    if isinstance(hypothesis, Blend):
-        parts = [extent(each, own, phi, n, k) for _, each, own in hypothesis.parts(theta, n, k)]
-        return _basis(np.hstack(parts), FLAT)
-    if isinstance(hypothesis, Constrained):
-        own, known = hypothesis.shape.split(phi[None])
-        inside = extent(hypothesis.hypothesis, theta, own[0], n, own.shape[1])
-        if not len(known.E) or not inside.size:
-            return inside
-        flat = np.asarray(null_space(known.E))
-        return _basis(flat @ (flat.T @ inside), VISIBLE_TOL)
-    if isinstance(hypothesis, Facets):
-        E = hypothesis.rows(theta, n, k).E
-        return np.asarray(null_space(E)) if len(E) else np.eye(n)
-    if isinstance(hypothesis, Minkowski):
-        scales = hypothesis.scales(theta, phi[None], n)[0]
-        terms = hypothesis.terms_at(theta, n, k)
-        used = [term for term, scale in zip(terms, scales, strict=True) if scale > 0.0]
-        moves = [term.embedding(n) @ _moves(term.primitive) for term in used]
-        return _basis(np.hstack(moves), VISIBLE_TOL) if moves else np.zeros((n, 0))
-    if isinstance(hypothesis, MapHypothesis):
-        A, _ = hypothesis.maps(theta, n, k).at(phi[None])
-        return _basis(A[0] @ _moves(hypothesis.latent(n)), FLAT)
-    return np.eye(n)
-
-
-def _moves(primitive: PrimitiveSet) -> Array:
-    """Return directions that span those in which a set extends."""
-    p = primitive.dimension
-    return np.eye(p) - 1.0 / p if primitive.absorbs_offset else np.eye(p)
-
-
-def _basis(matrix: Array, negligible: float) -> Array:
-    U, sizes, _ = np.linalg.svd(matrix, full_matrices=False)
-    return np.asarray(U[:, sizes > negligible * sizes.max(initial=TINY)])
 
 
 def _reached(
@@ -463,68 +406,15 @@ def _reached(
 ) -> Exposure:
     """Say which decisions are at their least or greatest value in the region."""
     n, k = costs.shape[1], features.shape[1]
-    if isinstance(hypothesis, Blend):
-        parts = hypothesis.parts(theta, n, k)
+    parts = hypothesis.parts(theta, n, k)
+    if len(parts) > 1:
         each = [_reached(member, own, features, costs, None) for _, member, own in parts]
         return Exposure(*(np.all(sides, axis=0) for sides in zip(*each, strict=True)))
     at = hypothesis.predict(theta, features, costs) if decisions is None else decisions
-    if isinstance(hypothesis, Minkowski):
-        low, high = _ends_of_sum(hypothesis, theta, features, n)
-        curved = any(is_curved(term.primitive) for term in hypothesis.terms_at(theta, n, k))
-    else:
-        low, high = _ends(hypothesis, theta, features, costs)
-        learned = hypothesis.hypothesis if isinstance(hypothesis, Constrained) else hypothesis
-        curved = isinstance(learned, MapHypothesis) and is_curved(learned.latent(n))
+    low, high = hypothesis.ends(theta, features, n)
     width = high - low
-    slack = (NEXT_TO if curved else VISIBLE_TOL) * width
+    slack = (NEXT_TO if hypothesis.describe(theta, n, k).curved else VISIBLE_TOL) * width
     wide = width > VISIBLE_TOL * max(
         float(np.abs(at).max(initial=0.0)), float(width.max(initial=0.0))
     )
     return Exposure(wide & (at >= high - slack), wide & (at <= low + slack))
-
-
-def is_curved(primitive: PrimitiveSet) -> bool:
-    """Whether a set is described with cones that are not linear."""
-    kinds = {cone.kind for cone in primitive.conic_form().cones}
-    return not kinds <= {"nonnegative", "zero"}
-
-
-def _ends(
-    hypothesis: Hypothesis, theta: Array, features: Array, costs: Array
-) -> tuple[Array, Array]:
-    """Return the least and the greatest value of each decision."""
-    low, high = np.empty(costs.shape), np.empty(costs.shape)
-    for j, axis in enumerate(np.eye(costs.shape[1])):
-        along = np.tile(axis, (len(costs), 1))
-        low[:, j] = hypothesis.predict(theta, features, along)[:, j]
-        high[:, j] = hypothesis.predict(theta, features, -along)[:, j]
-    return low, high
-
-
-def _ends_of_sum(
-    hypothesis: Minkowski, theta: Array, features: Array, n: int
-) -> tuple[Array, Array]:
-    """Return the same for a Minkowski sum, whose terms have ends that do not change."""
-    low, high = ends_of_terms(hypothesis.terms_at(theta, n, features.shape[1]), n)
-    scales = hypothesis.scales(theta, features, n)
-    offsets = hypothesis.offsets(theta, features, n)
-    return offsets + scales @ low, offsets + scales @ high
-
-
-def ends(
-    hypothesis: Hypothesis, theta: Array, features: Array, costs: Array
-) -> tuple[Array, Array]:
-    """Return the least and the greatest value of each decision in the regions at rows."""
-    if isinstance(hypothesis, Minkowski):
-        return _ends_of_sum(hypothesis, theta, features, costs.shape[1])
-    return _ends(hypothesis, theta, features, costs)
-
-
-def ends_of_terms(terms: list[Term], n: int) -> tuple[Array, Array]:
-    """Return the least and the greatest value of each decision in each term, (T, n)."""
-    if not terms:
-        return np.zeros((0, n)), np.zeros((0, n))
-    minimizers = TermMinimizers(terms, n)
-    axes = np.arange(n)
-    low, high = (minimizers.at(side * np.eye(n)).points[axes, :, axes].T for side in (1.0, -1.0))
-    return low, high

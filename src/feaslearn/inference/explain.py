@@ -9,14 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.exceptions import DataError
-from feaslearn.hypotheses import Blend, MapHypothesis, Minkowski
+from feaslearn.hypotheses import Hypothesis, MapHypothesis, Minkowski
 from feaslearn.hypotheses.term import account_of
-from feaslearn.inference.coverage import (
-    Coverage,
-    angle,
-    binding_limits,
-    ends_of_terms,
-)
+from feaslearn.hypotheses.term_minimizers import TermMinimizers
+from feaslearn.inference.coverage import Coverage, angle, binding_limits
 from feaslearn.inference.explanation import Explanation, Limit, Outside, Resting
 from feaslearn.inference.trust import STATUSES
 from feaslearn.regressor.reader import (
@@ -141,19 +137,20 @@ def _decision(
 def carriers(model: LearnedRegion, seen: Coverage) -> list[str]:
     """Say what carries the region, what counts most first."""
     hypothesis = model.hypothesis_
-    if isinstance(hypothesis, Blend):
-        return [*_members(model, hypothesis), *_facets(model, seen)]
-    if isinstance(hypothesis, Minkowski):
-        return _terms(model, hypothesis, seen)
-    if isinstance(hypothesis, MapHypothesis):
-        return _columns(model, hypothesis, seen)
-    return _facets(model, seen)
-
-
-def _members(model: LearnedRegion, blend: Blend) -> list[str]:
     n, k = len(decision_names(model)), model.features_.n_features
+    maps, terms = hypothesis.as_maps(), hypothesis.as_minkowski(n)
+    if maps is not None:
+        return _columns(model, maps, seen)
+    if terms is not None:
+        return _terms(model, terms, seen)
+    parts = hypothesis.parts(model.theta_, n, k)
+    blended = any(member is not hypothesis for _, member, _ in parts)
+    return [*(_members(parts) if blended else ()), *_facets(model, seen)]
+
+
+def _members(parts: list[tuple[float, Hypothesis, Array]]) -> list[str]:
     shares: dict[str, list[float]] = {}
-    for weight, member, _ in blend.parts(model.theta_, n, k):
+    for weight, member, _ in parts:
         shares.setdefault(" ".join(repr(member).split()), []).append(weight)
     return [
         f"{len(weights)} x {name}: {100 * sum(weights):.3g} % of the region"
@@ -167,7 +164,7 @@ def _terms(model: LearnedRegion, hypothesis: Minkowski, seen: Coverage) -> list[
     terms = hypothesis.terms_at(model.theta_, len(names), model.features_.n_features)
     if len(seen.parts) != len(terms):
         return []  # parameters that no fit has left
-    low, high = ends_of_terms(terms, len(names))
+    low, high = TermMinimizers(terms, len(names)).ends()
     sizes = seen.parts * (high - low).max(axis=1, initial=0.0)
     total = float(sizes.sum())
     used = [int(t) for t in np.argsort(-sizes, kind="stable") if sizes[t] > VISIBLE_TOL * total]

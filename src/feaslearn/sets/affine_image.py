@@ -27,7 +27,14 @@ from feaslearn.solvers.conic import (
 )
 from feaslearn.solvers.nearest_kernels import can_project, nearest_rows
 from feaslearn.solvers.oracle_kernels import SetCode
-from feaslearn.tolerances import ACCEPT_TOL, MOST_VERTICES, ROUNDING, extent_of, powers_of_two
+from feaslearn.tolerances import (
+    ACCEPT_TOL,
+    MOST_VERTICES,
+    ROUNDING,
+    TINY,
+    extent_of,
+    powers_of_two,
+)
 
 if TYPE_CHECKING:
     from feaslearn.sets.primitive_set import PrimitiveSet, Ties
@@ -176,6 +183,14 @@ class AffineImage:
         rows = np.vstack([self.matrix, -self.matrix])
         least = self.primitive.minimum(rows)
         return least[: self.n] + self.offset, self.offset - least[self.n :]
+
+    def directions(self, negligible: float) -> Array:
+        """Return an orthonormal basis (n, r) of the directions in which the image extends.
+
+        Directions shorter than a share of the longest do not count.
+        """
+        U, sizes, _ = np.linalg.svd(self.matrix @ self.primitive.moves(), full_matrices=False)
+        return np.asarray(U[:, sizes > negligible * sizes.max(initial=TINY)])
 
     def center(self) -> Array:
         """Return the image of the primitive set's centre."""

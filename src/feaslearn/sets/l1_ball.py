@@ -87,6 +87,10 @@ class L1Ball(PrimitiveSet):
         inside = np.abs(Z).sum(axis=1, keepdims=True) <= 1.0
         return np.where(inside, Z, np.sign(Z) * Simplex(self.p).project(np.abs(Z)))
 
+    def moves(self) -> Array:
+        """Return all directions: the rows of a large ball are too many to write down."""
+        return np.eye(self.dimension)
+
     def center(self) -> Array:
         """Return zero."""
         return np.zeros(self.dimension)

@@ -197,6 +197,11 @@ class PrimitiveSet(BaseEstimator, ABC):
         form = self.conic_form()
         return np.array([nearest_by_solver(form, identity, z, "l2").latent for z in Z])
 
+    def moves(self) -> Array:
+        """Return columns that span the directions in which the set extends, (p, r)."""
+        form = self.conic_form()
+        return np.asarray(null_space(form.H[form.equality_rows]))
+
     def center(self) -> Array:
         """Return a point in the (relative) interior: the middle, where there is one."""
         return minimize_linear(self.conic_form(), np.zeros(self.dimension)).point

@@ -104,6 +104,10 @@ class Product(PrimitiveSet):
         parts = zip(self._factors(), self._split(Z), strict=True)
         return np.hstack([factor.project(part) for factor, part in parts])
 
+    def moves(self) -> Array:
+        """Return the factors' directions, block by block."""
+        return np.asarray(block_diag(*(factor.moves() for factor in self._factors())))
+
     def center(self) -> Array:
         """Return the factors' centres."""
         return np.concatenate([factor.center() for factor in self._factors()])
