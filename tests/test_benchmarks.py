@@ -41,12 +41,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_named_benchmark_is_run(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert run.main(["fast"], folder) == 0
-    assert "ratio 1.2" in capfd.readouterr().out
-    assert not (folder / "results").exists()
-
-
 def test_records_are_saved_unless_a_benchmark_broke(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -63,8 +57,3 @@ def test_records_are_saved_unless_a_benchmark_broke(
     assert records["fast"]["output"] == ["ratio 1.2"]
     assert records["fast"]["versions"]["feaslearn"] == feaslearn.__version__
     assert records["fast"]["machine"]["processors"] >= 1
-
-
-def test_an_unknown_name_lists_the_others(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert run.main(["slow"], folder) == 2
-    assert "no slow in benchmarks/; there are: broken, fast, missed" in capfd.readouterr().err

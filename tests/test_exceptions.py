@@ -25,7 +25,7 @@ from feaslearn.exceptions import (
     SolverError,
     UnsupportedError,
 )
-from feaslearn.messages import describe_non_finite, did_you_mean, find_columns, list_first
+from feaslearn.messages import describe_non_finite, did_you_mean, find_columns
 
 ERRORS = [
     value
@@ -79,18 +79,6 @@ def test_missing_extra_says_what_to_install_and_survives_pickling() -> None:
 
 
 class TestProblems:
-    def test_nothing_is_raised_without_problems(self) -> None:
-        problems = Problems()
-        problems.raise_if_any(DataError, "heading")
-        assert not problems
-
-    def test_one_problem_is_one_line(self) -> None:
-        problems = Problems()
-        problems.add("it is late")
-        with pytest.raises(SetError) as raised:
-            problems.raise_if_any(SetError, "Clock")
-        assert str(raised.value) == "Clock: it is late"
-
     @given(st.lists(st.text(st.characters(codec="ascii", categories="L"), min_size=1), min_size=2))
     def test_several_problems_are_listed_in_order(self, messages: list[str]) -> None:
         problems = Problems()
@@ -167,17 +155,8 @@ class TestFindColumns:
         (said,) = problems.messages
         assert said.startswith(message)
 
-    def test_a_name_that_two_columns_have(self) -> None:
-        problems = Problems()
-        assert find_columns(["a"], ["a", "b", "a"], 3, "cost", "here", problems) == (0,)
-        assert problems.messages == ("cost: 2 columns here are called 'a'; rename them",)
-
 
 class TestDescribeNonFinite:
-    def test_nothing_to_say(self) -> None:
-        assert describe_non_finite(np.ones((2, 3))) is None
-        assert describe_non_finite(np.array([[np.nan]]), allow_nan=True) is None
-
     def test_row_column_and_value(self) -> None:
         values = np.array([[1.0, np.nan], [-np.inf, 2.0]])
         assert describe_non_finite(values, ["a", "b"]) == (
@@ -195,8 +174,3 @@ class TestDescribeNonFinite:
         assert said.startswith(str(count))
         assert said.count("row ") == min(count, 5)
         assert (f"and {count - 5} more" in said) is (count > 5)
-
-
-def test_list_first_counts_what_it_leaves_out() -> None:
-    assert list_first(["a", "b"], 2) == "a; b"
-    assert list_first(["a", "b"], 5) == "a; b; and 3 more"

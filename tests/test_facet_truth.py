@@ -8,13 +8,9 @@ import numpy as np
 import pytest
 
 from common.facet_truth import (
-    Coordinates,
     Inequalities,
     count_recovered,
     determined_facets,
-    distinct,
-    is_identified,
-    shared_bounds,
     without_hidden,
 )
 from common.worlds import World, draw_world
@@ -78,13 +74,6 @@ def test_a_facet_needs_three_rows_beyond_its_rank() -> None:
         assert sure.tolist() == [determined]
 
 
-def test_a_bound_counts_as_stated_where_two_rows_share_it() -> None:
-    decisions = np.array([[0.0, 0.1], [0.0, 0.2], [0.5, 0.9], [1.0, 0.9]])
-    bounds = shared_bounds(decisions, 2)
-    np.testing.assert_array_equal(bounds.a, [[-1.0, 0.0], [0.0, 1.0]])
-    np.testing.assert_array_equal(bounds.f, [[0.0, 0.0], [0.9, 0.0]])
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_the_truth_is_recovered_whatever_its_form(seed: int) -> None:
     world = draw_world(seed)
@@ -109,34 +98,3 @@ def test_facets_that_are_off_by_a_little_are_not_recovered(seed: int) -> None:
     assert count_recovered(table(off), *args).true == 0
     assert count_recovered(table(truth, identified=False), *args).identified == 0
     assert count_recovered([], *args).recovered == 0
-
-
-def test_repeated_rows_and_equalities_are_counted_once_and_never() -> None:
-    world = draw_world(1)
-    space = Coordinates(world.features, world.decisions)
-    region = world.region
-    rows = Inequalities(region.a[:1], region.f[:1])
-    twice = rows + Inequalities(3.0 * rows.a, 3.0 * rows.f) + Inequalities(region.E, region.e)
-    assert len(distinct(space(twice))) == 1
-    balance = table(Inequalities(region.E, region.e))
-    found = count_recovered(balance, world.truth(), world.features, world.decisions)
-    assert (found.identified, found.true) == (1, 0)
-
-
-def test_identified_is_read_from_a_flag_or_a_status() -> None:
-    assert is_identified(SimpleNamespace(identified=True))
-    assert not is_identified(SimpleNamespace(identified=False, status="identified"))
-    assert is_identified(SimpleNamespace(status="identified"))
-    assert not is_identified(SimpleNamespace(status="seen"))
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_worlds_have_optimal_rows_redundant_facets_and_facets_that_bind(seed: int) -> None:
-    world = draw_world(seed)
-    assert world.decisions.shape[0] == 500
-    assert len(world.region.E) == seed % 2
-    assert world.region.largest_violation(world.features, world.decisions).max() < 1e-9
-    binds = world.on().mean(axis=0)
-    assert binds.min() == 0.0  # the one beyond another
-    assert (binds > 0.02).sum() >= 2
-    assert not draw_world(seed, facets=False).region.a.size

@@ -53,7 +53,3 @@ def test_the_message_is_what_the_code_says(
             said = str(error)
     messages = [said, capsys.readouterr().out, *(str(each.message) for each in met)]
     assert " ".join(told.split()) in [" ".join(message.split()) for message in messages]
-
-
-def test_the_page_has_entries() -> None:
-    assert len(entries()) > 10

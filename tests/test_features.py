@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
-    OneHotEncoder,
     PolynomialFeatures,
     StandardScaler,
 )
@@ -68,29 +66,6 @@ class TestSignals:
         np.testing.assert_array_equal(phi[:, 0], 1.0)
         np.testing.assert_array_equal(phi[:, 1:], SIGNALS[:rows, rest])
 
-    def test_all_takes_every_signal(self) -> None:
-        features = fit("all")
-        assert features.names == ("1", *NAMES)
-        np.testing.assert_array_equal(features.transform(SIGNALS)[:, 1:], SIGNALS)
-
-    def test_the_features_are_contiguous_and_their_own(self) -> None:
-        phi = fit("all").transform(SIGNALS)
-        assert phi.flags.c_contiguous
-        assert phi.dtype == np.float64
-        assert not np.shares_memory(phi, SIGNALS)
-
-    def test_read_only_and_strided_signals(self) -> None:
-        frozen = SIGNALS.copy()
-        frozen.flags.writeable = False
-        for signals in (frozen, np.asfortranarray(SIGNALS), np.repeat(SIGNALS, 2, axis=0)[::2]):
-            np.testing.assert_array_equal(
-                fit("non-cost").transform(signals), fit("non-cost").transform(SIGNALS)
-            )
-
-    def test_constant_and_equal_signals_are_fine(self) -> None:
-        signals = np.ones((3, 4))
-        assert fit("all", signals).transform(signals).tolist() == [[1.0] * 5] * 3
-
     @pytest.mark.parametrize("signals", [SIGNALS[:, :3], SIGNALS[0]])
     def test_other_signals_than_those_of_the_fit_are_refused(self, signals: np.ndarray) -> None:
         assert "expected (N, 4)" in refusal("all", signals)
@@ -125,24 +100,6 @@ class TestTransformer:
         features = fit(transformer)
         assert features.names[: 1 + len(names)] == ("1", *names)
         assert features.transform(SIGNALS).shape == (20, features.n_features)
-
-    def test_columns_chosen_by_position(self) -> None:
-        signals = SIGNALS.copy()
-        signals[:, 3] = np.arange(20) % 3
-        one_hot = OneHotEncoder(sparse_output=False)
-        chosen = ColumnTransformer([("kind", one_hot, [3])], remainder="passthrough")
-        features = fit(chosen, signals)
-        phi = features.transform(signals)
-        np.testing.assert_array_equal(phi[:, 1:4], np.eye(3)[np.arange(20) % 3])
-        np.testing.assert_array_equal(phi[:, 4:], signals[:, :3])
-        assert features.names[1:4] == ("kind__sun_0.0", "kind__sun_1.0", "kind__sun_2.0")
-
-    @pytest.mark.parametrize("container", ["pandas", "polars"])
-    def test_frames_as_output(self, container: str) -> None:
-        scaler = StandardScaler().set_output(transform=container)
-        np.testing.assert_array_equal(
-            fit(scaler).transform(SIGNALS), fit(StandardScaler()).transform(SIGNALS)
-        )
 
     def test_working_in_place_does_not_change_the_signals(self) -> None:
         signals = SIGNALS.copy()
@@ -194,11 +151,3 @@ class TestTransformer:
 )
 def test_what_is_no_specification_is_refused(spec: Any, words: str) -> None:
     assert words in refusal(spec)
-
-
-@pytest.mark.parametrize("spec", ["non-cost", "all", StandardScaler()])
-def test_pickling(spec: Any) -> None:
-    features = fit(spec)
-    twin = pickle.loads(pickle.dumps(features))
-    assert twin.names == features.names
-    np.testing.assert_array_equal(twin.transform(SIGNALS), features.transform(SIGNALS))

@@ -10,7 +10,6 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.trainers.running import MAX_SECONDS
 from feaslearn.trainers.trainer import Trainer
 
 TRAINERS = [
@@ -71,18 +70,6 @@ def test_every_trainer_takes_a_limit(kind: type[Trainer], limit: Any) -> None:
 def test_whoever_is_asked_says_the_same(ask: Callable[[Any], object], limit: Any) -> None:
     with pytest.raises(DataError, match=f"max_seconds={limit!r} is neither None nor a positive"):
         ask(limit)
-
-
-@pytest.mark.parametrize("ask", [refit, decided])
-def test_no_limit_is_none_or_infinite(ask: Callable[[Any], object]) -> None:
-    for limit in (None, np.inf):
-        assert ask(limit) is not None
-
-
-def test_all_trainers_are_asked() -> None:
-    names = {kind.__name__ for kind in TRAINERS}
-    assert {"Auto", "Streaming", "Global", "MixedInteger", "FacetLearning", "Annealing"} <= names
-    assert MAX_SECONDS.holds(5.0)
 
 
 def test_a_stream_keeps_a_limit_and_goes_on_from_a_checkpoint(tmp_path: Any) -> None:

@@ -7,8 +7,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.dummy import DummyRegressor
-from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
@@ -18,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError, UnsupportedError
-from feaslearn.metrics import Evaluation, Mean, pooled_r2
+from feaslearn.metrics import pooled_r2
 
 POWER = fl.datasets.make_power5(140, noise=0.1, random_state=0)
 TRAIN, TEST = POWER[:100], POWER[100:]
@@ -154,25 +152,6 @@ def test_true_predictability_is_the_returned_loss_without_noise(name: str) -> No
     assert report.true_predictability.mean < report.returned.mean
 
 
-def test_normalised_costs_do_not_depend_on_the_unit_of_money() -> None:
-    signals = TEST.signals * np.where(np.isin(np.arange(8), TEST.cost), 100.0, 1.0)
-    rich = fl.Decisions.from_arrays(signals, TEST.decisions, TEST.cost, forward=TEST.forward)
-    model = DummyRegressor().fit(TEST.signals, TEST.decisions)
-    poor, rich_unit, rich_raw = (
-        fl.evaluate(model, data, normalize_cost=normalize, losses="all").true_suboptimality.mean
-        for data, normalize in ((TEST, True), (rich, True), (rich, False))
-    )
-    assert rich_unit == pytest.approx(poor)
-    assert rich_raw > 10.0 * poor
-
-
-def test_perfect_models_have_no_loss_at_all() -> None:
-    data = fl.datasets.make_l1_ball(40, n=2, low=-1.0, high=1.0, random_state=0)
-    model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost)
-    report = fl.evaluate(model.fit(data.signals, data.decisions), data, losses="all")
-    assert max(report.table.values()) < 1e-12
-
-
 def test_maximisers_are_judged_as_maximisers() -> None:
     data = fl.datasets.make_switch(40, random_state=0)
     profits = fl.AffineCost([0.0, -1.0], [[-1.0], [1.0]])
@@ -189,28 +168,6 @@ def test_maximisers_are_judged_as_maximisers() -> None:
     assert found == pytest.approx(expected, nan_ok=True)
     wrong = fl.evaluate(policy, same, losses="all")
     assert wrong.true_suboptimality.mean != pytest.approx(expected["true suboptimality"])
-
-
-def test_one_dimensional_decisions() -> None:
-    prices = np.linspace(-1.0, 1.0, 30)[:, None]
-    data = fl.Decisions.from_arrays(prices, -np.sign(prices[:, 0]), [0])
-    model = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=[0])
-    for y in (data.decisions, data.decisions[:, 0]):
-        report = fl.evaluate(model.fit(prices, y), data, losses="all")
-        assert report.returned.mean < 1e-12
-        assert report.predictability.mean < 1e-12
-        assert report.true_predictability is None
-    mean = DummyRegressor().fit(prices, data.decisions[:, 0])
-    assert fl.evaluate(mean, data).returned.mean == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("model", [LinearRegression(), RandomForestRegressor(5, random_state=0)])
-def test_any_regressor_can_be_measured(model: object) -> None:
-    report = fl.evaluate(model.fit(TRAIN.signals, TRAIN.decisions), TEST, losses="all")
-    assert report.predictability is None
-    assert report.suboptimality is None
-    assert report.returned.mean > 0.0
-    assert report.true_suboptimality.mean > 0.0
 
 
 def test_regions_are_found_inside_pipelines_and_searches() -> None:
@@ -298,15 +255,6 @@ def test_scores_in_scikit_learn(name: str) -> None:
     assert search.cv_results_["mean_test_score"][0] == pytest.approx(scores.mean())
 
 
-def test_scores_of_other_models() -> None:
-    model = LinearRegression().fit(TRAIN.signals, TRAIN.decisions[:, 0])
-    expected = ((model.predict(TEST.signals) - TEST.decisions[:, 0]) ** 2).mean()
-    found = fl.metrics.neg_returned_loss(model, TEST.signals, TEST.decisions[:, 0])
-    assert found == pytest.approx(-expected)
-    with pytest.raises(UnsupportedError, match="LinearRegression has no region"):
-        fl.metrics.neg_predictability(model, TEST.signals, TEST.decisions[:, 0])
-
-
 def test_bad_input() -> None:
     model = scaled(TRAIN)
     with pytest.raises(DataError, match="evaluate needs Decisions, not ndarray"):
@@ -325,52 +273,6 @@ def test_bad_input() -> None:
     ):
         with pytest.raises(NotFittedError, match="not fitted yet"):
             fl.evaluate(blank, TEST)
-
-
-def test_a_single_sample_has_no_standard_error() -> None:
-    report = fl.evaluate(scaled(TRAIN), TEST[:1])
-    assert np.isnan(report.returned.standard_error)
-    assert "nan" not in str(report)
-    assert str(report).endswith("1 sample")
-
-
-def test_the_table_lines_up() -> None:
-    report = Evaluation(
-        Mean(1234567.0, 1e-20), Mean(0.1, 0.0), None, Mean(-1e300, 2.0), None, 7, "l1"
-    )
-    head, *rows, last = str(report).splitlines()
-    assert head == f"{'loss (l1)':<26}{'mean':>12}{'std. error':>12}"
-    assert rows[0] == f"{'returned decision':<26}{'1.235e+06':>12}{'1e-20':>12}"
-    assert [row[:26].rstrip() for row in rows] == [
-        "returned decision",
-        "predictability",
-        "true predictability",
-    ]
-    assert {len(row) for row in rows} == {50}
-    assert last == "7 samples"
-    assert repr(report) == str(report)
-
-
-def test_the_means_by_their_labels() -> None:
-    report = Evaluation(Mean(1.0, 0.5), None, Mean(2.0, 0.5), None, None, 3, "l2")
-    assert list(report.table) == [
-        "returned decision",
-        "predictability",
-        "suboptimality",
-        "true predictability",
-        "true suboptimality",
-    ]
-    assert report.table["returned decision"] == 1.0
-    assert np.isnan(report.table["predictability"])
-
-
-def test_html_is_escaped() -> None:
-    report = Evaluation(Mean(1.0, 0.5), None, None, None, None, 3, "<l2> & co")
-    page = report._repr_html_()
-    assert "<l2>" not in page
-    assert "&lt;l2&gt; &amp; co" in page
-    assert page.count("<tr>") == page.count("</tr>") == 2
-    assert "3 samples" in page
 
 
 @pytest.mark.parametrize("weighted", [False, True])

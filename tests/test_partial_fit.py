@@ -210,19 +210,6 @@ def test_fit_begins_and_partial_fit_goes_on() -> None:
     assert not hasattr(clone(parts), "theta_")
 
 
-def test_what_samples_said_is_kept_up_to_date() -> None:
-    X, y = plant(200, BEFORE, np.random.default_rng(8))
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=COST).partial_fit(X[:80], y[:80])
-    model.partial_fit(X[80:], y[80:])
-    seen = model._seen
-    assert (seen.n_samples, seen.looked_at) == (200, 200)
-    np.testing.assert_array_equal(seen.signals, [X.min(axis=0), X.max(axis=0)])
-    np.testing.assert_array_equal(seen.decisions, [y.min(axis=0), y.max(axis=0)])
-    assert "200 samples" in str(model.explain())
-    with pytest.raises(DataError, match="learned in parts"):
-        model.bootstrap(3)
-
-
 def test_columns_and_sizes_are_those_of_the_first_chunk() -> None:
     X, y = plant(100, BEFORE, np.random.default_rng(9))
     frame = pd.DataFrame(X, columns=["p0", "p1", "p2", "load"])
@@ -293,31 +280,6 @@ def test_other_trainers_have_no_partial_fit() -> None:
     with pytest.raises(AttributeError) as caught:
         model.partial_fit([[0.0]], [[0.0]])
     assert "keeps nothing to go on from" in str(caught.value.__cause__)
-
-
-def test_a_model_without_its_samples_says_why_it_cannot_go_on(tmp_path: Path) -> None:
-    X, y = plant(60, BEFORE, np.random.default_rng(12))
-    fl.save(fl.RegionRegressor(fl.Minkowski("auto"), cost=COST).fit(X, y), tmp_path / "m.json")
-    with pytest.raises(UnsupportedError, match="Streaming"):
-        fl.load(tmp_path / "m.json").partial_fit(X, y)
-
-
-def test_wrong_parameters_are_named_together() -> None:
-    trainer = fl.trainers.Streaming(forgetting=1.5, retained=0, drift=2, ridge=-1.0, first="x")
-    X, y = plant(20, BEFORE, np.random.default_rng(13))
-    with pytest.raises(DataError) as caught:
-        fl.RegionRegressor(fl.Minkowski("auto"), cost=COST, trainer=trainer).partial_fit(X, y)
-    for name in ("forgetting=1.5", "retained=0", "drift=2", "ridge=-1.0", "first='x'"):
-        assert name in str(caught.value)
-
-
-def test_samples_may_come_one_by_one() -> None:
-    X, y = plant(40, BEFORE, np.random.default_rng(14))
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=COST)
-    for i in range(40):
-        model.partial_fit(X[i : i + 1], y[i : i + 1])
-    whole = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=COST).fit(X, y)
-    np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-8)
 
 
 def test_a_feature_that_begins_to_change_is_learned() -> None:

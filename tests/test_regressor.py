@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import sklearn
 import sklearn.exceptions
-from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
@@ -66,55 +63,6 @@ def test_no_cost_warns_and_is_the_linear_policy() -> None:
         np.testing.assert_allclose(predicted, policy.predict(TEST.signals), rtol=1e-9, atol=1e-9)
 
 
-def test_no_cost_is_the_linear_policy_off_the_range_of_a_constant_signal() -> None:
-    signals = np.column_stack([TRAIN.signals[:, :2], np.full(len(TRAIN), 7.0)])
-    model = fl.RegionRegressor()
-    with pytest.warns(FeaslearnWarning):
-        model.fit(signals, TRAIN.decisions)
-    policy = fl.baselines.LinearPolicy().fit(signals, TRAIN.decisions)
-    elsewhere = signals + np.array([0.0, 0.0, 3.0])
-    np.testing.assert_allclose(model.predict(elsewhere), policy.predict(elsewhere), atol=1e-9)
-
-
-@pytest.mark.parametrize("hypothesis", [fl.Scaled(fl.Simplex(3)), fl.Affine(fl.Simplex(4))])
-def test_score_is_the_pooled_r2_of_scikit_learn(hypothesis: object) -> None:
-    model = quick(hypothesis, trainer="auto").fit(TRAIN.signals, TRAIN.decisions)
-    weights = np.random.default_rng(0).uniform(size=len(TEST))
-    for weight in (None, weights):
-        expected = r2_score(
-            TEST.decisions,
-            model.predict(TEST.signals),
-            multioutput="variance_weighted",
-            sample_weight=weight,
-        )
-        assert model.score(TEST.signals, TEST.decisions, weight) == pytest.approx(expected)
-
-
-def test_score_leaves_out_what_was_not_observed() -> None:
-    model = quick().fit(TRAIN.signals, TRAIN.decisions)
-    decisions = TEST.decisions.copy()
-    decisions[::2, 0] = np.nan
-    decisions[1, :] = np.nan
-    seen = ~np.isnan(decisions)
-    predicted = model.predict(TEST.signals)
-    residual = ((decisions - predicted)[seen] ** 2).sum()
-    spread = np.nansum((decisions - np.nanmean(decisions, axis=0)) ** 2)
-    expected = 1.0 - residual / spread
-    assert model.score(TEST.signals, decisions) == pytest.approx(expected)
-
-
-def test_get_params_set_params_clone_and_repr() -> None:
-    model = fl.RegionRegressor(fl.Affine(fl.Simplex(9)), cost=[0, 1, 2], sense="max")
-    assert model.get_params()["hypothesis__primitive__p"] == 9
-    copy = clone(model).set_params(hypothesis__primitive__p=4, sense="min")
-    assert copy.hypothesis.primitive.p == 4
-    assert model.hypothesis.primitive.p == 9
-    assert model.sense == "max"
-    text = "".join(repr(model).split())
-    assert "Affine(primitive=Simplex(p=9))" in text
-    assert "sense='max'" in text
-
-
 def test_parameters_set_later_do_not_reach_into_the_fitted_model() -> None:
     model = quick().fit(TRAIN.signals, TRAIN.decisions)
     before = model.predict(TEST.signals)
@@ -144,22 +92,6 @@ def test_a_failed_fit_leaves_a_fitted_model_as_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    "hypothesis",
-    [fl.Affine(fl.Simplex(4)), fl.Scaled(fl.Simplex(3)), fl.Affine(fl.Box(2)), None],
-    ids=repr,
-)
-def test_pickled_models_predict_the_same(hypothesis: object) -> None:
-    model = quick(hypothesis).fit(TRAIN.signals, TRAIN.decisions)
-    copy = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(copy.predict(TEST.signals), model.predict(TEST.signals))
-    np.testing.assert_array_equal(
-        copy.predict(TEST.signals, costs=-TEST.cost_matrix),
-        model.predict(TEST.signals, costs=-TEST.cost_matrix),
-    )
-    assert str(copy.result_) == str(model.result_)
-
-
-@pytest.mark.parametrize(
     "primitive",
     [fl.Simplex(4), fl.Polytope([[1.0, 0], [0, 1], [-1, -2]], [0.0, 0, -2])],
     ids=["kernel", "solver"],
@@ -179,28 +111,11 @@ def theta(**options: object) -> np.ndarray:
     return quick(**options).fit(TRAIN.signals, TRAIN.decisions).theta_
 
 
-def test_the_seed_decides_everything() -> None:
-    np.testing.assert_array_equal(theta(random_state=1), theta(random_state=1))
-    assert (theta(random_state=1) != theta(random_state=2)).any()
-
-
 @pytest.mark.parametrize("kind", [np.random.RandomState, np.random.default_rng])
 def test_generators_are_seeds(kind: type) -> None:
     np.testing.assert_array_equal(theta(random_state=kind(5)), theta(random_state=kind(5)))
     shared = kind(5)
     assert (theta(random_state=shared) != theta(random_state=shared)).any()
-
-
-def test_the_number_of_threads_changes_no_bit() -> None:
-    data = fl.datasets.make_power5(17_000, noise=0.1, random_state=0)  # three blocks
-    few = fl.trainers.GradientDescent(max_iter=4, n_starts=1)
-    found = [
-        quick(n_jobs=n_jobs, trainer=few).fit(data.signals, data.decisions)
-        for n_jobs in (None, 1, 2, 3, -1)
-    ]
-    for model in found[1:]:
-        np.testing.assert_array_equal(model.theta_, found[0].theta_)
-        assert model.result_.objective == found[0].result_.objective
 
 
 def test_grid_search_over_the_size_of_the_set() -> None:
@@ -210,19 +125,6 @@ def test_grid_search_over_the_size_of_the_set() -> None:
     chosen = search.best_estimator_
     assert chosen.hypothesis_.primitive.p == search.best_params_["hypothesis__primitive__p"]
     assert search.score(TEST.signals, TEST.decisions) == chosen.score(TEST.signals, TEST.decisions)
-
-
-def test_costs_given_at_fit_go_through_a_grid_search() -> None:
-    model = quick(cost=None)
-    search = GridSearchCV(
-        model, {"hypothesis__primitive__p": [1, 2]}, cv=2, scoring=_distance_at_the_mean_cost
-    )
-    search.fit(TRAIN.signals, TRAIN.decisions, costs=TRAIN.cost_matrix)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-
-
-def _distance_at_the_mean_cost(model: fl.RegionRegressor, X: np.ndarray, y: np.ndarray) -> float:
-    return model.score(X, y, costs=np.tile(TRAIN.cost_matrix.mean(axis=0), (len(X), 1)))
 
 
 def test_costs_are_routed_through_cross_validation() -> None:
@@ -237,13 +139,6 @@ def test_costs_are_routed_through_cross_validation() -> None:
     rest = TRAIN[:50]
     expected = model.score(rest.signals, rest.decisions, costs=rest.cost_matrix)
     assert scores[0] == pytest.approx(expected)
-
-
-def test_polynomial_features_inside_and_cross_validation() -> None:
-    model = quick(fl.Scaled(fl.Simplex(3)), features=PolynomialFeatures(2), trainer="auto")
-    scores = cross_val_score(model, TRAIN.signals, TRAIN.decisions, cv=3)
-    assert scores.shape == (3,)
-    assert np.isfinite(scores).all()
 
 
 def categorical() -> tuple[np.ndarray, np.ndarray]:
@@ -309,12 +204,3 @@ def test_regions_by_every_kind_of_row() -> None:
         model.region(frame[names[::-1]].iloc[0])
     with pytest.raises(DataError, match="2 signals were given; give one"):
         model.region(frame.iloc[:2])
-
-
-def test_named_parameters_are_views() -> None:
-    model = quick(fl.Affine(fl.Box(2))).fit(TRAIN.signals, TRAIN.decisions)
-    assert {name: part.shape for name, part in model.parameters_.items()} == {
-        "A": (6, 3, 2),
-        "b": (6, 3),
-    }
-    assert all(np.shares_memory(part, model.theta_) for part in model.parameters_.values())

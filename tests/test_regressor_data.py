@@ -35,30 +35,11 @@ def policy(**options: object) -> fl.RegionRegressor:
 KINDS = pytest.mark.parametrize("make", [scaled, affine, policy])
 
 
-def with_gaps(decisions: np.ndarray) -> np.ndarray:
-    gaps = decisions.copy()
-    gaps[::3, 0] = np.nan
-    gaps[1::4, 2] = np.nan
-    return gaps
-
-
 @pytest.fixture(autouse=True)
 def quiet() -> object:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FeaslearnWarning)
         yield
-
-
-@KINDS
-@pytest.mark.parametrize("gaps", [False, True])
-def test_weights_are_repetitions(make: object, gaps: bool) -> None:
-    decisions = with_gaps(POWER.decisions) if gaps else POWER.decisions
-    times = np.random.default_rng(0).integers(0, 4, len(POWER))
-    rows = np.repeat(np.arange(len(POWER)), times)
-    weighted = make().fit(POWER.signals, decisions, sample_weight=times)
-    repeated = make().fit(POWER.signals[rows], decisions[rows])
-    np.testing.assert_allclose(weighted.predict(NEW), repeated.predict(NEW), atol=1e-7)
-    assert weighted.result_.objective == pytest.approx(repeated.result_.objective)
 
 
 @KINDS
@@ -94,16 +75,6 @@ def test_rows_with_nothing_observed_do_not_count(make: object) -> None:
     assert with_them.result_.objective == without.result_.objective
 
 
-def test_one_dimensional_decisions_with_gaps() -> None:
-    signals, decisions = POWER.signals, POWER.decisions[:, 0].copy()
-    decisions[::2] = np.nan
-    model = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=[0]).fit(signals, decisions)
-    assert model.predict(signals).shape == (len(signals),)
-    expected = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=[0])
-    expected.fit(signals[1::2], decisions[1::2])
-    np.testing.assert_array_equal(model.theta_, expected.theta_)
-
-
 def test_gaps_leave_the_other_entries_to_teach() -> None:
     exact = fl.datasets.make_l1_ball(80, n=2, low=-1.0, high=1.0, random_state=0)
     gaps = exact.decisions.copy()
@@ -130,14 +101,6 @@ def test_sense_max_is_min_of_the_negative(make: object) -> None:
         )
 
 
-def test_maximisers_are_learned() -> None:
-    profits = np.random.default_rng(0).uniform(size=(50, 3))
-    best = np.eye(3)[profits.argmax(axis=1)]
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=[0, 1, 2], sense="max")
-    model.fit(profits, best)
-    np.testing.assert_allclose(model.predict(profits), best, atol=1e-12)
-
-
 def test_what_if_prices() -> None:
     model = scaled().fit(POWER.signals, POWER.decisions)
     np.testing.assert_array_equal(model.predict(NEW, costs=NEW[:, POWER.cost]), model.predict(NEW))
@@ -161,16 +124,6 @@ def test_a_model_fitted_with_costs_alone_asks_for_them() -> None:
         with pytest.raises(DataError, match="fitted with costs"):
             use(POWER.signals)
     assert model.score(POWER.signals, POWER.decisions, costs=POWER.cost_matrix) > 0.5
-
-
-def test_costs_of_one_decision_may_be_one_dimensional() -> None:
-    data = POWER.decisions[:, 0]
-    prices = np.linspace(-1, 1, len(POWER))
-    flat = fl.RegionRegressor(fl.Scaled(fl.Box(1))).fit(POWER.signals, data, costs=prices)
-    table = fl.RegionRegressor(fl.Scaled(fl.Box(1)))
-    table.fit(POWER.signals, data, costs=prices[:, None])
-    np.testing.assert_array_equal(flat.theta_, table.theta_)
-    assert flat.predict(POWER.signals, costs=prices).shape == (len(POWER),)
 
 
 def frames(kind: str) -> tuple[object, object, object]:
@@ -208,13 +161,6 @@ def test_frames_in_and_out(kind: str, cost: list[object]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
-def test_a_square_table_is_not_turned(kind: str) -> None:
-    X, y, new = frames(kind)
-    model = scaled().fit(X, y)
-    np.testing.assert_array_equal(model.predict(new[:3]).to_numpy(), model.predict(new)[:3])
-
-
-@pytest.mark.parametrize("kind", ["pandas", "polars"])
 def test_series_in_and_out(kind: str) -> None:
     X, y, new = frames(kind)
     series = y["plant b"]
@@ -229,23 +175,6 @@ def test_series_in_and_out(kind: str) -> None:
     unnamed = model.predict(new)
     assert unnamed.name in (None, "")
     np.testing.assert_array_equal(unnamed.to_numpy(), predicted.to_numpy())
-
-
-def test_numbered_columns_come_back() -> None:
-    X, y, new = (pd.DataFrame(part) for part in (POWER.signals, POWER.decisions, NEW))
-    y.columns = [10, 20, 30]
-    model = scaled().fit(X, y)
-    assert list(model.predict(new).columns) == [10, 20, 30]
-    assert model.region(NEW[0]).names == ("10", "20", "30")
-
-
-def test_arrays_stay_arrays_when_one_side_has_no_names() -> None:
-    X, y, new = frames("pandas")
-    assert isinstance(scaled().fit(X, POWER.decisions).predict(new), np.ndarray)
-    assert isinstance(scaled().fit(POWER.signals, y).predict(NEW), np.ndarray)
-    column = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=[0])
-    column.fit(POWER.signals, POWER.decisions[:, :1])
-    assert column.predict(NEW).shape == (30, 1)
 
 
 def test_missing_values_of_frames() -> None:
@@ -274,20 +203,6 @@ def test_names_are_compared(kind: str) -> None:
         scaled().fit(X, y, costs=y[["plant c", "plant b", "plant a"]])
 
 
-def test_integers_float32_lists_and_strides() -> None:
-    whole = np.round(POWER.signals * 64)
-    expected = scaled().fit(whole, POWER.decisions).predict(whole)
-    for X in (
-        whole.astype(int),
-        whole.astype(np.float32),
-        whole.tolist(),
-        np.asfortranarray(whole),
-    ):
-        np.testing.assert_array_equal(scaled().fit(X, POWER.decisions).predict(X), expected)
-    doubled = np.repeat(whole, 2, axis=0)[::2]
-    np.testing.assert_array_equal(scaled().fit(doubled, POWER.decisions).predict(doubled), expected)
-
-
 def test_nothing_that_was_passed_is_changed() -> None:
     parts = [np.array(part) for part in (POWER.signals, POWER.decisions, POWER.cost_matrix)]
     weights = np.arange(1.0, len(POWER) + 1)
@@ -297,28 +212,3 @@ def test_nothing_that_was_passed_is_changed() -> None:
     model.score(parts[0], parts[1])
     for part, copy in zip((*parts, weights), copies, strict=True):
         np.testing.assert_array_equal(part, copy)
-
-
-@KINDS
-@pytest.mark.parametrize("unit", [1e6, 1e-6, 1e-13])
-def test_units_of_the_signals_do_not_matter(make: object, unit: float) -> None:
-    expected = make().fit(POWER.signals, POWER.decisions).predict(NEW)
-    model = make().fit(unit * POWER.signals, POWER.decisions)
-    np.testing.assert_allclose(model.predict(unit * NEW), expected, atol=1e-6)
-
-
-@KINDS
-def test_each_signal_may_have_its_own_unit_and_origin(make: object) -> None:
-    units = 10.0 ** np.array([3, 3, 3, -6, 6, 0, -3, 4])
-    origins = np.array([0, 0, 0, 5.0, -2, 100, 1, 0])
-    expected = make().fit(POWER.signals, POWER.decisions).predict(NEW)
-    model = make().fit((POWER.signals + origins) * units, POWER.decisions)
-    np.testing.assert_allclose(model.predict((NEW + origins) * units), expected, atol=1e-6)
-
-
-@KINDS
-@pytest.mark.parametrize("unit", [1e9, 1e-9])
-def test_units_of_the_decisions_do_not_matter(make: object, unit: float) -> None:
-    expected = make().fit(POWER.signals, POWER.decisions).predict(NEW)
-    model = make().fit(POWER.signals, unit * POWER.decisions)
-    np.testing.assert_allclose(model.predict(NEW) / unit, expected, atol=1e-6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -63,25 +63,6 @@ def test_an_end_that_cannot_be_read_is_our_error(tmp_path: Path) -> None:
         fl.Chunks(query, **COLUMNS)
 
 
-@pytest.mark.parametrize("opened", [lambda f: f, ds.dataset], ids=["folder", "dataset"])
-def test_names_that_are_no_text_are_our_error(
-    opened: Callable[[Path], Any], tmp_path: Path
-) -> None:
-    path = tmp_path / "a.parquet"
-    table = pa.table({"price": [1.0], "power": [2.0]})
-    pq.write_table(table, path, store_schema=False)
-    path.write_bytes(path.read_bytes().replace(b"price", b"\xff\xfeice"))
-    with pytest.raises(DataError, match="be read"):
-        all_rows(fl.Chunks(opened(tmp_path), **COLUMNS))
-
-
-def test_columns_of_the_same_name_are_refused(tmp_path: Path) -> None:
-    twice = pa.Table.from_arrays([pa.array([1.0])] * 3, ["price", "power", "price"])
-    pq.write_table(twice, tmp_path / "a.parquet")
-    with pytest.raises(DataError, match="more than one column 'price'"):
-        fl.Chunks(tmp_path, **COLUMNS)
-
-
 @pytest.mark.parametrize(
     ("items", "said"),
     [
@@ -99,28 +80,6 @@ def test_nonsense_from_an_iterator_is_named_by_its_chunk(items: list[Any], said:
         all_rows(fl.Chunks(lambda: iter(items)))
 
 
-def test_frames_without_rows_are_skipped_and_no_rows_at_all_are_refused() -> None:
-    frame = pl.DataFrame({"price": [1.0, 2.0], "power": [3.0, 4.0]})
-    assert all_rows(fl.Chunks(lambda: iter([frame[:0], frame, frame[:0], frame]), **COLUMNS)) == 4
-    with pytest.raises(DataError, match="no rows"):
-        fl.Chunks(lambda: iter([frame[:0]]), **COLUMNS).head()
-
-
-def test_columns_of_a_pair_may_have_the_same_name() -> None:
-    frame = pd.DataFrame(X, columns=["a", "a"])
-    chunk = fl.Chunks((frame, Y)).head()
-    np.testing.assert_array_equal(chunk.signals, X)
-
-
-def test_what_the_iterator_raises_comes_out_as_it_is() -> None:
-    def broken() -> Iterator[Any]:
-        yield X, Y
-        raise ConnectionError("the plant does not answer")
-
-    with pytest.raises(ConnectionError, match="does not answer"):
-        all_rows(fl.Chunks(broken))
-
-
 def test_a_function_that_returns_the_same_iterator_again_is_refused() -> None:
     items = iter([(X, Y), (X, Y)])
     with pytest.raises(DataError, match=r"same iterator twice.*returns a fresh iterator"):
@@ -136,14 +95,6 @@ def test_numbers_beyond_single_precision_are_refused_there() -> None:
 def test_what_is_no_path_is_our_error(path: str) -> None:
     with pytest.raises(FileError, match="Chunks: "):
         fl.Chunks(path, **COLUMNS)
-
-
-def test_a_file_that_is_gone_is_our_error(tmp_path: Path) -> None:
-    damaged(tmp_path)
-    chunks = fl.Chunks(tmp_path / "0.parquet", **COLUMNS)
-    (tmp_path / "0.parquet").unlink()
-    with pytest.raises(DataError, match=r"0\.parquet, row group 0: cannot be read"):
-        all_rows(chunks)
 
 
 def test_numbers_whose_squares_overflow_are_refused_in_memory_too() -> None:

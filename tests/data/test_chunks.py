@@ -151,13 +151,6 @@ def test_wrong_values_are_named_by_file_and_row(
         gathered(chunks)
 
 
-def test_texts_are_named_too(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"price": ["1", "x"], "power": [1.0, 2.0]}), path)
-    with pytest.raises(DataError, match=r"a\.parquet: column 'price' holds string, not numbers"):
-        gathered(fl.Chunks(path, signals=["price"], decisions=["power"]))
-
-
 @pytest.mark.parametrize(
     ("make", "error", "said"),
     [
@@ -186,23 +179,3 @@ def test_what_cannot_be_read_is_refused(
     written(tmp_path, np.ones((6, 4)))
     with pytest.raises(error, match=said):
         make(tmp_path)
-
-
-def test_damaged_and_different_files_are_refused(tmp_path: Path) -> None:
-    first, second, _ = written(tmp_path, np.ones((30, 4)))
-    pq.write_table(pa.table({"price": [1.0]}), second)
-    with pytest.raises(DataError, match=r"part1\.parquet: has no column 'demand'"):
-        fl.Chunks([first, second], **COLUMNS)
-    second.write_bytes(b"PAR1 and no more")
-    with pytest.raises(DataError, match=r"part1\.parquet: not a Parquet file"):
-        fl.Chunks([first, second], **COLUMNS)
-
-
-def test_chunks_of_an_iterator_must_be_alike() -> None:
-    frames = [pl.DataFrame({"a": [1.0], "b": [2.0]}), pl.DataFrame({"b": [1.0], "a": [2.0]})]
-    chunks = fl.Chunks(lambda: iter(frames), signals=["a"], decisions=["b"])
-    with pytest.raises(DataError, match="chunk 1 has the columns b, a"):
-        gathered(chunks)
-    mixed = fl.Chunks(lambda: iter([(np.ones((2, 1)), np.ones(2)), np.ones(3)]))
-    with pytest.raises(DataError, match="chunk 1 is a ndarray"):
-        gathered(mixed)

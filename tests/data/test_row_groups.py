@@ -17,7 +17,7 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 ROWS = 200_000
-CODECS = ["none", "snappy", "gzip", "zstd", "lz4", "brotli"]
+CODECS = ["none", "zstd"]
 
 
 def write(path: Path, columns: dict[str, Any], **options: Any) -> Path:
@@ -90,15 +90,4 @@ def test_a_table_that_would_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     )
     monkeypatch.setattr(memory_of_the_machine, "available_bytes", lambda: 5e6)
     with pytest.raises(MemoryLimitError, match="its row groups need about 10 MB"):
-        read_table(path)
-
-
-def test_damaged_pages(tmp_path: Path) -> None:
-    path = zeros(tmp_path / "a.parquet", "zstd")
-    contents = bytearray(path.read_bytes())
-    contents[4:60] = b"\xff" * 56
-    path.write_bytes(contents)
-    with pytest.raises(DataError, match=r"a\.parquet, row group 0: cannot be read"):
-        chunks(path).head()
-    with pytest.raises(DataError, match="not a Parquet file that can be read"):
         read_table(path)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError, FeaslearnWarning, UnsupportedError
+from feaslearn.exceptions import FeaslearnWarning, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.trainers import Blending, FacetLearning
 
@@ -33,20 +33,6 @@ def blend() -> tuple[fl.Blend, Array]:
         "member_2": facets.theta_of_rows(box_rows(0.0, 1.0)),
     }
     return hypothesis, hypothesis.layout(2, 2).pack(blocks)
-
-
-def test_layout_round_trip() -> None:
-    hypothesis, theta = blend()
-    parts = hypothesis.parts(theta, 2, 2)
-    assert [weight for weight, _, _ in parts] == [0.25, 0.75]
-    np.testing.assert_array_equal(parts[1][2].reshape(2, 2, 3)[0], [[0, 1, 0], [0, 0, 1]])
-
-
-def test_a_blend_of_nothing_is_refused() -> None:
-    hypothesis, theta = blend()
-    theta[:3] = 0.0
-    with pytest.raises(DataError, match="no member has a positive weight"):
-        hypothesis.predict(theta, np.ones((1, 2)), np.ones((1, 2)))
 
 
 def test_predictions_are_weighted_means_and_minimise_over_the_sum() -> None:
@@ -92,13 +78,6 @@ def test_bad_members(members: list[object]) -> None:
     data = fl.datasets.make_switch(20, random_state=0)
     model = fl.RegionRegressor(fl.Blend(members), cost=data.cost)  # type: ignore[arg-type]
     with pytest.raises(UnsupportedError, match="Blend needs at least one hypothesis"):
-        model.fit(data.signals, data.decisions)
-
-
-def test_members_are_checked() -> None:
-    data = fl.datasets.make_switch(20, random_state=0)
-    model = fl.RegionRegressor(fl.Blend([fl.Facets(max_facets=-1)]), cost=data.cost)
-    with pytest.raises(fl.exceptions.SetError, match="max_facets"):
         model.fit(data.signals, data.decisions)
 
 

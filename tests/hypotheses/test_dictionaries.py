@@ -12,24 +12,6 @@ from feaslearn.exceptions import DataError
 from feaslearn.hypotheses import minkowski
 
 
-def test_dictionaries_have_the_terms_that_they_say() -> None:
-    def of(terms: list[fl.Term]) -> list[tuple[int, ...]]:
-        return [tuple(term.places()[0].tolist()) for term in terms]  # type: ignore[index]
-
-    assert of(minkowski.windows(4, [2, 3])) == [
-        *((0, 1), (1, 2), (2, 3)),
-        *((0, 1, 2), (0, 1, 2), (1, 2, 3), (1, 2, 3)),
-    ]
-    smoothed = minkowski.smoothed(4, [2])
-    assert [term.primitive.m for term in smoothed] == [1, 2, 3]
-    average = [[0.5, 0, 0, 0], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0.5, 1.0]]
-    np.testing.assert_array_equal(smoothed[0].embedding(4), average)
-    middle = minkowski.smoothed(4, [3], step=2)
-    assert [term.primitive.m for term in middle] == [2]
-    np.testing.assert_allclose(middle[0].embedding(4)[:, 0], [0.5, 0.5, 0, 0])
-    np.testing.assert_allclose(middle[0].embedding(4)[:, 1], [1 / 3, 1 / 3, 1 / 3, 0])
-
-
 def described(terms: list[fl.Term]) -> list[tuple[str, Any, Any]]:
     """Return kind, coordinates and weights of terms; of one with a matrix, the matrix."""
     found = []
@@ -97,14 +79,3 @@ def test_dictionaries_that_cannot_be(make: Any, said: str) -> None:
     with pytest.raises(DataError, match=said):
         make()
     assert len(minkowski.simplices(20, [3])) == 1140
-
-
-def test_builders_of_sums_take_the_lists() -> None:
-    for made, listed in (
-        (fl.Minkowski.hypersimplices(4), minkowski.hypersimplices(4)),
-        (fl.Minkowski.pairs(4), minkowski.simplices(4, [2])),
-        (fl.Minkowski.windows(4, [2, 3]), minkowski.windows(4, [2, 3])),
-        (fl.Minkowski.smoothed(6, [2]), minkowski.smoothed(6, [2], 1)),
-        (fl.Minkowski.smoothed(6, [2], 2), minkowski.smoothed(6, [2], 2)),
-    ):
-        assert [term.key(6) for term in made.terms_of(6)] == [term.key(6) for term in listed]

@@ -42,13 +42,6 @@ def random_case(seed: int) -> tuple[fl.Facets, FacetRows, Array, Array, Array]:
     return hypothesis, rows, hypothesis.theta_of_rows(rows), features, random.normal(size=(20, 4))
 
 
-def test_layout_round_trip() -> None:
-    hypothesis, rows, theta, _, _ = random_case(0)
-    assert theta.shape == (hypothesis.layout(4, 3).size,)
-    for back, part in zip(hypothesis.rows(theta, 4, 3), rows, strict=True):
-        np.testing.assert_array_equal(back, part)
-
-
 def test_predictions_minimise_over_the_region() -> None:
     for seed in range(3):
         hypothesis, rows, theta, features, costs = random_case(seed)
@@ -155,17 +148,6 @@ def test_of_bounds_that_would_do_the_narrowest_gives_way(
     rows = FacetRows(E, total, 0.0 * upper, upper[chosen], np.zeros((0, 3)), nothing)
     found = rows.relaxed(np.ones((1, 1)), np.array([[1.0, 2.0, 3.0]]))
     np.testing.assert_allclose(found[0] / unit, np.array([2.0, 5.0, 3.0])[chosen], atol=1e-7)
-
-
-def test_bounds_that_cross_meet_halfway_without_any_row() -> None:
-    nothing = np.zeros((0, 1))
-    rows = FacetRows(nothing, nothing, np.array([[1.0]]), np.array([[0.0]]), nothing, nothing)
-    hypothesis = fl.Facets(max_facets=0)
-    decisions, empty, *_ = hypothesis.solve(
-        hypothesis.theta_of_rows(rows), np.ones((1, 1)), -np.ones((1, 1))
-    )
-    assert empty.all()
-    np.testing.assert_allclose(decisions, 0.5)
 
 
 def test_empty_regions_are_said_once() -> None:

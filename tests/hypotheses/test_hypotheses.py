@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 from feaslearn import Affine, Scaled, Ternary
-from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses import MapHypothesis, Maps
 from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, PrimitiveSet, Product, Simplex
 from registry import NAMES, ONE_OF_EACH, example, generators, size_of
@@ -108,12 +107,6 @@ def test_affine_layout_has_an_offset_only_where_it_is_not_redundant() -> None:
         assert Affine(primitive).layout(3, 2).shapes == {"A": (2, 3, 4), "b": (2, 3)}
 
 
-def test_scaled_layout() -> None:
-    layout = Scaled(L1Ball(3)).layout(3, 2)
-    assert layout.shapes == {"alpha": (1,), "b": (2, 3)}
-    assert layout.size == 7
-
-
 def test_affine_by_hand() -> None:
     """Two features: the second column moves with the signal."""
     A = np.array([[[0.0, 1.0]], [[0.0, 2.0]]])  # x = z_2 (1 + 2 s)
@@ -164,51 +157,6 @@ def test_theta_of_maps_gives_the_same_region(name: str) -> None:
     )
 
 
-def test_many_rows_are_predicted_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    hypothesis = Affine(Simplex(3))
-    rng = np.random.default_rng(0)
-    theta, features, costs = rng.normal(size=6), np.ones((10, 1)), rng.normal(size=(10, 2))
-    expected = hypothesis.predict(theta, features, costs, ties="center")
-    monkeypatch.setattr("feaslearn.hypotheses.map_hypothesis.CHUNK", 3)
-    np.testing.assert_array_equal(
-        hypothesis.predict(theta, features, costs, ties="center"), expected
-    )
-    assert hypothesis.tied(theta, features, costs).shape == (10,)
-
-
-def test_no_rows_give_no_predictions() -> None:
-    for ties in ("first", "center"):
-        x = Affine(Simplex(3)).predict(np.zeros(6), np.ones((0, 1)), np.ones((0, 2)), ties=ties)
-        assert x.shape == (0, 2)
-    tied = Affine(Simplex(3)).tied(np.zeros(6), np.ones((0, 1)), np.ones((0, 2)))
-    assert tied.shape == (0,)
-
-
-@pytest.mark.parametrize("make", [Affine, Scaled])
-def test_parameters_are_named_through_the_set(make: type[Affine | Scaled]) -> None:
-    hypothesis = make(Box(3, 0.0, 2.0))
-    params = hypothesis.get_params(deep=True)
-    assert {"primitive", "primitive__p", "primitive__lower", "primitive__upper"} <= set(params)
-    copied = clone(hypothesis).set_params(primitive__upper=5.0)
-    assert copied.primitive.upper == 5.0
-    assert hypothesis.primitive.upper == 2.0
-
-
-@pytest.mark.parametrize("make", [Affine, Scaled])
-@pytest.mark.parametrize("primitive", [None, 3, "simplex", Simplex])
-def test_something_else_than_a_set_is_refused(
-    make: type[Affine | Scaled], primitive: object
-) -> None:
-    with pytest.raises(UnsupportedError, match=f"{make.__name__} needs a primitive set such as"):
-        make(primitive).latent(2)  # type: ignore[arg-type]
-
-
 def test_scaled_needs_as_many_entries_as_decisions() -> None:
     with pytest.raises(UnsupportedError, match=r"as many entries as decisions \(3\).* has 2"):
         Scaled(Simplex(2)).latent(3)
-
-
-def test_theta_of_the_wrong_length_is_refused() -> None:
-    for hypothesis in (Affine(Simplex(3)), Scaled(Simplex(2)), Ternary(Box(2))):
-        with pytest.raises(DataError, match="theta has shape"):
-            hypothesis.predict(np.zeros(100), np.ones((1, 1)), np.ones((1, 2)))

@@ -27,19 +27,6 @@ def test_pack_and_unpack_are_inverse(shapes: dict[str, tuple[int, ...]]) -> None
     np.testing.assert_array_equal(layout.pack(blocks), theta)
 
 
-def test_blocks_are_views() -> None:
-    theta = np.zeros(6)
-    Layout({"A": (2, 2), "b": (2,)}).unpack(theta)["b"][:] = 7.0
-    assert theta.tolist() == [0.0, 0.0, 0.0, 0.0, 7.0, 7.0]
-
-
-def test_theta_of_the_wrong_length_is_refused() -> None:
-    layout = Layout({"A": (2, 2), "b": (2,)})
-    for theta in (np.zeros(5), np.zeros(7), np.zeros((6, 1))):
-        with pytest.raises(DataError, match=r"theta has shape .*; expected \(6,\)"):
-            layout.unpack(theta)
-
-
 def test_blocks_that_do_not_fit_are_refused() -> None:
     layout = Layout({"A": (2, 2), "b": (2,)})
     with pytest.raises(DataError, match=r"block 'b' has shape \(3,\); expected \(2,\)"):

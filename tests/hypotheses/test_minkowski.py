@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.scale_basis import ScaleBasis
 from registry import generators, half_disc
 
@@ -112,16 +112,6 @@ def test_scales_are_not_negative_and_go_on_as_constants() -> None:
         np.testing.assert_array_equal(basis.values(far, knots), basis.values(ends, knots))
 
 
-def test_a_feature_that_never_changed_and_one_of_few_values() -> None:
-    features = np.column_stack([np.ones(20), np.full(20, 7.0), np.repeat([0.0, 1.0], 10)])
-    basis = ScaleBasis("tents", 3, 5)
-    knots = basis.place_knots(features)
-    np.testing.assert_allclose(knots[:, 1], np.linspace(0.0, 1.0, 5))
-    psi = basis.values(features, knots)
-    np.testing.assert_array_equal(psi[:, 0], 1.0)
-    np.testing.assert_allclose(psi[:, 5:].sum(axis=1), 1.0)
-
-
 def test_negative_scales_count_as_zero() -> None:
     model = fl.Minkowski([fl.Term(fl.Box(1, 0.0, 1.0), [0])])
     theta = model.layout(1, 2).pack({"alpha": np.array([[1.0, 1.0]]), "b": np.zeros((2, 1))})
@@ -132,44 +122,6 @@ def test_negative_scales_count_as_zero() -> None:
     assert not model.tied(theta, features[1:], np.zeros((1, 1)))[0]
     assert model.account(theta, features[0], ["a"]) != []
     assert model.account(theta, features[1], ["a"]) == []
-
-
-def test_without_terms_the_region_is_a_point() -> None:
-    model = fl.Minkowski([])
-    theta = np.arange(4.0)
-    features = np.array([[1.0, 2.0]])
-    np.testing.assert_array_equal(model.predict(theta, features, np.ones((1, 2))), [[4.0, 7.0]])
-    assert not model.tied(theta, features, np.ones((1, 2)))[0]
-    assert model.image(theta, features[0], 2).is_point
-    assert model.account(theta, features[0], ["a", "b"]) == []
-
-
-def test_builders() -> None:
-    assert [term.primitive.m for term in fl.Minkowski.hypersimplices(4).terms] == [1, 2, 3]
-    assert [term.coordinates for term in fl.Minkowski.pairs(3).terms] == [[0, 1], [0, 2], [1, 2]]
-    assert len(fl.Minkowski.simplices(5, [2, 3]).terms) == 20
-    reflected = fl.Minkowski.simplices(3, [3], reflected=True)
-    np.testing.assert_array_equal(reflected.terms[0].embedding(3), -np.eye(3))
-    weighted = fl.Minkowski.weighted_simplices([1.0, 2.0, 4.0], [2])
-    np.testing.assert_array_equal(weighted.terms[1].embedding(3), [[1, 0], [0, 0], [0, 4]])
-    windows = fl.Minkowski.windows(5, [2, 3])
-    assert len(windows.terms) == 4 + 3 * 2
-    assert windows.terms[-1].coordinates == [2, 3, 4]
-    smoothed = fl.Minkowski.smoothed(4, [2], step=2)
-    assert [term.primitive.m for term in smoothed.terms] == [2]
-    average = smoothed.terms[0].embedding(4)
-    np.testing.assert_allclose(average.sum(axis=0), 1.0)
-    np.testing.assert_allclose(average[:, 0], [0.5, 0.5, 0.0, 0.0])
-    segments = fl.Minkowski.segments([[1.0, -1.0], [0.0, 3.0]])
-    np.testing.assert_array_equal(segments.terms[0].embedding(2), [[1.0], [-1.0]])
-    np.testing.assert_array_equal(segments.terms[1].embedding(2), [[0.0], [3.0]])
-    both = fl.Minkowski.union(windows, fl.Minkowski.box(5), scale="constant")
-    assert len(both.terms) == 15
-    assert both.scale == "constant"
-    for n in (1, 2, 3, 12, 13, 24):
-        fl.Minkowski("auto").check(n)
-        terms = fl.Minkowski("auto").terms_of(n)
-        assert len({term.key(n) for term in terms}) == len(terms)
 
 
 def test_a_sum_of_hypersimplices_is_a_permutahedron() -> None:
@@ -219,32 +171,6 @@ def test_everything_wrong_is_named_together() -> None:
         assert part in text, part
 
 
-@pytest.mark.parametrize("terms", ["every", 3, [fl.Simplex(2)], None])
-def test_something_else_than_terms_is_refused(terms: object) -> None:
-    with pytest.raises(UnsupportedError, match="Term"):
-        fl.Minkowski(terms).check(2)  # type: ignore[arg-type]
-
-
-def test_builders_refuse_wrong_numbers() -> None:
-    for build in (
-        lambda: fl.Minkowski.hypersimplices(0),
-        lambda: fl.Minkowski.simplices(3, [4]),
-        lambda: fl.Minkowski.simplices(3, 2),  # type: ignore[arg-type]
-        lambda: fl.Minkowski.simplices(40, [10]),
-        lambda: fl.Minkowski.windows(3, [1]),
-        lambda: fl.Minkowski.segments([1.0, 2.0]),
-        lambda: fl.Minkowski.segments([["a"]]),  # type: ignore[list-item]
-        lambda: fl.Minkowski.weighted_simplices([1.0, -1.0], [2]),
-        lambda: fl.Minkowski([], offset=False).check(2),
-    ):
-        with pytest.raises(DataError):
-            build()
-    with pytest.raises(UnsupportedError, match="union"):
-        fl.Minkowski.union(fl.Minkowski("auto"))
-    with pytest.raises(UnsupportedError, match="union"):
-        fl.Minkowski.union()
-
-
 def test_copies_and_words() -> None:
     model = mixed()
     copied = clone(model).set_params(scale="box")
@@ -280,9 +206,3 @@ def test_batches_of_terms_equal_one_by_one() -> None:
     reordered = fl.Minkowski(model.terms[::-1])
     mirrored = reordered.layout(3, 3).pack({"alpha": blocks["alpha"][::-1], "b": blocks["b"]})
     np.testing.assert_allclose(reordered.predict(mirrored, features, costs), total, atol=1e-9)
-
-
-def test_weights_that_are_no_numbers_are_named() -> None:
-    term = fl.hypotheses.Term(fl.Simplex(2), coordinates=[0, 1], weights="heavy")
-    with pytest.raises(DataError, match="term 0: weights do not hold numbers"):
-        fl.Minkowski([term]).check(2)

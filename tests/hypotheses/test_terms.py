@@ -8,53 +8,10 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError, FeaslearnError, Problems
+from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.hypotheses.term import TermPatterns
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
-
-
-@pytest.mark.parametrize(
-    ("term", "said"),
-    [
-        (fl.Term(fl.Box(1), matrix=[["x"], [1.0], [2.0]]), "matrix does not hold numbers"),
-        (fl.Term(fl.Box(1), matrix=[[1.0], [np.inf], [2.0]]), "matrix[1, 0] is inf"),
-        (fl.Term(fl.Box(1), [0], matrix=[[1.0], [0.0], [2.0]]), "a matrix as well as coordinates"),
-        (fl.Term(fl.Box(1), None, 2.0, matrix=[[1.0], [0.0], [2.0]]), "a matrix as well as"),
-        (fl.Term(fl.Box(2), [0, 1], "ab"), "weights do not hold numbers"),
-        (fl.Term(fl.Box(2), [0, 1], [1.0, np.nan]), "weights must be one finite number or 2"),
-        (fl.Term(fl.Box(2), [0, 1], [1.0] * 3), "weights must be one finite number or 2"),
-        (fl.Term(fl.Box(2)), "has 2 entries for 3 decisions; say with"),
-        (fl.Term(fl.Box(2), [0]), "has 1 coordinates for 2 entries"),
-        (fl.Term(fl.Box(2), [0, 3]), "coordinate 3 is not one of the decisions 0 to 2"),
-        (fl.Term(fl.Box(2), [-1, 0]), "coordinate -1 is not one"),
-        (fl.Term(fl.Box(2), [True, 0]), "coordinate True is not one"),
-        (fl.Term(fl.Box(2), [1, 1]), "coordinates [1, 1] name a decision twice"),
-        (fl.Term(fl.Box(2, 1.0, 0.0), [0, 1]), "is empty"),
-        (fl.Term(fl.Box(2), [0, [["x"]]]), "coordinate [['x']] is not one"),  # type: ignore[list-item]
-        (fl.Term(fl.Box(2), 5), "has 1 coordinates for 2 entries"),  # type: ignore[arg-type]
-        (fl.Term(fl.Box(2), [0, 1], [1.0, [2.0]]), "weights do not hold numbers"),  # type: ignore[list-item]
-        (fl.Term(fl.Box(1), matrix=[[1.0], [1.0, 2.0]]), "matrix does not hold numbers"),
-    ],
-)
-def test_a_term_that_does_not_fit_is_refused_by_its_number(term: fl.Term, said: str) -> None:
-    with pytest.raises(FeaslearnError) as caught:
-        fl.Minkowski([fl.Term(fl.Simplex(3)), term]).check(3)
-    assert "term 1" in str(caught.value)
-    assert "term 0" not in str(caught.value)
-    assert said in str(caught.value)
-    assert repr(term).startswith("Term(Box(p=")
-
-
-def test_a_term_that_fits_is_not() -> None:
-    problems = Problems()
-    for term in (
-        fl.Term(fl.Box(2), [0, 2], [1.0, -2.0]),
-        fl.Term(fl.Box(3)),
-        fl.Term(fl.Box(1), [0]),
-    ):
-        term.check(3, "term", problems)
-    assert problems.messages == ()
 
 
 @pytest.mark.parametrize(

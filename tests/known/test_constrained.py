@@ -10,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.hypotheses.hypothesis import Hypothesis
 
 Array = NDArray[np.float64]
@@ -105,14 +104,3 @@ def test_predictions_are_the_cheapest_in_the_intersection(model: fl.RegionRegres
         assert cost @ region.minimize(cost) == pytest.approx(problem.value, abs=2e-5)
         compared += 1
     assert compared or isinstance(model.hypothesis, fl.Affine)
-
-
-def test_a_sum_whose_terms_all_vanish_is_a_point_within_what_is_known() -> None:
-    data = fl.datasets.make_power5(40, line_capacity=1.5, random_state=0)
-    demand = fl.AffineCost([0.0], [[0, 0, 0, 1, 1, 1, 1, 1]])
-    known = fl.Known(bounds=(0.0, 3.5), balance=(np.ones(3), demand))
-    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=data.cost, known=known)
-    model.fit(data.signals, data.decisions)
-    signal = np.append(data.signals[0, :3], np.full(5, 9.0))
-    with pytest.warns(FeaslearnWarning, match="known constraints"):
-        model.predict(signal[None])

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 import feaslearn as fl
-from feaslearn.hypotheses import constrained
 from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.known import KnownLimits
@@ -116,19 +115,6 @@ def test_several_decisions_tie_only_where_they_are_different_ones() -> None:
     assert not within.tied(flat, features, costs)[[0, 2]].any()
 
 
-def test_an_account_is_that_of_the_hypothesis_at_its_own_features() -> None:
-    known = limits([0.0, 0.0], [1.0, 1.0])
-    model = fl.Minkowski([fl.Term(fl.Box(1, 0.0, 1.0), [1])])
-    layout = model.layout(2, 2)
-    theta = np.zeros(layout.size)
-    layout.unpack(theta)["alpha"][:] = [[1.0, 2.0]]
-    phi = np.array([1.0, 3.0])
-    within = Constrained(model, known.shape)
-    assert within.layout(2, 2 + known.shape.width).size == layout.size
-    told = within.account(theta, np.append(phi, known.columns()[0]), ["gas", "coal"])
-    assert told == model.account(theta, phi, ["gas", "coal"]) == ["can raise coal by up to 7"]
-
-
 def test_where_the_region_is_missed_nothing_ties() -> None:
     known = limits([2.0, -9.0], [3.0, 9.0])
     features = np.hstack([np.ones((1, 1)), known.columns()])
@@ -191,31 +177,6 @@ def test_rows_that_contradict_each_other_are_broken_least(
     found = round_one.solve(np.array([1.0, 0.0, 0.0]), features, np.ones((1, 2)))
     np.testing.assert_allclose(found.decisions[0], x, atol=1e-6)
     assert found.empty[0]
-
-
-def test_a_blend_lies_within_what_is_known_if_its_members_do() -> None:
-    shape = limits([-1.0, -1.0], [1.0, 1.0]).shape
-    members = [fl.Scaled(fl.Box(2)), fl.Affine(fl.Simplex(3))]
-    within = constrained.constrained(fl.Blend(members), shape)
-    assert isinstance(within, fl.Blend)
-    assert all(isinstance(each, Constrained) for each in within.members())
-    assert constrained.known_shape(within) is shape
-    assert constrained.known_shape(fl.Blend(members)) is None
-    learned = constrained.without_known(within)
-    assert isinstance(learned, fl.Blend)
-    assert list(learned.members()) == members
-
-
-def test_points_of_the_set_that_make_one_decision_are_no_tie() -> None:
-    """Two columns are the same corner (3, 0); at equal prices the whole edge to (0, 3) ties."""
-    known = limits([-9.0, -9.0], [9.0, 9.0], count=2)
-    within = Constrained(fl.Affine(fl.Simplex(3)), known.shape)
-    theta = np.array([[3.0, 3.0, 0.0], [0.0, 0.0, 3.0]]).ravel()
-    theta = np.append(theta, np.zeros(within.layout(2, 1 + known.shape.width).size - len(theta)))
-    features = np.hstack([np.ones((2, 1)), known.columns()])
-    costs = np.array([[-1.0, 0.0], [-1.0, -1.0]])
-    assert within.hypothesis.tied(theta, np.ones((2, 1)), costs).all()
-    assert within.tied(theta, features, costs).tolist() == [False, True]
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])

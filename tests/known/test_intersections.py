@@ -161,10 +161,3 @@ def test_where_the_region_has_no_known_decision_the_nearest_is_returned(
     expected = [x0, 0.0] if name == "ball" else [x0, -price]
     np.testing.assert_allclose(decisions[0], expected, atol=1e-4 if name == "ball" else 1e-8)
     assert within.image(theta, features[0], 2).is_point
-
-
-def test_a_row_of_zeros_says_nothing() -> None:
-    square = fl.Polytope(np.vstack([np.eye(2), -np.eye(2), np.zeros(2)]), [0.0, 0, -1, -1, -3])
-    half = HalfSpaces(np.ones((1, 2)), np.ones(1), np.zeros((0, 2)), np.zeros(0))
-    part = intersect(AffineImage(square, np.eye(2), np.zeros(2)), half)
-    assert sorted(part.vertices().round(6).tolist()) == [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]]

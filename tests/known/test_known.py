@@ -178,12 +178,6 @@ def test_contradicted_decisions_are_named_projected_dropped_or_kept() -> None:
             np.testing.assert_allclose(x, decisions, atol=1e-8)
 
 
-def test_dropping_everything_is_refused() -> None:
-    frame, decisions = frame_and_decisions()
-    with pytest.raises(DataError, match="every observed decision contradicts"):
-        model(contradictions="drop").fit(frame, decisions + 1.0)
-
-
 def test_dropping_all_that_was_observed_of_a_decision_is_refused() -> None:
     frame, decisions = frame_and_decisions()
     decisions = np.array(decisions)

@@ -13,12 +13,6 @@ def test_evaluate_is_constant_plus_slope_times_signal() -> None:
     np.testing.assert_allclose(bounds, [[3.0, -np.inf, -1.0], [1.0, -np.inf, -0.5]])
 
 
-def test_no_signals_is_allowed() -> None:
-    np.testing.assert_allclose(
-        AffineRows([1.0], np.zeros((1, 0))).evaluate(np.zeros((2, 0))), [[1.0], [1.0]]
-    )
-
-
 @pytest.mark.parametrize(
     ("constant", "slope", "message"),
     [
@@ -32,8 +26,3 @@ def test_no_signals_is_allowed() -> None:
 def test_bad_rows_are_refused(constant: list[float], slope: list[float], message: str) -> None:
     with pytest.raises(DataError, match=message):
         AffineRows(constant, slope)
-
-
-def test_signals_of_the_wrong_width_are_refused() -> None:
-    with pytest.raises(DataError, match=r"signals has shape \(2, 3\), expected \(samples, 1\)"):
-        AffineRows([1.0], [[1.0]]).evaluate(np.ones((2, 3)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -77,19 +75,6 @@ def test_ball_in_closed_form() -> None:
     far = [1.0, -1.0] + 5.0 * costs / length[:, None]
     np.testing.assert_allclose(ball.distance_to_feasible(far, costs), 3.0, atol=1e-7)
     np.testing.assert_allclose(ball.distance_to_optimal(far, costs, costs), 7.0, atol=1e-7)
-
-
-def test_image_shows_the_region() -> None:
-    learned, _ = triangle()
-    image = learned.image([0.5])
-    np.testing.assert_allclose(image.matrix, [[0.0, 1.5, 0.0], [0.0, 0.0, 1.5]])
-
-
-def test_it_can_be_pickled() -> None:
-    learned, _ = triangle()
-    signals = np.zeros((len(COSTS), 1))
-    copy = pickle.loads(pickle.dumps(learned))
-    np.testing.assert_array_equal(copy.solve(signals, COSTS), learned.solve(signals, COSTS))
 
 
 def test_bad_input_is_named() -> None:

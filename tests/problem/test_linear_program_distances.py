@@ -78,31 +78,6 @@ def test_optimal_face_with_ties_and_degenerate_vertices(norm: str, line: float) 
 
 
 @pytest.mark.parametrize("norm", NORMS)
-def test_feasible_set_against_cvxpy(norm: str) -> None:
-    program = network(TRIANGLE, [0, 1, 2], 0.4)
-    rng = np.random.default_rng(2)
-    signals = rng.uniform(0.2, 1.2, size=(20, 3))
-    decisions = rng.normal(0.7, 1.0, size=(20, 3))
-    expected = [brute_force(program, x, s, norm) for x, s in zip(decisions, signals, strict=True)]
-    distances = program.distance_to_feasible(decisions, signals, norm)
-    np.testing.assert_allclose(distances, expected, atol=1e-6)
-
-
-@pytest.mark.parametrize("norm", NORMS)
-def test_two_plants_of_equal_cost_share_in_every_way(norm: str) -> None:
-    program = network([(0, 1), (1, 2)], [0, 1, 2], 5.0)
-    share = np.linspace(0.0, 1.0, 7)
-    decisions = np.column_stack([2.0 * share, 2.0 * (1.0 - share), np.zeros(7)])
-    signals, costs = np.tile([1.0, 0.5, 0.5], (7, 1)), np.tile([1.0, 1.0, 2.0], (7, 1))
-    assert program.distance_to_optimal(decisions, signals, costs, norm).max() < 1e-9
-    # One of the two a little dearer, and only one division is optimal.
-    costs[:, 0] += 1e-4
-    distances = program.distance_to_optimal(decisions, signals, costs, norm)
-    length = {"l1": 2.0, "l2": np.sqrt(2.0), "linf": 1.0}[norm]
-    np.testing.assert_allclose(distances, 2.0 * share * length, atol=1e-9)
-
-
-@pytest.mark.parametrize("norm", NORMS)
 def test_distance_is_zero_exactly_on_optimal_decisions(norm: str) -> None:
     program = network(TRIANGLE, [0, 1, 2], 0.6)
     rng = np.random.default_rng(3)

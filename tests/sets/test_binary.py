@@ -7,13 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given
-from sklearn.base import clone
 
 import feaslearn as fl
 from feaslearn.checks import check_primitive_set
 from feaslearn.data import Block
 from feaslearn.exceptions import (
-    CheckError,
     EmptySetError,
     SetError,
     TooManyVerticesError,
@@ -32,22 +30,10 @@ def test_every_binary_set_keeps_the_promises_of_a_set(name: str) -> None:
     assert BINARY_SETS[name]().discrete
 
 
-@pytest.mark.parametrize("name", BINARY_SETS)
-def test_a_clone_stays_binary_and_says_so(name: str) -> None:
-    primitive = clone(BINARY_SETS[name]())
-    assert "True" in repr(primitive)
-    np.testing.assert_array_equal(primitive.vertices(), BINARY_SETS[name]().vertices())
-
-
 def test_the_points_of_a_knapsack_are_those_that_fit() -> None:
     found = BINARY_SETS["binary-knapsack"]().vertices()
     fitting = [z for z in product((1.0, 0.0), repeat=4) if np.dot(z, [2, 3, 4, 1]) <= 5.0]
     np.testing.assert_array_equal(found, fitting)
-
-
-def test_a_product_of_one_set_is_what_the_set_is() -> None:
-    assert fl.Product([fl.Simplex(2, binary=True)]).discrete
-    assert not fl.Product([fl.Simplex(2)]).discrete
 
 
 def test_every_entry_of_a_binary_point_is_one_or_zero() -> None:
@@ -59,24 +45,6 @@ def test_the_hull_is_not_the_relaxation() -> None:
     knapsack = fl.Polytope([[-2.0, -2.0]], [-3.0], binary=True)
     assert knapsack.minimum([-1.0, -1.0])[0] == -1.0
     assert knapsack.conic_form().violation(np.array([[0.75, 0.75]]))[0] > 0.2
-
-
-class Mixed(fl.Simplex):
-    """Says that it holds its vertices alone, and does not keep to it."""
-
-    def contains(self, Z: object, tolerance: float = 1e-9) -> np.ndarray:
-        return fl.Simplex(self.p).contains(Z, tolerance)
-
-    def project(self, Z: object) -> np.ndarray:
-        return fl.Simplex(self.p).project(Z)
-
-
-def test_the_check_finds_a_set_that_mixes_its_points() -> None:
-    with pytest.raises(CheckError) as told:
-        check_primitive_set(Mixed(3, binary=True))
-    assert "contains agrees" in str(told.value)
-    assert "project returns the nearest point" in str(told.value)
-    assert "argmin is optimal" not in str(told.value)
 
 
 def test_bad_parameters() -> None:

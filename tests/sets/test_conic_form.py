@@ -10,15 +10,12 @@ import pytest
 from feaslearn.exceptions import (
     InfeasibleProblemError,
     SolverError,
-    TooManyVerticesError,
     UnboundedProblemError,
-    UnsupportedError,
 )
-from feaslearn.sets import Cone, ConicForm, L1Ball, L2Ball, Simplex
+from feaslearn.sets import Cone, ConicForm
 from feaslearn.sets.primitive_set import minimize_polyhedral
 from feaslearn.solvers import conic as module
 from feaslearn.solvers.conic import ConicSolution, minimize_linear, nearest_by_solver
-from feaslearn.solvers.conic_form import stack
 from registry import CURVED, NAMES, POLYHEDRAL, example
 
 MIXED = ConicForm(
@@ -34,26 +31,6 @@ def test_violation_is_that_of_the_worst_row() -> None:
     # (and the cone by sqrt(1.06) - 1); the equality by 6.
     expected = [0.0, np.sqrt(2.5) - 1.0, 0.4, 6.0]
     assert MIXED.violation(Z) == pytest.approx(expected)
-
-
-def test_rows_of_each_kind() -> None:
-    assert not MIXED.polyhedral
-    assert MIXED.equality_rows.tolist() == [False, False, True, False, False, False]
-    assert [(cone.kind, rows.start, rows.stop) for cone, rows in MIXED.blocks()] == [
-        ("nonnegative", 0, 2),
-        ("zero", 2, 3),
-        ("second-order", 3, 6),
-    ]
-    nothing = ConicForm(np.zeros((0, 2)), np.zeros(0), ())
-    assert nothing.equality_rows.shape == (0,)
-    assert nothing.violation(np.ones((3, 2))).tolist() == [0.0, 0.0, 0.0]
-
-
-def test_forms_of_a_product_stand_block_by_block() -> None:
-    form = stack([Simplex(2).conic_form(), L2Ball(1).conic_form()])
-    assert form.H.tolist() == [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 0], [0, 0, 1]]
-    assert form.h.tolist() == [0, 0, 1, -1, 0]
-    assert [cone.size for cone in form.cones] == [2, 1, 2]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -85,20 +62,6 @@ def test_programs_without_an_answer() -> None:
         minimize_linear(nothing, np.ones(1))
 
 
-def test_a_solver_that_stops_early_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    import clarabel
-
-    solver = clarabel.DefaultSolver
-
-    def impatient(*arguments: Any) -> Any:
-        arguments[-1].max_iter = 1
-        return solver(*arguments)
-
-    monkeypatch.setattr(clarabel, "DefaultSolver", impatient)
-    with pytest.raises(SolverError, match="Clarabel stopped with status MaxIterations"):
-        minimize_linear(example("conic-ice-cream").conic_form(), np.array([0.3, 1.0, -2.0]))
-
-
 @pytest.mark.parametrize("name", CURVED)
 def test_one_of_two_programs_for_a_distance_is_enough(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -120,14 +83,3 @@ def test_one_of_two_programs_for_a_distance_is_enough(
         monkeypatch.setattr(module, "solve_conic", half_blind)
         z = nearest_by_solver(form, M, target, "l2").latent
         assert np.linalg.norm(M @ z - target) == pytest.approx(right, abs=1e-3)
-
-
-def test_unknown_norm() -> None:
-    with pytest.raises(UnsupportedError, match="norm='l0' is not known; use 'l2', 'l1' or 'linf'"):
-        nearest_by_solver(MIXED, np.eye(2), np.zeros(2), "l0")
-
-
-def test_the_largest_ball_of_the_sum_of_absolute_values_that_has_a_form() -> None:
-    assert len(L1Ball(12).conic_form().h) == 2**12
-    with pytest.raises(TooManyVerticesError, match=r"2\^13 facets"):
-        L1Ball(13).conic_form()

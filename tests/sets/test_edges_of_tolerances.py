@@ -6,18 +6,15 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import EmptySetError, TooManyVerticesError, UnboundedSetError
+from feaslearn.exceptions import EmptySetError, UnboundedSetError
 from feaslearn.hypotheses.term_minimizers import smallest_entries
-from feaslearn.sets import AffineImage, ConicSet, half_spaces, primitive_set
+from feaslearn.sets import AffineImage
 from feaslearn.sets.half_spaces import (
     HalfSpaces,
     distinct,
-    extreme_points,
     flat_dimension,
-    may_have_too_many_facets,
 )
 from feaslearn.sets.intersection import intersect
-from feaslearn.sets.vertex_enumeration import _tidy, around_inner_point, nearest_points
 
 INTERVAL = AffineImage(fl.Box(1), np.eye(1), np.zeros(1))
 
@@ -41,92 +38,11 @@ def test_a_flat_may_be_a_billionth_thick(size: float) -> None:
         assert flat_dimension(corners) == dimension
 
 
-def test_how_many_facets_are_tried() -> None:
-    assert not may_have_too_many_facets(200_000_000, 2)
-    assert may_have_too_many_facets(200_000_001, 3)
-
-
-@pytest.mark.parametrize("size", [1.0, 1e3])
-def test_what_sticks_out_of_a_hull(size: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(half_spaces, "MOST_FACETS", 0)
-    square = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])
-    for height, count in ((0.9e-7, 4), (1.5e-7, 5)):
-        assert len(extreme_points(size * np.vstack([square, [0.0, 1.0 + height]]))) == count
-
-
-def test_a_map_is_inverted_up_to_a_condition_number() -> None:
-    for thickness, equalities in ((1.5e-10, 0), (1e-10, 1), (0.7e-10, 1)):
-        image = AffineImage(fl.Box(2), np.diag([1.0, thickness]), np.zeros(2))
-        assert len(image.halfspaces().E) == equalities
-
-
-def test_binary_points_may_break_a_row_by_rounding_of_its_terms() -> None:
-    for more, count in ((2.5e-9, 1), (4e-9, 0)):
-        rows = fl.Polytope([[1.0, 1.0, -1.0]], [2.0 + more], binary=True)
-        if count:
-            assert rows.vertices().tolist() == [[1.0, 1.0, 0.0]]
-        else:
-            with pytest.raises(EmptySetError):
-                rows.vertices()
-
-
-def test_beginnings_that_no_end_can_save_are_dropped() -> None:
-    one = fl.Polytope(np.empty((0, 40)), [], np.ones((1, 40)), [1.0], binary=True)
-    np.testing.assert_array_equal(one.vertices(), np.eye(40))
-
-
-def test_how_many_beginnings_are_followed() -> None:
-    weights = -(2.0 ** np.arange(17)[::-1])
-    for count, told in ((100_000, "100000 binary points"), (100_001, "too many binary points")):
-        with pytest.raises(TooManyVerticesError, match=told):
-            fl.Polytope([weights], [1.0 - count], binary=True).vertices()
-
-
-def test_of_points_equally_near_up_to_rounding_the_first_is_taken() -> None:
-    points = np.eye(3)[:2]
-    for size in (1.0, 1e6):
-        for gap, first in ((0.8e-9, True), (1.2e-9, False)):
-            z = size * np.array([[0.3, 0.3 + gap / 2.0, 1.0]])
-            np.testing.assert_array_equal(nearest_points(points, z)[0], points[0 if first else 1])
-    # The difference of the squares is the tolerance itself.
-    np.testing.assert_array_equal(nearest_points(points, np.array([[-5e-10, 0, 0]]))[0], points[0])
-    # Far points do not make others coarse.
-    both = nearest_points(points, np.array([[0.3, 0.4, 0.0], [1e9, 0.0, 0.0]]))
-    np.testing.assert_array_equal(both, points[[1, 0]])
-
-
-def test_how_short_a_number_must_be_to_be_tidied() -> None:
-    for value, tidied in (
-        (0.3 + 0.9e-13, 0.3),
-        (0.3 + 1.5e-13, 0.3 + 1.5e-13),
-        (0.12345678901 + 0.5e-13, 0.12345678901 + 0.5e-13),
-        (0.1234567891 + 0.5e-13, 0.1234567891),
-    ):
-        assert _tidy(np.array([[value]]), 1.0).tolist() == [[tidied]]
-    assert _tidy(np.array([[100.0, 0.3 + 50e-13]]), 1.0).tolist() == [[100.0, 0.3]]
-    assert not np.signbit(_tidy(np.array([[-1e-14, -0.0]]), 1.0)).any()
-
-
-def test_equations_that_are_almost_the_same_count_once() -> None:
-    for angle, dimension in ((1.5e-9, 1), (3e-9, 0)):
-        E = np.array([[1.0, angle / 2.0], [1.0, -angle / 2.0]])
-        rows = fl.Polytope(np.vstack([np.eye(2), -np.eye(2)]), [-1.0] * 4, E, [0.0, 0.0])
-        assert around_inner_point(rows.conic_form())[1].shape[1] == dimension
-
-
 @pytest.mark.parametrize("size", [1e-12, 1e-9, 1e12])
 def test_polytopes_in_any_unit_have_vertices(size: float) -> None:
     triangle = fl.Polytope([[1.0, 0], [0, 1], [-1, -2]], size * np.array([0.0, 0.0, -2.0]))
     expected = size * np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     np.testing.assert_allclose(triangle.vertices(), expected, rtol=1e-9)
-
-
-def test_a_row_without_slack_is_an_equality() -> None:
-    for width, dimension in ((1e-8, 1), (3e-8, 2)):
-        thin = fl.Polytope(np.vstack([np.eye(2), -np.eye(2)]), [0.0, 0.0, -1.0, -width])
-        _, basis, _, slack = around_inner_point(thin.conic_form())
-        assert basis.shape[1] == dimension
-        assert (slack > 0.0).all()
 
 
 def test_rows_that_have_no_point_in_common_by_rounding_have_one() -> None:
@@ -156,19 +72,6 @@ def test_an_interval_of_almost_no_width_is_widened_and_an_empty_one_refused() ->
         np.testing.assert_allclose(np.ravel(found), [low, high], atol=1e-9)
     with pytest.raises(EmptySetError, match=r"they lack 1\.5e-07 of room"):
         intersect(INTERVAL, between(0.0, -3e-7))
-
-
-def test_equalities_have_no_room() -> None:
-    square = AffineImage(fl.Box(2), np.eye(2), np.zeros(2))
-    corner = HalfSpaces(np.empty((0, 2)), np.empty(0), np.ones((1, 2)), np.array([2.0 + 5e-7]))
-    with pytest.raises(EmptySetError, match=r"they lack 2\.5e-07 of room"):
-        intersect(square, corner)
-
-
-def test_a_row_may_be_broken_by_a_ten_millionth_and_not_more() -> None:
-    flat = AffineImage(fl.Box(1), [[1.0], [0.0]], [0.0, 0.0])
-    row = HalfSpaces(np.array([[0.0, 1.0]]), np.array([-1e-7]), np.empty((0, 2)), np.empty(0))
-    assert intersect(flat, row).support([1.0, 0.0]) == pytest.approx(1.0)
 
 
 def test_room_is_measured_in_the_size_of_each_row() -> None:
@@ -219,13 +122,6 @@ def test_listed_points_may_break_rows_by_rounding(size: float) -> None:
         intersect(points, between(0.2, 0.3))
 
 
-def test_without_a_tolerance_a_set_of_no_width_is_a_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(primitive_set, "POINT_TOL", 0.0)
-    rows = np.vstack([np.eye(2), -np.eye(2)])
-    point = ConicSet(rows, [1.0, -3.0, -1.0, 3.0], [("nonnegative", 4)])
-    assert point.face([0.0, 0.0]).is_point
-
-
 @pytest.mark.parametrize("size", [1.0, 100.0])
 def test_images_and_rows_hold_points_a_ten_millionth_outside(size: float) -> None:
     image = AffineImage(fl.Box(2), size * np.eye(2), np.zeros(2))
@@ -234,18 +130,6 @@ def test_images_and_rows_hold_points_a_ten_millionth_outside(size: float) -> Non
         point = [[size * (1.0 + share), 0.0]]
         assert image.contains(point).tolist() == [inside]
         assert rows.contains([[size + share, 0.0]]).tolist() == [inside]
-
-
-def test_a_conic_set_of_almost_no_width_is_a_point() -> None:
-    rows = np.vstack([np.eye(2), -np.eye(2)])
-    for size in (1.0, 100.0):
-        for width, point in ((0.8e-6, True), (1.3e-6, False)):
-            limits = size * np.array([1.0, 0.5, -1.0 - width, -0.5])
-            face = ConicSet(rows, limits, [("nonnegative", 4)]).face([0.0, 1.0])
-            assert face.is_point == point
-            if point:
-                expected = size * np.array([1.0 + width / 2.0, 0.5])
-                np.testing.assert_allclose(face.center(), expected, rtol=1e-7)
 
 
 def test_ties_are_relative_to_the_largest_cost() -> None:

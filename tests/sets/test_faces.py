@@ -100,18 +100,6 @@ def test_face_of_no_cost_is_the_set(name: str) -> None:
     assert face.contains(mixtures(primitive, rng, 20), TOLERANCE).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_face_can_be_moved_through_a_map(name: str) -> None:
-    primitive = example(name)
-    q = np.zeros(primitive.dimension)
-    q[0] = 1.0
-    face = primitive.face(q)
-    assert face.n == primitive.dimension
-    assert primitive.contains(face.center(), TOLERANCE * size_of(name)).all()
-    assert face.support(-q) == pytest.approx(-primitive.minimum(q)[0], abs=TOLERANCE)
-    assert face.support(q) == pytest.approx(primitive.minimum(q)[0], abs=TOLERANCE)
-
-
 def test_flat_side_of_a_half_disc() -> None:
     face = example("conic-half-disc").face([0.0, 2.0])
     lower, upper = face.bounding_box()
@@ -177,12 +165,3 @@ def test_a_single_point_never_ties() -> None:
         ConicSet(point, [0.0, 0, 1, 2], cones),
     ):
         assert not primitive.tied(nothing)[0], primitive
-
-
-@pytest.mark.parametrize("cost", [[0.0, 0.0], [1.0, -2.0]])
-def test_a_set_of_one_point_is_its_own_face(cost: list[float]) -> None:
-    rows = np.vstack([np.eye(2), -np.eye(2)])
-    point = ConicSet(rows, [1.0, -3.0, -1.0, 3.0], [("nonnegative", 4)])
-    face = point.face(cost)
-    assert face.is_point
-    assert face.center() == pytest.approx([1.0, -3.0], abs=1e-7)

@@ -6,19 +6,13 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import TooManyVerticesError
-from feaslearn.sets import half_spaces
 from feaslearn.sets.half_spaces import (
     HalfSpaces,
-    distinct,
     extreme_points,
     flat_dimension,
     half_spaces_of_points,
-    may_have_too_many_facets,
 )
 from feaslearn.sets.vertex_enumeration import middle_point, nearest_points
-
-SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]])
 
 
 @pytest.mark.parametrize("d", [0, 1, 2, 3])
@@ -42,39 +36,6 @@ def test_points_in_a_flat_of_space(d: int) -> None:
     assert not hull.contains(beside).any()
     back = hull.vertices()
     np.testing.assert_allclose(back[np.lexsort(back.T)], kept[np.lexsort(kept.T)], atol=1e-7)
-
-
-@pytest.mark.parametrize("size", [1e-3, 1.0, 1e7])
-def test_a_line_is_one_in_any_unit(size: float) -> None:
-    line = size * np.outer(np.linspace(-1.0, 1.0, 7), [0.3, -0.7, 1.1]) + size * np.array([1, 2, 3])
-    assert flat_dimension(line) == 1
-    np.testing.assert_array_equal(extreme_points(line), line[[0, -1]])
-
-
-def test_points_that_differ_by_rounding_are_one() -> None:
-    points = np.vstack([SQUARE, SQUARE + 1e-12, SQUARE[:1] + 4e-11, [[1.0, 0.5]]])
-    np.testing.assert_array_equal(distinct(points), np.vstack([SQUARE, [[1.0, 0.5]]]))
-    assert len(distinct(1e6 * points)) == 5
-    assert len(distinct(np.vstack([SQUARE, SQUARE + 1e-6]))) == 8
-
-
-def test_without_a_tolerance_rows_hold_to_the_last_digit() -> None:
-    rows = HalfSpaces(np.array([[1.0, 0.0]]), np.ones(1), np.array([[0.0, 1.0]]), np.zeros(1))
-    points = [[1.0, 0.0], [np.nextafter(1.0, 2.0), 0.0], [0.5, 0.0], [0.5, 1e-300]]
-    assert rows.contains(points, 0.0).tolist() == [True, False, True, False]
-
-
-def test_where_a_hull_is_too_much_points_are_asked_one_by_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert not may_have_too_many_facets(10_000, 4)
-    assert may_have_too_many_facets(20_000, 4)
-    assert not may_have_too_many_facets(20_000, 3)
-    points = np.vstack([SQUARE, [[1.0, 0.5]], [[1.0, 0.0]]])
-    monkeypatch.setattr(half_spaces, "MOST_FACETS", 1)
-    np.testing.assert_array_equal(extreme_points(points), SQUARE)
-    with pytest.raises(TooManyVerticesError, match="6 points in 2 dimensions"):
-        half_spaces_of_points(points)
 
 
 def test_half_spaces_of_a_form_and_of_two() -> None:
@@ -105,24 +66,6 @@ def test_the_nearest_binary_point_and_the_first_of_equals() -> None:
     np.testing.assert_array_equal(middle_point(points[1:]), [0.0, 0.0])
 
 
-def test_the_first_of_points_that_rounding_keeps_apart_far_away() -> None:
-    far = np.array([[0.3e9, (0.1 + 0.2) * 1e9, 0.0]])
-    assert far[0, 0] < far[0, 1]
-    np.testing.assert_array_equal(nearest_points(np.eye(3)[:2], far), [[1.0, 0.0, 0.0]])
-
-
 def test_binary_points_of_rows() -> None:
     some = fl.Polytope([[-1.0, -2.0, 1.0]], [-1.0], [[1.0, 1.0, 1.0]], [2.0], binary=True)
     np.testing.assert_array_equal(some.vertices(), [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
-
-
-@pytest.mark.parametrize("listed", [True, False])
-@pytest.mark.parametrize(("out", "extreme"), [(-1e-6, False), (1e-6, True)])
-def test_a_point_is_extreme_if_it_sticks_out_by_a_millionth(
-    out: float, extreme: bool, listed: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whether facets are listed or each point is asked."""
-    if not listed:
-        monkeypatch.setattr(half_spaces, "MOST_FACETS", 0)
-    points = np.vstack([SQUARE, [[1.0, 1.0 + out]]])
-    np.testing.assert_array_equal(extreme_points(points), points if extreme else SQUARE)

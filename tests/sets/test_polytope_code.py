@@ -7,11 +7,9 @@ import pytest
 from scipy.linalg import block_diag
 
 import feaslearn as fl
-from feaslearn.exceptions import SetError, UnsupportedError
+from feaslearn.exceptions import UnsupportedError
 from feaslearn.solvers.conic import nearest_listed
-from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.oracle_kernels import BINARY_POINTS
-from feaslearn.solvers.triangle import matrices
 
 
 def cube(p: int, repeated: int = 0) -> fl.Polytope:
@@ -48,22 +46,6 @@ def test_binary_sets_are_served_by_their_points() -> None:
         np.testing.assert_array_equal(code.points, primitive.vertices())
 
 
-def test_a_set_of_open_size_has_no_dimension() -> None:
-    with pytest.raises(SetError, match="p='auto' is chosen by a fit"):
-        _ = fl.Simplex("auto").dimension
-    assert fl.Simplex("auto").open_size
-    assert not fl.Simplex(3).open_size
-
-
-def test_blocks_and_equalities_of_a_form() -> None:
-    cones = (Cone("zero", 2), Cone("nonnegative", 1), Cone("second-order", 3))
-    form = ConicForm(np.zeros((6, 2)), np.zeros(6), cones)
-    assert form.equality_rows.tolist() == [True, True, False, False, False, False]
-    assert [rows for _, rows in form.blocks()] == [slice(0, 2), slice(2, 3), slice(3, 6)]
-    assert not form.polyhedral
-    assert fl.ConicSet(np.ones((3, 2)), np.zeros(3), [("nonnegative", 3)]).dimension == 2
-
-
 def test_the_nearest_of_listed_points() -> None:
     points, target = np.array([[0.0, 0.0], [3.0, 0.0], [2.0, 2.0]]), np.array([1.6, 1.6])
     for norm, best in (("l1", 2), ("l2", 2), ("linf", 2)):
@@ -80,8 +62,3 @@ def test_the_nearest_of_listed_points() -> None:
     )
     with pytest.raises(UnsupportedError, match="norm='l3' is not known"):
         nearest_listed(points, np.eye(2), target, "l3")
-
-
-def test_what_is_no_triangle_is_no_matrix() -> None:
-    with pytest.raises(ValueError, match="4 entries are no triangle"):
-        matrices(np.zeros(4))

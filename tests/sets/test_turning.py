@@ -9,7 +9,7 @@ from hypothesis import given
 from feaslearn import ConicSet
 from feaslearn.sets import Cone, ConicForm
 from feaslearn.sets.primitive_set import turn
-from feaslearn.solvers.conic import ConicSolution, minimize_linear
+from feaslearn.solvers.conic import minimize_linear
 from feaslearn.solvers.conic_form import stack
 from registry import CURVED, POLYHEDRAL, example, generators, size_of
 
@@ -85,38 +85,6 @@ def test_an_apex_stays_while_another_part_turns() -> None:
     np.testing.assert_allclose(turned, [0.0, 0.0, *alone], atol=1e-6)
 
 
-@pytest.mark.parametrize("size", [1.0, 1e3])
-def test_how_near_to_an_apex_a_point_is_at_it(size: float) -> None:
-    """The cone ``|z_1, z_2| <= z_0 - size`` from points beside its apex."""
-    form = ConicForm(np.eye(3), size * np.array([1.0, 0, 0]), (Cone("second-order", 3),))
-    q, direction = np.array([1.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
-    for share, stays in ((0.9e-5, True), (1.5e-5, False)):
-        point = size * np.array([1.0 + share, share, 0.0])
-        turned = turn(form, ConicSolution(point, q, 0.0), q, direction)
-        # Away from the apex the point moves around the cone, as far as its distance to the axis.
-        np.testing.assert_allclose(turned, [0.0, 0.0, 0.0 if stays else -size * share], atol=1e-12)
-
-
-@pytest.mark.parametrize(("multiplier", "active"), [(1e-6, False), (1.5e-6, True)])
-@pytest.mark.parametrize("size", [1.0, 4.0])
-def test_rows_and_norms_without_a_multiplier_do_not_hold_a_point(
-    size: float, multiplier: float, active: bool
-) -> None:
-    """A ball and one row (or a second ball) that touch its point, with hardly a multiplier."""
-    q, direction, point = np.array([size, 0.0]), np.array([0.0, size]), np.array([-1.0, 0.0])
-    ball = ConicForm(np.array([[0.0, 0], [1, 0], [0, 1]]), np.array([-1.0, 0, 0]), ())
-    for kind, rows, right, dual in (
-        ("nonnegative", [[0.0, 1.0]], [0.0], [multiplier]),
-        ("second-order", [[0.0, 1.0], [0.0, 0.0]], [0.0, 0.0], [multiplier, 0.0]),
-        ("semidefinite", [[0.0, 1.0]], [0.0], [multiplier]),
-    ):
-        cones = (Cone("second-order", 3), Cone(kind, len(rows)))
-        form = ConicForm(np.vstack([ball.H, rows]), np.append(ball.h, right), cones)
-        solution = ConicSolution(point, size * np.array([1.0, 1.0, 0.0, *dual]), -size)
-        turned = turn(form, solution, q, direction)
-        np.testing.assert_allclose(turned, [0.0, 0.0 if active else -1.0], atol=1e-9)
-
-
 def test_cones_without_a_multiplier_do_not_hide_those_after_them() -> None:
     wide = ConicForm(np.array([[0.0, 0], [1, 0], [0, 1]]), np.array([-9.0, 0, 0]), ())
     unit = wide._replace(h=np.array([-1.0, 0, 0]))
@@ -125,15 +93,3 @@ def test_cones_without_a_multiplier_do_not_hide_those_after_them() -> None:
     q, direction = np.array([0.6, 0.8]), np.array([0.3, -0.2])
     turned = turn(form, minimize_linear(form, q), q, direction)
     np.testing.assert_allclose(turned, -(direction - q * (q @ direction)), atol=1e-6)
-
-
-def test_semidefinite_rows_that_touch_zero_twice_do_not_bend() -> None:
-    """Slack and multipliers are zero in one direction: eigenvalues up to a share count as zero."""
-    for least, bends in ((0.9e-5, False), (1.5e-5, True)):
-        # The matrix [[z_0, z_1], [z_1, z_2]] with slack diag(least, 0) and multiplier diag(0, 1).
-        root = np.sqrt(2.0)
-        form = ConicForm(np.diag([1.0, root, 1.0]), np.zeros(3), (Cone("semidefinite", 3),))
-        solution = ConicSolution(np.array([least, 0.0, 0.0]), np.array([0.0, 0.0, 1.0]), 0.0)
-        turned = turn(form, solution, np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0]))
-        # z_2 = z_1^2 / z_0 on the edge: the cost moves z_1 by -z_0 / 2.
-        np.testing.assert_allclose(turned, [0.0, -least / 2.0 if bends else 0.0, 0.0], atol=1e-12)

@@ -17,8 +17,6 @@ from feaslearn.solvers.highs import (
     WARM,
     Bounds,
     WarmProgram,
-    name_rows,
-    raise_violations,
 )
 
 INF = np.inf
@@ -93,22 +91,6 @@ def test_samples_without_an_answer_are_named() -> None:
         program.solve(-np.ones((3, 2)), bounds)
 
 
-def test_the_first_rows_are_named_and_the_others_counted() -> None:
-    assert name_rows(np.array([3])) == "sample 3"
-    assert name_rows(np.arange(10, 15)) == "samples 10, 11, 12, 13, 14"
-    assert name_rows(np.arange(10, 17)) == "samples 10, 11, 12, 13, 14 and 2 more"
-
-
-def test_answers_that_break_a_bound_are_no_answers() -> None:
-    one = np.ones((2, 2))
-    raise_violations(one, one, one)
-    raise_violations(np.full((2, 2), np.nan), one, one)
-    little = np.array([[0.0, 0.0], [0.0, 1e-3]])
-    for values in (one + little, one - little):
-        with pytest.raises(SolverError, match=r"breaks a bound by 0\.001.* at sample 1"):
-            raise_violations(values, one, one)
-
-
 class Wrong(Lost):
     """HiGHS, one of whose answers breaks a bound, for a number of times."""
 
@@ -146,10 +128,3 @@ def test_an_answer_that_breaks_a_bound_is_asked_for_again(column: int) -> None:
     program._solver = Wrong(right, 0, 3, column)
     with pytest.raises(SolverError, match=r"breaks a bound by 0\.5 at sample 0"):
         program.solve(costs, bounds)
-
-
-def test_highs_says_nothing_and_takes_one_thread(capfd: pytest.CaptureFixture[str]) -> None:
-    program = WarmProgram(np.ones((1, 2)))
-    program.solve(np.array([[1.0, 2.0]]), simplex(1))
-    assert capfd.readouterr().out == ""
-    assert program._solver.getOptionValue("threads")[1] == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,13 +13,9 @@ import feaslearn as fl
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
 from feaslearn.formulations import program
 from feaslearn.results import remarks_heard
-from feaslearn.sets.half_spaces import HalfSpaces
-from feaslearn.sets.intersection import intersect
-from feaslearn.solvers import conic, highs, small_lp
+from feaslearn.solvers import conic, highs
 from feaslearn.solvers.highs import CheckedProgram, Optimum
 from feaslearn.solvers.mip import MixedIntegerProgram
-from feaslearn.solvers.small_lp import Limits, solve_programs
-from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL, UNSOLVED
 
 
 def test_a_training_program_is_solved_by_another_solver(monkeypatch: Any) -> None:
@@ -52,23 +47,6 @@ def test_a_conic_program_is_solved_without_presolve(monkeypatch: Any, caplog: An
     assert "solved by HiGHS" in caplog.text
     with pytest.raises(SolverError, match="InsufficientProgress"):
         conic.minimize_linear(fl.L2Ball(2).conic_form(), np.array([-3.0, 1.0]))
-
-
-@pytest.mark.parametrize("status", [UNSOLVED, OPTIMAL])
-def test_small_programs_without_a_proof_go_to_highs(monkeypatch: Any, status: int) -> None:
-    solve_rows = small_lp.solve_rows
-
-    def fails(*arguments: Any) -> None:
-        solve_rows(*arguments)
-        arguments[-2][0] = UNSOLVED
-
-    limits = Limits(np.array([[1.0], [9.0]]), np.zeros((2, 2)), np.ones((2, 2)))
-    program = (np.ones((1, 2)), limits, np.array([[1.0, 2], [1, 2]]), np.zeros(1))
-    if status == UNSOLVED:
-        monkeypatch.setattr(small_lp, "solve_rows", fails)
-    found = solve_programs(*program)
-    assert found.status.tolist() == [OPTIMAL, INFEASIBLE]
-    np.testing.assert_allclose(found.decisions[0], [1.0, 0.0])
 
 
 def test_a_wrong_answer_to_a_training_program_is_not_believed(monkeypatch: Any) -> None:
@@ -142,55 +120,9 @@ def test_an_optimum_without_a_proof_is_asked_for_again(
         DISPATCH.solve("dispatch")
 
 
-def test_what_the_second_solver_says_is_told(monkeypatch: Any) -> None:
-    def lost(*_: Any) -> None:
-        raise SolverError("lost its way")
-
-    monkeypatch.setattr(highs, "_presolved", lambda *_: "no idea")
-    monkeypatch.setattr(highs.WarmProgram, "attempt", lost)
-    with pytest.raises(SolverError, match=r"no idea; then, without presolve, lost its way"):
-        DISPATCH.solve("dispatch")
-
-
 def test_two_solvers_say_that_there_is_no_optimum() -> None:
     told = r"dispatch program was not solved \(Infeasible; then, without presolve, Infeasible\)"
     with pytest.raises(InfeasibleProblemError, match=told):
         DISPATCH._replace(e=np.array([9.0])).solve("dispatch")
     with pytest.raises(UnboundedProblemError, match="dispatch"):
         DISPATCH._replace(cost=-DISPATCH.cost, A=None, b=None, E=None, e=None).solve("dispatch")
-
-
-def test_programs_around_a_fit_are_checked(monkeypatch: Any) -> None:
-    """Bounds, facets, consistency and known rows are the same where the first solver lies."""
-    data = fl.datasets.make_power5(30, noise=0.0, random_state=0)
-    image = fl.sets.AffineImage(fl.Box(2), np.eye(2), np.zeros(2))
-    rows = HalfSpaces(np.array([[1.0, 1.0]]), np.array([1.0]), np.zeros((0, 2)), np.zeros(0))
-
-    def answers() -> list[Any]:
-        hypothesis = fl.Facets(max_facets=1, bounds="affine")
-        trainer = fl.trainers.FacetLearning(max_seconds=60.0)
-        model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=0)
-        model.fit(data.signals, data.decisions)
-        few = data[:10]
-        return [
-            model.predict(data.signals),
-            model.result_.warnings,
-            # Rows at an affine bound are on it within the digits of the solver.
-            re.sub(r" \([a-z ]+ not seen\)", "", str(model.facets_)),
-            *(fl.consistency(few, each).reason for each in (fl.Facets(), fl.Minkowski.pairs(3))),
-            intersect(image, rows).minimize([-1.0, -2.0]),
-        ]
-
-    right = answers()
-    by_scipy = highs._presolved
-
-    def lies(*program: Any) -> Any:
-        found = by_scipy(*program)
-        return found._replace(point=found.point + 1.0) if isinstance(found, Optimum) else found
-
-    monkeypatch.setattr(highs, "_presolved", lies)
-    again = answers()
-    np.testing.assert_allclose(again[0], right[0], atol=1e-6)
-    np.testing.assert_allclose(again[-1], right[-1], atol=1e-9)
-    assert any("the bounds program was solved without presolve" in told for told in again[1])
-    assert again[2:-1] == right[2:-1]

@@ -41,6 +41,8 @@ class Blend(Hypothesis):
     array([1., 0.])
     """
 
+    zero_is_a_region = False
+
     def __init__(self, hypotheses: Sequence[Hypothesis]) -> None:
         self.hypotheses = hypotheses
 

@@ -54,6 +54,8 @@ class Facets(Hypothesis):
     True
     """
 
+    zero_is_a_region = False
+
     def __init__(
         self,
         max_facets: int | None = None,
@@ -63,6 +65,10 @@ class Facets(Hypothesis):
         self.max_facets = max_facets
         self.bounds = bounds
         self.balance = balance
+
+    def as_facets(self) -> Facets:
+        """Return the hypothesis itself."""
+        return self
 
     def check(self, n: int) -> None:
         """Refuse a wrong number of facets, bounds or equalities that do not fit n decisions."""

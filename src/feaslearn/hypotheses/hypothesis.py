@@ -19,6 +19,7 @@ from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
 
 if TYPE_CHECKING:
+    from feaslearn.hypotheses.facets import Facets
     from feaslearn.hypotheses.map_hypothesis import MapHypothesis
     from feaslearn.hypotheses.minkowski import Minkowski
 
@@ -36,12 +37,18 @@ class Hypothesis(BaseEstimator, ABC):
 
     #: Whether some parameters are integers, which have no gradient.
     integer_parameters: ClassVar[bool] = False
+    #: Whether parameters that are all zero make a region that can be left untrained.
+    zero_is_a_region: ClassVar[bool] = True
 
     def check(self, n: int) -> None:
         """Refuse wrong parameters, or those that do not fit n decisions."""
 
     def as_maps(self) -> MapHypothesis | None:
         """Return this hypothesis where it is an affine image of one set, with a gradient."""
+        return None
+
+    def as_facets(self) -> Facets | None:
+        """Return this hypothesis where facets are what is learned."""
         return None
 
     def as_minkowski(self, n: int) -> Minkowski | None:

@@ -316,10 +316,6 @@ class Minkowski(Hypothesis):
         points = TermMinimizers(terms, n).at(-directions).points
         return np.asarray(np.einsum("dtn,dn->td", points, directions))
 
-    def usage(self, theta: Array, features: Array, costs: Array) -> Array:
-        """Return the mean scale of each term."""
-        return np.asarray(self.scales(theta, features, costs.shape[1]).mean(axis=0))
-
     def components(self, theta: Array, k: int, usage: Array, names: Sequence[str]) -> list[str]:
         """Say what the terms are, at their mean scales."""
         terms, axes = self.terms_at(theta, len(names), k), np.eye(len(names))
@@ -352,6 +348,10 @@ class Minkowski(Hypothesis):
             return AffineImage.point(offset)
         matrix = np.hstack([scale * term.embedding(n) for scale, term in counting])
         return AffineImage(Product([term.primitive for _, term in counting]), matrix, offset)
+
+    def usage(self, theta: Array, features: Array, costs: Array) -> Array:
+        """Return the mean scale of each term."""
+        return np.asarray(self.scales(theta, features, costs.shape[1]).mean(axis=0))
 
     def account(self, theta: Array, phi: Array, names: Sequence[str]) -> list[str]:
         """Say in words what each term lets the decision maker do at one row of features."""

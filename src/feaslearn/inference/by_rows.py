@@ -9,7 +9,7 @@ import numpy as np
 
 from feaslearn.data import Samples
 from feaslearn.exceptions import SolverError
-from feaslearn.hypotheses import GrownMinkowski, Minkowski, Term
+from feaslearn.hypotheses import Minkowski, Term
 from feaslearn.inference.contradictions import Examined, examine
 from feaslearn.inference.linear_system import LinearSystem
 from feaslearn.inference.verdict import Question, Verdict, listed
@@ -43,7 +43,7 @@ def decide_by_rows(question: Question, linear: Minkowski) -> Verdict:
             suspects=examined.blamed,
             alone=examined.alone,
         )
-    if system.left_out.any() or isinstance(linear, GrownMinkowski) or model is None:
+    if system.left_out.any() or linear.as_grown() is not None or model is None:
         return by_bound(question, model)
     theta = system.theta(examined.optimum)
     return question.answer(True, yes(question), model=_with(model, theta, question))
@@ -59,13 +59,14 @@ def _least_squares(question: Question) -> RegionRegressor | None:
 
 def _listed(linear: Minkowski, question: Question) -> Minkowski | None:
     """Return a sum of listed terms that contains every region of the class, if there is one."""
-    if not isinstance(linear, GrownMinkowski):
+    grown = linear.as_grown()
+    if grown is None:
         return linear
     n = question.rows.decisions.shape[1]
-    if linear.family != "simplices" or n > LISTED_DECISIONS:
+    if grown.family != "simplices" or n > LISTED_DECISIONS:
         return None
     sets = (chosen for size in range(2, n + 1) for chosen in combinations(range(n), size))
-    return linear.listed([Term(Simplex(len(chosen)), list(chosen)) for chosen in sets])
+    return grown.listed([Term(Simplex(len(chosen)), list(chosen)) for chosen in sets])
 
 
 def _with(model: RegionRegressor, theta: np.ndarray, question: Question) -> RegionRegressor:

@@ -108,8 +108,9 @@ def consistency(
     linear = as_minkowski(hypothesis, question.rows.decisions.shape[1])
     if linear is not None:
         return decide_by_rows(question, linear)
-    if isinstance(hypothesis, Facets):
-        return decide_by_hull(question, hypothesis)
+    facets = hypothesis.as_facets()
+    if facets is not None:
+        return decide_by_hull(question, facets)
     return decide_by_search(question)
 
 

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning, Problems
-from feaslearn.hypotheses import GrownMinkowski, Minkowski
+from feaslearn.hypotheses import Minkowski
 from feaslearn.inference.bootstrap import Bootstrap
 from feaslearn.losses import Loss, Predictability
 from feaslearn.parameters import Integer, check_value
@@ -223,7 +223,7 @@ def moment_refits(model: RegionRegressor, data: FitData) -> MomentRefits | None:
     plain = trainer == "auto" or (isinstance(trainer, Convex) and not trainer.robust)
     if (
         hypothesis is None
-        or isinstance(hypothesis, GrownMinkowski)
+        or hypothesis.as_grown() is not None
         or not plain
         or not _is_squared(data.loss)
         or model.known is not None

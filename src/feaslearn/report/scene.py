@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 
 from feaslearn.costs import FunctionCost
 from feaslearn.exceptions import DataError, EmptySetError, FeaslearnWarning, InfeasibleProblemError
-from feaslearn.hypotheses.blend import Blend
-from feaslearn.hypotheses.facets import Facets
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.inference.coverage import WORDS
 from feaslearn.known import ResolvedKnown
@@ -280,24 +277,25 @@ def _known(known: ResolvedKnown, signals: Array) -> dict[str, Any] | None:
 
 
 def _part(hypothesis: Hypothesis, theta: Array, n: int, k: int) -> dict[str, Any] | None:
-    if isinstance(hypothesis, Facets):
-        rows = hypothesis.rows(theta, n, k)
+    facets, image, terms = hypothesis.as_facets(), hypothesis.as_maps(), hypothesis.as_minkowski(n)
+    if facets is not None:
+        rows = facets.rows(theta, n, k)
         return {"kind": "rows", **{name: part.tolist() for name, part in rows._asdict().items()}}
-    if isinstance(hypothesis, Minkowski):
-        return _sum(hypothesis, theta, n, k)
-    if isinstance(hypothesis, MapHypothesis):
-        code, maps = _code(hypothesis.latent(n)), hypothesis.maps(theta, n, k)
+    if image is not None:
+        code, maps = _code(image.latent(n)), image.maps(theta, n, k)
         if code is None or maps.A.size > MOST_NUMBERS:
             return None
         return {"kind": "map", "set": code, "A": maps.A.tolist(), "b": maps.b.tolist()}
-    if isinstance(hypothesis, Blend):
-        members = [
-            {"weight": weight, "part": _part(member, part, n, k)}
-            for weight, member, part in hypothesis.parts(theta, n, k)
-        ]
-        known = all(member["part"] is not None for member in members)
-        return {"kind": "blend", "members": members} if known else None
-    return None
+    if terms is not None:
+        return _sum(terms, theta, n, k)
+    parts = hypothesis.parts(theta, n, k)
+    if any(member is hypothesis for _, member, _ in parts):
+        return None
+    members = [
+        {"weight": weight, "part": _part(member, part, n, k)} for weight, member, part in parts
+    ]
+    known = all(member["part"] is not None for member in members)
+    return {"kind": "blend", "members": members} if known else None
 
 
 def _sum(hypothesis: Minkowski, theta: Array, n: int, k: int) -> dict[str, Any] | None:

@@ -27,7 +27,13 @@ from feaslearn.solvers.conic import (
 )
 from feaslearn.solvers.nearest_kernels import can_project, nearest_rows
 from feaslearn.solvers.oracle_kernels import SetCode
-from feaslearn.tolerances import ACCEPT_TOL, MOST_VERTICES, ROUNDING, extent_of, powers_of_two
+from feaslearn.tolerances import (
+    ACCEPT_TOL,
+    MOST_VERTICES,
+    ROUNDING,
+    extent_of,
+    powers_of_two,
+)
 
 if TYPE_CHECKING:
     from feaslearn.sets.primitive_set import PrimitiveSet, Ties

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -14,7 +14,6 @@ from scipy.optimize import nnls
 from feaslearn.data import Block
 from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.constrained import without_known
-from feaslearn.hypotheses.facets import Facets
 from feaslearn.losses import Objective
 from feaslearn.parameters import Constraints, Either, Integer
 from feaslearn.results import Status
@@ -89,9 +88,7 @@ class Blending(Trainer):
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Train every member on all rows and on all folds but one."""
         objective = objective.limited(self.max_seconds)
-        blend = objective.hypothesis
-        if not isinstance(blend, Blend):
-            raise TypeError("refused by mismatches")
+        blend = cast(Blend, objective.hypothesis)
         whole = objective.load()
         members = [
             replace(objective.within(f"member {t}"), hypothesis=member)
@@ -161,7 +158,7 @@ class Blending(Trainer):
     def _trainer(self, objective: Objective) -> Trainer:
         if self.choose is not None:
             return self.choose(objective)
-        if isinstance(without_known(objective.hypothesis), Facets):
+        if without_known(objective.hypothesis).as_facets() is not None:
             return FacetLearning()
         from feaslearn.trainers.automatic import choose_trainer
 
@@ -190,8 +187,7 @@ def _can_end(blend: Blend, kinds: list[str], count: int) -> bool:
     """Say whether the members that are not trained can do without: see `_completed`."""
     left = list(zip(kinds, blend.members(), strict=True))[count:]
     return all(
-        kind in kinds[:count] or not isinstance(without_known(member), Facets | Blend)
-        for kind, member in left
+        kind in kinds[:count] or without_known(member).zero_is_a_region for kind, member in left
     )
 
 

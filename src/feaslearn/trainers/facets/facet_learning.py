@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,9 +94,7 @@ class FacetLearning(Trainer):
         """Learn a region from the complete rows."""
         objective = objective.limited(self.max_seconds)
         run = objective.run
-        hypothesis = without_known(objective.hypothesis)
-        if not isinstance(hypothesis, Facets):
-            raise TypeError("refused by mismatches")
+        hypothesis = cast(Facets, without_known(objective.hypothesis))
         _check_size(objective)
         whole, known = _rows_of(objective)
         complete = complete_rows(whole)
