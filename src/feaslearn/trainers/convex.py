@@ -149,7 +149,8 @@ class Convex(Trainer):
         if _squared(objective):
             fitted, tied = fit.solve(ridge, sparsity, self.robust, objective.run.clock), fit.n_tied
             ended = Programmed(fitted, [])
-            if tied:
+            # Held-out decisions are first minimisers: folds need no program for ties.
+            if tied and not objective.drawn:
                 ended = with_ties(fit, objective, fitted, self.robust)
         else:
             ended = by_other_loss(fit, objective, Strengths(float(ridge), float(sparsity)))
