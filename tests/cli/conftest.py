@@ -21,6 +21,8 @@ class Run(NamedTuple):
 
 
 Command = Callable[..., Run]
+#: A table with one decision.
+SMALL = "price,demand,power\n" + "".join(f"{i % 3 - 1},{i},{i + 1}\n" for i in range(9))
 
 
 @pytest.fixture
@@ -45,11 +47,13 @@ def command(
 
 @pytest.fixture(scope="session")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a small table, its model, and unseen rows."""
+    """Return a folder with a table, its model and unseen rows; and with a smaller one."""
     folder = tmp_path_factory.mktemp("example")
     patch = pytest.MonkeyPatch()
     patch.chdir(folder)
     columns = ["--signals", "cost_*,demand_*", "--decisions", "plant_*", "--cost", "cost_*"]
+    small = ["--signals", "price,demand", "--decisions", "power", "--cost", "price"]
+    (folder / "data.csv").write_text(SMALL)
     for line in (
         ["demo", "--data", "power.csv", "--samples", "60"],
         ["demo", "--data", "unseen.csv", "--samples", "7", "--seed", "1"],
@@ -63,6 +67,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "-o",
             "power.json",
         ],
+        ["fit", "data.csv", *small, "--hypothesis", "scaled:box", "--no-check", "-o", "model.json"],
     ):
         patch.setattr(sys, "argv", ["feaslearn", *line, "--quiet"])
         with pytest.raises(SystemExit) as caught:

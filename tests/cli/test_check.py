@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,25 @@ def test_a_table_that_will_do(table: pd.DataFrame, command: Any) -> None:
     assert "plant_5: never twice at a highest value" in run.out
     facts = json.loads(command("check", "power.csv", *COLUMNS, "--json").out)
     assert facts["passed"] is True
+    assert "Next:" not in command("check", "power.csv", *COLUMNS, "--sense", "max").out
     assert {each["level"] for each in facts["checks"]} <= {"ok", "note"}
+
+
+def test_the_next_command_repeats_the_options(table: pd.DataFrame, command: Any) -> None:
+    Path("my data").mkdir()
+    earned = table.assign(**{name: -table[name] for name in ("cost_1", "cost_3", "cost_5")})
+    earned.to_csv("my data/p.csv", index=False, sep=";")
+    options = [*COLUMNS, "--sense", "max", "--delimiter", ";", "--encoding", "latin-1"]
+    run = command("check", "my data/p.csv", *options)
+    assert run.code == 0, run.out
+    _, _, proposed = run.out.partition("\nNext: ")
+    assert max(map(len, f"Next: {proposed}".splitlines())) <= 80
+    program, verb, *arguments = shlex.split(proposed.replace("\\\n", " "))
+    assert (program, verb) == ("feaslearn", "fit")
+    assert sorted(arguments) == sorted(["my data/p.csv", *options, "-o", "model.json"])
+    asked = [*arguments, "--hypothesis", "scaled:simplex", "--no-check", "--quiet"]
+    assert command("fit", *asked).code == 0
+    assert fl.load("model.json").sense == "max"
 
 
 def test_wrong_sense_and_gaps_are_said(table: pd.DataFrame, command: Any) -> None:

@@ -24,8 +24,6 @@ def tables(example: Path, command: Any) -> dict[str, str]:
 
 
 USES = {
-    "predict": ("predict", "--signals", "cost_*,demand_*"),
-    "predict-all": ("predict", "--signals", "cost_*", "--signals", "*demand*"),
     "predict-listed": (
         *("predict", "--signals", "demand_5,demand_4,demand_3,demand_2,demand_1"),
         *("--signals", "cost_1,cost_3,cost_5"),
@@ -51,20 +49,6 @@ def test_the_order_of_a_table_does_not_matter(
     assert command(*asked(name, model, tables["reordered"])).out == expected.out
     if name.startswith("predict"):
         assert command("predict", str(model), tables["unseen"], "--json").out == expected.out
-
-
-@pytest.mark.soak
-def test_a_report_does_not_depend_on_it_either(
-    tables: dict[str, str], example: Path, command: Any
-) -> None:
-    model = str(example / "power.json")
-    options = ("--signals", "cost_*,demand_*", "--decisions", "plant_*", "--no-refit")
-    pages = []
-    for name in ("unseen", "reordered"):
-        run = command("report", model, tables[name], *options, "--title", "Rows", "-o", "p.html")
-        assert run.code == 0, run.err
-        pages.append(Path("p.html").read_text("utf-8").replace(tables[name], "data"))
-    assert pages[0] == pages[1]
 
 
 def test_other_names_are_taken_by_position(

@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import feaslearn as fl
+from cli.conftest import SMALL
+from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.inference.trust import STATUSES
 
 ROWS = 60
@@ -55,7 +57,8 @@ def test_from_a_table_to_a_region(command: Any, tmp_path: Path) -> None:
     made = told("demo", "--data", "power.parquet", "--samples", "60", "--json")
     assert made["n_samples"] == ROWS
     fitted = told(
-        *("fit", "power.parquet", *COLUMNS, "--hypothesis", "facets", "-o", "m.json", "--json"),
+        *("fit", "power.parquet", *COLUMNS, "--hypothesis", "facets", "--no-check"),
+        *("-o", "m.json", "--json"),
     )
     assert fitted["status"] in ("optimal", "converged")
     assert fitted["decisions"] == ["plant_1", "plant_3", "plant_5"]
@@ -81,33 +84,11 @@ def test_the_installed_program(example: Path) -> None:
     assert len(str(text).splitlines()) == 8
 
 
-def test_the_model_that_fit_writes(example: Path) -> None:
-    model = fl.load(example / "power.json")
-    assert list(model.feature_names_in_)[:4] == ["cost_1", "cost_3", "cost_5", "demand_1"]
-    assert model.cost == ["cost_1", "cost_3", "cost_5"]
-    assert "plant_1" in str(model.facets_)
-    assert model.hypothesis.max_facets == 6
-
-
-def test_fit_tells_people_what_it_did(example: Path, command: Any) -> None:
-    data = str(example / "power.csv")
-    run = command("fit", data, *COLUMNS, "--hypothesis", "scaled:simplex", "-o", "m.json")
-    assert run.code == 0
-    assert run.err == ""
-    for text in ("m.json", "60", "Scaled", "this model", "gradient boosting", "R²"):
-        assert text in run.out
-    run = command("fit", data, *COLUMNS, "--hypothesis", "scaled:simplex", "-o", "m.json", "-v",
-                  "--no-check")  # fmt: skip
-    assert "Held out" not in run.out
-    for text in ("optimal", "training loss"):
-        assert text in run.out
-
-
 def test_fit_resumes_from_its_checkpoint(
     example: Path, command: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = ("fit", str(example / "power.csv"), *COLUMNS, "--hypothesis", "simplex:2")
-    asked += ("--trainer", "gradient-descent", "--checkpoint", "run.ckpt")
+    asked += ("--trainer", "gradient-descent", "--no-check", "--checkpoint", "run.ckpt")
     step, begun = fl.trainers.GradientDescent.step, list[Any]()
 
     def stopped(self: Any, objective: Any, iterate: Any) -> Any:
@@ -135,7 +116,7 @@ def test_fit_with_every_option(example: Path, command: Any) -> None:
         *("--decisions", "plant_3,plant_5", "--cost", "-1,2,-0.5", "--weights", "demand_5"),
         *("--hypothesis", "scaled:box", "--loss", "predictability:l2", "--features", "poly:2"),
         *("--trainer", "convex", "--sense", "max", "--seed", "3", "--jobs", "2"),
-        *("-o", "m.json", "--json"),
+        *("--no-check", "-o", "m.json", "--json"),
     )
     assert run.code == 0, run.err
     model = fl.load("m.json")
@@ -149,14 +130,6 @@ def test_fit_with_every_option(example: Path, command: Any) -> None:
     assert "demand_4" in model.feature_names_in_
 
 
-def test_cost_columns_are_signals(example: Path, command: Any) -> None:
-    run = command(
-        *("fit", str(example / "power.csv"), "--decisions", "plant_*", "--cost", "cost_*"),
-        *("--hypothesis", "linear", "-o", "m.json", "--json"),
-    )
-    assert json.loads(run.out)["signals"] == ["cost_1", "cost_3", "cost_5"]
-
-
 def test_no_cost_is_a_warning(example: Path, command: Any) -> None:
     arguments = ("--signals", "demand_*", "--decisions", "plant_*", "-o", "m.json")
     run = command("fit", str(example / "power.csv"), *arguments)
@@ -166,21 +139,13 @@ def test_no_cost_is_a_warning(example: Path, command: Any) -> None:
     assert command("fit", str(example / "power.csv"), *arguments, "--quiet").err == ""
 
 
-def test_decisions_that_were_not_observed(example: Path, command: Any, tmp_path: Path) -> None:
-    lines = (example / "power.csv").read_text().splitlines()
-    lines[3] = lines[3].rpartition(",")[0] + ","
-    lines[4] = lines[4].rpartition(",")[0] + ",NA"
-    Path("gaps.csv").write_text("\n".join(lines))
-    run = command("fit", "gaps.csv", *COLUMNS, "--hypothesis", "scaled:box", "-o", "m.json")
-    assert run.code == 0, run.err
-    assert command("evaluate", "m.json", "gaps.csv").code == 0
-
-
-@pytest.mark.parametrize("flag", [[], ["-v"], ["-vv"]])
+@pytest.mark.parametrize("flag", [[], ["-v"]])
 def test_the_log(flag: list[str], example: Path, command: Any) -> None:
     logger = logging.getLogger("feaslearn")
     before = (logger.level, list(logger.handlers))
-    run = command("fit", str(example / "power.csv"), *COLUMNS, "-o", "m.json", "--json", *flag)
+    run = command(
+        "fit", str(example / "power.csv"), *COLUMNS, "-o", "m.json", "--json", "--no-check", *flag
+    )
     assert run.code == 0
     assert json.loads(run.out)["n_samples"] == ROWS
     assert ("held-out loss" in run.err) is bool(flag)
@@ -199,18 +164,6 @@ def test_predict_prints_a_table_or_json(example: Path, command: Any) -> None:
     assert found["columns"] == ["plant_1", "plant_3", "plant_5"]
     assert [float(cell) for cell in printed[1].split(",")] == found["rows"][0]
     assert sum(found["counts"].values()) == len(found["trust"]) == len(found["rests_on"]) == 7
-
-
-def test_predict_with_other_costs(example: Path, command: Any) -> None:
-    files = (str(example / "power.json"), str(example / "unseen.csv"))
-    model = fl.load(files[0])
-    signals = np.array(list(table(Path(files[1])).values())).T[:, :8]
-    numbers = json.loads(command("predict", *files, "--costs", "0.9,0.1,-0.5", "--json").out)
-    expected = model.predict(signals, costs=np.tile([0.9, 0.1, -0.5], (7, 1)))
-    assert numbers["rows"] == expected.tolist()
-    columns = json.loads(command("predict", *files, "--costs", "demand_1,demand_2", "--costs",
-                                 "demand_3", "--json").out)  # fmt: skip
-    assert columns["rows"] == model.predict(signals, costs=signals[:, 3:6]).tolist()
 
 
 def test_predict_keeps_columns_and_writes_files(example: Path, command: Any) -> None:
@@ -296,8 +249,8 @@ def test_export(example: Path, command: Any) -> None:
     assert printed["text"] == by_text.out
 
 
-@pytest.mark.parametrize("form", ["mps", "lp"])
-def test_export_of_a_linear_program(form: str, example: Path, command: Any) -> None:
+def test_export_of_a_linear_program(example: Path, command: Any) -> None:
+    form = "mps"
     model, data = str(example / "power.json"), str(example / "unseen.csv")
     arguments = ("export", model, "--data", data, "--row", "3", "--format", form)
     printed = command(*arguments)
@@ -345,32 +298,6 @@ def test_an_interrupted_fit_keeps_the_best_and_says_so(
     assert json.loads(run.out)["status"] == fl.load("m.json").result_.status == "interrupted"
 
 
-def test_an_interrupt_elsewhere(
-    example: Path, command: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(fl.RegionRegressor, "fit", interrupted)
-    run = command("fit", str(example / "power.csv"), *COLUMNS, "-o", "m.json")
-    assert (run.code, run.err) == (1, "feaslearn: interrupted\n")
-    assert not Path("m.json").exists()
-
-
-def test_demo_for_scripts(command: Any) -> None:
-    run = command("demo", "--json")
-    facts = json.loads(run.out)
-    assert facts["report"] == "demo_report.html"
-    first, *others = facts["models"]
-    assert first["model"] == "learned limits"
-    assert first["r2"] > max(other["r2"] for other in others)
-    assert {limit["true"] for limit in facts["limits"] if limit["status"] != "not seen"} == {True}
-    page = Path("demo_report.html").read_text("utf-8")
-    assert page.startswith("<!DOCTYPE html>")
-    assert "plant_1 + plant_3 + plant_5 = demand_1" in page
-    assert "fitted to the same 500 rows and measured on the 100 other rows" in page
-
-
 def test_report_for_scripts(command: Any, example: Path) -> None:
     files = [str(example / name) for name in ("power.json", "unseen.csv", "power.csv")]
     run = command(
@@ -410,3 +337,79 @@ def test_a_column_of_times_gives_a_calendar(example: Path, command: Any) -> None
     assert run.code == 2
     assert "'note' does not hold times such as" in run.err
     assert command("report", *files, "--time", "wen").code == 2
+
+
+def test_kept_columns_are_numbers_where_the_format_knows_some(example: Path, command: Any) -> None:
+    lines = (example / "unseen.csv").read_text().splitlines()
+    added = ["day,load,key", *(f"d{i},{'' if i == 2 else i},{2**60 + i}" for i in range(1, 8))]
+    Path("days.csv").write_text("\n".join(map(",".join, zip(lines, added, strict=True))))
+    asked = ("predict", str(example / "power.json"), "days.csv", "--keep")
+    assert command(*asked, "day,load,key", "-o", "out.parquet").code == 0
+    found = pd.read_parquet("out.parquet")
+    assert [found[name].dtype.kind for name in ("day", "load", "key")] == ["O", "f", "O"]
+    assert np.isnan(found["load"][1])
+    row = json.loads(command(*asked, "day,load,key", "--json").out)["rows"][0]
+    assert row[:3] == ["d1", 1.0, str(2**60 + 1)]
+    run = command(*asked, "demand_1,plant_1", "-o", "out.csv")
+    assert run.code == 2
+    assert "--keep: 'plant_1' is the name of a decision that is predicted" in run.err
+    names = json.loads(command(*asked, "*", "--json").out)["columns"]
+    assert len(names) == len(set(names)) == 14
+
+
+def test_rows_count_from_one_as_export_takes_them(command: Any) -> None:
+    Path("data.csv").write_text(SMALL.replace("demand", "low"))
+    known = ("--lower", "low", "--upper", "20", "--hypothesis", "scaled:box", "--no-check")
+    roles = ("--signals", "price,low", "--decisions", "power", "--cost", "price")
+    assert command("fit", "data.csv", *roles, *known, "-o", "model.json").code == 0
+    Path("other.csv").write_text("price,low\n1,2\n1,30\n1,3\n")
+    text = "contradict each other at row 2: "
+    assert text in command("predict", "model.json", "other.csv").err
+    for row in ("1", "2"):
+        run = command("export", "model.json", "--data", "other.csv", "--row", row)
+        assert run.code == 0
+        assert (text in run.err) is (row == "2")
+    with pytest.warns(FeaslearnWarning, match="contradict each other at row 1: "):
+        fl.load("model.json").predict(pd.read_csv("other.csv"))
+
+
+def test_parquet_files_in_memory_and_in_chunks(
+    command: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.random.default_rng(0).uniform(size=(300, 5))
+    names = ["cost_0", "cost_1", "load", "x0", "x1"]
+    files = [f"part{i}.parquet" for i in range(3)]
+    for path, part in zip(files, np.array_split(rows, 3), strict=True):
+        pd.DataFrame(part, columns=names).to_parquet(path)
+    asked = ["--signals", "cost_*,load", "--decisions", "x*", "--cost", "cost_*", "--no-check"]
+    asked += ["--hypothesis", "minkowski:hypersimplices", "--json", "-o", "m.json"]
+    predictions = []
+    for chunked, options in ((False, []), (True, ["--chunks", "--memory", "10MB"]), (True, [])):
+        facts = json.loads(command("fit", *files, *options, *asked).out)
+        assert facts["n_samples"] == 300
+        assert ("passes over the data" in facts["details"]) is chunked
+        predictions.append(fl.load("m.json").predict(pd.DataFrame(rows, columns=names)[names[:3]]))
+        if options:
+            monkeypatch.setattr("feaslearn.cli.files.available_bytes", lambda: 10_000.0)
+    for found in predictions[1:]:
+        np.testing.assert_allclose(found, predictions[0], rtol=1e-9, atol=1e-9)
+    Path("a.csv").write_text("cost_0,x0\n1,2\n")
+    assert "must be Parquet files" in command("fit", "a.csv", "--chunks", *asked).err
+
+
+def test_reproduce_hands_everything_to_the_experiments(
+    command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = command("reproduce")
+    assert run.code == 2
+    assert "inside a checkout" in run.err
+    (tmp_path / "src" / "feaslearn").mkdir(parents=True)
+    folder = tmp_path / "experiments"
+    folder.mkdir()
+    script = "import sys; open('told', 'w').write(repr(sys.argv[1:])); sys.exit(1)\n"
+    (folder / "__main__.py").write_text(script)
+    options = ("--seeds", "0-2", "--quick", "--solver-seconds", "5", "-o", "out", "--no-run")
+    assert command("reproduce", "table1", *options).code == 1
+    told = ["table1", "--seeds", "0-2", "--solver-seconds", "5.0"]
+    told += ["--output", str(tmp_path / "out"), "--quick", "--no-run"]
+    assert (tmp_path / "told").read_text() == repr(told)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,3 +54,18 @@ def test_it_fits_one_screen(story: demo.Story) -> None:
     assert len(lines) <= 32
     assert max(map(len, lines)) <= 80
     assert any("the same" in line for line in lines)
+
+
+def test_for_scripts(story: demo.Story, command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "tell", lambda: story)
+    run = command("demo", "--json")
+    facts = json.loads(run.out)
+    assert facts["report"] == "demo_report.html"
+    first, *others = facts["models"]
+    assert first["model"] == "learned limits"
+    assert first["r2"] > max(other["r2"] for other in others)
+    assert {limit["true"] for limit in facts["limits"] if limit["status"] != "not seen"} == {True}
+    page = Path("demo_report.html").read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "plant_1 + plant_3 + plant_5 = demand_1" in page
+    assert "fitted to the same 500 rows and measured on the 100 other rows" in page

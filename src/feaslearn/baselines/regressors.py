@@ -55,10 +55,7 @@ REGRESSORS: dict[str, Callable[[], Any]] = {
 
 
 def fit_and_predict(make: Callable[[], Any], X: Array, y: Array, new: Array) -> Array:
-    """Fit a regressor to rows and return its predictions for others.
-
-    Outputs are fitted together, or one by one where there are gaps or a regressor takes one.
-    """
+    """Fit a regressor to rows and return its predictions for others."""
     predictor = make()
     single = isinstance(predictor, HistGradientBoostingRegressor)
     if y.shape[1] > 1 and not single and not np.isnan(y).any():

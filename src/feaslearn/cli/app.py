@@ -1,4 +1,4 @@
-"""The commands, one function each; the work is done elsewhere.
+"""The commands, one function each; what is heavy is imported when a command runs.
 
 The help of each command ends with examples that run as they are printed, in this order, in an
 empty folder.
@@ -13,17 +13,14 @@ from typing import Annotated
 import typer
 
 from feaslearn import __version__
-from feaslearn.cli import options
-from feaslearn.cli.commands.check import check
-from feaslearn.cli.commands.evaluate import evaluate
-from feaslearn.cli.commands.explain import explain
-from feaslearn.cli.commands.export import export
-from feaslearn.cli.commands.fit import fit
-from feaslearn.cli.commands.predict import predict
-from feaslearn.cli.commands.report import report
-from feaslearn.cli.commands.reproduce import reproduce
-from feaslearn.cli.run import run
-from feaslearn.cli.talk import Talk
+from feaslearn.cli.check import check, explain
+from feaslearn.cli.console import Console, run, with_console
+from feaslearn.cli.evaluate import evaluate
+from feaslearn.cli.export import export
+from feaslearn.cli.fit import fit
+from feaslearn.cli.predict import predict
+from feaslearn.cli.report import report
+from feaslearn.cli.reproduce import reproduce
 
 app = typer.Typer(
     name="feaslearn",
@@ -70,7 +67,6 @@ def _options(
     del version  # the callback has dealt with it
 
 
-@app.command()
 def demo(
     output: Annotated[
         Path,
@@ -88,9 +84,8 @@ def demo(
     seed: Annotated[
         int, typer.Option("--seed", metavar="NUMBER", min=0, help="Seed of --data.")
     ] = 0,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = 0,
+    *,
+    console: Console,
 ) -> None:
     """Learn the limits of a hidden grid from a log, and write a report about it.
 
@@ -104,21 +99,22 @@ def demo(
       $ feaslearn demo --data unseen.csv --samples 50 --seed 1
     """
     from feaslearn.cli import demo as command
-    from feaslearn.cli.outputs import check_output
+    from feaslearn.cli.files import check_output
 
-    talk = Talk(as_json, quiet, verbose)
-    with talk.speaking():
-        if data is None:
-            check_output(output)
-            command.run(output, talk)
-        else:
-            command.write_data(data, samples, seed, talk)
+    if data is None:
+        check_output(output)
+        command.run(output, console)
+    else:
+        command.write_data(data, samples, seed, console)
 
 
-for command in (check, fit, predict, explain, evaluate, report, export, reproduce):
-    app.command()(command)
+app.command()(with_console(demo, "encoding", "delimiter", "max_bytes"))
+for command in (check, fit, predict, explain, evaluate, report):
+    app.command()(with_console(command))
+app.command()(with_console(export, "encoding", "delimiter"))
+app.command()(reproduce)
 
 
 def main() -> None:
-    """Run the command line; see `feaslearn.cli.run` for the exit codes."""
+    """Run the command line; see `feaslearn.cli.console` for the exit codes."""
     sys.exit(run(app))

@@ -2,43 +2,57 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-from rich.console import Console
+import typer
 from rich.table import Table as Grid
 
-from feaslearn.cli.columns import FitColumns, costs_for, signals_for
-from feaslearn.cli.talk import Talk
-from feaslearn.costs import resolve_cost
-from feaslearn.exceptions import DataError, Problems
-from feaslearn.inference.data_checks import check_data
-from feaslearn.inference.explanation import Explanation
-from feaslearn.inference.roles import Finding, Roles
-from feaslearn.io.table import Table
+from feaslearn.cli import options
+from feaslearn.cli.console import Console
 from feaslearn.printable import printable
-from feaslearn.regressor import RegionRegressor
-from feaslearn.regressor.reader import decision_names
-from feaslearn.tolerances import ROUNDING
+
+if TYPE_CHECKING:
+    from rich.console import Console as RichConsole
+
+    from feaslearn.cli.columns import FitColumns
+    from feaslearn.inference.explanation import Explanation
+    from feaslearn.inference.roles import Finding, Roles
 
 #: What stands before a line.
 MARKS = {"ok": "ok", "note": "!", "no": "no", "unknown": "?"}
+#: Widest line of the command that is proposed.
+WIDTH = 78
 
 
 def check(
-    table: Table,
+    data: options.DataFile,
+    decisions: options.Decisions,
+    signals: options.Signals = None,
+    cost: options.Cost = None,
+    sense: options.Optimised = options.Sense.MIN,
     *,
-    signals: Sequence[str],
-    decisions: Sequence[str],
-    cost: Sequence[str],
-    sense: Literal["min", "max"],
-    talk: Talk,
+    console: Console,
 ) -> bool:
-    """Look at a table, print a line for each check, and say whether none says "no"."""
+    """Look at a table before a fit: roles of columns, sense, gaps, and what it cannot show.
+
+    The exit code is 1 where a line says "no".
+
+    \b
+    Examples:
+      $ feaslearn demo --data power.csv
+      $ feaslearn check power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*'
+    """
+    from feaslearn.cli.columns import FitColumns
+    from feaslearn.inference.data_checks import check_data
+
+    table = console.table(data)
     columns = FitColumns(table, signals, decisions, cost, None, allow_missing=True)
-    roles = _roles(columns, sense == "max")
+    roles = _roles(columns, sense is options.Sense.MAX)
     found = check_data(roles)
     fine = all(each.level != "no" for each in found)
     facts = {
@@ -48,12 +62,50 @@ def check(
         "checks": [each._asdict() for each in found],
         "passed": fine,
     }
-    talk.tell(facts, lambda console: _show(table.source, roles, found, fine, console))
+    asked = {
+        "--signals": ",".join(signals or ()),
+        "--decisions": ",".join(decisions or ()),
+        "--cost": ",".join(cost or ()),
+        "--sense": "" if sense is options.Sense.MIN else sense.value,
+        "--encoding": "" if console.encoding == "utf-8" else console.encoding,
+        "--delimiter": console.delimiter or "",
+        "--max-bytes": "" if console.max_bytes == options.MAX_BYTES else str(console.max_bytes),
+        "-o": "model.json",
+    }
+
+    def show(rich: RichConsole) -> None:
+        """Print the checks and, where none says no, the command that fits."""
+        _show(table.source, roles, found, fine, rich)
+        if fine:
+            text = next_command(data, asked)
+            rich.print(f"\n{text}", markup=False, highlight=False, soft_wrap=True)
+
+    console.print(facts, show)
     return fine
+
+
+def next_command(data: Path, asked: dict[str, str]) -> str:
+    """Return the line that fits a model with the same options, in lines of up to 80 letters."""
+    lines = [f"Next: feaslearn fit {shlex.quote(str(data))}"]
+    for option, value in asked.items():
+        part = f" {option} {shlex.quote(value)}" if value else ""
+        if len(lines[-1] + part) > WIDTH and lines[-1].strip():
+            lines[-1] += " \\"
+            lines.append(f"         {part}")
+        else:
+            lines[-1] += part
+    return "\n".join(lines)
 
 
 def _roles(columns: FitColumns, maximises: bool) -> Roles:
     """Return columns in the roles that options give them."""
+    import numpy as np
+
+    from feaslearn.costs import resolve_cost
+    from feaslearn.exceptions import DataError, Problems
+    from feaslearn.inference.roles import Roles
+    from feaslearn.parameters import checked
+
     X, names = columns.signals.to_numpy(), columns.signals.columns
     y = columns.decisions.to_numpy()
     problems = Problems()
@@ -66,9 +118,7 @@ def _roles(columns: FitColumns, maximises: bool) -> Roles:
         n_signals=len(names),
         problems=problems,
     )
-    problems.raise_if_any(DataError, "check")
-    if resolved is None:
-        raise AssertionError("no cost although no problem was found")
+    resolved = checked(resolved, problems, "check", DataError)
     whole = ~np.isnan(X).any(axis=1)
     costs = np.full(y.shape, np.nan)
     costs[whole] = resolved.evaluate(X[whole])
@@ -88,7 +138,7 @@ def _roles(columns: FitColumns, maximises: bool) -> Roles:
 
 
 def _show(
-    source: str, roles: Roles, found: Sequence[Finding], fine: bool, console: Console
+    source: str, roles: Roles, found: Sequence[Finding], fine: bool, console: RichConsole
 ) -> None:
     """Print what was looked at, and a line for each check."""
     rows, n = roles.decisions.shape
@@ -104,48 +154,70 @@ def _show(
 
 
 def explain(
-    model: RegionRegressor,
-    table: Table | None,
+    model: options.ModelFile,
+    data: Annotated[
+        Path | None, typer.Argument(metavar="DATA", help="A CSV or Parquet file with the row.")
+    ] = None,
+    row: Annotated[
+        int, typer.Option("--row", metavar="NUMBER", min=1, help="Row of data, from 1.")
+    ] = 1,
+    costs: options.Costs = None,
+    signals: options.Signals = None,
     *,
-    row: int,
-    signals: Sequence[str],
-    costs: Sequence[str],
-    talk: Talk,
+    console: Console,
 ) -> None:
-    """Print what a model knows, and why it decides as it does in one row of a table."""
+    """Say what the data of a fit showed; with data, why the decision of one row is what it is.
+
+    \b
+    Examples:
+      $ feaslearn demo --data power.csv
+      $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*' --hypothesis facets -o power.json
+      $ feaslearn explain power.json
+      $ feaslearn explain power.json power.csv --row 3
+    """
+    from feaslearn.cli.columns import costs_for, signals_for
+    from feaslearn.exceptions import DataError, Problems
+    from feaslearn.regressor.reader import decision_names
+
+    table = None if data is None else console.table(data)
+    fitted = console.model(model)
     if table is None:
-        found = model.explain()
-        talk.tell(_facts(found), lambda console: console.print(str(found), soft_wrap=True))
+        found = fitted.explain()
+        console.print(_facts(found), lambda rich: rich.print(str(found), soft_wrap=True))
         return
     problems = Problems()
-    X = signals_for(model, table, signals, problems)
-    prices = costs_for(model, table, costs, problems)
+    X = signals_for(fitted, table, signals, problems)
+    prices = costs_for(fitted, table, costs, problems)
     if not 1 <= row <= len(table):
         problems.add(f"--row: there is no row {row}; {table.source} has {len(table)}")
     problems.raise_if_any(DataError, "explain")
     at = row - 1
     given = None if prices is None else prices[at]
-    found = model.explain(X.to_numpy()[at : at + 1], costs=given)
-    names = decision_names(model)
+    found = fitted.explain(X.to_numpy()[at : at + 1], costs=given)
+    names = decision_names(fitted)
     seen = [table.names.index(name) if name in table.names else None for name in names]
     observed = None
     if all(j is not None for j in seen):
         frame = table.frame([j for j in seen if j is not None], Problems(), allow_missing=True)
         observed = dict(zip(names, frame.to_numpy()[at].tolist(), strict=True))
-    talk.tell(
+    console.print(
         {**_facts(found), "row": row, "observed": observed},
-        lambda console: _show_row(found, observed, f"{table.source}, row {row}", console),
+        lambda rich: _show_row(found, observed, f"{table.source}, row {row}", rich),
     )
 
 
 def _facts(found: Explanation) -> dict[str, Any]:
+    """Return an explanation as JSON holds it."""
     return {**asdict(found), "decision": dict(found.decision)}
 
 
 def _show_row(
-    found: Explanation, observed: dict[str, float] | None, title: str, console: Console
+    found: Explanation, observed: dict[str, float] | None, title: str, console: RichConsole
 ) -> None:
     """Print a decision beside the observed one, and the limits that hold it."""
+    from feaslearn.tolerances import ROUNDING
+
     console.print(title)
     grid = Grid.grid(padding=(0, 2))
     grid.add_row("", *(printable(name) for name, _ in found.decision))

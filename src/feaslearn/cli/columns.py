@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.cli.options import Columns, split
 from feaslearn.costs import AffineCost, CostSpecification, FunctionCost
 from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
@@ -22,27 +23,19 @@ from feaslearn.regressor.reader import decision_names
 Array = NDArray[np.float64]
 
 
-def split(texts: Sequence[str] | None) -> list[str]:
-    """Return the items of options that were given several times, or as lists with commas.
-
-    Examples
-    --------
-    >>> from feaslearn.cli.columns import split
-    >>> split(["cost_*, demand_1", "wind"])
-    ['cost_*', 'demand_1', 'wind']
-    """
-    items = [item.strip() for text in texts or () for item in text.split(",")]
-    return [item for item in items if item]
+def number(text: str) -> float | None:
+    """Return the number that a text is; None if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def as_constants(items: Sequence[str], table: Table) -> list[float] | None:
     """Return numbers, unless they are names of columns."""
-    if not items or any(item in table.names for item in items):
-        return None
-    try:
-        return [float(item) for item in items]
-    except ValueError:
-        return None
+    found = [number(item) for item in items if item not in table.names]
+    constants = [each for each in found if each is not None]
+    return constants if items and len(constants) == len(items) else None
 
 
 class CostRow(NamedTuple):
@@ -57,7 +50,7 @@ def parse_costs(items: Sequence[str], table: Table, problems: Problems) -> list[
     if not items or all(any(fnmatchcase(name, item) for name in table.names) for item in items):
         return None
     # A name that is not there is a misspelt column, unless there is arithmetic in it.
-    if not any(_is_number(item) or any(mark in item for mark in "*+/") for item in items):
+    if not any(number(item) is not None or any(mark in item for mark in "*+/") for item in items):
         return None
     return [_cost_row(item, table, problems) for item in items]
 
@@ -71,10 +64,10 @@ def _cost_row(text: str, table: Table, problems: Problems) -> CostRow:
         bare = term if term in table.names else term.lstrip("+-")
         factor, columns = sign, list[str]()
         for part in [bare] if bare in table.names else bare.split("*"):
-            if _is_number(part):
-                factor *= float(part)
-            else:
+            if (value := number(part)) is None:
                 columns.append(part.strip())
+            else:
+                factor *= value
         if len(columns) > 1:
             problems.add(
                 f"--cost: {text!r} multiplies columns; add their product to the table as a column"
@@ -87,55 +80,37 @@ def _cost_row(text: str, table: Table, problems: Problems) -> CostRow:
     return CostRow(constant, slopes)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 class FitColumns:
-    """The columns of a fit, found and checked; everything wrong is one error.
-
-    Parameters
-    ----------
-    table : Table
-        The data.
-    signals, decisions, cost : sequence of str
-        Names and patterns; a cost may also be numbers. Columns of the cost count as signals.
-    weights : str or None
-        The column of the weights.
-    allow_missing : bool, default=False
-        Whether signals may be missing.
-    """
+    """The columns of a fit, found and checked; everything wrong is one error."""
 
     def __init__(
         self,
         table: Table,
-        signals: Sequence[str],
-        decisions: Sequence[str],
-        cost: Sequence[str],
+        signals: Columns,
+        decisions: Columns,
+        cost: Columns,
         weights: str | None,
         *,
         allow_missing: bool = False,
     ) -> None:
         problems = Problems()
-        taken = table.find(decisions, "--decisions", problems)
+        wanted, priced_by = split(signals), split(cost)
+        taken = table.find(split(decisions), "--decisions", problems)
         weight = table.find([weights], "--weights", problems) if weights is not None else ()
-        constant = as_constants(cost, table)
-        mixed = None if constant is not None else parse_costs(cost, table, problems)
+        constant = as_constants(priced_by, table)
+        mixed = None if constant is not None else parse_costs(priced_by, table, problems)
         priced: tuple[int, ...] = ()
         if mixed is not None:
             priced = tuple(dict.fromkeys(j for row in mixed for j in row.slopes))
         elif constant is None:
-            priced = table.find(cost, "--cost", problems)
-        chosen = _without(table, table.find(signals, "--signals", problems), signals, taken, weight)
+            priced = table.find(priced_by, "--cost", problems)
+        found = table.find(wanted, "--signals", problems)
+        chosen = _without(table, found, wanted, taken, weight)
         columns = tuple(dict.fromkeys((*chosen, *priced)))
         for j in sorted(set(columns) & set(taken)):
             problems.add(f"column {table.names[j]!r} is both a signal and a decision")
-        for name, found in (("--signals and --cost", columns), ("--decisions", taken)):
-            if not found and not len(problems):
+        for name, some in (("--signals and --cost", columns), ("--decisions", taken)):
+            if not some and not len(problems):
                 problems.add(f"{name}: no column is listed; list at least one")
         self.signals = table.frame(columns, problems, allow_missing=allow_missing)
         self.decisions = table.frame(taken, problems, allow_missing=True)
@@ -172,12 +147,10 @@ def _without(
     return tuple(j for j in found if not (patterns and j in taken))
 
 
-def signals_for(
-    model: RegionRegressor, table: Table, given: Sequence[str], problems: Problems
-) -> Frame:
+def signals_for(model: RegionRegressor, table: Table, given: Columns, problems: Problems) -> Frame:
     """Return the signals of a model from a table: by the names of the fit, or those given."""
     names = _own_names(model)
-    wanted = list(given) or names
+    wanted = split(given) or names
     if wanted is None and len(table.names) != model.n_features_in_:
         problems.add(
             f"the model was fitted without names to {model.n_features_in_} signals; name their "
@@ -203,19 +176,20 @@ def signals_for(
 
 
 def costs_for(
-    model: RegionRegressor, table: Table, given: Sequence[str], problems: Problems
+    model: RegionRegressor, table: Table, given: Columns, problems: Problems
 ) -> Array | None:
     """Return costs given as columns or numbers, one row for each row of the table."""
-    if not given:
+    wanted = split(given)
+    if not wanted:
         return None
     n = len(decision_names(model))
-    constants = as_constants(given, table)
+    constants = as_constants(wanted, table)
     costs: Any
     if constants is not None:
         costs = np.tile(np.array(constants), (len(table), 1))
     else:
-        found = table.find(given, "--costs", problems)
-        if any(map(is_pattern, given)):
+        found = table.find(wanted, "--costs", problems)
+        if any(map(is_pattern, wanted)):
             # What is listed without a pattern is in the order of the decisions.
             found = _in_order(table, found, _own_costs(model))
         costs = table.frame(found, problems).to_numpy()
@@ -227,21 +201,17 @@ def costs_for(
 def decisions_for(
     model: RegionRegressor,
     table: Table,
-    signals: Sequence[str],
-    decisions: Sequence[str],
-    costs: Sequence[str],
+    signals: Columns,
+    decisions: Columns,
+    costs: Columns,
     heading: str,
 ) -> Decisions:
-    """Return signals and decisions of a model from a table; everything wrong is one error.
-
-    Columns are found by the names of the fit, or those given; the ``heading`` is what errors
-    begin with.
-    """
+    """Return signals and decisions of a model from a table; everything wrong is one error."""
     problems = Problems()
-    if costs and model.cost_ is not None:
+    if split(costs) and model.cost_ is not None:
         problems.add("--costs: this model reads its costs from the signals")
     X = signals_for(model, table, signals, problems)
-    wanted = list(decisions) or list(decision_names(model))
+    wanted = split(decisions) or list(decision_names(model))
     found = _in_order(table, table.find(wanted, "decisions", problems), decision_names(model))
     y = table.frame(found, problems, allow_missing=True)
     if not len(problems) and y.shape[1] != len(decision_names(model)):

@@ -10,14 +10,13 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 import feaslearn as fl
 from feaslearn.arrays import Array
 from feaslearn.atomic import check_writable
 from feaslearn.baselines.regressors import USUAL, fit_and_predict
+from feaslearn.cli.console import Console
 from feaslearn.cli.limits import limit_lines
-from feaslearn.cli.talk import Talk
 from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.inference.limits import Limit, limits_at
 from feaslearn.inference.trust import Trust
@@ -51,25 +50,7 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class Story:
-    """What the demo shows.
-
-    Parameters
-    ----------
-    model : RegionRegressor
-        What was learned.
-    seconds : float
-        Time to fit, without that of compiling.
-    limits : list of Limit
-        The learned limits at the test rows.
-    truths : list of ndarray
-        The same limits in the hidden grid at these rows.
-    equalities : tuple of str
-        What always holds.
-    scores : list of (str, float, float)
-        Predictors with R² and mean absolute error on the test rows.
-    what_ifs : list of WhatIf
-        Answers at other prices.
-    """
+    """What the demo shows."""
 
     model: fl.RegionRegressor
     seconds: float
@@ -80,16 +61,8 @@ class Story:
     what_ifs: list[WhatIf]
 
 
-def run(output: Path, talk: Talk) -> None:
-    """Tell the story and write the report.
-
-    Parameters
-    ----------
-    output : pathlib.Path
-        Where the HTML report is written.
-    talk : Talk
-        What is said.
-    """
+def run(output: Path, console: Console) -> None:
+    """Tell the story and write the report."""
     # First: what cannot be written should not cost the time of the fits.
     check_extra()
     check_writable(output)
@@ -104,29 +77,21 @@ def run(output: Path, talk: Talk) -> None:
         ],
         "seconds": story.seconds,
     }
-    talk.tell(facts, lambda console: show(story, output, console))
+    text = "\n".join(lines_of(story, output))
+    console.print(
+        facts, lambda rich: rich.print(text, markup=False, highlight=False, soft_wrap=True)
+    )
 
 
-def write_data(output: Path, samples: int, seed: int, talk: Talk) -> None:
-    """Write data like those of the demo as a table, to try the other commands on.
-
-    Parameters
-    ----------
-    output : pathlib.Path
-        A ``.csv`` or ``.parquet`` file.
-    samples, seed : int
-        Number of rows, and the seed they are drawn with.
-    talk : Talk
-        What is said.
-    """
+def write_data(output: Path, samples: int, seed: int, console: Console) -> None:
+    """Write data like those of the demo as a table, to try the other commands on."""
     data = fl.datasets.make_power5(n_samples=samples, random_state=seed)
     columns = np.hstack([data.signals, data.decisions]).T.tolist()
     names = [*data.names.signals, *data.names.decisions]
     write_table(output, names, columns)
     facts = {"output": str(output), "n_samples": samples, "columns": names}
-    talk.tell(
-        facts, lambda console: console.print(f"{samples} rows of {', '.join(names)}: {output}")
-    )
+    text = f"{samples} rows of {', '.join(names)}: {output}"
+    console.print(facts, lambda rich: rich.print(text))
 
 
 def samples() -> tuple[fl.Decisions, fl.Decisions]:
@@ -167,10 +132,7 @@ def tell() -> Story:
 
 
 def recovered(story: Story) -> list[bool]:
-    """Say which limits are those of the hidden grid.
-
-    Such a limit cuts nothing off, and is reached wherever it binds, or else somewhere.
-    """
+    """Say which limits are those of the hidden grid."""
     found = []
     for limit, truth in zip(story.limits, story.truths, strict=True):
         room = _sign(limit) * (limit.limits - truth)
@@ -210,12 +172,6 @@ def _ask(
     before = float(np.mean(test.decisions[:, j]))
     found, true = (float(np.mean(np.asarray(each, dtype=float)[:, j])) for each in (after, truth))
     return WhatIf(f"What if {decision} {words}?", decision, before, found, true, trust)
-
-
-def show(story: Story, output: Path, console: Console) -> None:
-    """Print the story in one screen."""
-    for line in lines_of(story, output):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def lines_of(story: Story, output: Path) -> list[str]:

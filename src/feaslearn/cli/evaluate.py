@@ -4,80 +4,90 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
+import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table as Grid
 
-from feaslearn.cli.columns import decisions_for
-from feaslearn.cli.talk import Talk, complain
-from feaslearn.data import Decisions
-from feaslearn.exceptions import DataError
-from feaslearn.io.table import Table
-from feaslearn.metrics import LABELS, Evaluation
-from feaslearn.metrics import evaluate as measure
-from feaslearn.metrics.evaluation import Score
+from feaslearn.cli import options
+from feaslearn.cli.console import Console, error
 from feaslearn.printable import printable
-from feaslearn.regressor import RegionRegressor
-from feaslearn.regressor.reader import decision_names
-from feaslearn.tolerances import ROUNDING
+
+if TYPE_CHECKING:
+    from rich.console import Console as RichConsole
+
+    from feaslearn.data import Decisions
+    from feaslearn.metrics import Evaluation
+    from feaslearn.regressor import RegionRegressor
 
 
 def evaluate(
-    model: RegionRegressor,
-    table: Table,
+    model: options.ModelFile,
+    data: options.DataFile,
+    norm: Annotated[
+        options.Norm, typer.Option("--norm", help="Norm of the losses; l2 squared.")
+    ] = options.Norm.L2,
+    losses: Annotated[
+        options.Losses,
+        typer.Option("--losses", help="all: suboptimality and true losses too, which take longer."),
+    ] = options.Losses.MAIN,
+    at_most: Annotated[
+        float | None,
+        typer.Option(
+            "--at-most",
+            metavar="NUMBER",
+            help="Exit with 1 if returned decisions are further off on average.",
+        ),
+    ] = None,
+    signals: options.Signals = None,
+    decisions: options.Decisions = None,
+    costs: options.Costs = None,
     *,
-    signals: Sequence[str],
-    decisions: Sequence[str],
-    costs: Sequence[str],
-    norm: Any,
-    losses: Any,
-    at_most: float | None,
-    talk: Talk,
+    console: Console,
 ) -> bool:
-    """Measure a model, print the losses, and say whether they are small enough.
+    """Measure a model on a table of signals and decisions.
 
-    Parameters
-    ----------
-    model : RegionRegressor
-        A fitted model.
-    table : Table
-        Signals and decisions.
-    signals, decisions, costs : sequence of str
-        Columns, where they are not called as in the fit.
-    norm : {"l2", "l1", "linf"}
-        Norm of all losses.
-    losses : {"main", "all"}
-        What is measured, as in `feaslearn.evaluate`.
-    at_most : float or None
-        The largest mean loss of the returned decisions that is good enough.
-    talk : Talk
-        What is said.
+    The returned-decision loss is the distance from the model's decision to the observed one,
+    predictability that to the nearest of its optimal decisions. With --losses all, suboptimality
+    adds up how far the observed decision is from the region and from the least cost there.
 
-    Returns
-    -------
-    bool
-        False if the returned decisions are further off than ``at_most``.
+    \b
+    Examples:
+      $ feaslearn demo --data power.csv
+      $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*' --hypothesis facets -o power.json
+      $ feaslearn demo --data unseen.csv --samples 50 --seed 1
+      $ feaslearn evaluate power.json unseen.csv
+      $ feaslearn evaluate power.json unseen.csv --json --at-most 0.5
     """
+    import numpy as np
+
+    from feaslearn.cli.columns import decisions_for
+    from feaslearn.exceptions import DataError
+    from feaslearn.metrics import evaluate as measure
+    from feaslearn.tolerances import ROUNDING
+
+    fitted, table = console.model(model), console.table(data)
     if at_most is not None and math.isnan(at_most):
         raise DataError("--at-most: nan is not a number that a loss can be compared with")
-    data = decisions_for(model, table, signals, decisions, costs, "evaluate")
-    found = measure(model, data, norm=norm, losses=losses)
+    samples = decisions_for(fitted, table, signals, decisions, costs, "evaluate")
+    found = measure(fitted, samples, norm=norm.value, losses=losses.value)
     passed = at_most is None or found.returned.mean <= at_most
-    parts = _by_decision(model, data)
-    facts = {**_facts(found, passed), **parts}
+    parts = _by_decision(fitted, samples)
     # An error of rounding is none.
-    least = ROUNDING * float(np.nanmax(np.abs(data.decisions), initial=0.0))
-    talk.tell(facts, lambda console: _show(found, parts, least, console))
+    least = ROUNDING * float(np.nanmax(np.abs(samples.decisions), initial=0.0))
+    facts = {**_facts(found, passed), **parts}
+    console.print(facts, lambda rich: _show(found, parts, least, rich))
     if not passed:
-        complain(f"the mean loss of the returned decisions is above {at_most}")
+        error(f"the mean loss of the returned decisions is above {at_most}")
     return passed
 
 
 def _facts(found: Evaluation, passed: bool) -> dict[str, Any]:
+    """Return losses and scores as JSON holds them."""
+    from feaslearn.metrics import LABELS
+
     losses = {name: getattr(found, name) for name in LABELS}
     return {
         "n_samples": found.n_samples,
@@ -91,6 +101,11 @@ def _facts(found: Evaluation, passed: bool) -> dict[str, Any]:
 
 def _by_decision(model: RegionRegressor, data: Decisions) -> dict[str, Any]:
     """Return R² and mean absolute errors of each decision, and of rows that are trusted or not."""
+    import numpy as np
+
+    from feaslearn.metrics.evaluation import Score
+    from feaslearn.regressor.reader import decision_names
+
     costs = data.cost_matrix if model.cost_ is None else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -107,7 +122,7 @@ def _by_decision(model: RegionRegressor, data: Decisions) -> dict[str, Any]:
     return {"by_decision": each, "by_trust": rows}
 
 
-def _show(found: Evaluation, parts: dict[str, Any], least: float, console: Console) -> None:
+def _show(found: Evaluation, parts: dict[str, Any], least: float, console: RichConsole) -> None:
     """Print R² and errors: of all, by trust, by decision; then losses."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False)
     for head in (f"{found.n_samples} rows", "rows", "R²", "mean error"):

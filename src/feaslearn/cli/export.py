@@ -1,109 +1,144 @@
-"""``feaslearn export``: the learned region in formats that other tools read."""
+"""``feaslearn export``: the learned region at one signal, or at all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-from numpy.typing import NDArray
+import typer
 
-from feaslearn.atomic import check_writable, write_bytes
-from feaslearn.cli.columns import signals_for
-from feaslearn.cli.streams import hand_over
-from feaslearn.cli.talk import Talk
-from feaslearn.exceptions import DataError, Problems
-from feaslearn.export.files import program_text
-from feaslearn.export.tables import map_text, table_text
-from feaslearn.export.verification import verify
-from feaslearn.io.table import Table
-from feaslearn.messages import did_you_mean
-from feaslearn.region import Region
-from feaslearn.regressor import RegionRegressor
-from feaslearn.regressor.reader import decision_names
+from feaslearn.cli import options
+from feaslearn.cli.console import Console, write
+from feaslearn.cli.options import split
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    from rich.console import Console as RichConsole
 
+    from feaslearn.arrays import Array
+    from feaslearn.io import Table
+    from feaslearn.regressor import RegionRegressor
 
-class Format(NamedTuple):
-    """A way to write a region: what it holds, and the text of the file with the names in it."""
-
-    holds: str
-    render: Callable[[Region], tuple[str, dict[str, str]]]
-
-
-def table(contents: str) -> Callable[[Region], tuple[str, dict[str, str]]]:
-    """Return what writes a table, whose columns have the names of the decisions."""
-    return lambda region: (table_text(region, contents), {name: name for name in region.names})
-
-
-def program(form: str) -> Callable[[Region], tuple[str, dict[str, str]]]:
-    """Return what writes a linear program, whose columns may need other names."""
-    return lambda region: program_text(region, form)
-
-
-#: A new format is one entry here.
-FORMATS: dict[str, Format] = {
-    "vertices": Format("CSV, one vertex in each row", table("vertices")),
-    "halfspaces": Format("CSV, one inequality or equality in each row", table("halfspaces")),
-    "mps": Format("a linear program in the MPS format, without an objective", program("mps")),
-    "lp": Format("a linear program in the LP format, without an objective", program("lp")),
-}
+#: Files of a region at one signal: tables and linear programs.
+TABLES, PROGRAMS = ("vertices", "halfspaces"), ("mps", "lp")
 
 
 def export(
-    model: RegionRegressor,
-    signal: Array | None,
-    name: str,
-    output: Path | None,
-    talk: Talk,
+    model: options.ModelFile,
+    at: Annotated[
+        options.Columns,
+        options.columns("--at", "The signal: name=number,name=number,...", "SIGNAL"),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="FILE", help="Or a table that holds the signal."),
+    ] = None,
+    row: Annotated[
+        int,
+        typer.Option(
+            "--row",
+            metavar="NUMBER",
+            help="Its row; the first below the names is 1, as in messages.",
+        ),
+    ] = 1,
+    signals: options.Signals = None,
+    form: Annotated[
+        str, typer.Option("--format", metavar="NAME", help="vertices, halfspaces, mps, lp or map.")
+    ] = "vertices",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where to write; - prints.",
+            show_default="printed",
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--verify", help="Compare optima over what is written with our own.")
+    ] = False,
     *,
-    check: bool = False,
+    console: Console,
 ) -> None:
-    """Write the region at a signal to a file, or to standard output.
+    """Write the region that was learned, at one signal, or with map at all of them.
 
-    Parameters
-    ----------
-    model : RegionRegressor
-        A fitted model.
-    signal : ndarray of shape (K,) or None
-        The signal; None writes the map of all of them.
-    name : str
-        A key of `FORMATS`, or "map".
-    output : Path or None
-        The file; None is standard output.
-    talk : Talk
-        What is said.
-    check : bool, default=False
-        Whether to compare optima over what is written with our own first.
+    map: CSV, one constraint in each row with its name, its coefficients and those of the signals on
+    its right-hand side; it needs no signal. vertices: CSV, one in each row. halfspaces: CSV, one
+    inequality or equality in each row, with its coefficients, <= or =, and its limit. mps, lp: a
+    linear program that every solver reads, with rows and columns named after facets and decisions;
+    it also holds regions with too many vertices to list.
+
+    \b
+    Examples:
+      $ feaslearn demo --data power.csv
+      $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*' --hypothesis facets -o power.json
+      $ feaslearn export power.json --format map -o constraints.csv
+      $ feaslearn export power.json --data power.csv --row 3
+      $ feaslearn export power.json --data power.csv --format halfspaces -o region.csv
+      $ feaslearn export power.json --data power.csv --format mps -o region.mps --verify
     """
-    if signal is not None and name not in FORMATS:
-        known = [*FORMATS, "map"]
-        raise DataError(f"--format: {name!r} is not known; {did_you_mean(name, known)}")
-    if output is not None:
-        check_writable(output)
-    if signal is None:
-        decisions = decision_names(model)
-        text, names = map_text(model), {each: each for each in decisions}
-        facts: dict[str, Any] = {"format": name, "decisions": decisions, "names": names}
-    else:
-        region = model.region(signal)
-        text, names = FORMATS[name].render(region)
-        facts = {"format": name, "decisions": region.names, "names": names}
+    from feaslearn.atomic import check_writable, write_bytes
+    from feaslearn.cli.files import file_or_print
+    from feaslearn.export.files import program_text
+    from feaslearn.export.tables import map_text, table_text
+    from feaslearn.export.verification import verify
+    from feaslearn.messages import rows_from
+    from feaslearn.regressor.reader import decision_names
+
+    _check_format(form, at is not None, data is not None, check)
+    written = file_or_print(output, model, data)
+    fitted = console.model(model)
+    if data is not None:
+        signal = signal_of_row(fitted, console.table(data), row, signals)
+    elif at is not None:
+        signal = signal_of_text(fitted, split(at))
+    if written is not None:
+        check_writable(written)
+    decisions = decision_names(fitted)
+    facts: dict[str, Any] = {"format": form, "decisions": decisions}
+    names = {name: name for name in decisions}
+    # The one signal is that row of the table.
+    with rows_from(row):
+        if form == "map":
+            text = map_text(fitted)
+        else:
+            region = fitted.region(signal)
+            facts["decisions"] = region.names
+            if form in TABLES:
+                text = table_text(region, form)
+            else:
+                text, names = program_text(region, form)
+        facts["names"] = names
         if check:
-            facts["largest_difference"] = verify(region, name).checks[0].largest_difference
-    if output is not None:
-        write_bytes(output, text.encode("utf-8"))
-        facts["output"] = str(output)
-        talk.tell(facts, lambda console: _say(console, output, facts))
-    elif talk.as_json:
-        talk.tell(facts | {"text": text}, lambda _: None)
+            facts["largest_difference"] = verify(region, form).checks[0].largest_difference
+    if written is not None:
+        write_bytes(written, text.encode("utf-8"))
+        facts["output"] = str(written)
+        console.print(facts, lambda rich: _say(rich, written, facts))
+    elif console.as_json:
+        console.print(facts | {"text": text}, lambda _: None)
     else:
-        hand_over(text)
+        write(text)
 
 
-def _say(console: Any, output: Path, facts: dict[str, Any]) -> None:
+def _check_format(form: str, at: bool, data: bool, check: bool) -> None:
+    """Refuse an unknown format, or a signal that is missing or given twice."""
+    from feaslearn.exceptions import DataError
+    from feaslearn.messages import did_you_mean
+
+    if form == "map":
+        if at or data or check:
+            raise typer.BadParameter("map is the region at all signals: no --at, --data, --verify")
+    elif at == data:
+        raise typer.BadParameter("give the signal once: with --at, or with --data and --row")
+    elif form not in (*TABLES, *PROGRAMS):
+        known = [*TABLES, *PROGRAMS, "map"]
+        raise DataError(f"--format: {form!r} is not known; {did_you_mean(form, known)}")
+
+
+def _say(console: RichConsole, output: Path, facts: dict[str, Any]) -> None:
     """Say what was written, and which decisions have another name there."""
     console.print(f"{facts['format']}: {output}")
     for old, new in facts["names"].items():
@@ -116,6 +151,11 @@ def _say(console: Any, output: Path, facts: dict[str, Any]) -> None:
 
 def signal_of_text(model: RegionRegressor, items: Sequence[str]) -> Array:
     """Return the signal of ``name=number`` items, one for each signal of the model."""
+    import numpy as np
+
+    from feaslearn.exceptions import DataError, Problems
+    from feaslearn.messages import did_you_mean
+
     names = getattr(model, "feature_names_in_", None)
     labels = [str(label) for label in (range(model.n_features_in_) if names is None else names)]
     problems, values = Problems(), dict.fromkeys(labels, np.nan)
@@ -135,8 +175,14 @@ def signal_of_text(model: RegionRegressor, items: Sequence[str]) -> Array:
     return np.array([values[label] for label in labels])
 
 
-def signal_of_row(model: RegionRegressor, table: Table, row: int, signals: Sequence[str]) -> Array:
+def signal_of_row(
+    model: RegionRegressor, table: Table, row: int, signals: options.Columns
+) -> Array:
     """Return the signal in a row of a table, counted from 1 below the header."""
+    from feaslearn.cli.columns import signals_for
+    from feaslearn.exceptions import DataError, Problems
+    from feaslearn.io import Table
+
     if not 1 <= row <= len(table):
         raise DataError(f"--row: {row} is not a row of {table.source}, which has {len(table)}")
     problems = Problems()
@@ -144,4 +190,5 @@ def signal_of_row(model: RegionRegressor, table: Table, row: int, signals: Seque
     one = Table(table.source, table.names, cells, lambda _: table.place(row - 1))
     frame = signals_for(model, one, signals, problems)
     problems.raise_if_any(DataError, "export")
-    return np.asarray(frame.to_numpy()[0])
+    signal: Array = frame.to_numpy()[0]
+    return signal

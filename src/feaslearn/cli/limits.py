@@ -20,10 +20,7 @@ def limit_lines(
     beside: tuple[str, Sequence[str]] | None = None,
     most: int | None = MOST,
 ) -> list[str]:
-    """Return the table of limits as lines.
-
-    ``beside`` is the head and the cells of a last column; without it, the status stands there.
-    """
+    """Return the table of limits as lines."""
     head, cells = beside or ("in the data", [limit.status for limit in limits])
     still = list(dict.fromkeys(limit.never_moved for limit in limits if limit.never_moved))
     moving = [i for i, limit in enumerate(limits) if not limit.never_moved]

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+#: As in feaslearn.io, which is loaded when it is needed.
+MAX_BYTES = 2**30
+
+
+def split(texts: list[str] | None) -> list[str]:
+    """Return the items of an option that was given several times, or as lists with commas."""
+    items = [item.strip() for text in texts or () for item in text.split(",")]
+    return [item for item in items if item]
+
+
+def columns(option: str, text: str, metavar: str = "COLUMNS") -> Any:
+    """Return an option that holds a list, which `split` takes apart."""
+    return typer.Option(option, metavar=metavar, help=text)
 
 
 class Sense(StrEnum):
@@ -32,33 +46,19 @@ class Losses(StrEnum):
 
 
 Columns = list[str] | None
-#: As in feaslearn.io, which is loaded when it is needed.
-MAX_BYTES = 2**30
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, as fit writes it.")]
 DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file.")]
-Signals = Annotated[
-    Columns,
-    typer.Option("--signals", metavar="COLUMNS", help="Columns of the signals: names, patterns."),
-]
-Decisions = Annotated[
-    Columns,
-    typer.Option(
-        "--decisions", metavar="COLUMNS", help="Columns of the decisions: names, patterns."
-    ),
-]
+Signals = Annotated[Columns, columns("--signals", "Columns of the signals: names, patterns.")]
+Decisions = Annotated[Columns, columns("--decisions", "Columns of the decisions: names, patterns.")]
 Costs = Annotated[
-    Columns,
-    typer.Option(
-        "--costs", metavar="COLUMNS", help="Costs in place of the model's own: columns or numbers."
-    ),
+    Columns, columns("--costs", "Costs in place of the model's own: columns or numbers.")
 ]
 Cost = Annotated[
     Columns,
-    typer.Option(
+    columns(
         "--cost",
-        metavar="COLUMNS",
-        help="Cost of each decision, in their order: columns, which then are signals too, numbers "
+        "Cost of each decision, in their order: columns, which then are signals too, numbers "
         "that never change, or sums such as 9.5*gas+2.",
     ),
 ]
@@ -88,3 +88,13 @@ MaxBytes = Annotated[
         show_default="1 GiB",
     ),
 ]
+
+#: The options that most commands end with, and their defaults.
+SHARED: dict[str, tuple[Any, Any]] = {
+    "encoding": (Encoding, "utf-8"),
+    "delimiter": (Delimiter, None),
+    "max_bytes": (MaxBytes, MAX_BYTES),
+    "as_json": (AsJson, False),
+    "quiet": (Quiet, False),
+    "verbose": (Verbose, 0),
+}

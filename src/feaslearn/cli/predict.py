@@ -5,24 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-from numpy.typing import NDArray
-from rich.console import Console
+import typer
 
-from feaslearn.atomic import check_writable
-from feaslearn.cli.columns import costs_for, signals_for
-from feaslearn.cli.streams import hand_over
-from feaslearn.cli.talk import Talk, complain
-from feaslearn.exceptions import DataError, Problems, UnseenLimitWarning
-from feaslearn.inference.trust import MEANINGS, STATUSES, Trust, needs_warning, unseen_text
-from feaslearn.io.table import Table
-from feaslearn.io.table_file import check_suffix, csv_text, write_table
-from feaslearn.regressor import RegionRegressor
-from feaslearn.regressor.reader import decision_names
+from feaslearn.cli import options
+from feaslearn.cli.console import Console, error, write
+from feaslearn.cli.options import split
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    from rich.console import Console as RichConsole
+
+    from feaslearn.arrays import Array
+    from feaslearn.exceptions import Problems
+    from feaslearn.inference.trust import Trust
+    from feaslearn.io import Table
+    from feaslearn.regressor import RegionRegressor
 
 #: Columns that say what a decision rests on, behind those of the decisions.
 TRUST_COLUMNS = ("trust", "rests_on")
@@ -30,58 +28,98 @@ REPAIR = "If you know these limits, fit with --lower and --upper"
 
 
 def predict(
-    model: RegionRegressor,
-    table: Table,
+    model: options.ModelFile,
+    data: options.DataFile,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="A .csv or .parquet file; - prints.",
+            show_default="printed",
+        ),
+    ] = None,
+    costs: options.Costs = None,
+    signals: options.Signals = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep",
+            metavar="COLUMNS",
+            help="Columns to copy to the output; patterns leave out those of the decisions.",
+        ),
+    ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust/--no-trust",
+            help="Columns trust and rests_on: what the data say of the limits of each decision.",
+        ),
+    ] = True,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            "--interval",
+            metavar="LEVEL",
+            help="Columns lower and upper of each decision: bands, such as 0.9, for all of a row.",
+        ),
+    ] = None,
     *,
-    signals: Sequence[str],
-    costs: Sequence[str],
-    keep: Sequence[str],
-    output: Path | None,
-    trust: bool,
-    interval: float | None,
-    talk: Talk,
+    console: Console,
 ) -> None:
-    """Predict, and write a table: to a file, or to standard output.
+    """Predict the decision for each row of a table.
 
-    Parameters
-    ----------
-    model : RegionRegressor
-        A fitted model.
-    table : Table
-        The signals, and what-if costs where there are some.
-    signals, costs, keep : sequence of str
-        Columns: of the signals where the model knows no names, of what-if costs, and those that
-        are copied to the output.
-    output : Path or None
-        A ``.csv`` or ``.parquet`` file; None is standard output.
-    trust : bool
-        Whether two more columns say what each decision rests on.
-    interval : float or None
-        Level of bands for the observed decision, of all decisions of a row.
-    talk : Talk
-        What is said.
+    Signals are found by the names they had in the fit, in any order. With --costs the question is
+    what would be decided if costs were others than the signals say.
+
+    Column trust says what a decision rests on: limits that the data determine (identified) or show
+    (seen), one that no price ever pushed to (not seen), a signal out of range, an empty region
+    (relaxed) or a tie; column rests_on names the limits.
+
+    \b
+    Examples:
+      $ feaslearn demo --data power.csv
+      $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*' --hypothesis facets -o power.json
+      $ feaslearn demo --data unseen.csv --samples 5 --seed 1
+      $ feaslearn predict power.json unseen.csv
+      $ feaslearn predict power.json unseen.csv --interval 0.9 -o bands.csv
+      $ feaslearn predict power.json unseen.csv --costs 0.9,0.4,1.2 --keep 'demand_*' -o whatif.csv
     """
+    import numpy as np
+
+    from feaslearn.atomic import check_writable
+    from feaslearn.cli.columns import costs_for, signals_for
+    from feaslearn.cli.files import file_or_print
+    from feaslearn.exceptions import DataError, Problems, UnseenLimitWarning
+    from feaslearn.inference.trust import needs_warning, unseen_text
+    from feaslearn.io.table_file import check_suffix, csv_text, write_table
+    from feaslearn.regressor.reader import decision_names
+
+    output = file_or_print(output, model, data)
+    fitted, table = console.model(model), console.table(data)
     if output is not None:
         check_suffix(output)
         check_writable(output)
     problems = Problems()
-    X = signals_for(model, table, signals, problems)
-    prices = costs_for(model, table, costs, problems)
+    X = signals_for(fitted, table, signals, problems)
+    prices = costs_for(fitted, table, costs, problems)
     added = TRUST_COLUMNS if trust else ()
-    kept = _kept(table, keep, (*decision_names(model), *added), problems)
+    kept = _kept(table, split(keep), (*decision_names(fitted), *added), problems)
     problems.raise_if_any(DataError, "predict")
     with warnings.catch_warnings():
         # What is said below says it for this table.
         warnings.simplefilter("ignore", UnseenLimitWarning)
-        found, rests = model.predict(X.to_numpy(), costs=prices, return_trust=True)
+        found, rests = fitted.predict(X.to_numpy(), costs=prices, return_trust=True)
     decisions = np.asarray(found).reshape(len(X), -1)
-    names = [*(table.names[j] for j in kept), *decision_names(model)]
+    names = [*(table.names[j] for j in kept), *decision_names(fitted)]
     # In CSV, cells stay the texts that they were.
-    typed = talk.as_json if output is None else output.suffix.lower() == ".parquet"
+    typed = console.as_json if output is None else output.suffix.lower() == ".parquet"
     columns: list[Any] = [list(table.cells(j) if typed else table.columns[j]) for j in kept]
     columns += [column.tolist() for column in decisions.T]
     if interval is not None:
-        ends = _bands(model, X.to_numpy(), prices, interval)
+        ends = _bands(fitted, X.to_numpy(), prices, interval)
         names += list(ends)
         columns += ends.values()
     said = [rests.status.tolist(), rests.rests_on.tolist()]
@@ -89,22 +127,25 @@ def predict(
     if output is not None:
         write_table(output, [*names, *added], [*columns, *said[: len(added)]])
         facts = {"output": str(output), "n_samples": len(X), **counts}
-        talk.tell(facts, lambda console: _show(rests, output, trust, console))
-    elif talk.as_json:
+        console.print(facts, lambda rich: _show(rests, output, trust, rich))
+    elif console.as_json:
         rows = list(zip(*columns, strict=True))
         facts = {"columns": names, "rows": rows, **counts, **dict(zip(added, said, strict=False))}
-        talk.tell(facts, lambda _: None)
+        console.print(facts, lambda _: None)
     else:
         columns += said[: len(added)]
-        hand_over(csv_text([*names, *added], zip(*columns, strict=True)))
-        if needs_warning(rests, bool(costs)) and not talk.quiet:
-            complain(f"warning: {unseen_text(rests)}. {REPAIR}")
+        write(csv_text([*names, *added], zip(*columns, strict=True)))
+        if needs_warning(rests, bool(costs)) and not console.quiet:
+            error(f"warning: {unseen_text(rests)}. {REPAIR}")
 
 
 def _bands(
     model: RegionRegressor, X: Array, prices: Array | None, level: float
 ) -> dict[str, list[float]]:
     """Return columns with the ends of bands."""
+    from feaslearn.exceptions import DataError
+    from feaslearn.regressor.reader import decision_names
+
     if model.conformal_ is None:
         raise DataError(
             "--interval: the model has no bands; fit it again, without --no-check, or use "
@@ -118,8 +159,10 @@ def _bands(
     return ends
 
 
-def _show(rests: Trust, output: Path, columns: bool, console: Console) -> None:
+def _show(rests: Trust, output: Path, columns: bool, console: RichConsole) -> None:
     """Print how many decisions rest on what."""
+    from feaslearn.inference.trust import MEANINGS, STATUSES, unseen_text
+
     count = len(rests.status)
     console.print(f"{count} decision{'s' if count != 1 else ''}: {output}")
     for name, number in rests.counts.items():

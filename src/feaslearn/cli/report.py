@@ -5,92 +5,130 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from feaslearn.atomic import check_writable
-from feaslearn.cli.columns import decisions_for
-from feaslearn.cli.talk import Talk
-from feaslearn.exceptions import DataError, Problems
-from feaslearn.io.table import Table
-from feaslearn.messages import find_columns
-from feaslearn.plots.canvas import Units
-from feaslearn.regressor import RegionRegressor
-from feaslearn.report import write_report
-from feaslearn.report.page_file import check_extra
+import typer
+
+from feaslearn.cli import options
+from feaslearn.cli.console import Console
+from feaslearn.cli.options import split
+
+if TYPE_CHECKING:
+    from feaslearn.io import Table
+    from feaslearn.plots.canvas import Units
 
 
 def report(
-    model: RegionRegressor,
-    table: Table,
-    train: Table | None,
+    model: options.ModelFile,
+    data: options.DataFile,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="Where the page is written."),
+    ] = Path("report.html"),
+    train: Annotated[
+        Path | None,
+        typer.Option(
+            "--train",
+            metavar="FILE",
+            help="The rows of the fit, if DATA holds others: a fair comparison at once.",
+        ),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help="Heading of the page.")
+    ] = None,
+    units: Annotated[
+        options.Columns,
+        options.columns(
+            "--units",
+            "One for all decisions, or by column or pattern: 'plant_*=MW,cost_1=EUR/MWh'.",
+            "UNITS",
+        ),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            "--time",
+            metavar="COLUMN",
+            help="Column of times, for limits by hour and day.",
+            show_default="one that holds times",
+        ),
+    ] = None,
+    refit: Annotated[
+        bool | None,
+        typer.Option(
+            "--refit/--no-refit",
+            help="Fit the model anew to parts of DATA, for a fair comparison.",
+            show_default="up to a minute",
+        ),
+    ] = None,
+    signals: options.Signals = None,
+    decisions: options.Decisions = None,
+    costs: options.Costs = None,
     *,
-    signals: Sequence[str],
-    decisions: Sequence[str],
-    costs: Sequence[str],
-    units: Sequence[str],
-    time: str | None,
-    title: str,
-    refit: bool | None,
-    output: Path,
-    talk: Talk,
+    console: Console,
 ) -> None:
-    """Write the page.
+    """Write one page about a model: what it learned, how good it is, how sure.
 
-    Parameters
-    ----------
-    model : RegionRegressor
-        A fitted model.
-    table, train : Table
-        Rows to show it on, and those of the fit where they are others.
-    signals, decisions, costs : sequence of str
-        Columns, where they are not called as in the fit.
-    units : sequence of str
-        One unit, or items such as ``plant_*=MW``.
-    time : str or None
-        The column of times; None takes one that no role has and in which every cell is one.
-    title : str
-        Heading of the page.
-    refit : bool or None
-        Whether the model is fitted anew to parts of the rows.
-    output : Path
-        Where the page is written.
-    talk : Talk
-        What is said.
+    The page needs no network. The learned limits come first, then what rows rest on, when each
+    limit binds, the region with a slider for each signal, the model beside simpler predictors on
+    rows that were held out, the rows that fit worst and problems of the data. Needs the extra
+    "report".
+
+    \b
+    Examples:
+      $ feaslearn demo --data power.csv
+      $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
+          --cost 'cost_*' --hypothesis facets -o power.json
+      $ feaslearn demo --data unseen.csv --samples 50 --seed 1
+      $ feaslearn report power.json power.csv -o power.html
+      $ feaslearn report power.json unseen.csv --train power.csv --units 'plant_*=MW' -o unseen.html
     """
+    from feaslearn.atomic import check_writable
+    from feaslearn.cli.columns import decisions_for
+    from feaslearn.cli.files import check_output
+    from feaslearn.report import write_report
+    from feaslearn.report.page_file import check_extra
+
+    check_output(output, model, data, train)
+    table, rows = console.table(data), None if train is None else console.table(train)
+    fitted = console.model(model)
     check_extra()
     check_writable(output)
-    data = decisions_for(model, table, signals, decisions, costs, "report")
-    fitted = None
-    if train is not None:
-        fitted = decisions_for(model, train, signals, decisions, costs, "report --train")
-    times = find_times(table, time, {*data.names.signals, *data.names.decisions})
+    samples = decisions_for(fitted, table, signals, decisions, costs, "report")
+    names = [*samples.names.signals, *samples.names.decisions]
+    times = find_times(table, time, names)
 
     def place(row: int) -> str:
         """Say which row it is, by its time where there is one."""
         return table.place(row) if times is None else f"{times[row]:%Y-%m-%d %H:%M}"
 
+    learned_from = None
+    if rows is not None:
+        learned_from = decisions_for(fitted, rows, signals, decisions, costs, "report --train")
     write_report(
-        model,
-        data,
+        fitted,
+        samples,
         output,
-        train=fitted,
-        title=title,
-        units=parse_units(units, [*data.names.signals, *data.names.decisions]),
+        train=learned_from,
+        title=title or f"{model.name} on {data.name}",
+        units=parse_units(split(units), names),
         refit=refit,
         place=place,
         times=times,
         source=f"Rows are those of {table.source}.",
     )
     size = output.stat().st_size
-    facts = {"report": str(output), "n_samples": len(data), "bytes": size}
-    text = f"Report on {len(data)} rows: {output} ({size / 1000:.0f} kB)"
-    talk.tell(
-        facts,
-        lambda console: console.print(text, markup=False, highlight=False, soft_wrap=True),
+    facts = {"report": str(output), "n_samples": len(samples), "bytes": size}
+    text = f"Report on {len(samples)} rows: {output} ({size / 1000:.0f} kB)"
+    console.print(
+        facts, lambda rich: rich.print(text, markup=False, highlight=False, soft_wrap=True)
     )
 
 
 def find_times(table: Table, wanted: str | None, used: Container[str]) -> list[datetime] | None:
     """Return when each row was: of the column that is asked for, or the first that holds times."""
+    from feaslearn.exceptions import DataError, Problems
+
     problems = Problems()
     if wanted is not None:
         chosen = table.find([wanted], "--time", problems)
@@ -116,14 +154,10 @@ def _time(cell: object) -> datetime | None:
 
 
 def parse_units(items: Sequence[str], names: Sequence[str]) -> Units:
-    """Return units by the names of columns, or one for all decisions.
+    """Return units by the names of columns, or one for all decisions."""
+    from feaslearn.exceptions import DataError, Problems
+    from feaslearn.messages import find_columns
 
-    Examples
-    --------
-    >>> from feaslearn.cli.report import parse_units
-    >>> parse_units(["plant_*=MW", "price=EUR/MWh"], ["price", "plant_1", "plant_2"])
-    {'plant_1': 'MW', 'plant_2': 'MW', 'price': 'EUR/MWh'}
-    """
     if not items:
         return None
     if len(items) == 1 and "=" not in items[0]:

@@ -1,67 +1,85 @@
-"""Run the experiments of a checkout."""
+"""``feaslearn reproduce``: the tables and figures of the paper."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
-from feaslearn.cli.checkout import checkout
+import typer
+
+from feaslearn.cli.console import BAD_INPUT, error
 
 
-def run(
-    names: Sequence[str],
-    *,
-    seeds: str | None = None,
-    quick: bool = False,
-    solver_seconds: float | None = None,
-    at_most: float | None = None,
-    output: Path | None = None,
-    jobs: int | None = None,
-    scheduler: str | None = None,
-    again: bool = False,
-    no_run: bool = False,
-) -> int:
-    """Run ``python -m experiments`` at the top of the checkout.
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAMES]", help="Tables and figures; all where none is given."),
+    ] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option("--seeds", metavar="LIST", help="Such as 0-9, the default, or 0,3,7."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sizes and one seed, into results/quick.")
+    ] = False,
+    solver_seconds: Annotated[
+        float | None,
+        typer.Option("--solver-seconds", metavar="NUMBER", help="Limit of each solver run (60)."),
+    ] = None,
+    at_most: Annotated[
+        float | None,
+        typer.Option("--at-most", metavar="SECONDS", help="Leave out cells that take longer."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Where to write (results)."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", metavar="NUMBER", help="Cells at a time (1).")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="A Dask scheduler whose workers run the cells, such as tcp://scheduler:8786.",
+        ),
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Run finished cells once more.")] = False,
+    no_run: Annotated[
+        bool, typer.Option("--no-run", help="Only write the page from finished cells.")
+    ] = False,
+) -> None:
+    """Run the experiments of the paper (in a checkout of the repository).
 
-    Parameters
-    ----------
-    names : sequence of str
-        Experiments; empty means all.
-    seeds : str, optional
-        Such as ``0-9``.
-    quick : bool
-        Small sizes and one seed.
-    solver_seconds : float, optional
-        Time limit of each run of a solver.
-    at_most : float, optional
-        Leave out cells that take longer than so many seconds.
-    output : Path, optional
-        Where the results go.
-    jobs : int, optional
-        Cells at a time.
-    scheduler : str, optional
-        Address of a Dask scheduler, whose workers run the cells.
-    again : bool
-        Run finished cells once more.
-    no_run : bool
-        Only write tables and the page from the cells that are finished.
+    A finished cell, one row with one seed, is kept and not run again; an interrupted run goes on
+    where it stopped. Writes CSV, Markdown and figures, and one page: results/README.md. Names:
+    all, or what `feaslearn reproduce nothing` lists.
 
-    Returns
-    -------
-    int
-        The exit code: 0 if all went well, 1 if a cell failed, 2 for wrong arguments.
+    \b
+    Examples:
+      $ feaslearn reproduce all --quick
+      $ feaslearn reproduce table1 power5 --seeds 0-2
     """
+    here = Path.cwd()
+    roots = (root for root in (here, *here.parents) if (root / "src" / "feaslearn").is_dir())
+    checkout = next((root for root in roots if (root / "experiments").is_dir()), None)
+    if checkout is None:
+        error(
+            "experiments/ is part of the repository, not of the installed package; run this "
+            "inside a checkout"
+        )
+        raise typer.Exit(BAD_INPUT)
     arguments = [*(names or ["all"])]
-    # The experiments run at the top of the checkout, where a relative path would mean another one.
-    where = None if output is None else output.resolve()
     valued = {
         "--seeds": seeds,
         "--solver-seconds": solver_seconds,
         "--at-most": at_most,
-        "--output": where,
+        # The experiments run at the top of the checkout, where a relative path means another one.
+        "--output": None if output is None else output.resolve(),
         "--jobs": jobs,
         "--scheduler": scheduler,
     }
@@ -71,8 +89,9 @@ def run(
     switches = {"--quick": quick, "--again": again, "--no-run": no_run}
     arguments += [option for option, wanted in switches.items() if wanted]
     command = [sys.executable, "-m", "experiments", *arguments]
-    with subprocess.Popen(command, cwd=checkout("experiments")) as process:
-        while True:
+    with subprocess.Popen(command, cwd=checkout) as process:
+        while process.returncode is None:
             # An interrupt reaches both: the experiments write what is finished, then they end.
             with suppress(KeyboardInterrupt):
-                return process.wait()
+                process.wait()
+    raise typer.Exit(process.returncode)

@@ -31,10 +31,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What is exported: decisions, rows, and how they move where it is a fitted model.
-
-    Where signals are variables, their columns come after those of the decisions, and nothing moves.
-    """
+    """What is exported: decisions, rows, and how they move where it is a fitted model."""
 
     names: tuple[str, ...]
     form: RegionForm
@@ -44,19 +41,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Moving:
-    """The rows of a fitted model, and the values of their weights at a signal.
-
-    Parameters
-    ----------
-    model : LearnedRegion
-        The fitted model.
-    form : RegionForm
-        Its rows.
-    names : tuple of str
-        Names of the weights: features, right-hand sides of known constraints, scales.
-    kept : ndarray of bool
-        Which right-hand sides of known constraints are finite.
-    """
+    """The rows of a fitted model, and the values of their weights at a signal."""
 
     model: LearnedRegion
     form: RegionForm
@@ -64,13 +49,7 @@ class Moving:
     kept: NDArray[np.bool_]
 
     def coefficients(self, signal: ArrayLike) -> Array:
-        """Return the weights at a signal, or a frame of one row.
-
-        Raises
-        ------
-        EmptySetError
-            Where the rows of the model leave no point.
-        """
+        """Return the weights at a signal, or a frame of one row."""
         signals = check_signals(self.model, one_row(signal))
         if len(signals) != 1:
             raise DataError(f"{len(signals)} signals were given; give one")
@@ -122,10 +101,7 @@ class Moving:
 
 
 def read_source(source: object, signals: Any = None) -> Source:
-    """Return the rows of a region or a fitted model; refuse everything else.
-
-    ``signals`` maps the names of signals to variables or expressions of the tool.
-    """
+    """Return the rows of a region or a fitted model; refuse everything else."""
     if signals is not None:
         if not isinstance(source, LearnedRegion):
             raise UnsupportedError("signals=: a region at one signal does not move; give the model")
@@ -179,13 +155,7 @@ def _with_signals(model: LearnedRegion, signals: Any) -> Source:
 
 
 def _region_form(region: Region) -> RegionForm:
-    """Return the rows of a region; refuse one that is empty or unbounded.
-
-    Raises
-    ------
-    EmptySetError, UnboundedSetError
-        Where a linear cost would have no minimum.
-    """
+    """Return the rows of a region; refuse one that is empty or unbounded."""
     region.image.primitive.check()
     if region.known is not None:
         try:
@@ -291,10 +261,7 @@ class Exported:
 
 
 def chosen(x: Any, names: tuple[str, ...], tool: str) -> list[Any]:
-    """Return the user's own variables as a list in the order of the decisions.
-
-    A mapping is read by the names of the decisions where it has them, and otherwise in its order.
-    """
+    """Return the user's own variables as a list in the order of the decisions."""
     if hasattr(x, "keys") and hasattr(x, "__getitem__"):
         keys = list(x.keys())
         items = [x[name] for name in names] if set(names) <= set(keys) else [x[key] for key in keys]

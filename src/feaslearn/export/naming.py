@@ -29,26 +29,7 @@ NUMBER = re.compile(r"e(\d|$)|inf|nan", re.IGNORECASE)
 
 
 def safe_names(names: Sequence[str]) -> dict[str, str]:
-    """Return for each name one of ASCII letters, digits and underscores; no two are the same.
-
-    A name that is safe stays as it is. Names are told apart without regard to case.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names.
-
-    Returns
-    -------
-    dict
-        The safe name of each name.
-
-    Examples
-    --------
-    >>> from feaslearn.export.naming import safe_names
-    >>> safe_names(["gas", "GAS", "Wärme [MW]", "3"])
-    {'gas': 'gas', 'GAS': 'GAS_2', 'Wärme [MW]': 'Warme_MW', '3': 'x_3'}
-    """
+    """Return for each name one of ASCII letters, digits and underscores; no two are the same."""
     check_distinct(names)
     used: set[str] = set()
     # Names that stay come first: a renamed one must not take theirs.

@@ -45,11 +45,7 @@ NOT_STATE = ("_metadata_request", "_sklearn_output_config", "_samples")
 
 
 class Encoder:
-    """Encoder of values as nodes; what has no node is added to ``problems`` by its path.
-
-    Numbers, strings, booleans, None and lists stand for themselves. Everything else is an object
-    whose key ``"$"`` is its kind.
-    """
+    """Encoder of values as nodes; what has no node is added to ``problems`` by its path."""
 
     def __init__(self, registry: Registry, left_out: Collection[str] = ()) -> None:
         self._registry = registry

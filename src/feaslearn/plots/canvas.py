@@ -64,10 +64,7 @@ def write(ax: Any, which: str, text: str, **style: Any) -> None:
 
 
 class AtSignal(NamedTuple):
-    """A region, what is minimised in it, and whether it had to be relaxed to have a point.
-
-    ``cost`` is None where the model knows none at this signal.
-    """
+    """A region, what is minimised in it, and whether it had to be relaxed to have a point."""
 
     region: Region
     cost: Array | None

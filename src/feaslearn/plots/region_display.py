@@ -220,11 +220,7 @@ class RegionDisplay:
 
 
 def slopes(region: Region, cost: Array) -> tuple[Array, Array | None]:
-    """Return the direction in which cost falls fastest, and that in which it does not change.
-
-    Where decisions must balance, a region is flat, and only what the cost is within the flat
-    counts: its part across is the same for every decision.
-    """
+    """Return the direction in which cost falls fastest, and that in which it does not change."""
     rng = np.random.default_rng(0)
     directions = np.vstack([np.eye(region.n), rng.standard_normal((region.n, region.n))])
     points = np.array([region.minimize(d) for d in np.vstack([directions, -directions])])

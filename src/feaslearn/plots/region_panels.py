@@ -34,11 +34,7 @@ DEPTH = 6
 
 
 class Scene(NamedTuple):
-    """What is drawn: the region, the labels of its decisions, dots, and the optimum.
-
-    ``down`` is where it gets cheaper within the flat that the region spans; ``level`` is where
-    cost stays the same, if that is one line.
-    """
+    """What is drawn: the region, the labels of its decisions, dots, and the optimum."""
 
     region: Region
     labels: list[str]
@@ -231,12 +227,7 @@ def _clipped(
 
 
 def outline(minimize: Callable[[Array], Array], n: int, i: int, j: int) -> Array:
-    r"""Return the corners of the projection of a region onto decisions i and j.
-
-    Points are found where they stick out, by their support :math:`\max_{x \in R} d'x`: first
-    along the axes, then across each edge between two points until nothing sticks out by a
-    thousandth of the size of the region. All corners are points of the region.
-    """
+    r"""Return the corners of the projection of a region onto decisions i and j."""
 
     def reach(direction: Array) -> Array:
         cost = np.zeros(n)

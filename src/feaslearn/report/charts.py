@@ -166,15 +166,7 @@ class Mark(NamedTuple):
 
 @dataclass
 class Chart:
-    """One chart: its texts, ticks and paths.
-
-    Parameters
-    ----------
-    title, x_label, y_label : str
-        Texts.
-    xs, ys : pair of float
-        Ranges of the axes.
-    """
+    """One chart: its texts, ticks and paths."""
 
     title: str
     x_label: str
@@ -248,14 +240,7 @@ class Chart:
 
 
 def nice_steps(low: float, high: float, count: int = 5) -> list[float]:
-    """Return round numbers in a range, about so many.
-
-    Examples
-    --------
-    >>> from feaslearn.report.charts import nice_steps
-    >>> nice_steps(0.0, 1.0)
-    [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    """
+    """Return round numbers in a range, about so many."""
     step = 10.0 ** math.floor(math.log10((high - low) / count))
     step *= next(f for f in (1.0, 2.0, 5.0, 10.0) if (high - low) / (f * step) <= count + 0.5)
     first, last = math.ceil(low / step - SAME_TOL), math.floor(high / step + SAME_TOL)

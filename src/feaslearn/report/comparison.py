@@ -33,10 +33,7 @@ REFIT_SECONDS = 60.0
 
 
 class Line(NamedTuple):
-    """One predictor: its mean squared distance, R², mean absolute error, and whether it is ours.
-
-    ``scores`` are R² and mean absolute error of each decision.
-    """
+    """One predictor: its mean squared distance, R², mean absolute error, and whether it is ours."""
 
     name: str
     loss: float
@@ -49,17 +46,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Predictors side by side, and on which rows they were measured.
-
-    Parameters
-    ----------
-    lines : list of Line
-        The predictors, the model first.
-    held_out : str
-        What was fitted to what, and measured where.
-    fair : Line or None
-        The model on rows that it has not seen, if that was measured.
-    """
+    """Predictors side by side, and on which rows they were measured."""
 
     lines: list[Line]
     held_out: str
@@ -73,23 +60,7 @@ class Comparison:
 
 
 def compare(samples: Samples, train: Samples | None, refit: bool | None) -> Comparison:
-    """Measure the model and simpler predictors.
-
-    Parameters
-    ----------
-    samples : Samples
-        Rows to measure on.
-    train : Samples or None
-        Rows of the fit: the others are fitted to them too. None cuts ``samples`` into parts and
-        holds out one after the other.
-    refit : bool or None
-        Whether the model is fitted anew for each part; None if that does not take long.
-
-    Returns
-    -------
-    Comparison
-        One line for each.
-    """
+    """Measure the model and simpler predictors."""
     count = len(samples)
     samples = samples.drawn(MOST_ROWS)
     own = _line("this model", samples, samples.predicted, ours=True)

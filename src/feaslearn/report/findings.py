@@ -30,20 +30,7 @@ NAMED = 5
 
 
 def find_problems(samples: Samples, train: Samples | None = None) -> list[Finding]:
-    """Return what is odd about data and about the roles of columns, worst first.
-
-    Parameters
-    ----------
-    samples : Samples
-        The rows of the report.
-    train : Samples, default=None
-        The rows of the fit, where they are others: roles and variation are checked there.
-
-    Returns
-    -------
-    list of Finding
-        What was looked at; level "ok" where nothing is odd.
-    """
+    """Return what is odd about data and about the roles of columns, worst first."""
     checks = (_blank, _duplicates, _conflicts, _zero_costs, _far_out)
     found = [finding for check in checks for finding in check(samples)]
     if train is not None:

@@ -51,11 +51,7 @@ class TrustLine(NamedTuple):
 
 
 class FirstScreen(NamedTuple):
-    """What is seen first.
-
-    ``still`` are decisions that never moved; ``unit`` is that of all decisions, "" where they
-    differ or have none.
-    """
+    """What is seen first."""
 
     limits: list[LimitRow]
     still: list[str]

@@ -26,20 +26,7 @@ def check_extra() -> None:
 
 
 def render_page(content: Mapping[str, Any], scene: Mapping[str, Any]) -> str:
-    """Return the page as text.
-
-    Parameters
-    ----------
-    content : mapping of str to object
-        What the template shows; every text in it is escaped.
-    scene : mapping of str to object
-        What the script draws from; embedded as JSON.
-
-    Returns
-    -------
-    str
-        A complete HTML document, with a policy that runs no script but its own.
-    """
+    """Return the page as text."""
     check_extra()
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
@@ -59,14 +46,7 @@ def render_page(content: Mapping[str, Any], scene: Mapping[str, Any]) -> str:
 
 
 def script_json(value: object) -> str:
-    """Return JSON that can stand inside a script element of a page.
-
-    Examples
-    --------
-    >>> from feaslearn.report.page_file import script_json
-    >>> print(script_json({"name": "</script>"}))
-    {"name":"\\u003c/script\\u003e"}
-    """
+    """Return JSON that can stand inside a script element of a page."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.translate(UNSAFE)
 

@@ -144,10 +144,7 @@ def render_report(
     source: str = "",
     times: Sequence[datetime] | None = None,
 ) -> str:
-    """Return the page of `write_report` as text.
-
-    The parameters are those of `write_report`.
-    """
+    """Return the page of `write_report` as text."""
     check_fitted(model)
     samples = fitting_samples(model, data, place, "data", times)
     fitted = None if train is None else fitting_samples(model, train, "row {}".format, "train")

@@ -24,19 +24,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """A fitted model and rows to show it on.
-
-    Parameters
-    ----------
-    model : RegionRegressor
-        The model.
-    data : Decisions
-        The rows; signals in the order of the fit.
-    place : callable
-        Says where a row comes from: "line 7".
-    times : ndarray of datetime64 of shape (N,), default=None
-        When decisions were taken.
-    """
+    """A fitted model and rows to show it on."""
 
     model: RegionRegressor
     data: Decisions

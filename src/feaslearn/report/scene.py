@@ -39,20 +39,7 @@ MOST_NUMBERS = 100_000
 
 
 def scene(samples: Samples, decisions: Sequence[str], signals: Sequence[str]) -> dict[str, Any]:
-    """Return what the page needs to draw the region at any signal.
-
-    Parameters
-    ----------
-    samples : Samples
-        The model and its rows.
-    decisions, signals : sequence of str
-        Labels, with units where there are some.
-
-    Returns
-    -------
-    dict
-        Labels and ranges of the sliders, the region as a program or on a grid, costs, and rows.
-    """
+    """Return what the page needs to draw the region at any signal."""
     model, data = samples.model, samples.data
     program = region_program(model, np.array(data.signals))
     grid = region_grid(samples) if program is None else None
@@ -130,19 +117,7 @@ def _is_discrete(samples: Samples) -> bool:
 
 
 def region_grid(samples: Samples) -> dict[str, Any]:
-    """Return points of the region while one signal moves and the others stay as they were.
-
-    Parameters
-    ----------
-    samples : Samples
-        The model and its rows; the typical row is where signals stay.
-
-    Returns
-    -------
-    dict
-        The signals ``base``, the points there, and for each signal that moves the region its
-        values and the points at each; null where no decision is possible.
-    """
+    """Return points of the region while one signal moves and the others stay as they were."""
     data = samples.data.signals
     base = np.array(data[samples.typical])
     moving = _moving(samples, base)
@@ -214,22 +189,7 @@ def _reached(region: Region, directions: Array) -> Array:
 
 
 def region_program(model: RegionRegressor, signals: Array) -> dict[str, Any] | None:
-    """Return the region of a fitted model as what JSON can hold.
-
-    Parameters
-    ----------
-    model : RegionRegressor
-        A fitted model.
-    signals : ndarray of shape (N, K)
-        Rows at which known constraints are compared with what the page makes of them.
-
-    Returns
-    -------
-    dict or None
-        A tree of parts, each with a ``kind``; None where the page cannot compute the region: the
-        features come from a transformer, a set has no short description, known constraints are
-        no rows beside facets or not affine in the signals, or there are too many numbers.
-    """
+    """Return the region of a fitted model as what JSON can hold."""
     if model.features_.transformer is not None:
         return None
     n, k = len(decision_names(model)), model.features_.n_features

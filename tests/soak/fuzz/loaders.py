@@ -23,7 +23,7 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, Standar
 
 import feaslearn as fl
 from feaslearn.cli.columns import FitColumns
-from feaslearn.cli.fit import (
+from feaslearn.cli.parsing import (
     parse_features,
     parse_hypothesis,
     parse_known,

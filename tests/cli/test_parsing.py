@@ -5,21 +5,17 @@ from __future__ import annotations
 import pytest
 
 import feaslearn as fl
-from feaslearn.cli import fit
-from feaslearn.cli.fit import parse_hypothesis, usages
-from feaslearn.cli.talk import one_line
+from feaslearn.cli import parsing
 from feaslearn.exceptions import DataError
 from feaslearn.trainers import Trainer
 
 
-@pytest.mark.parametrize("usage", usages())
+@pytest.mark.parametrize("usage", parsing.usages())
 def test_every_usage_that_is_offered_works(usage: str) -> None:
     text = usage.replace(":SET", ":simplex").replace(":P", ":3").replace(":M", ":2")
-    hypothesis = parse_hypothesis(text, 3)
-    if text == "auto":
-        assert hypothesis is None
-    else:
-        assert hypothesis is not None
+    hypothesis = parsing.parse_hypothesis(text, 3)
+    assert (hypothesis is None) == (text == "auto")
+    if hypothesis is not None:
         hypothesis.check(3)
 
 
@@ -27,53 +23,42 @@ def test_every_usage_that_is_offered_works(usage: str) -> None:
     ("text", "expected"),
     [
         ("linear", fl.Affine(fl.Simplex(1))),
-        ("facets", fl.Facets()),
         ("facets:0", fl.Facets(max_facets=0)),
         ("facets:30", fl.Facets(30)),
         ("blend:2", fl.Blend([fl.Facets(), fl.Facets()])),
-        ("simplex:6", fl.Affine(fl.Simplex(6))),
         ("affine:simplex:6", fl.Affine(fl.Simplex(6))),
         ("box", fl.Affine(fl.Box(4))),
-        ("l1ball", fl.Affine(fl.L1Ball(4))),
         ("l2ball:2", fl.Affine(fl.L2Ball(2))),
         ("hypersimplex:5:2", fl.Affine(fl.Hypersimplex(5, 2))),
         ("scaled:simplex", fl.Scaled(fl.Simplex(4))),
+        ("minkowski:windows:2:3", fl.Minkowski.windows(4, [2, 3])),
     ],
 )
 def test_hypotheses(text: str, expected: fl.hypotheses.Hypothesis) -> None:
-    assert repr(parse_hypothesis(text, 4)) == repr(expected)
+    assert repr(parsing.parse_hypothesis(text, 4)) == repr(expected)
 
 
 @pytest.mark.parametrize(
     "text",
     ["", ":", "auto:1", "linear:2", "facets:1:2", "simplex:-1", "simplex:٣", "scaled", "scaled:",
-     "hypersimplex", "hypersimplex:3", "Simplex(3)", "__class__", "minkowski:nothing"],
+     "hypersimplex", "hypersimplex:3", "Simplex(3)", "__class__", "minkowski:nothing",
+     "minkowski:box:1", "minkowski:windows", "minkowski:__class__"],
 )  # fmt: skip
 def test_hypotheses_that_are_not_known(text: str) -> None:
     with pytest.raises(DataError, match="--hypothesis"):
-        parse_hypothesis(text, 4)
+        parsing.parse_hypothesis(text, 4)
 
 
-def test_every_trainer_can_be_named() -> None:
-    assert fit.parse_trainer("auto") == "auto"
-    assert isinstance(fit.parse_trainer("facet-learning"), fl.trainers.FacetLearning)
-    assert isinstance(fit.parse_trainer("gradient-descent"), Trainer)
+def test_trainers_losses_and_features() -> None:
+    assert parsing.parse_trainer("auto") == "auto"
+    assert isinstance(parsing.parse_trainer("facet-learning"), fl.trainers.FacetLearning)
+    assert isinstance(parsing.parse_trainer("gradient-descent"), Trainer)
     for text in ("trainer", "iterative-trainer", "iterate", "GradientDescent", ""):
         with pytest.raises(DataError, match="--trainer"):
-            fit.parse_trainer(text)
-
-
-def test_losses_and_features() -> None:
-    assert repr(fit.parse_loss("suboptimality:l1")) == "Suboptimality(norm='l1')"
-    assert fit.parse_features("non-cost") == "non-cost"
-    assert repr(fit.parse_features("spline:4")) == (
-        "SplineTransformer(include_bias=False, n_knots=4)"
-    )
+            parsing.parse_trainer(text)
+    assert repr(parsing.parse_loss("suboptimality:l1")) == "Suboptimality(norm='l1')"
+    assert parsing.parse_features("non-cost") == "non-cost"
+    assert parsing.parse_features("spline:4").n_knots == 4
     for text in ("scale:2", "all:1", "poly:x", "poly:", "StandardScaler"):
         with pytest.raises(DataError, match="--features"):
-            fit.parse_features(text)
-
-
-def test_one_line() -> None:
-    assert one_line("a\nb") == "a b"
-    assert one_line("fit:\n  - a\n  - b\nc") == "fit: a; b c"
+            parsing.parse_features(text)

@@ -1,0 +1,98 @@
+"""Files of a command: data in memory or in chunks, and outputs that replace no input."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from feaslearn.cli.console import Console
+from feaslearn.data.parquet import ParquetSource
+from feaslearn.exceptions import DataError, FileError
+from feaslearn.io.table import Table
+from feaslearn.runs.memory import available_bytes
+
+#: A fit in memory takes about so many times the memory of its data.
+TIMES_THE_DATA = 4.0
+#: The name that stands for standard output.
+PRINTED = Path("-")
+
+
+class DataFiles(NamedTuple):
+    """Columns of the files that were read; in chunks they have names and no rows."""
+
+    table: Table
+    read: tuple[Path, ...]
+    in_chunks: tuple[Path, ...] = ()
+
+
+def open_files(paths: Sequence[Path], chunks: bool | None, console: Console) -> DataFiles:
+    """Read files, or only the names of Parquet files in chunks; None if they do not fit."""
+    parquet = all(path.suffix.lower() == ".parquet" or path.is_dir() for path in paths)
+    if not parquet and (chunks or len(paths) > 1):
+        raise DataError("several files, and files that are read in chunks, must be Parquet files")
+    if parquet and (chunks is not False or len(paths) > 1 or paths[0].is_dir()):
+        source = ParquetSource(paths)
+        files = tuple(map(Path, source.files))
+        size = 8.0 * (source.n_rows or 0) * len(source.labels)
+        large = size > console.max_bytes or TIMES_THE_DATA * size > available_bytes()
+        if chunks or (chunks is None and large):
+            nothing = [np.zeros(0) for _ in source.labels]
+            table = Table(source.name, source.labels, nothing, lambda i: f"row {i + 1}")
+            return DataFiles(table, files, tuple(paths))
+        if len(files) > 1:
+            return DataFiles(_joined([console.table(file) for file in files], source), files)
+        paths = files
+    return DataFiles(console.table(paths[0]), (paths[0],))
+
+
+def _joined(tables: Sequence[Table], source: ParquetSource) -> Table:
+    """Put tables with the same columns one below the other."""
+    columns: list[list[str] | np.ndarray] = []
+    for label in source.labels:
+        parts = [table.columns[table.names.index(label)] for table in tables]
+        if all(isinstance(part, np.ndarray) for part in parts):
+            columns.append(np.concatenate(parts))
+        else:
+            columns.append([str(cell) for part in parts for cell in part])
+    starts = np.cumsum([0, *(len(table) for table in tables)])
+
+    def place(row: int) -> str:
+        number = int(np.searchsorted(starts, row, side="right")) - 1
+        return f"{tables[number].source}, {tables[number].place(row - int(starts[number]))}"
+
+    return Table(source.name, source.labels, columns, place)
+
+
+def file_or_print(output: Path | None, *inputs: Path | None) -> Path | None:
+    """Return the file to write, checked as by `check_output`; None where it is to be printed."""
+    if output is None or output == PRINTED:
+        return None
+    check_output(output, *inputs)
+    return output
+
+
+def check_output(output: Path | None, *inputs: Path | None, option: str = "--output") -> None:
+    """Refuse, before any work, an output that would replace one of the inputs."""
+    if output is None:
+        return
+    if output == PRINTED:
+        raise FileError(f"{option}: this command writes a file and prints none; give its name")
+    for each in inputs:
+        if each is not None and is_one_file(output, each):
+            raise FileError(
+                f"{option}: {output} is a file that this command reads; give another name"
+            )
+
+
+def is_one_file(first: Path, second: Path) -> bool:
+    """Say whether two names are those of one file, which need not be there."""
+    if os.path.realpath(first) == os.path.realpath(second):
+        return True
+    with suppress(OSError):
+        return first.samefile(second)
+    return False

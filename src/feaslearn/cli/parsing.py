@@ -1,0 +1,223 @@
+"""What words on the command line stand for: hypotheses, losses, features, trainers, bounds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
+
+import feaslearn as fl
+from feaslearn import trainers
+from feaslearn.cli.columns import FitColumns, number
+from feaslearn.cli.options import Columns, split
+from feaslearn.costs import AffineCost
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.features import SPECIFICATIONS
+from feaslearn.hypotheses import Hypothesis
+from feaslearn.known import Known
+from feaslearn.losses import Loss
+from feaslearn.messages import did_you_mean, find_columns
+from feaslearn.regressor.parameters import LOSSES
+from feaslearn.sets import PrimitiveSet
+from feaslearn.trainers import Trainer
+
+OPTION = "--hypothesis"
+
+#: Facet regions in a blend whose number is not given.
+BLENDED = 8
+
+#: Sets by name, of p entries, and how many numbers their text has; p is that of the decisions
+#: where it is not given.
+SETS: dict[str, tuple[Callable[..., PrimitiveSet], tuple[int, ...]]] = {
+    "simplex": (fl.Simplex, (0, 1)),
+    "box": (fl.Box, (0, 1)),
+    "l1ball": (fl.L1Ball, (0, 1)),
+    "l2ball": (fl.L2Ball, (0, 1)),
+    "hypersimplex": (fl.Hypersimplex, (2,)),
+}
+#: Hypotheses that are made of a set.
+OF_A_SET: dict[str, Callable[[PrimitiveSet], Hypothesis]] = {
+    "affine": fl.Affine,
+    "scaled": fl.Scaled,
+    "ternary": fl.Ternary,
+}
+#: Dictionaries of Minkowski sums that need no more than the number of decisions.
+DICTIONARIES = ("pairs", "hypersimplices", "box")
+#: And those made with a list of numbers.
+SIZED_DICTIONARIES = ("simplices", "windows")
+
+#: Transformers by name, made of one number.
+TRANSFORMERS: dict[str, Callable[[int], Any]] = {
+    "poly": lambda degree: PolynomialFeatures(degree, include_bias=False),
+    "spline": lambda knots: SplineTransformer(knots, include_bias=False),
+}
+
+
+def parse_hypothesis(text: str, n: int) -> Hypothesis | None:
+    """Return the hypothesis of n decisions that a text names, None for "auto"."""
+    name, *parts = text.split(":")
+    if name in ("auto", "linear"):
+        whole_numbers(OPTION, text, parts, 0)
+        return None if name == "auto" else fl.Affine(fl.Simplex(1))
+    if name == "facets":
+        return fl.Facets((*whole_numbers(OPTION, text, parts, 0, 1), None)[0])
+    if name == "blend":
+        count = (*whole_numbers(OPTION, text, parts, 0, 1), BLENDED)[0]
+        return fl.Blend([fl.Facets() for _ in range(count)])
+    if name in SETS:
+        return fl.Affine(_parse_set(text, name, parts, n))
+    if name in OF_A_SET:
+        return OF_A_SET[name](_parse_set(text, "".join(parts[:1]), parts[1:], n))
+    if name == "minkowski":
+        return _parse_sum(text, parts, n)
+    raise DataError(f"{OPTION}: {text!r} is not known; {did_you_mean(text, usages())}")
+
+
+def usages() -> list[str]:
+    """Return what may be written, for help and messages."""
+    sets = [f"{name}:P:M" if name == "hypersimplex" else f"{name}:P" for name in SETS]
+    sums = [f"minkowski:{name}" for name in DICTIONARIES]
+    sums += [f"minkowski:{name}:M" for name in SIZED_DICTIONARIES]
+    wrapped = [f"{name}:SET" for name in OF_A_SET]
+    return ["auto", "linear", "facets", "blend", *sets, *wrapped, "minkowski", *sums]
+
+
+def _parse_set(text: str, name: str, numbers: list[str], n: int) -> PrimitiveSet:
+    """Return a set by its name and numbers."""
+    if name not in SETS:
+        raise DataError(f"{OPTION}: {text!r} names no set; {did_you_mean(name, list(SETS))}")
+    kind, counts = SETS[name]
+    return kind(*(whole_numbers(OPTION, text, numbers, *counts) or [n]))
+
+
+def _parse_sum(text: str, parts: list[str], n: int) -> Hypothesis:
+    """Return a Minkowski sum by the name of its dictionary."""
+    name, *sizes = parts or ["auto"]
+    known = ["auto", *DICTIONARIES, *SIZED_DICTIONARIES]
+    if name not in known:
+        raise DataError(f"{OPTION}: {text!r}: no such sum; {did_you_mean(name, known)}")
+    counts = range(1, n + 1) if name in SIZED_DICTIONARIES else (0,)
+    numbers = whole_numbers(OPTION, text, sizes, *counts)
+    make: Callable[..., Hypothesis] = getattr(fl.Minkowski, name, fl.Minkowski)
+    return make("auto") if name == "auto" else make(n, *([numbers] if numbers else []))
+
+
+def parse_loss(text: str) -> Loss:
+    """Return the loss of ``predictability``, ``suboptimality:l1`` and the like."""
+    name, _, norm = text.partition(":")
+    if name not in LOSSES:
+        raise DataError(f"--loss: {name!r} is not known; {did_you_mean(name, list(LOSSES))}")
+    kind: Any = LOSSES[name]
+    loss: Loss = kind(norm) if norm else kind()
+    loss.norm_code()
+    return loss
+
+
+def parse_features(text: str) -> Any:
+    """Return the features of ``non-cost``, ``all``, ``scale``, ``poly:2`` or ``spline:5``."""
+    name, *numbers = text.split(":")
+    if name in SPECIFICATIONS and not numbers:
+        return name
+    if name == "scale" and not numbers:
+        return StandardScaler()
+    if name not in TRANSFORMERS:
+        known = [*SPECIFICATIONS, "scale", *TRANSFORMERS]
+        raise DataError(f"--features: {text!r} is not known; {did_you_mean(name, known)}")
+    (number,) = whole_numbers("--features", text, numbers, 1)
+    return TRANSFORMERS[name](number)
+
+
+def parse_trainer(text: str) -> Trainer | str:
+    """Return the trainer of ``auto`` or ``gradient-descent``: the names of the classes."""
+    kinds = {_dashed(name): getattr(trainers, name) for name in trainers.__all__}
+    made: dict[str, Trainer] = {}
+    for name, kind in kinds.items():
+        if isinstance(kind, type) and issubclass(kind, Trainer):
+            try:
+                made[name] = kind()
+            except TypeError:  # abstract, or with parameters that have no default
+                continue
+    if text == "auto":
+        return text
+    if text not in made:
+        raise DataError(
+            f"--trainer: {text!r} is not known; {did_you_mean(text, ['auto', *sorted(made)])}"
+        )
+    return made[text]
+
+
+def with_limits(
+    trainer: Trainer | str, max_seconds: float | None, checkpoint: Path | None
+) -> Trainer | str:
+    """Return the trainer with a limit on its time, and the file of its checkpoint."""
+    if max_seconds is None and checkpoint is None:
+        return trainer
+    limited = trainers.Auto() if isinstance(trainer, str) else trainer
+    if max_seconds is not None:
+        limited.set_params(max_seconds=max_seconds)
+    if checkpoint is not None:
+        limited.set_params(checkpoint=str(checkpoint))
+    return limited
+
+
+def whole_numbers(option: str, text: str, parts: list[str], *counts: int) -> list[int]:
+    """Read the numbers after a name; ``counts`` says how many there may be."""
+    if len(parts) not in counts or not all(map(_is_whole, parts)):
+        many = " or ".join(map(str, counts))
+        raise DataError(f"{option}: {text!r} needs {many} whole number(s) after its name")
+    return [int(part) for part in parts]
+
+
+def _is_whole(part: str) -> bool:
+    """Say whether a text is a whole number; Python refuses to read one of thousands of digits."""
+    return part.isascii() and part.isdigit() and len(part) < 10
+
+
+def _dashed(name: str) -> str:
+    """Return the name of a class in lower case, with dashes between words."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+
+
+def parse_known(
+    lower: Columns, upper: Columns, balance: Columns, columns: FitColumns
+) -> Known | None:
+    """Return what is known: bounds by numbers and columns, and what decisions sum up to."""
+    low, high, parts = split(lower), split(upper), split(balance)
+    if not low and not high and not parts:
+        return None
+    return Known(
+        bounds=(_side(low), _side(high)) if low or high else None,
+        balance=_total(parts, columns) if parts else None,
+    )
+
+
+def _side(items: Sequence[str]) -> float | list[object] | None:
+    """Return one number, or a list of numbers, columns and None."""
+    read = [None if item.lower() == "none" else _number_or_name(item) for item in items]
+    if len(read) == 1 and isinstance(read[0], float):
+        return read[0]
+    return list(read) if read else None
+
+
+def _number_or_name(item: str) -> float | str:
+    """Return a number, or the text that is none."""
+    found = number(item)
+    return item if found is None else found
+
+
+def _total(items: Sequence[str], columns: FitColumns) -> tuple[np.ndarray, AffineCost]:
+    """Return the row of ones and the sum of columns and numbers."""
+    names = columns.signals.columns
+    read = [_number_or_name(item) for item in items]
+    wanted = [item for item in read if isinstance(item, str)]
+    problems = Problems()
+    found = find_columns(wanted, names, len(names), "--balance", "among the signals", problems)
+    problems.raise_if_any(DataError, "fit")
+    slopes = np.zeros((1, len(names)))
+    slopes[0, list(found)] = 1.0
+    constant = sum(item for item in read if isinstance(item, float))
+    return np.ones(columns.decisions.shape[1]), AffineCost([float(constant)], slopes)
