@@ -18,7 +18,7 @@ from feaslearn.trainers.annealing import dead_columns, revive
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.ridge_choice import simplest_within_error
-from feaslearn.trainers.start_strategies import linear_policy_of
+from feaslearn.trainers.starts import linear_policy_of
 from registry import example
 
 Array = NDArray[np.float64]
@@ -71,8 +71,7 @@ def test_cold_loss_is_that_of_returned_decisions(primitive: fl.PrimitiveSet) -> 
     assert away[1] < away[0]
 
 
-@pytest.mark.parametrize("p", [5, 6])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("p", "seed"), [(5, 0), (6, 1)])
 def test_noiseless_columns_are_recovered_exactly(p: int, seed: int) -> None:
     data = fl.datasets.make_l1_ball(200, random_state=seed)
     model = fl.RegionRegressor(
@@ -105,14 +104,6 @@ def test_the_vacuous_optimum_is_not_taken() -> None:
     )
     assert model.result_.tied_share == 0.0
     assert ours < 1.1 * theirs
-
-
-def test_an_exact_policy_is_returned_as_it_is() -> None:
-    rows = samples(hidden=0.0)
-    exact = rows._replace(decisions=rows.features @ np.arange(6.0).reshape(3, 2))
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), Samples.of(exact))
-    trained = Annealing().train(objective, np.random.default_rng(0))
-    assert trained.result.objective < 1e-20
 
 
 @pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)
@@ -218,7 +209,7 @@ def test_an_open_number_is_refused_elsewhere() -> None:
 def test_every_set_is_fitted_with_both_losses(primitive: fl.PrimitiveSet, loss: Loss) -> None:
     """The linear policy is in every class; these decisions answer to costs, so that more fits."""
     objective = Objective(loss, fl.Affine(primitive), Samples.of(samples(hidden=0.0)))
-    found = Annealing(n_starts=2, ridge=0.01).train(objective, np.random.default_rng(0)).result
+    found = Annealing(n_starts=1, ridge=0.01).train(objective, np.random.default_rng(0)).result
     policy = Objective(loss, fl.Affine(fl.Simplex(1)), objective.samples)
     linear = Annealing(n_starts=1, ridge=0.0).train(policy, np.random.default_rng(0)).result
     assert found.objective < 0.8 * linear.objective
@@ -299,7 +290,7 @@ def test_searches_are_as_good_in_any_unit_and_order() -> None:
 
     def mean_loss(unit: float, order: list[int]) -> float:
         losses = []
-        for seed in range(5):
+        for seed in range(3):
             model = fl.RegionRegressor(
                 fl.Affine(fl.Simplex(3)),
                 cost=order,
