@@ -69,9 +69,3 @@ def test_repeated_features_share_the_effect() -> None:
     np.testing.assert_allclose(beta[3], beta[4])
     single = least_squares(features, targets, weights)
     np.testing.assert_allclose(beta[3] + beta[4], single[3])
-
-
-def test_the_constant_alone_is_the_weighted_mean() -> None:
-    _, targets, weights = example(5)
-    beta = least_squares(np.ones((30, 1)), targets, weights)
-    np.testing.assert_allclose(beta, [np.average(targets, axis=0, weights=weights)])

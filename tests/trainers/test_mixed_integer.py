@@ -84,8 +84,10 @@ def least_by_enumeration(whole: Block, primitive: object, loss: object) -> float
     return float(min(values))
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("primitive", SETS)
+@pytest.mark.parametrize(
+    ("loss", "primitive"),
+    [*((loss, "simplex") for loss in LOSSES), ("predictability", "polytope")],
+)
 def test_the_optimum_is_that_of_enumeration(loss: str, primitive: str) -> None:
     rows = 4 if primitive == "simplex" else 3
     whole = noisy(rows, seed=3)
@@ -156,14 +158,12 @@ def test_four_columns_for_five_vertices_are_proved_best() -> None:
     assert result.tied_share == 0.0
 
 
-@pytest.mark.parametrize("p", [5, 6])
-def test_enough_columns_reach_zero_which_is_a_proof(p: int) -> None:
-    data = fl.datasets.make_l1_ball(600, random_state=0)
-    model = fit(data[:100], p)
+def test_enough_columns_reach_zero_which_is_a_proof() -> None:
+    data = fl.datasets.make_l1_ball(200, random_state=0)
+    model = fit(data[:100], 5)
     assert model.result_.status == "optimal"
     assert model.result_.objective < 1e-20
-    if p == 5:
-        assert fl.evaluate(model, data[100:]).returned.mean < 1e-20
+    assert fl.evaluate(model, data[100:]).returned.mean < 1e-20
 
 
 def test_a_time_limit_returns_the_best_so_far() -> None:
@@ -178,6 +178,7 @@ def test_a_time_limit_returns_the_best_so_far() -> None:
             assert 0.0 <= result.lower_bound < result.objective
 
 
+@pytest.mark.soak
 def test_a_search_that_ends_early_is_as_good_in_other_units() -> None:
     losses = []
     for unit, signal_unit, move in ((1.0, 1.0, 0.0), (1e-7, 3.7e6, 0.0), (1.0, 1.0, 50.0)):
@@ -279,15 +280,6 @@ def test_a_solver_that_fails_leaves_the_bound_of_its_parent(
     result = MixedInteger(None, tol=1e-6).train(problem, np.random.default_rng(0)).result
     assert result.lower_bound <= right.objective + 1e-6
     assert result.objective == pytest.approx(right.objective, rel=1e-3)
-
-
-def test_an_interrupt_keeps_the_best_so_far() -> None:
-    def press(step: int, bound: float, loss: float) -> bool:
-        raise KeyboardInterrupt
-
-    result = fit(fl.datasets.make_l1_ball(30, noise=0.2, random_state=0), 3, callback=press).result_
-    assert result.status == "interrupted"
-    assert result.objective < 1.0
 
 
 def test_ties_that_the_optimum_needs_are_mentioned() -> None:

@@ -56,7 +56,7 @@ def test_more_parameters_than_values_are_mentioned() -> None:
     assert any("minimisers tie in 40 %" in text for text in result.warnings)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -1e200])
+@pytest.mark.parametrize("value", [np.nan, -1e200])
 def test_parameters_that_diverged_are_refused(
     value: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
