@@ -66,16 +66,15 @@ class Passes:
         low, high = np.full(self.k, np.inf), np.full(self.k, -np.inf)
         of, late = self.of, self._run.check_time
 
-        # On a cluster this is done in another process.
-        @one_blas_thread()
         def work(
             block: Block, rows: Indices
         ) -> tuple[list[tuple[int, Moments]], Array, Array, int]:
-            if reweigh is not None:
-                factors = np.concatenate([reweigh(piece) for piece in of.pieces(block)])
-                block = block._replace(weights=block.weights * factors)
-            found = [(f, of.of(part, late)) for f, part in _by_fold(block, folds.of(rows))]
-            return found, *column_ends(block.features), len(rows)
+            with one_blas_thread():  # on a cluster this is another process
+                if reweigh is not None:
+                    factors = np.concatenate([reweigh(piece) for piece in of.pieces(block)])
+                    block = block._replace(weights=block.weights * factors)
+                found = [(f, of.of(part, late)) for f, part in _by_fold(block, folds.of(rows))]
+                return found, *column_ends(block.features), len(rows)
 
         with ProgressBar("Minkowski: moments", self.samples.n_rows or 0) as bar:
             for found, least, greatest, count in self.samples.map_rows(
