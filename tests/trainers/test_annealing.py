@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
-from feaslearn.exceptions import DataError, SetError, UnsupportedError
+from feaslearn.exceptions import SetError, UnsupportedError
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Annealing
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish, refit
 from feaslearn.trainers.annealing import dead_columns, revive
-from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.ridge_choice import simplest_within_error
 from feaslearn.trainers.starts import linear_policy_of
@@ -106,29 +103,6 @@ def test_the_vacuous_optimum_is_not_taken() -> None:
     assert ours < 1.1 * theirs
 
 
-@pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)
-def test_any_number_of_threads_gives_the_same_result(loss: Loss) -> None:
-    rows = Samples.of(samples(n_rows=40, hidden=0.0), 16)
-    objective = Objective(loss, fl.Affine(fl.Simplex(3)), rows)
-    one, two = (
-        Annealing(n_starts=2).train(replace(objective, n_jobs=jobs), np.random.default_rng(0))
-        for jobs in (1, 2)
-    )
-    np.testing.assert_array_equal(one.theta, two.theta)
-    assert one.result.details == two.result.details
-
-
-def test_history_has_a_row_for_each_temperature() -> None:
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), Samples.of(samples()))
-    seen: list[int] = []
-    trained = Annealing(n_starts=1, ridge=0.1, callback=lambda i, _: seen.append(i)).train(
-        objective, np.random.default_rng(0)
-    )
-    assert {len(column) for column in trained.result.history.values()} == {len(seen)}
-    assert trained.result.history["temperature"][1] == pytest.approx(0.4)
-    assert trained.result.details["ridge"] == 0.1
-
-
 def test_limits_end_a_search() -> None:
     objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), Samples.of(samples()))
     random = np.random.default_rng(0)
@@ -160,18 +134,6 @@ def test_what_is_refused() -> None:
             Annealing().train(
                 Objective(fl.Predictability(), hypothesis, rows), np.random.default_rng(0)
             )
-    wrong = Annealing(ridge=-1.0, ridge_floor=2.0, warmest=0.0, coldest="cold")
-    with pytest.raises(
-        DataError, match=r"(?s)warmest.*coldest.*ridge=.*ridge_floor=2\.0 .* a number in \(0, 1\]"
-    ):
-        wrong.train(
-            Objective(fl.Predictability(), fl.Affine(fl.Box(2)), rows), np.random.default_rng(0)
-        )
-
-
-def test_affine_is_annealed_by_default() -> None:
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), Samples.of(samples()))
-    assert isinstance(choose_trainer("auto", objective), Annealing)
 
 
 def test_the_simplest_within_an_error_of_the_best() -> None:

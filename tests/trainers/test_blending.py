@@ -7,7 +7,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.data import Block
-from feaslearn.exceptions import DataError, TimeLimitError, UnsupportedError
+from feaslearn.exceptions import TimeLimitError, UnsupportedError
 from feaslearn.runs import OutOfTime
 from feaslearn.trainers import Blending, Convex, FacetLearning
 from feaslearn.trainers.blending import best_weights
@@ -67,43 +67,11 @@ def test_without_folds_members_share_the_weight() -> None:
     np.testing.assert_array_equal(model.parameters_["weights"], [0.5, 0.5])
 
 
-def test_same_seed_same_blend() -> None:
-    data = fl.datasets.make_power5(40, noise=0.1, random_state=0)
-    members = [fl.Facets(max_facets=2), fl.Affine(fl.Simplex(1))]
-    first, again, threads = (
-        fl.RegionRegressor(fl.Blend(members), cost=data.cost, random_state=0, n_jobs=n_jobs)
-        .fit(data.signals, data.decisions)
-        .theta_
-        for n_jobs in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, again)
-    np.testing.assert_array_equal(first, threads)
-
-
-def test_members_can_have_another_trainer() -> None:
-    data = fl.datasets.make_power5(40, random_state=0)
-    chosen = []
-
-    def choose(objective: fl.losses.Objective) -> FacetLearning:
-        chosen.append(objective.hypothesis)
-        return FacetLearning()
-
-    fit([fl.Facets(), fl.Facets(max_facets=0)], data, choose=choose, n_folds=0)
-    assert {repr(each) for each in chosen} == {"Facets()", "Facets(max_facets=0)"}
-
-
 def test_what_cannot_be_blended() -> None:
     data = fl.datasets.make_switch(20, random_state=0)
     model = fl.RegionRegressor(fl.Facets(), cost=data.cost, trainer=Blending())
     with pytest.raises(UnsupportedError, match="is not a Blend"):
         model.fit(data.signals, data.decisions)
-
-
-@pytest.mark.parametrize("folds", [-1, 1, 2.5, True])
-def test_bad_folds(folds: object) -> None:
-    data = fl.datasets.make_switch(20, random_state=0)
-    with pytest.raises(DataError, match="n_folds="):
-        fit([fl.Facets()], data, n_folds=folds)
 
 
 def test_warnings_of_members_are_passed_on() -> None:

@@ -153,13 +153,6 @@ def test_other_rows_later_in_chunks_are_refused(
         fit(others)
 
 
-def test_threads_and_limits_are_not_part_of_the_problem(half: Path) -> None:
-    whole = descent(None)
-    trainer = fl.trainers.GradientDescent(8, max_seconds=1e6, n_starts=2, checkpoint=str(half))
-    resumed = model(POWER, fl.Affine(fl.Simplex(3)), trainer, n_jobs=2)
-    assert resumed.theta_.tobytes() == whole.theta_.tobytes()
-
-
 def test_a_run_without_a_seed_goes_on_with_its_own_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

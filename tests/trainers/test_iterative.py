@@ -167,17 +167,6 @@ def test_suboptimality_keeps_the_least_objective() -> None:
     assert result.returned_loss > result.objective
 
 
-def test_wrong_limits_are_named_together() -> None:
-    trainer = GradientDescent(max_iter=-1, n_starts=0, tol=-1.0, max_seconds="1")
-    trainer.start, trainer.callback = LinearStart(noise=None), 3
-    with pytest.raises(DataError) as caught:
-        trainer.train(Objective(fl.Predictability(), fl.Affine(fl.Simplex(1)), None), None)
-    said = str(caught.value)
-    for name in ("max_iter=-1", "n_starts=0", "tol=-1.0", "noise=None", "max_seconds='1'"):
-        assert name in said
-    assert "callback=3" in said
-
-
 # Several threads
 
 
