@@ -96,19 +96,12 @@ soak-fits: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/drawn_fits.py --seconds $(FUZZ_SECONDS)
 
 soak-fuzz: $(VENV)/.test
-	$(BIN)/python tests/soak/fuzz --seconds $(FUZZ_SECONDS)
+	$(BIN)/python tests/soak/fuzz.py --seconds $(FUZZ_SECONDS)
 
-# The tests that notice changes of these folders; what is done is kept in build/mutants.
-MUTANT_TESTS := src/feaslearn/losses src/feaslearn/sets src/feaslearn/hypotheses \
-	tests/losses tests/sets tests/hypotheses tests/known tests/problem tests/formulations tests/export \
-	tests/regressor tests/trainers/minkowski_fit tests/properties tests/test_region.py \
-	tests/test_regressor.py tests/test_checks.py tests/test_check_loss.py tests/test_check_gradient.py tests/test_second_solver.py
 # A few examples of each property: a mutant meets many tests.
 soak-mutants: export HYPOTHESIS_PROFILE = few
 soak-mutants: $(VENV)/.test
-	test -e build/mutants/tests.json || $(BIN)/python tests/soak/mutants trace $(MUTANT_TESTS)
-	$(BIN)/python tests/soak/mutants run --sample $(MUTANTS) --seed $(MUTANT_SEED)
-	$(BIN)/python tests/soak/mutants table --sample $(MUTANTS) --seed $(MUTANT_SEED)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/mutants.py --sample $(MUTANTS) --seed $(MUTANT_SEED)
 
 # Versions are what is tried here, not many examples.
 soak-oldest soak-newest: export HYPOTHESIS_PROFILE = few

@@ -26,7 +26,7 @@ import feaslearn as fl
 from feaslearn.data import Block, Samples
 from feaslearn.losses import Objective
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge
-from feaslearn.trainers.start_strategies import Policy
+from feaslearn.trainers.starts import Policy
 
 ROUNDS = 9
 MOST_SLOPE, LEAST_SPEEDUP, MOST_SECONDS, MOST_MEMORY = 1.05, 1.6, 600.0, 4.0

@@ -29,7 +29,7 @@ from feaslearn.regressor.checks import check_fit
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge
 from feaslearn.trainers.minkowski_fit.fit import MinkowskiFit
 from feaslearn.trainers.standardize import Standardization
-from feaslearn.trainers.start_strategies import Policy
+from feaslearn.trainers.starts import Policy
 from minkowski_speed import make_samples
 
 N = 1_000_000

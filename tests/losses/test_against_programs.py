@@ -19,9 +19,9 @@ from loss_registry import (
 from feaslearn.formulations import losses_by_program
 from feaslearn.losses import Loss
 
-#: rows, tied, share of unobserved decisions: 100 rows, a third of them tied
-FULL = ((40, False, 0.0), (26, False, 0.3), (24, True, 0.0), (10, True, 0.3))
-FEW = ((3, False, 0.0), (2, False, 0.3), (4, True, 0.0), (2, True, 0.3))
+#: rows, tied, share of unobserved decisions
+MANY = ((10, False, 0.0), (6, False, 0.3), (10, True, 0.0), (6, True, 0.3))
+FEW = ((2, False, 0.0), (2, False, 0.3), (3, True, 0.0), (2, True, 0.3))
 
 
 def assert_equal_to_program(loss: Loss, case: Sample) -> None:
@@ -32,19 +32,21 @@ def assert_equal_to_program(loss: Loss, case: Sample) -> None:
 
 
 @pytest.mark.parametrize(("name", "loss", "norm"), CASES)
-def test_a_hundred_rows_of_every_kind_of_set(name: str, loss: str, norm: str) -> None:
-    for seed, (rows, tied, hidden) in enumerate(FULL):
+def test_many_rows_of_every_kind_of_set(name: str, loss: str, norm: str) -> None:
+    for seed, (rows, tied, hidden) in enumerate(MANY):
         case = sample(name, rows=rows, seed=seed, tied=tied, hidden=hidden)
         assert_equal_to_program(make_loss(loss, norm), case)
 
 
 @pytest.mark.parametrize("name", VARIATIONS)
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("norm", ["l2", "l1", "linf"])
-def test_a_few_rows_of_every_other_set(name: str, loss: str, norm: str) -> None:
+def test_a_few_rows_of_every_other_set(name: str, loss: str) -> None:
+    # Each of its rows in another norm, another one for each set and loss.
+    norms = ["l2", "l1", "linf"]
+    first = (VARIATIONS.index(name) + list(LOSSES).index(loss)) % 3
     for seed, (rows, tied, hidden) in enumerate(FEW):
         case = sample(name, rows=rows, seed=seed, tied=tied, hidden=hidden, n=2)
-        assert_equal_to_program(make_loss(loss, norm), case)
+        assert_equal_to_program(make_loss(loss, norms[(first + seed) % 3]), case)
 
 
 @pytest.mark.parametrize("name", HYPOTHESES)
@@ -62,7 +64,7 @@ def test_a_few_rows_of_other_hypotheses(name: str, loss: str, norm: str) -> None
 
 @pytest.mark.parametrize("name", KINDS)
 def test_raw_costs(name: str) -> None:
-    case = sample(name, rows=10, seed=5)
+    case = sample(name, rows=4, seed=5)
     case = case._replace(block=case.block._replace(costs=3.0 * case.block.costs))
     assert_equal_to_program(make_loss("suboptimality", "squared-l2", normalize_cost=False), case)
 

@@ -24,7 +24,7 @@ DUAL_ORDERS = {"l1": np.inf, "l2": 2, "linf": 1}
 
 
 #: Examples for each kind of set: a third of what the profile asks of a test.
-EXAMPLES = max(10, settings.default.max_examples // 3)
+EXAMPLES = max(4, settings.default.max_examples // 3)
 each_kind_of_set = pytest.mark.parametrize(
     "names", [*((kind,) for kind in KINDS), VARIATIONS], ids=[*KINDS, "variations"]
 )

@@ -53,7 +53,7 @@ def values(loss: Loss, case: Sample) -> Array:
     return loss.samples(*case)
 
 
-def directions(size: int, count: int = 3) -> Iterator[Array]:
+def directions(size: int, count: int = 2) -> Iterator[Array]:
     rng = np.random.default_rng(0)
     for _ in range(count):
         direction = rng.normal(size=size)
@@ -76,18 +76,18 @@ def assert_gradient(loss: Loss, case: Sample, along: Iterator[Array], smooth: fl
 
 @pytest.mark.parametrize(("name", "loss", "norm"), CASES)
 def test_every_set_loss_and_norm(name: str, loss: str, norm: str) -> None:
-    case = sample(name, rows=10, seed=10)
+    case = sample(name, rows=6, seed=10)
     assert_gradient(make_loss(loss, norm), case, directions(case.theta.size))
 
 
-@pytest.mark.parametrize(("name", "loss", "norm"), CASES)
+@pytest.mark.parametrize(("name", "loss", "norm"), CASES[::3])
 def test_decisions_that_were_not_observed(name: str, loss: str, norm: str) -> None:
     case = sample(name, rows=5, seed=11, hidden=0.4)
     assert_gradient(make_loss(loss, norm), case, directions(case.theta.size, 1), smooth=0.6)
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("norm", ["squared-l2", "l1"])
 def test_moving_a_region_with_its_ties(name: str, norm: str) -> None:
     """A move breaks no tie: the distance to a face is differentiable in b, ties or not."""
     case = sample(name, rows=8, seed=12, tied=True)

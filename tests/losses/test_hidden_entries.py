@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import pytest
 from loss_registry import NORMS, make_loss
@@ -58,10 +56,3 @@ def test_only_images_of_a_set_have_a_gradient() -> None:
     objective = Objective(fl.Predictability(), fl.Facets(2), Samples.of(block))
     with pytest.raises(UnsupportedError, match=r"Facets.* has no gradient"):
         objective.value_and_gradient(np.zeros(3))
-
-
-@pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
-def test_a_loss_of_nothing_has_no_slope(norm: Literal["l1", "l2", "linf"]) -> None:
-    """Where distance and excess are both exactly 0, their length has no direction."""
-    slope = fl.Suboptimality(norm)._joined(np.zeros(2), np.zeros(2), 0.0)
-    assert slope.tolist() == [0.0, 0.0, 0.0]

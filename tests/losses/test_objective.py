@@ -13,32 +13,11 @@ from feaslearn.losses import Objective
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", KINDS)
-def test_weighted_sums_are_linear_in_the_weights(name: str, loss: str) -> None:
-    hypothesis, theta, block = sample(name, rows=12, seed=20, tied=True, hidden=0.2)
-    measured = make_loss(loss, "squared-l2")
-    values = measured.samples(hypothesis, theta, block)
-    rng = np.random.default_rng(0)
-    first, second = rng.uniform(0.0, 2.0, (2, 12))
-    first[3] = 0.0
-
-    def total(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        return measured.value_and_gradient(hypothesis, theta, block._replace(weights=weights))
-
-    (value1, slope1), (value2, slope2) = total(first), total(second)
-    both, slope = total(2.0 * first + 0.5 * second)
-    assert value1 == pytest.approx(first @ values, rel=1e-12)
-    assert both == pytest.approx(2.0 * value1 + 0.5 * value2, rel=1e-12)
-    scale = np.abs(slope).max()
-    assert slope == pytest.approx(2.0 * slope1 + 0.5 * slope2, rel=1e-9, abs=1e-9 * scale)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("name", KINDS)
 def test_blocks_add_up_to_the_whole(name: str, loss: str) -> None:
     hypothesis, theta, block = sample(name, rows=23, seed=21, hidden=0.1)
     measured = make_loss(loss, "l2")
     whole, slope = measured.value_and_gradient(hypothesis, theta, block)
-    for size in (1, 5, 23, 100):
+    for size in (5, 100):
         objective = Objective(measured, hypothesis, Samples.of(block, size))
         value, gradient = objective.value_and_gradient(theta)
         assert value == pytest.approx(whole, rel=1e-12)
@@ -53,14 +32,14 @@ def test_the_number_of_threads_changes_no_bit(name: str, norm: str) -> None:
     measured = make_loss("predictability", norm)
     results = [
         Objective(measured, hypothesis, parts, n_jobs=jobs).value_and_gradient(theta)
-        for jobs in (1, 2, 4, 1)
+        for jobs in (1, 3)
     ]
     for value, gradient in results[1:]:
         assert value == results[0][0]
         assert gradient.tobytes() == results[0][1].tobytes()
 
 
-@pytest.mark.parametrize("rows", [1, 127, 128, 129, 300])
+@pytest.mark.parametrize("rows", [1, 129])
 def test_the_blocks_of_the_hot_path_lose_no_row(rows: int) -> None:
     """Rows of a simplex are handled in blocks; each is as if it were alone."""
     hypothesis, theta, block = sample("simplex-5", rows=rows, seed=23, hidden=0.1)
@@ -83,12 +62,6 @@ def test_the_blocks_of_the_hot_path_lose_no_row(rows: int) -> None:
     assert predicted.tolist() == np.array(one_by_one).tolist()
 
 
-def test_losses_are_squared_and_prices_of_length_one_unless_asked_otherwise() -> None:
-    assert fl.Predictability().get_params() == {"norm": "l2", "squared": True}
-    expected = {"norm": "l2", "squared": True, "normalize_cost": True}
-    assert fl.Suboptimality().get_params() == expected
-
-
 @pytest.mark.parametrize("norm", ["l1", "linf"])
 def test_norms_that_no_kernel_serves_are_computed(norm: str) -> None:
     """A single point: what is missed, and for suboptimality what it costs too."""
@@ -104,15 +77,6 @@ def test_norms_that_no_kernel_serves_are_computed(norm: str) -> None:
         found = loss.samples(point, theta, block)
         np.testing.assert_allclose(found, expected, atol=1e-7)
         np.testing.assert_allclose(loss.rows(point, theta, block).values, expected, atol=1e-7)
-
-
-def test_observed_values_are_counted_over_all_blocks() -> None:
-    decisions = np.ones((2500, 2))
-    decisions[[3, 2400], 1] = np.nan
-    table = Block(np.ones((2500, 1)), decisions, decisions, np.full(2500, 1 / 2500))
-    parts = Samples.of(table, 1000)
-    assert len(list(parts)) == 3
-    assert Objective(fl.Predictability(), fl.Scaled(fl.Box(2)), parts).n_observed == 4998
 
 
 @pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality(), fl.Predictability("l1")])

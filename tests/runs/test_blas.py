@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Event, Thread
-
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -37,24 +35,6 @@ def test_the_limit_is_lifted_after_errors_and_from_within() -> None:
         with pytest.raises(KeyError):
             failing()
         assert threads() == 2
-
-
-def test_the_last_of_several_threads_lifts_it() -> None:
-    started, end = Event(), Event()
-
-    @one_blas_thread()
-    def work() -> None:
-        started.set()
-        end.wait(10.0)
-
-    other = Thread(target=work)
-    with one_blas_thread():
-        other.start()
-        assert started.wait(10.0)
-    assert threads() == 1
-    end.set()
-    other.join()
-    assert threads() == 2
 
 
 def test_fits_hold_it() -> None:

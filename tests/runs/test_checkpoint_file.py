@@ -118,14 +118,6 @@ def test_what_a_deadline_cut_short_is_not_kept(tmp_path: Path) -> None:
     assert run.limited(5.0).cached("a", lambda: 4) == 3
 
 
-def test_another_problem_is_refused_by_name(tmp_path: Path) -> None:
-    Checkpoint(tmp_path / "c", PRINT).put("a", 1)
-    with pytest.raises(CheckpointError, match=r"another run: its data and its loss differ\."):
-        Checkpoint(tmp_path / "c", {"data": "x", "loss": "y"})
-    with pytest.raises(CheckpointError, match=r"its loss differs\."):
-        Checkpoint(tmp_path / "c", {"data": "a", "loss": "y"})
-
-
 def test_a_full_disk_does_not_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "c"
     book = Checkpoint(path, PRINT)
@@ -153,14 +145,3 @@ def test_leftovers_of_a_killed_writer_go(tmp_path: Path) -> None:
     book.put("a", 1)
     book.remove()
     assert {file.name for file in tmp_path.iterdir()} == others
-
-
-def test_leftovers_are_told_by_the_names_that_writing_gives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A process that is killed while it writes does not come to remove its file."""
-    monkeypatch.setattr(Path, "replace", lambda *_: None)
-    monkeypatch.setattr(Path, "unlink", lambda *_: None)
-    for name in ("c", "x" * 80, "a.b [1]"):
-        atomic.write_bytes(tmp_path / name, b"half")
-        assert len(list(atomic.leftovers(tmp_path / name))) == 1

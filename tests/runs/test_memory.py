@@ -27,28 +27,11 @@ def test_the_moments_of_many_terms(one_megabyte: None) -> None:
     assert isinstance(told.value, FeaslearnError)
 
 
-def test_the_rows_of_an_integer_program(one_megabyte: None) -> None:
-    data = fl.datasets.make_l1_ball(200, n=3, noise=0.1, random_state=0)
-    trainer = fl.trainers.MixedInteger(n_starts=0)
-    model = fl.RegionRegressor(fl.Ternary(fl.Box(3)), cost=data.cost, trainer=trainer)
-    with pytest.raises(MemoryLimitError, match="200 samples"):
-        model.fit(data.signals, data.decisions)
-
-
 def test_many_samples_with_facets(one_megabyte: None) -> None:
     data = fl.datasets.make_power5(3000, random_state=0)
     model = fl.RegionRegressor(fl.Facets(), cost=data.cost)
     with pytest.raises(MemoryLimitError, match="facets of 3000 samples"):
         model.fit(data.signals, data.decisions)
-
-
-def test_many_refits(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = fl.datasets.make_switch(30, random_state=0)
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost)
-    model.fit(data.signals, data.decisions)
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1e6)
-    with pytest.raises(MemoryLimitError, match=r"1000 refits of 3 parameters .* fewer"):
-        model.bootstrap(1000)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

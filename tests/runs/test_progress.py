@@ -55,16 +55,6 @@ def test_one_bar_at_a_time(impatient: None, monkeypatch: pytest.MonkeyPatch) -> 
     assert "Work" in shown(monkeypatch, Terminal())
 
 
-def test_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shown(monkeypatch, Terminal()) == ""
-
-
-def test_a_program_without_standard_error(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", None)
-    with ProgressBar("Work", 2) as bar:
-        bar.update(1)
-
-
 def test_the_bar_is_closed_after_an_error(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)

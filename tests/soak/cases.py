@@ -1,158 +1,196 @@
-"""Fits of every kind that take a second or a few: what is killed, and what must keep its time."""
+"""Fits of every kind, short ones that are killed and long ones that must keep their time."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import feaslearn as fl
+from feaslearn import trainers
 
-Fit = Callable[[Any], np.ndarray]
-
-
-def _fit(data: Any, hypothesis: Any, trainer: Any, **options: Any) -> np.ndarray:
-    model = fl.RegionRegressor(
-        hypothesis, cost=data.cost, trainer=trainer, **({"random_state": 5} | options)
-    )
-    return model.fit(data.signals, data.decisions).theta_
+#: Makes a model without a fit, and its data, from options of the trainer; short or long.
+Case = Callable[..., tuple[fl.RegionRegressor, tuple[Any, ...]]]
 
 
-def _power(count: int = 100, noise: float = 0.02) -> Any:
+def _power(count: int, noise: float = 0.1) -> Any:
     return fl.datasets.make_power5(count, noise=noise, random_state=1)
 
 
-def _ball(count: int = 40) -> Any:
-    return fl.datasets.make_l1_ball(count, n=3, noise=0.1, random_state=1)
+def _ball(count: int, n: int = 3) -> Any:
+    return fl.datasets.make_l1_ball(count, n=n, noise=0.2, random_state=1)
 
 
-def gradient_descent(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.GradientDescent(n_starts=4, max_iter=60, checkpoint=checkpoint)
-    return _fit(_power(), fl.Affine(fl.Simplex(6)), trainer)
+def _case(data: Any, hypothesis: Any, trainer: Any, **options: Any) -> Any:
+    options = {"cost": data.cost, "random_state": 5} | options
+    model = fl.RegionRegressor(hypothesis, trainer=trainer, **options)
+    return model, (data.signals, data.decisions)
 
 
-def gradient_descent_on_threads(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.GradientDescent(n_starts=4, max_iter=60, checkpoint=checkpoint)
-    return _fit(_power(), fl.Affine(fl.Simplex(6)), trainer, n_jobs=2)
+def gradient_descent(long: bool, **limits: Any) -> Any:
+    trainer = trainers.GradientDescent(10**6 if long else 60, tol=0.0, n_starts=4, **limits)
+    return _case(_power(20_000 if long else 100), fl.Affine(fl.Simplex(6)), trainer)
 
 
-def adaptive_smoothing(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.AdaptiveSmoothing(n_starts=2, max_iter=100, checkpoint=checkpoint)
-    return _fit(_power(), fl.Affine(fl.Simplex(4)), trainer)
+def gradient_descent_on_threads(long: bool, **limits: Any) -> Any:
+    model, data = gradient_descent(long, **limits)
+    return model.set_params(n_jobs=2), data
 
 
-def annealing(checkpoint: Any) -> np.ndarray:
-    return _fit(_power(), fl.Affine(fl.Simplex(6)), fl.trainers.Annealing(checkpoint=checkpoint))
+def gradient_descent_by_solver(long: bool, **limits: Any) -> Any:
+    cone = fl.ConicSet(-np.vstack([np.zeros(3), np.eye(3)]), -np.eye(4)[0], [("second-order", 4)])
+    trainer = trainers.GradientDescent(10**6 if long else 1, n_starts=2, **limits)
+    return _case(_power(200 if long else 20), fl.Affine(cone), trainer)
 
 
-def annealing_by_suboptimality(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.Annealing(n_starts=2, checkpoint=checkpoint)
-    return _fit(_power(), fl.Affine(fl.Box(3)), trainer, loss="suboptimality")
+def adaptive_smoothing(long: bool, **limits: Any) -> Any:
+    trainer = trainers.AdaptiveSmoothing(10**6 if long else 100, n_starts=2, **limits)
+    return _case(_power(20_000 if long else 100), fl.Affine(fl.Simplex(4)), trainer)
 
 
-def annealing_of_many_samples(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.Annealing(40, n_starts=1, ridge=0.1, checkpoint=checkpoint)
-    return _fit(_ball(21_000), fl.Affine(fl.L1Ball(3)), trainer)
+def adaptive_smoothing_by_program(long: bool, **limits: Any) -> Any:
+    iterations = 10**6 if long else 1
+    trainer = trainers.AdaptiveSmoothing(iterations, n_starts=2, compiled=False, **limits)
+    return _case(_power(500 if long else 20), fl.Affine(fl.Simplex(4)), trainer)
 
 
-def open_number_of_columns(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.Annealing(n_starts=1, max_iter=50, checkpoint=checkpoint)
-    return _fit(_power(60), fl.Affine(fl.Simplex("auto")), trainer)
+def annealing(long: bool, **limits: Any) -> Any:
+    trainer = trainers.Annealing(10**6 if long else 200, tol=0.0 if long else 1e-7, **limits)
+    return _case(_power(20_000 if long else 100), fl.Affine(fl.Simplex(6)), trainer)
 
 
-def facets(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.FacetLearning(checkpoint=checkpoint)
-    return _fit(_power(noise=0.0), fl.Facets(), trainer)
+def annealing_by_suboptimality(long: bool, **limits: Any) -> Any:
+    trainer = trainers.Annealing(n_starts=2, **limits)
+    data = _power(10_000 if long else 100)
+    return _case(data, fl.Affine(fl.Box(3)), trainer, loss="suboptimality")
 
 
-def facets_under_noise(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.FacetLearning(checkpoint=checkpoint)
-    return _fit(_ball(60), fl.Facets(), trainer)
+def annealing_of_many_samples(long: bool, **limits: Any) -> Any:
+    trainer = trainers.Annealing(40, n_starts=1, ridge=0.1, **limits)
+    return _case(_ball(300_000 if long else 21_000), fl.Affine(fl.L1Ball(3)), trainer)
 
 
-def blend(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.Blending(checkpoint=checkpoint)
-    members = [fl.Facets(), fl.Facets(), fl.Minkowski("auto", scale="constant")]
-    return _fit(_power(60), fl.Blend(members), trainer)
+def open_number_of_columns(long: bool, **limits: Any) -> Any:
+    trainer = trainers.Annealing(10**6 if long else 50, n_starts=1, **limits)
+    return _case(_power(5_000 if long else 60), fl.Affine(fl.Simplex("auto")), trainer)
 
 
-def chosen_hypothesis(checkpoint: Any) -> np.ndarray:
-    return _fit(_power(60), None, fl.trainers.Auto(checkpoint=checkpoint))
-
-
-def known_constraints(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.Annealing(n_starts=1, max_iter=50, checkpoint=checkpoint)
-    return _fit(
-        _power(60, 0.0), fl.Affine(fl.Simplex(4)), trainer, known=fl.Known(bounds=(0.0, 3.5))
+def facets(long: bool, **limits: Any) -> Any:
+    return _case(
+        _power(50_000 if long else 100, 0.1 if long else 0.0),
+        fl.Facets(),
+        trainers.FacetLearning(**limits),
     )
 
 
-def branch_and_bound(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.MixedInteger(max_iter=60, n_starts=3, checkpoint=checkpoint)
-    return _fit(_ball(25), fl.Affine(fl.Simplex(3, binary=True)), trainer)
+def facets_under_noise(long: bool, **limits: Any) -> Any:
+    data = _ball(3_000, 6) if long else _ball(60)
+    return _case(data, fl.Facets(), trainers.FacetLearning(**limits))
 
 
-def ternary_map(checkpoint: Any) -> np.ndarray:
-    trainer = fl.trainers.MixedInteger(n_starts=3, checkpoint=checkpoint)
-    return _fit(_ball(15), fl.Ternary(fl.Box(3)), trainer)
+def blend(long: bool, **limits: Any) -> Any:
+    members = [*[fl.Facets()] * (8 if long else 2), fl.Minkowski("auto", scale="constant")]
+    return _case(_power(3_000 if long else 60), fl.Blend(members), trainers.Blending(**limits))
 
 
-def _parquet(count: int) -> Any:
-    """Return chunks of a file that every process finds, made once."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = Path(tempfile.gettempdir()) / f"feaslearn-soak-{os.getuid()}-{count}.parquet"
-    data = _ball(4)
-    names = [f"s{j}" for j in range(data.signals.shape[1])]
-    names += [f"x{j}" for j in range(data.decisions.shape[1])]
-    if not path.exists():
-        data = _ball(count)
-        columns = np.hstack([data.signals, data.decisions]).T
-        table = pa.table(dict(zip(names, columns, strict=True)))
-        part = path.with_suffix(f".{os.getpid()}")
-        pq.write_table(table, part, row_group_size=20_000)
-        part.rename(path)
-    chunks = fl.Chunks(str(path), signals=["s*"], decisions=["x*"], memory="20MB")
-    return chunks, [f"s{j}" for j in range(data.decisions.shape[1])]
+def chosen_hypothesis(long: bool, **limits: Any) -> Any:
+    return _case(_power(200_000 if long else 60, 0.3), None, trainers.Auto(**limits))
 
 
-def moments_from_disk(checkpoint: Any) -> np.ndarray:
-    chunks, cost = _parquet(400_000)
-    hypothesis, trainer = fl.Minkowski("auto"), fl.trainers.Convex(checkpoint=checkpoint)
-    model = fl.RegionRegressor(hypothesis, cost=cost, trainer=trainer, random_state=5)
-    return model.fit(chunks).theta_
+def known_constraints(long: bool, **limits: Any) -> Any:
+    known = fl.Known(bounds=(0.0, 3.5), contradictions="keep")
+    trainer = trainers.Annealing(n_starts=1, max_iter=200 if long else 50, **limits)
+    return _case(_power(500 if long else 60), fl.Affine(fl.Simplex(9)), trainer, known=known)
 
 
-def annealing_from_disk(checkpoint: Any) -> np.ndarray:
-    chunks, cost = _parquet(60_000)
-    trainer = fl.trainers.Annealing(20, n_starts=1, ridge=0.1, checkpoint=checkpoint)
-    model = fl.RegionRegressor(fl.Affine(fl.L1Ball(3)), cost=cost, trainer=trainer, random_state=5)
-    return model.fit(chunks).theta_
+def branch_and_bound(long: bool, **limits: Any) -> Any:
+    trainer = trainers.MixedInteger(max_iter=None if long else 60, n_starts=3, **limits)
+    return _case(_ball(15_000 if long else 25), fl.Affine(fl.Simplex(3, binary=True)), trainer)
 
 
-CASES: dict[str, Fit] = {
-    fit.__name__.replace("_", " "): fit
-    for fit in (
-        gradient_descent,
-        gradient_descent_on_threads,
-        adaptive_smoothing,
-        annealing,
-        annealing_by_suboptimality,
-        annealing_of_many_samples,
-        open_number_of_columns,
-        facets,
-        facets_under_noise,
-        blend,
-        chosen_hypothesis,
-        known_constraints,
-        branch_and_bound,
-        ternary_map,
-        moments_from_disk,
-        annealing_from_disk,
-    )
-}
+def ternary_map(long: bool, **limits: Any) -> Any:
+    trainer = trainers.MixedInteger(n_starts=3, tol=1e-6, **limits)
+    data = _ball(300, 5) if long else _ball(15)
+    return _case(data, fl.Ternary(fl.Box(3)), trainer)
+
+
+def convex(long: bool, **limits: Any) -> Any:
+    data = fl.datasets.make_flexible_plant(400 if long else 20, random_state=0)
+    return _case(data, fl.Minkowski.pairs(24), trainers.Convex(**limits))
+
+
+def convex_by_program(long: bool, **limits: Any) -> Any:
+    data, trainer = _power(4_000 if long else 30), trainers.Convex(**limits)
+    return _case(data, fl.Minkowski("auto"), trainer, loss="suboptimality")
+
+
+def convex_with_ties(long: bool, **limits: Any) -> Any:
+    data, trainer = _power(5_000 if long else 30), trainers.Convex(**limits)
+    return _case(data, fl.Minkowski("auto"), trainer, cost=[1.0, 1.0, 2.0])
+
+
+def convex_of_many_terms(long: bool, **limits: Any) -> Any:
+    n = 60 if long else 4
+    hypothesis = fl.Minkowski.pairs(n, scale="constant")
+    return _case(_ball(2_000 if long else 30, n), hypothesis, trainers.Convex(**limits))
+
+
+def robust(long: bool, **limits: Any) -> Any:
+    trainer = trainers.Convex(robust=True, **limits)
+    return _case(_power(20_000 if long else 30), fl.Minkowski("auto"), trainer)
+
+
+def convex_that_grows(long: bool, **limits: Any) -> Any:
+    data = fl.datasets.make_flexible_plant(400 if long else 20, random_state=0)
+    hypothesis = fl.GrownMinkowski("segments", 20 if long else 2)
+    return _case(data, hypothesis, trainers.Convex(**limits))
+
+
+def global_search(long: bool, **limits: Any) -> Any:
+    trainer = trainers.Global(n_starts=10 if long else 1, **limits)
+    data = _power(60, 0.5) if long else _power(20, 0.0)
+    return _case(data, fl.Affine(fl.Simplex(4 if long else 2)), trainer)
+
+
+def _from_chunks(hypothesis: Any, trainer: Any, long: bool) -> Any:
+    """Two million rows, made anew in each pass."""
+    data = _power(10_000)
+
+    def rows() -> Any:
+        for _ in range(200 if long else 3):
+            yield data.signals, data.decisions
+
+    model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=5)
+    return model, (fl.Chunks(rows),)
+
+
+def moments_from_chunks(long: bool, **limits: Any) -> Any:
+    return _from_chunks(fl.Minkowski("auto"), trainers.Convex(**limits), long)
+
+
+def annealing_from_chunks(long: bool, **limits: Any) -> Any:
+    trainer = trainers.Annealing(20, n_starts=1, ridge=0.1, **limits)
+    return _from_chunks(fl.Affine(fl.Simplex(6)), trainer, long)
+
+
+def chosen_hypothesis_from_chunks(long: bool, **limits: Any) -> Any:
+    return _from_chunks(None, trainers.Auto(**limits), long)
+
+
+def named(*cases: Case) -> dict[str, Case]:
+    return {case.__name__.replace("_", " "): case for case in cases}
+
+
+#: With finished pieces that a checkpoint keeps, and without.
+RESUMED = named(
+    *(gradient_descent, gradient_descent_on_threads, adaptive_smoothing, annealing),
+    *(annealing_by_suboptimality, annealing_of_many_samples, open_number_of_columns, facets),
+    *(facets_under_noise, blend, chosen_hypothesis, known_constraints, branch_and_bound),
+    *(ternary_map, moments_from_chunks, annealing_from_chunks),
+)
+ALL = RESUMED | named(
+    *(gradient_descent_by_solver, adaptive_smoothing_by_program, convex, convex_by_program),
+    *(convex_with_ties, convex_of_many_terms, robust, convex_that_grows, global_search),
+    chosen_hypothesis_from_chunks,
+)

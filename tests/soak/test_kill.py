@@ -6,12 +6,10 @@ import os
 
 import pytest
 
-from soak.kill import run, table
+from soak.kill import run
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_killed_fits_end_with_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    tallies, right = run(4, ["gradient descent", "facets"], seed=1, method="fork")
-    assert right, table(tallies)
-    assert sum(tally.identical for tally in tallies.values()) >= 2
+    assert run(2, ["gradient descent", "facets"], seed=1) == []

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
-from feaslearn.exceptions import DataError, SolverError, UnsupportedError
+from feaslearn.exceptions import SolverError, UnsupportedError
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import AdaptiveSmoothing, Iterate
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
-from feaslearn.trainers.starts import LinearStart
 from registry import example
 
 Array = NDArray[np.float64]
@@ -72,18 +71,6 @@ def test_the_smoothed_loss_never_rises_while_epsilon_stays(
     ).all()
 
 
-@EACH_LOSS
-def test_the_best_iterate_by_the_training_loss_is_kept(loss: Loss) -> None:
-    rows = samples(3)
-    theta, result, _ = train(AdaptiveSmoothing(max_iter=60), fl.Affine(fl.Simplex(3)), loss, rows)
-    problem = Objective(loss, fl.Affine(fl.Simplex(3)), Samples.of(rows))
-    assert result.objective == pytest.approx(problem.value(theta))
-    kept = "returned_loss" if isinstance(loss, fl.Predictability) else "objective"
-    assert getattr(result, kept) == pytest.approx(min(result.history[kept]), rel=1e-9)
-    lengths = {len(values) for values in result.history.values()}
-    assert lengths == {result.n_iter + 1}
-
-
 def test_epsilon_is_doubled_when_the_slack_has_settled() -> None:
     result = train(
         AdaptiveSmoothing(max_iter=120, tol=0.0), fl.Affine(fl.Simplex(3)), LOSSES[0], samples(0)
@@ -98,21 +85,6 @@ def test_epsilon_is_doubled_when_the_slack_has_settled() -> None:
     assert (moved[stays] >= 0.01 / 10 ** (np.log2(epsilon[:-1][stays]) + 1)).all()
 
 
-def test_the_unit_of_money_and_of_decisions_does_not_matter() -> None:
-    rows, hypothesis = samples(1), fl.Affine(fl.Simplex(3))
-    first = train(AdaptiveSmoothing(max_iter=30), hypothesis, LOSSES[0], rows)
-    dear = train(
-        AdaptiveSmoothing(max_iter=30),
-        hypothesis,
-        LOSSES[0],
-        rows._replace(costs=64.0 * rows.costs),
-    )
-    np.testing.assert_allclose(dear.theta, first.theta, rtol=1e-6, atol=1e-8)
-    large = rows._replace(decisions=256.0 * rows.decisions)
-    wide = train(AdaptiveSmoothing(max_iter=30), hypothesis, LOSSES[0], large)
-    np.testing.assert_allclose(wide.theta, 256.0 * first.theta, rtol=1e-6, atol=1e-6)
-
-
 def test_a_walk_that_reaches_the_last_epsilon_has_converged() -> None:
     trainer = AdaptiveSmoothing(max_iter=5000, max_epsilon=4.0, tol=1e-4)
     result = train(trainer, fl.Affine(fl.Simplex(2)), LOSSES[0], samples(0))[1]
@@ -124,21 +96,18 @@ def test_a_walk_that_reaches_the_last_epsilon_has_converged() -> None:
 
 
 @EACH_LOSS
-@pytest.mark.parametrize("p", [5, 6])
-def test_the_noiseless_l1_ball_is_recovered(loss: Loss, p: int) -> None:
-    data = fl.datasets.make_l1_ball(600, n=5, random_state=1)
+def test_the_noiseless_l1_ball_is_recovered(loss: Loss) -> None:
+    data = fl.datasets.make_l1_ball(200, n=5, random_state=1)
     train_rows, rest = data[:100], data[100:]
     model = fl.RegionRegressor(
-        fl.Affine(fl.Simplex(p)),
+        fl.Affine(fl.Simplex(5)),
         cost=data.cost,
         loss=loss,
         trainer=AdaptiveSmoothing(),
         random_state=1,
     ).fit(train_rows.signals, train_rows.decisions)
     assert model.result_.objective <= 1e-5
-    if p == 5:
-        # A sixth column is free where no training row sees it.
-        assert model.sample_losses(loss, rest.signals, rest.decisions).mean() <= 1e-5
+    assert model.sample_losses(loss, rest.signals, rest.decisions).mean() <= 1e-5
 
 
 @EACH_LOSS
@@ -158,15 +127,6 @@ def test_the_noiseless_ellipsoid_is_recovered(loss: Loss) -> None:
     np.testing.assert_allclose(A @ A.T, truth @ truth.T, atol=1e-2)
 
 
-def test_the_switch_is_recovered_and_starts_are_compared() -> None:
-    data = fl.datasets.make_switch(50, random_state=0)
-    trainer = AdaptiveSmoothing(n_starts=3, start=LinearStart(noise=1.0))
-    model = fl.RegionRegressor(
-        fl.Affine(fl.Simplex(2)), cost=data.cost, trainer=trainer, random_state=0, n_jobs=2
-    ).fit(data.signals, data.decisions)
-    np.testing.assert_allclose(model.predict(data.signals), data.decisions, atol=1e-4)
-
-
 def test_a_set_that_no_kernel_serves_is_trained_through_cvxpy() -> None:
     rows = samples(2, n_rows=12)
     result = train(
@@ -177,6 +137,7 @@ def test_a_set_that_no_kernel_serves_is_trained_through_cvxpy() -> None:
     assert result.returned_loss < result.history["returned_loss"][0]
 
 
+@pytest.mark.soak
 def test_programs_of_several_starts_do_not_meet() -> None:
     rows, hypothesis = samples(2, n_rows=8), fl.Affine(example("conic-half-disc"))
     found = [
@@ -200,41 +161,6 @@ def test_everything_that_it_cannot_train_is_named_at_once() -> None:
     assert "FacetLearning" in said
     assert "Predictability(norm='l1')" in said
     assert "GradientDescent" in said
-
-
-@pytest.mark.parametrize(
-    "loss",
-    [fl.Predictability("linf"), fl.Predictability(squared=False), fl.Suboptimality("l1")],
-    ids=repr,
-)
-def test_only_squared_losses_are_smoothed(loss: Loss) -> None:
-    data = fl.datasets.make_switch(10, random_state=0)
-    model = fl.RegionRegressor(
-        fl.Affine(fl.Simplex(2)), cost=data.cost, loss=loss, trainer=AdaptiveSmoothing()
-    )
-    with pytest.raises(UnsupportedError, match="is not a squared l2 loss"):
-        model.fit(data.signals, data.decisions)
-
-
-def test_sets_that_are_not_convex_are_refused() -> None:
-    class Corners(fl.Simplex):
-        discrete = True
-
-    problem = Objective(fl.Predictability("l1"), fl.Affine(Corners(3)), Samples.of(samples(0)))
-    with pytest.raises(UnsupportedError) as caught:
-        AdaptiveSmoothing().train(problem, np.random.default_rng(0))
-    assert "is not convex (MixedInteger trains it)" in str(caught.value)
-    assert "is not a squared l2 loss" in str(caught.value)
-
-
-def test_wrong_parameters_are_named_together() -> None:
-    data = fl.datasets.make_switch(10, random_state=0)
-    trainer = AdaptiveSmoothing(max_iter=-1, epsilon=0.0, max_epsilon=np.inf)
-    model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=data.cost, trainer=trainer)
-    with pytest.raises(DataError) as caught:
-        model.fit(data.signals, data.decisions)
-    for name in ("max_iter=-1", "epsilon=0.0", "max_epsilon=inf"):
-        assert name in str(caught.value)
 
 
 def test_a_solver_that_fails_is_said_in_our_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,21 +210,6 @@ def test_columns_that_depend_on_the_cost_can_make_predictability_vacuous() -> No
     assert problem.value(theta) < 0.1 * linear
     assert returned_loss(problem, theta) > 100.0 * linear
     assert tied_share(problem, theta) == 1.0
-
-
-def test_the_defaults_do_not_fall_for_it() -> None:
-    fitted = fl.datasets.make_power5(100, random_state=0)
-    model = fl.RegionRegressor(
-        fl.Affine(fl.Simplex(6)),
-        cost=fitted.cost,
-        trainer=AdaptiveSmoothing(max_iter=200),
-        random_state=0,
-    ).fit(fitted.signals, fitted.decisions)
-    assert model.result_.tied_share == 0.0
-    assert model.result_.returned_loss == pytest.approx(model.result_.objective, rel=1e-6)
-    policy = fl.baselines.LinearPolicy().fit(fitted.signals, fitted.decisions)
-    linear = ((policy.predict(fitted.signals) - fitted.decisions) ** 2).sum(axis=1).mean()
-    assert model.result_.returned_loss < linear
 
 
 def test_a_vacuous_start_is_not_kept() -> None:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
-from feaslearn.exceptions import DataError, SetError, UnsupportedError
+from feaslearn.exceptions import SetError, UnsupportedError
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Annealing
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish, refit
 from feaslearn.trainers.annealing import dead_columns, revive
-from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.ridge_choice import simplest_within_error
-from feaslearn.trainers.start_strategies import linear_policy_of
+from feaslearn.trainers.starts import linear_policy_of
 from registry import example
 
 Array = NDArray[np.float64]
@@ -71,8 +68,7 @@ def test_cold_loss_is_that_of_returned_decisions(primitive: fl.PrimitiveSet) -> 
     assert away[1] < away[0]
 
 
-@pytest.mark.parametrize("p", [5, 6])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("p", "seed"), [(5, 0), (6, 1)])
 def test_noiseless_columns_are_recovered_exactly(p: int, seed: int) -> None:
     data = fl.datasets.make_l1_ball(200, random_state=seed)
     model = fl.RegionRegressor(
@@ -107,37 +103,6 @@ def test_the_vacuous_optimum_is_not_taken() -> None:
     assert ours < 1.1 * theirs
 
 
-def test_an_exact_policy_is_returned_as_it_is() -> None:
-    rows = samples(hidden=0.0)
-    exact = rows._replace(decisions=rows.features @ np.arange(6.0).reshape(3, 2))
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), Samples.of(exact))
-    trained = Annealing().train(objective, np.random.default_rng(0))
-    assert trained.result.objective < 1e-20
-
-
-@pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)
-def test_any_number_of_threads_gives_the_same_result(loss: Loss) -> None:
-    rows = Samples.of(samples(n_rows=40, hidden=0.0), 16)
-    objective = Objective(loss, fl.Affine(fl.Simplex(3)), rows)
-    one, two = (
-        Annealing(n_starts=2).train(replace(objective, n_jobs=jobs), np.random.default_rng(0))
-        for jobs in (1, 2)
-    )
-    np.testing.assert_array_equal(one.theta, two.theta)
-    assert one.result.details == two.result.details
-
-
-def test_history_has_a_row_for_each_temperature() -> None:
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), Samples.of(samples()))
-    seen: list[int] = []
-    trained = Annealing(n_starts=1, ridge=0.1, callback=lambda i, _: seen.append(i)).train(
-        objective, np.random.default_rng(0)
-    )
-    assert {len(column) for column in trained.result.history.values()} == {len(seen)}
-    assert trained.result.history["temperature"][1] == pytest.approx(0.4)
-    assert trained.result.details["ridge"] == 0.1
-
-
 def test_limits_end_a_search() -> None:
     objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), Samples.of(samples()))
     random = np.random.default_rng(0)
@@ -169,18 +134,6 @@ def test_what_is_refused() -> None:
             Annealing().train(
                 Objective(fl.Predictability(), hypothesis, rows), np.random.default_rng(0)
             )
-    wrong = Annealing(ridge=-1.0, ridge_floor=2.0, warmest=0.0, coldest="cold")
-    with pytest.raises(
-        DataError, match=r"(?s)warmest.*coldest.*ridge=.*ridge_floor=2\.0 .* a number in \(0, 1\]"
-    ):
-        wrong.train(
-            Objective(fl.Predictability(), fl.Affine(fl.Box(2)), rows), np.random.default_rng(0)
-        )
-
-
-def test_affine_is_annealed_by_default() -> None:
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(3)), Samples.of(samples()))
-    assert isinstance(choose_trainer("auto", objective), Annealing)
 
 
 def test_the_simplest_within_an_error_of_the_best() -> None:
@@ -218,7 +171,7 @@ def test_an_open_number_is_refused_elsewhere() -> None:
 def test_every_set_is_fitted_with_both_losses(primitive: fl.PrimitiveSet, loss: Loss) -> None:
     """The linear policy is in every class; these decisions answer to costs, so that more fits."""
     objective = Objective(loss, fl.Affine(primitive), Samples.of(samples(hidden=0.0)))
-    found = Annealing(n_starts=2, ridge=0.01).train(objective, np.random.default_rng(0)).result
+    found = Annealing(n_starts=1, ridge=0.01).train(objective, np.random.default_rng(0)).result
     policy = Objective(loss, fl.Affine(fl.Simplex(1)), objective.samples)
     linear = Annealing(n_starts=1, ridge=0.0).train(policy, np.random.default_rng(0)).result
     assert found.objective < 0.8 * linear.objective
@@ -299,7 +252,7 @@ def test_searches_are_as_good_in_any_unit_and_order() -> None:
 
     def mean_loss(unit: float, order: list[int]) -> float:
         losses = []
-        for seed in range(5):
+        for seed in range(3):
             model = fl.RegionRegressor(
                 fl.Affine(fl.Simplex(3)),
                 cost=order,

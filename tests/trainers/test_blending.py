@@ -7,7 +7,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.data import Block
-from feaslearn.exceptions import DataError, TimeLimitError, UnsupportedError
+from feaslearn.exceptions import TimeLimitError, UnsupportedError
 from feaslearn.runs import OutOfTime
 from feaslearn.trainers import Blending, Convex, FacetLearning
 from feaslearn.trainers.blending import best_weights
@@ -38,25 +38,6 @@ def test_weights_leave_out_what_was_not_observed_and_heed_sample_weights() -> No
     np.testing.assert_allclose(best_weights(guesses, block), [1.0, 0.0], atol=1e-6)
 
 
-@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
-def test_weights_do_not_depend_on_units(unit: float) -> None:
-    random = np.random.default_rng(2)
-    guesses = random.normal(size=(3, 40, 2))
-    truth = guesses.mean(axis=0) + 0.3 * random.normal(size=(40, 2))
-    whole = Block(np.ones((40, 1)), np.ones((40, 2)), truth, np.full(40, 1 / 40))
-    scaled = whole._replace(decisions=unit * truth)
-    np.testing.assert_allclose(
-        best_weights(unit * guesses, scaled), best_weights(guesses, whole), atol=1e-5
-    )
-
-
-def test_predictions_that_are_all_zero_share_the_weight() -> None:
-    whole = Block(np.ones((5, 1)), np.ones((5, 1)), np.zeros((5, 1)), np.full(5, 0.2))
-    weights = best_weights(np.zeros((2, 5, 1)), whole)
-    assert weights.sum() == pytest.approx(1.0)
-    assert (weights >= 0.0).all()
-
-
 def fit(members: list[object], data: fl.Decisions, **options: object) -> fl.RegionRegressor:
     trainer = Blending(**options)  # type: ignore[arg-type]
     blend = fl.Blend(members)  # type: ignore[arg-type]
@@ -68,15 +49,6 @@ def test_members_of_one_kind_share_the_weight() -> None:
     data = fl.datasets.make_power5(60, random_state=0)
     model = fit([fl.Facets(), fl.Facets()], data)
     np.testing.assert_array_equal(model.parameters_["weights"], [0.5, 0.5])
-
-
-def test_samples_that_are_all_the_same_give_members_the_same_weight() -> None:
-    model = fl.RegionRegressor(
-        fl.Blend([fl.Facets(), fl.Scaled(fl.Simplex(2))]), cost=[0, 1], random_state=0
-    )
-    model.fit(np.tile([[1.0, 2.0, 3.0]], (20, 1)), np.tile([[0.5, 0.25]], (20, 1)))
-    np.testing.assert_array_equal(model.parameters_["weights"], [0.5, 0.5])
-    np.testing.assert_allclose(model.predict([[1.0, 2.0, 3.0]]), [[0.5, 0.25]], atol=1e-6)
 
 
 def test_a_member_that_explains_nothing_gets_no_weight() -> None:
@@ -95,49 +67,11 @@ def test_without_folds_members_share_the_weight() -> None:
     np.testing.assert_array_equal(model.parameters_["weights"], [0.5, 0.5])
 
 
-def test_fewer_rows_than_folds() -> None:
-    data = fl.datasets.make_power5(3, random_state=0)
-    model = fit([fl.Affine(fl.Simplex(1)), fl.Facets()], data)
-    np.testing.assert_array_equal(model.parameters_["weights"], [0.5, 0.5])
-
-
-def test_same_seed_same_blend() -> None:
-    data = fl.datasets.make_power5(40, noise=0.1, random_state=0)
-    members = [fl.Facets(max_facets=2), fl.Affine(fl.Simplex(1))]
-    first, again, threads = (
-        fl.RegionRegressor(fl.Blend(members), cost=data.cost, random_state=0, n_jobs=n_jobs)
-        .fit(data.signals, data.decisions)
-        .theta_
-        for n_jobs in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, again)
-    np.testing.assert_array_equal(first, threads)
-
-
-def test_members_can_have_another_trainer() -> None:
-    data = fl.datasets.make_power5(40, random_state=0)
-    chosen = []
-
-    def choose(objective: fl.losses.Objective) -> FacetLearning:
-        chosen.append(objective.hypothesis)
-        return FacetLearning()
-
-    fit([fl.Facets(), fl.Facets(max_facets=0)], data, choose=choose, n_folds=0)
-    assert {repr(each) for each in chosen} == {"Facets()", "Facets(max_facets=0)"}
-
-
 def test_what_cannot_be_blended() -> None:
     data = fl.datasets.make_switch(20, random_state=0)
     model = fl.RegionRegressor(fl.Facets(), cost=data.cost, trainer=Blending())
     with pytest.raises(UnsupportedError, match="is not a Blend"):
         model.fit(data.signals, data.decisions)
-
-
-@pytest.mark.parametrize("folds", [-1, 1, 2.5, True])
-def test_bad_folds(folds: object) -> None:
-    data = fl.datasets.make_switch(20, random_state=0)
-    with pytest.raises(DataError, match="n_folds="):
-        fit([fl.Facets()], data, n_folds=folds)
 
 
 def test_warnings_of_members_are_passed_on() -> None:

@@ -59,8 +59,8 @@ def chosen(checkpoint: Any) -> fl.RegionRegressor:
 
 
 FITS = [
-    *(descent, smoothing, annealing, facets, blend),
-    pytest.param(chosen, marks=pytest.mark.soak),
+    *(descent, annealing, blend),
+    *(pytest.param(fit, marks=pytest.mark.soak) for fit in (smoothing, facets, chosen)),
 ]
 
 
@@ -153,21 +153,6 @@ def test_other_rows_later_in_chunks_are_refused(
         fit(others)
 
 
-def test_a_damaged_file_is_refused_and_kept(half: Path) -> None:
-    damaged = half.read_bytes()[:-1]
-    half.write_bytes(damaged)
-    with pytest.raises(CheckpointError, match="damaged"):
-        descent(half)
-    assert half.read_bytes() == damaged
-
-
-def test_threads_and_limits_are_not_part_of_the_problem(half: Path) -> None:
-    whole = descent(None)
-    trainer = fl.trainers.GradientDescent(8, max_seconds=1e6, n_starts=2, checkpoint=str(half))
-    resumed = model(POWER, fl.Affine(fl.Simplex(3)), trainer, n_jobs=2)
-    assert resumed.theta_.tobytes() == whole.theta_.tobytes()
-
-
 def test_a_run_without_a_seed_goes_on_with_its_own_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,23 +181,6 @@ def test_what_was_interrupted_begins_again(tmp_path: Path) -> None:
     trainer.set_params(checkpoint=None)
     whole = model(POWER, fl.Affine(fl.Simplex(3)), trainer)
     assert resumed.theta_.tobytes() == whole.theta_.tobytes()
-
-
-def test_a_single_fit_keeps_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "run.ckpt"
-    one = model(SWITCH, fl.Scaled(fl.Simplex(2)), fl.trainers.Convex(checkpoint=path))
-    other = model(SWITCH, fl.Scaled(fl.Simplex(2)), fl.trainers.Convex())
-    np.testing.assert_array_equal(one.theta_, other.theta_)
-    assert not list(tmp_path.iterdir())
-
-
-def test_wrong_checkpoints_are_named_with_everything_else() -> None:
-    trainer = fl.trainers.GradientDescent(max_iter=-1, checkpoint=3.5)  # type: ignore[arg-type]
-    with pytest.raises(
-        fl.exceptions.DataError, match="neither None nor the name of a file"
-    ) as told:
-        model(SWITCH, fl.Affine(fl.Simplex(2)), trainer)
-    assert "max_iter" in str(told.value)
 
 
 def test_a_file_cannot_say_where_a_later_fit_writes(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ FITS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
     "grown": (BALL, fl.GrownMinkowski("simplices", 20), Convex(), {}),
     "other norm": (POWER, fl.Minkowski("auto"), Convex(), {"loss": fl.Predictability("l1", False)}),
     "ternary": (SWITCH, fl.Ternary(fl.Simplex(2)), fl.trainers.Auto(), {}),
+    "listed": (SWITCH, fl.Affine(fl.Simplex(2, binary=True)), fl.trainers.MixedInteger(), {}),
     "known": (POWER, fl.Minkowski.pairs(3), fl.trainers.Auto(), {"known": KNOWN}),
     "chosen": (SWITCH, None, fl.trainers.Auto(), {}),
 }
@@ -79,11 +80,10 @@ def looks_at_the_clock(press_at: int | None = None) -> Iterator[list[int]]:
         yield looks
 
 
-#: When it is pressed, as a share of the looks at the clock: each kind of fit once in `make test`,
-#: those made of others not, and all in `make soak`.
-SLOW = ("open size", "annealing of many", "blend", "chosen")
+#: Those in `make test`, at one moment (a share of the looks at the clock); all in `make soak`.
+QUICK = ("gradient descent", "facets under noise", "convex", "ternary", "listed")
 MOMENTS = [
-    pytest.param(name, share, marks=[] if share == 0.4 and name not in SLOW else [pytest.mark.soak])
+    pytest.param(name, share, marks=[] if share == 0.4 and name in QUICK else [pytest.mark.soak])
     for name in FITS
     for share in (0.0, 0.4, 0.9)
 ]
@@ -144,7 +144,7 @@ def test_a_handler_of_the_user_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "solver", ["enumeration", pytest.param("milp", marks=pytest.mark.soak), "auto"]
+    "solver", ["enumeration", *(pytest.param(s, marks=pytest.mark.soak) for s in ("milp", "auto"))]
 )
 def test_networks(solver: str) -> None:
     data = fl.datasets.make_power5(20, noise=0.3, random_state=0)

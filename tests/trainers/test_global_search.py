@@ -9,7 +9,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
-from feaslearn.exceptions import DataError, MissingExtraError, SolverError, UnsupportedError
+from feaslearn.exceptions import MissingExtraError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.solvers.bilinear import make_solver
 from feaslearn.trainers import Global, MixedInteger, Trained
@@ -71,7 +71,7 @@ def test_they_agree_where_the_continuous_optimum_is_unique() -> None:
     assert result.lower_bound == pytest.approx(proved.lower_bound, rel=2e-3)
 
 
-@pytest.mark.parametrize("loss", [fl.Suboptimality(), fl.Predictability("l1")], ids=repr)
+@pytest.mark.parametrize("loss", [fl.Suboptimality()], ids=repr)
 def test_a_point_is_the_linear_policy(loss: object) -> None:
     rows = Block(np.ones((3, 1)), COSTS, DECISIONS + np.array([5.0, 9.0]), np.full(3, 1 / 3))
     problem = objective(fl.Affine(fl.Simplex(1)), loss, rows)
@@ -122,15 +122,6 @@ def test_what_is_not_served_is_refused() -> None:
             Global().train(objective(hypothesis), np.random.default_rng(0))
 
 
-def test_all_bad_parameters_are_named() -> None:
-    with pytest.raises(DataError) as told:
-        Global("cplex", 0, 1.0, -1.0, 0).train(
-            objective(fl.Affine(fl.Simplex(2))), np.random.default_rng(0)
-        )
-    for name in ("solver='cplex'", "max_seconds", "tol", "radius", "n_starts"):
-        assert name in str(told.value)
-
-
 def test_a_missing_solver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyscipopt", None)
     monkeypatch.setitem(sys.modules, "gurobipy", None)
@@ -139,14 +130,3 @@ def test_a_missing_solver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
             make_solver(solver)
     with pytest.raises(UnsupportedError, match="'cplex' is not known"):
         make_solver("cplex")
-
-
-def test_gurobi_agrees_where_it_has_a_licence() -> None:
-    pytest.importorskip("gurobipy")
-    try:
-        make_solver("gurobi")
-    except SolverError as error:
-        pytest.skip(str(error))
-    problem = objective(fl.Affine(fl.Simplex(2)))
-    bounds = [train(problem, solver=name).result.lower_bound for name in ("scip", "gurobi")]
-    assert bounds[0] == pytest.approx(bounds[1], rel=2e-2)

@@ -82,17 +82,6 @@ def test_finds_the_optimum_of_a_convex_suboptimality(primitive: object) -> None:
     assert result.objective == pytest.approx(expected.fun, rel=1e-4)
 
 
-def test_l1_beats_the_least_squares_policy_in_l1() -> None:
-    problem = Objective(fl.Predictability("l1"), fl.Affine(fl.Simplex(1)), Samples.of(samples()))
-    start = fl.trainers.Convex().train(
-        Objective(fl.Predictability(), fl.Affine(fl.Simplex(1)), problem.samples), None
-    )
-    result = (
-        GradientDescent(max_iter=50, n_starts=1).train(problem, np.random.default_rng(0)).result
-    )
-    assert result.objective < problem.value_and_gradient(start.theta)[0]
-
-
 def test_a_region_that_explains_all_is_recognised_as_optimal() -> None:
     whole = samples()
     exact = whole._replace(decisions=whole.features @ np.arange(6.0).reshape(3, 2))
@@ -104,12 +93,3 @@ def test_a_region_that_explains_all_is_recognised_as_optimal() -> None:
     result = GradientDescent(n_starts=3).train(problem, np.random.default_rng(0)).result
     assert result.status == "optimal"
     assert result.lower_bound == result.objective == 0.0
-
-
-def test_it_trains_any_loss_and_set() -> None:
-    for hypothesis in (fl.Affine(fl.Simplex(9)), fl.Scaled(fl.Box(2))):
-        for loss in LOSSES:
-            assert (
-                GradientDescent().mismatches(Objective(loss, hypothesis, Samples.of(samples())))
-                == []
-            )

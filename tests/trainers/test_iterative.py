@@ -73,25 +73,6 @@ def test_the_status_is_that_of_the_start_that_won() -> None:
     assert fit(trainer).result_.status == "stalled"
 
 
-def test_more_starts_are_not_worse() -> None:
-    losses = [fit(GradientDescent(max_iter=8, n_starts=n)).result_.returned_loss for n in (1, 2, 5)]
-    assert losses == sorted(losses, reverse=True)
-
-
-def test_the_limit_on_time() -> None:
-    slow = GradientDescent(
-        max_iter=10_000, tol=0.0, max_seconds=0.2, callback=lambda *_: time.sleep(0.02)
-    )
-    began = time.monotonic()
-    result = fit(slow).result_
-    assert time.monotonic() - began < 5.0
-    assert result.status == "time limit"
-    assert 1 <= result.n_iter < 20
-    nothing = fit(GradientDescent(max_seconds=1e-9)).result_
-    assert nothing.status == "time limit"
-    assert nothing.n_iter == 0
-
-
 def test_a_callback_stops_the_search() -> None:
     result = fit(GradientDescent(n_starts=3, callback=lambda i, _: i == 4)).result_
     assert result.status == "stopped by callback"
@@ -110,32 +91,6 @@ def test_an_interrupted_search_returns_the_best_so_far() -> None:
     assert model.result_.status == "interrupted"
     assert model.result_.objective == pytest.approx(min(seen))
     assert np.isfinite(model.predict(POWER.signals)).all()
-
-
-def test_an_interruption_at_the_very_start_keeps_the_start() -> None:
-    def interrupt(i: int, iterate: Iterate) -> None:
-        raise KeyboardInterrupt
-
-    model = fit(GradientDescent(callback=interrupt))
-    assert model.result_.status == "interrupted"
-    assert model.result_.n_iter == 0
-
-
-def test_an_interruption_before_there_is_anything_is_passed_on() -> None:
-    class Never(GradientDescent):
-        def _run(self, *arguments: object) -> object:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fit(Never())
-
-
-def test_an_interruption_of_the_only_hypothesis_that_a_trainer_serves_ends_the_fit() -> None:
-    def interrupt(i: int, iterate: Iterate) -> None:
-        raise KeyboardInterrupt
-
-    model = fl.RegionRegressor(cost=POWER.cost, trainer=GradientDescent(callback=interrupt))
-    assert model.fit(POWER.signals, POWER.decisions).result_.status == "interrupted"
 
 
 def test_other_errors_of_a_callback_are_passed_on() -> None:
@@ -212,17 +167,6 @@ def test_suboptimality_keeps_the_least_objective() -> None:
     assert result.returned_loss > result.objective
 
 
-def test_wrong_limits_are_named_together() -> None:
-    trainer = GradientDescent(max_iter=-1, n_starts=0, tol=-1.0, max_seconds="1")
-    trainer.start, trainer.callback = LinearStart(noise=None), 3
-    with pytest.raises(DataError) as caught:
-        trainer.train(Objective(fl.Predictability(), fl.Affine(fl.Simplex(1)), None), None)
-    said = str(caught.value)
-    for name in ("max_iter=-1", "n_starts=0", "tol=-1.0", "noise=None", "max_seconds='1'"):
-        assert name in said
-    assert "callback=3" in said
-
-
 # Several threads
 
 
@@ -234,19 +178,6 @@ def test_threads_do_not_change_the_result(kind: type[IterativeTrainer]) -> None:
     assert one.result_.n_iter == other.result_.n_iter
 
 
-def test_a_limit_on_time_ends_all_threads() -> None:
-    class Waits(GradientDescent):
-        def step(self, objective: Objective, iterate: Iterate) -> Iterate:
-            time.sleep(0.02)
-            return iterate
-
-    began = time.monotonic()
-    result = fit(Waits(max_iter=10_000, n_starts=4, max_seconds=0.3), n_jobs=2).result_
-    assert time.monotonic() - began < 5.0
-    assert result.n_iter < 100
-    assert result.status == "time limit"
-
-
 def test_an_error_in_a_thread_is_passed_on() -> None:
     class Fails(GradientDescent):
         def step(self, objective: Objective, iterate: Iterate) -> Iterate:
@@ -256,6 +187,7 @@ def test_an_error_in_a_thread_is_passed_on() -> None:
         fit(Fails(n_starts=3), n_jobs=2)
 
 
+@pytest.mark.soak
 def test_an_interruption_of_threads_keeps_what_they_found() -> None:
     class Slow(GradientDescent):
         def step(self, objective: Objective, iterate: Iterate) -> Iterate:
@@ -315,13 +247,7 @@ def test_verbose_lets_the_log_through(
         assert "GradientDescent: start 2 of 2: iteration limit, loss" in caplog.text
 
 
-def test_verbose_respects_a_program_that_listens_to_more(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG, "feaslearn")
-    fit(GradientDescent(max_iter=3, tol=0.0, n_starts=1), verbose=1)
-    assert sum(record.levelno == logging.DEBUG for record in caplog.records) == 4
-    assert logging.getLogger("feaslearn").level == logging.DEBUG
-
-
+@pytest.mark.soak
 def test_verbose_speaks_where_no_logging_is_set_up() -> None:
     code = """
 import logging, feaslearn as fl

@@ -10,7 +10,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
-from feaslearn.exceptions import DataError, SolverError, UnsupportedError
+from feaslearn.exceptions import SolverError, UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers import MixedInteger
 from feaslearn.trainers.automatic import choose_trainer
@@ -84,8 +84,10 @@ def least_by_enumeration(whole: Block, primitive: object, loss: object) -> float
     return float(min(values))
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("primitive", SETS)
+@pytest.mark.parametrize(
+    ("loss", "primitive"),
+    [*((loss, "simplex") for loss in LOSSES), ("predictability", "polytope")],
+)
 def test_the_optimum_is_that_of_enumeration(loss: str, primitive: str) -> None:
     rows = 4 if primitive == "simplex" else 3
     whole = noisy(rows, seed=3)
@@ -156,14 +158,12 @@ def test_four_columns_for_five_vertices_are_proved_best() -> None:
     assert result.tied_share == 0.0
 
 
-@pytest.mark.parametrize("p", [5, 6])
-def test_enough_columns_reach_zero_which_is_a_proof(p: int) -> None:
-    data = fl.datasets.make_l1_ball(600, random_state=0)
-    model = fit(data[:100], p)
+def test_enough_columns_reach_zero_which_is_a_proof() -> None:
+    data = fl.datasets.make_l1_ball(200, random_state=0)
+    model = fit(data[:100], 5)
     assert model.result_.status == "optimal"
     assert model.result_.objective < 1e-20
-    if p == 5:
-        assert fl.evaluate(model, data[100:]).returned.mean < 1e-20
+    assert fl.evaluate(model, data[100:]).returned.mean < 1e-20
 
 
 def test_a_time_limit_returns_the_best_so_far() -> None:
@@ -178,6 +178,7 @@ def test_a_time_limit_returns_the_best_so_far() -> None:
             assert 0.0 <= result.lower_bound < result.objective
 
 
+@pytest.mark.soak
 def test_a_search_that_ends_early_is_as_good_in_other_units() -> None:
     losses = []
     for unit, signal_unit, move in ((1.0, 1.0, 0.0), (1e-7, 3.7e6, 0.0), (1.0, 1.0, 50.0)):
@@ -196,19 +197,6 @@ def test_a_search_that_ends_early_is_as_good_in_other_units() -> None:
             found += model.result_.objective / unit**2
         losses.append(found)
     assert max(losses) <= 1.2 * min(losses)
-
-
-def test_the_same_seed_gives_the_same_answer() -> None:
-    data = fl.datasets.make_l1_ball(40, noise=0.1, random_state=0)
-    first, again = (fit(data, 3, max_iter=50) for _ in range(2))
-    np.testing.assert_array_equal(first.theta_, again.theta_)
-    assert first.result_.lower_bound == again.result_.lower_bound
-
-
-def test_the_switching_policy_is_recovered_exactly() -> None:
-    data = fl.datasets.make_switch(200, random_state=0)
-    model = fit(data[:100], 2)
-    np.testing.assert_allclose(model.predict(data.signals), data.decisions, atol=1e-12)
 
 
 def test_units_do_not_matter() -> None:
@@ -230,16 +218,6 @@ def test_what_is_not_served_is_refused_before_any_work() -> None:
     hidden = objective(noisy(4, 0, hidden=True), fl.Simplex(2, True), fl.Suboptimality())
     with pytest.raises(UnsupportedError, match="needs every decision observed"):
         MixedInteger().train(hidden, np.random.default_rng(0))
-
-
-def test_all_bad_parameters_are_named() -> None:
-    problem = objective(noisy(4, seed=0), fl.Simplex(2, binary=True), fl.Predictability())
-    with pytest.raises(DataError) as told:
-        MixedInteger(max_seconds=-1, tol=2.0, max_iter=0, n_starts=1.5).train(
-            problem, np.random.default_rng(0)
-        )
-    for name in ("max_seconds=-1", "tol=2.0", "max_iter=0", "n_starts=1.5"):
-        assert name in str(told.value)
 
 
 def test_a_callback_sees_the_gap_close_and_can_stop() -> None:
@@ -279,15 +257,6 @@ def test_a_solver_that_fails_leaves_the_bound_of_its_parent(
     result = MixedInteger(None, tol=1e-6).train(problem, np.random.default_rng(0)).result
     assert result.lower_bound <= right.objective + 1e-6
     assert result.objective == pytest.approx(right.objective, rel=1e-3)
-
-
-def test_an_interrupt_keeps_the_best_so_far() -> None:
-    def press(step: int, bound: float, loss: float) -> bool:
-        raise KeyboardInterrupt
-
-    result = fit(fl.datasets.make_l1_ball(30, noise=0.2, random_state=0), 3, callback=press).result_
-    assert result.status == "interrupted"
-    assert result.objective < 1.0
 
 
 def test_ties_that_the_optimum_needs_are_mentioned() -> None:

@@ -68,15 +68,3 @@ def test_shape_follows_the_policy_where_decisions_follow_a_total() -> None:
         for floor in (0.001, 1.0)
     ]
     assert errors[0] < errors[1]
-
-
-def test_shape_is_even_where_the_policy_sees_nothing() -> None:
-    """What the signal does cancels over the prices, so slopes of the policy mislead."""
-    random = np.random.default_rng(4)
-    costs, demands = random.uniform(size=(260, 2)), random.normal(size=(260, 3))
-    cheap = np.where(costs[:, :1] < costs[:, 1:], 1.0, -1.0)
-    moved = cheap * (3.0 + demands[:, :1]) + 0.02 * demands[:, 1:2]
-    data = fl.Decisions.from_arrays(
-        np.hstack([costs, demands]), np.hstack([moved, -moved]), cost=[0, 1]
-    )
-    assert by_floor(data, "auto").score(data.signals[60:], data.decisions[60:]) > 0.95

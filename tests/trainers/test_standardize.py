@@ -77,11 +77,3 @@ def test_a_constant_feature_is_left_out() -> None:
     assert raw.value_and_gradient(theta)[0] == pytest.approx(
         scaled.value_and_gradient(np.ones(raw.size))[0]
     )
-
-
-def test_samples_are_left_as_they_were() -> None:
-    raw = objective(fl.Affine(fl.Simplex(2)))
-    before = [block.features.copy() for block in raw.samples]
-    Standardization.of(raw).apply(raw)
-    for block, copy in zip(raw.samples, before, strict=True):
-        np.testing.assert_array_equal(block.features, copy)

@@ -9,7 +9,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
-from feaslearn.exceptions import SolverError
+from feaslearn.exceptions import DataError, SolverError
 from feaslearn.losses import Objective
 from feaslearn.trainers import GradientDescent
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
@@ -56,7 +56,28 @@ def test_more_parameters_than_values_are_mentioned() -> None:
     assert any("minimisers tie in 40 %" in text for text in result.warnings)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -1e200])
+#: Numbers next to what is allowed.
+WRONG = {
+    fl.trainers.AdaptiveSmoothing: {"epsilon": 0.0, "max_epsilon": np.inf, "max_iter": -1},
+    fl.trainers.Annealing: {"ridge": -1.0, "ridge_floor": 2.0, "warmest": 0.0, "n_starts": 0},
+    fl.trainers.Blending: {"n_folds": 1, "max_seconds": 0.0},
+    fl.trainers.Convex: {"ridge": -1.0, "sparsity": "much", "n_folds": 1},
+    fl.trainers.Global: {"solver": "cplex", "tol": 1.0, "radius": -1.0, "n_starts": 0},
+    fl.trainers.GradientDescent: {"tol": -1.0, "max_seconds": "1", "callback": 3},
+    fl.trainers.MixedInteger: {"max_seconds": -1, "tol": 2.0, "max_iter": 0, "n_starts": 1.5},
+    fl.trainers.Streaming: {"forgetting": 0.0, "retained": 0, "drift": 1.0, "ridge": -1.0},
+}
+
+
+@pytest.mark.parametrize("kind", WRONG, ids=lambda kind: kind.__name__)
+def test_all_wrong_parameters_are_named_together(kind: type[fl.trainers.Trainer]) -> None:
+    with pytest.raises(DataError) as caught:
+        kind(**WRONG[kind]).train(objective(), np.random.default_rng(0))
+    for name, value in WRONG[kind].items():
+        assert f"{name}={value!r}" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [np.nan, -1e200])
 def test_parameters_that_diverged_are_refused(
     value: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

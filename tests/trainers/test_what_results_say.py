@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import feaslearn as fl
@@ -64,15 +63,3 @@ def test_a_blend_says_that_a_member_ran_out_of_time() -> None:
 
     model = fl.RegionRegressor(slow, cost=data.cost, trainer=Blending(0, choose), random_state=0)
     assert model.fit(data.signals, data.decisions).result_.status == "time limit"
-
-
-def test_ties_that_hide_a_loss_are_said() -> None:
-    signals = np.hstack([np.ones((20, 2)), np.linspace(0.0, 1.0, 20)[:, None]])
-    decisions = np.column_stack([signals[:, 2], 1.0 - signals[:, 2]])
-    trainer = Annealing(n_starts=1)
-    model = fl.RegionRegressor(
-        fl.Affine(fl.Simplex(2)), cost=[0, 1], features="all", trainer=trainer, random_state=0
-    )
-    result = model.fit(signals[:, [0, 1]], decisions).result_
-    hides = result.tied_share > 0.0 and result.returned_loss > 1.001 * result.objective
-    assert hides == any("nearest of them" in text for text in result.warnings)

@@ -32,9 +32,8 @@ def losses_by_program(loss: Loss, hypothesis: MapHypothesis, theta: Array, block
     """Return the loss of every row of a block, each by a convex program."""
     # Slow (milliseconds a row) and obviously right: what the fast losses are held against.
     n, costs = block.decisions.shape[1], block.costs
-    if isinstance(loss, Suboptimality) and loss.normalize_cost:
-        lengths = np.linalg.norm(costs, axis=1, keepdims=True)
-        costs = np.divide(costs, lengths, out=np.zeros_like(costs), where=lengths > 0.0)
+    if isinstance(loss, Suboptimality):
+        costs = loss.unit_costs(costs)
     values, program, compiled = np.empty(len(costs)), None, None
     for i, phi in enumerate(block.features):
         image = hypothesis.image(theta, phi, n)

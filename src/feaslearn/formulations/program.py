@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
+from feaslearn.losses.loss import ORDERS
 from feaslearn.results import remark
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.sets.primitive_set import PrimitiveSet
@@ -25,8 +26,6 @@ from feaslearn.tolerances import (
 )
 
 Attempts = tuple[tuple[str, dict[str, float]], ...]
-
-ORDERS: dict[str, float] = {"l1": 1, "l2": 2, "linf": np.inf}
 
 _EXACT = {
     **dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), TIGHT_TOL),

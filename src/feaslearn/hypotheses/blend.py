@@ -41,8 +41,6 @@ class Blend(Hypothesis):
     array([1., 0.])
     """
 
-    zero_is_a_region = False
-
     def __init__(self, hypotheses: Sequence[Hypothesis]) -> None:
         self.hypotheses = hypotheses
 

@@ -54,8 +54,6 @@ class Facets(Hypothesis):
     True
     """
 
-    zero_is_a_region = False
-
     def __init__(
         self,
         max_facets: int | None = None,

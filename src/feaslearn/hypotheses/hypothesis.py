@@ -37,8 +37,6 @@ class Hypothesis(BaseEstimator, ABC):
 
     #: Whether some parameters are integers, which have no gradient.
     integer_parameters: ClassVar[bool] = False
-    #: Whether parameters that are all zero make a region that can be left untrained.
-    zero_is_a_region: ClassVar[bool] = True
 
     def check(self, n: int) -> None:
         """Refuse wrong parameters, or those that do not fit n decisions."""

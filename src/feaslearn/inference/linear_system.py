@@ -75,7 +75,7 @@ class LinearSystem:
 
     def theta(self, found: Elastic) -> Array:
         """Return the parameters of the hypothesis."""
-        return self._passes.theta(self.unit * found.a, self.unit * found.b)
+        return self._passes.of.theta(self.unit * found.a, self.unit * found.b)
 
     def solve(self, chosen: Places) -> Elastic:
         """Return coefficients that miss the chosen samples by least in all."""

@@ -206,7 +206,7 @@ class MomentRefits:
         fit = MinkowskiFit(self._hypothesis, Samples.of(some), 1, np.random.default_rng(0))
         answer = fit.problem.solve(fit.moments.reduced(), self._strengths)
         model = copy(self._model)
-        model.theta_ = fit.passes.theta(answer.a, answer.b)
+        model.theta_ = fit.passes.of.theta(answer.a, answer.b)
         loss = max(0.0, fit.moments.value(answer.a, answer.b))
         model.result_ = replace(self._model.result_, objective=loss, returned_loss=loss)
         return model

@@ -16,6 +16,7 @@ from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.losses.kernels import L1, L2, LINF, SQUARED_L2
 
 Norm = Literal["l2", "l1", "linf"]
+ORDERS: dict[str, float] = {"l1": 1, "l2": 2, "linf": np.inf}
 
 
 class RowLosses(NamedTuple):
@@ -78,19 +79,25 @@ class Loss(BaseEstimator, ABC):
             )
         return codes[self.norm]
 
+    def unit_costs(self, costs: Array) -> Array:
+        """Return costs of length one; where a loss depends on their length, as they are."""
+        if not getattr(self, "normalize_cost", True):
+            return costs
+        lengths = np.linalg.norm(costs, axis=1, keepdims=True)
+        return np.ascontiguousarray(costs / np.where(lengths > 0.0, lengths, 1.0))
+
     def lengths(self, residuals: Array) -> Array:
         """Return the norm of each row of residuals, squared where asked."""
         if self.norm_code() == SQUARED_L2:
             return np.asarray(np.einsum("ij,ij->i", residuals, residuals))
-        order = {"l1": 1, "l2": 2, "linf": np.inf}[self.norm]
-        return np.asarray(np.linalg.norm(residuals, ord=order, axis=1))
+        return np.asarray(np.linalg.norm(residuals, ord=ORDERS[self.norm], axis=1))
 
     def measure(self, residual: Array, slope: Array) -> tuple[float, Array]:
         """Return the norm of a residual and its derivative, both squared where asked.
 
         ``slope`` is the derivative of the norm itself.
         """
-        length = float(np.linalg.norm(residual, {"l1": 1, "l2": 2, "linf": np.inf}[self.norm]))
+        length = float(np.linalg.norm(residual, ORDERS[self.norm]))
         if self.norm == "l2" and self.squared:
             return length * length, 2.0 * length * slope
         return length, slope

@@ -78,13 +78,6 @@ class Suboptimality(Loss):
             values[i] = self._solve_row(primitive, maps, block, i, gradient)
         return RowLosses(values, np.zeros(len(values), dtype=bool), gradient)
 
-    def unit_costs(self, costs: Array) -> Array:
-        """Return the costs this loss works with: of length one, where so asked."""
-        if not self.normalize_cost:
-            return costs
-        lengths = np.linalg.norm(costs, axis=1, keepdims=True)
-        return np.ascontiguousarray(costs / np.where(lengths > 0.0, lengths, 1.0))
-
     def general_samples(self, hypothesis: Hypothesis, theta: Array, block: Block) -> Array:
         """Return the loss of every row by a conic program over its region."""
         n = block.decisions.shape[1]

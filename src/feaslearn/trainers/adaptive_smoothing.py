@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block
+from feaslearn.data.samples import plus
 from feaslearn.formulations import SmoothedPredictability, SmoothedSolution, SmoothedSuboptimality
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.hypotheses.map_hypothesis import Maps
@@ -20,6 +21,7 @@ from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.losses.loss import no_gradient
 from feaslearn.parameters import POSITIVE, Constraints
 from feaslearn.sets import AffineImage
+from feaslearn.solvers.oracle_kernels import SetCode
 from feaslearn.tolerances import DESCENT_ROUNDING, TINY
 from feaslearn.trainers.gradient_descent import (
     NoStep,
@@ -31,25 +33,25 @@ from feaslearn.trainers.gradient_descent import (
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.smoothed_kernels import SmoothedMemory, Smoothing, smoothed_rows
-from feaslearn.trainers.start_strategies import Start
+from feaslearn.trainers.starts import Start
 
 #: No step is longer than this many times the one before it.
 LONGEST = 10.0
 
 
-@dataclass
+@dataclass(kw_only=True)
 class SmoothedIterate(Iterate):
     """An iterate of Algorithm 2: with the smoothed loss, its weight and its slacks.
 
-    ``step`` is the size that the next step tries first, None for the first of all, and ``start``
+    ``step`` is the size that the next step tries first, None for the first of all, and ``first``
     the smoothed loss of the first iterate.
     """
 
-    problem: SmoothedObjective | None = None
-    epsilon: float = 1.0
-    found: Smoothed | None = None
+    problem: SmoothedObjective
+    epsilon: float
+    found: Smoothed
+    first: float
     step: float | None = None
-    start: float = field(default=np.inf)
 
 
 @dataclass(eq=False, repr=False)
@@ -150,27 +152,22 @@ class AdaptiveSmoothing(IterativeTrainer):
         """Evaluate the smoothed loss at the start."""
         problem = SmoothedObjective(objective, self.normalize_cost, self.compiled)
         found = problem.evaluate(theta, self.epsilon)
-        return self._iterate(
-            objective,
-            SmoothedIterate(
-                theta,
-                found.value,
-                found.gradient,
-                problem=problem,
-                epsilon=float(self.epsilon),
-                found=found,
-                start=found.value,
-            ),
+        first = SmoothedIterate(
+            theta,
+            found.value,
+            found.gradient,
+            problem=problem,
+            epsilon=float(self.epsilon),
+            found=found,
+            first=found.value,
         )
+        return self._moved(objective, first, found)
 
     def step(self, objective: Objective, iterate: Iterate) -> SmoothedIterate:
         """Take one backtracked step, and double epsilon where the slack has settled."""
-        if not isinstance(iterate, SmoothedIterate) or iterate.problem is None:
-            raise AssertionError("not an iterate of this method")
+        assert isinstance(iterate, SmoothedIterate)
         problem, epsilon, before = iterate.problem, iterate.epsilon, iterate.found
-        if before is None:
-            raise AssertionError("an iterate without a smoothed loss")
-        if before.value <= DESCENT_ROUNDING * iterate.start and iterate.loss <= DESCENT_ROUNDING:
+        if before.value <= DESCENT_ROUNDING * iterate.first and iterate.loss <= DESCENT_ROUNDING:
             return replace(iterate, finished="converged")
 
         def evaluate(theta: Array) -> tuple[float, Smoothed]:
@@ -184,52 +181,42 @@ class AdaptiveSmoothing(IterativeTrainer):
                 objective, iterate.theta, before.value, before.gradient, size, evaluate
             )
         if isinstance(taken, NoStep):
-            return self._dearer(objective, iterate)
+            return self._increased(objective, iterate)
         after = taken.found
-        following = replace(
-            iterate,
-            theta=taken.theta,
-            value=after.value,
-            gradient=after.gradient,
-            found=after,
-            step=_next_size(iterate, taken),
-        )
+        following = replace(iterate, theta=taken.theta, step=_next_size(iterate, taken))
         decreased = before.value - after.value > self.tol * before.value
         settled = problem.slack_change(before, after) < 0.01 / 10.0 ** (np.log2(epsilon) + 1.0)
         if settled or not decreased:
-            return self._dearer(objective, following)
-        return self._iterate(objective, following)
+            return self._increased(objective, replace(following, found=after))
+        return self._moved(objective, following, after)
 
-    def _dearer(self, objective: Objective, iterate: SmoothedIterate) -> SmoothedIterate:
+    def _increased(self, objective: Objective, iterate: SmoothedIterate) -> SmoothedIterate:
         """Double epsilon at the same parameters; the search is over where it was the last."""
-        if iterate.problem is None or 2.0 * iterate.epsilon > self.max_epsilon:
-            return self._iterate(objective, replace(iterate, finished="converged"))
         epsilon = 2.0 * iterate.epsilon
+        if epsilon > self.max_epsilon:
+            return self._moved(objective, replace(iterate, finished="converged"), iterate.found)
         found = iterate.problem.evaluate(iterate.theta, epsilon)
         step = None if iterate.step is None else iterate.step / 2.0
-        return self._iterate(
-            objective,
-            replace(
-                iterate,
-                epsilon=epsilon,
-                value=found.value,
-                gradient=found.gradient,
-                found=found,
-                step=step,
-            ),
-        )
+        return self._moved(objective, replace(iterate, epsilon=epsilon, step=step), found)
 
-    def _iterate(self, objective: Objective, iterate: SmoothedIterate) -> SmoothedIterate:
-        """Add the training loss, and what the history keeps."""
-        if iterate.found is None:
-            raise AssertionError("an iterate without a smoothed loss")
+    def _moved(
+        self, objective: Objective, iterate: SmoothedIterate, found: Smoothed
+    ) -> SmoothedIterate:
+        """Return the iterate with its smoothed loss, its training loss, and its history."""
         record = {
-            "smoothed_loss": iterate.found.value,
-            "slack_primal": iterate.found.slack_primal,
-            "slack_dual": iterate.found.slack_dual,
+            "smoothed_loss": found.value,
+            "slack_primal": found.slack_primal,
+            "slack_dual": found.slack_dual,
             "epsilon": iterate.epsilon,
         }
-        return replace(iterate, training_loss=objective.value(iterate.theta), record=record)
+        return replace(
+            iterate,
+            value=found.value,
+            gradient=found.gradient,
+            found=found,
+            training_loss=objective.value(iterate.theta),
+            record=record,
+        )
 
 
 def _next_size(iterate: SmoothedIterate, taken: Step[Smoothed]) -> float:
@@ -260,12 +247,8 @@ class Smoothed(NamedTuple):
     slack_dual: float
 
 
-class _Part(NamedTuple):
-    """The sums of one block."""
-
-    value: float
-    gradient: Maps
-    slacks: Array
+#: The sums of a block: the smoothed loss, its gradient in A and in b, the squares of both slacks.
+Part = tuple[float, Array, Array, Array]
 
 
 class SmoothedObjective:
@@ -291,10 +274,12 @@ class SmoothedObjective:
         code = self._primitive.code()
         serves = compiled and code is not None and AffineImage.kernel_serves(code)
         self._code = code if serves else None
-        loss = objective.loss
-        if not isinstance(loss, Suboptimality):
-            loss = Suboptimality(normalize_cost=normalize_cost)
-        samples = objective.samples.then(partial(_in_unit_costs, loss))
+        loss = Suboptimality(normalize_cost=normalize_cost)
+        if isinstance(objective.loss, Suboptimality):
+            loss = objective.loss
+        samples = objective.samples.then(
+            lambda block: block._replace(costs=loss.unit_costs(block.costs))
+        )
         self._objective = replace(objective, samples=samples)
         self._scales, self._weight = _scales(self._objective)
         #: Where the searches of a block ended, by its first row; only of samples in memory.
@@ -311,23 +296,20 @@ class SmoothedObjective:
         objective = self._objective
         hypothesis = objective.maps()
         maps = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
-        parts: Iterable[_Part] = (
+        parts: Iterable[Part] = (
             self._by_program(maps, block, epsilon) for block in objective.samples
         )
-        if self.compiled:
+        code = self._code
+        if code is not None:
             objective.run.check_time()
             parts = objective.samples.map_rows(
-                lambda block, rows: self._by_kernel(maps, block, self._memory(rows), epsilon),
+                lambda block, rows: self._by_kernel(code, maps, block, self._memory(rows), epsilon),
                 objective.n_jobs,
             )
-        total, gradient, slacks = 0.0, no_gradient(maps), np.zeros(2)
-        for part in parts:
-            total += part.value
-            gradient.A[...] += part.gradient.A
-            gradient.b[...] += part.gradient.b
-            slacks += part.slacks
+        total, in_A, in_b, slacks = reduce(plus, parts)
         primal, dual = slacks / self._weight
-        return Smoothed(total, hypothesis.pull_back(gradient), float(primal), float(dual))
+        slope = hypothesis.pull_back(Maps(in_A, in_b))
+        return Smoothed(total, slope, float(primal), float(dual))
 
     def slack_change(self, before: Smoothed, after: Smoothed) -> float:
         """Return how much the mean squared slacks changed, relative to the scale of the data."""
@@ -354,37 +336,34 @@ class SmoothedObjective:
             self._memories[first] = memory
         return memory
 
-    def _by_kernel(self, maps: Maps, block: Block, memory: SmoothedMemory, epsilon: float) -> _Part:
+    def _by_kernel(
+        self, code: SetCode, maps: Maps, block: Block, memory: SmoothedMemory, epsilon: float
+    ) -> Part:
         """Solve each row by a kernel; leave to CVXPY what that does not solve."""
-        exact = not isinstance(self._objective.loss, Predictability)
         smoothing = Smoothing(1.0, epsilon, epsilon / 2.0, exact=True)
-        if not exact:
+        if isinstance(self._objective.loss, Predictability):
             smoothing = Smoothing(epsilon, epsilon, 0.0, exact=False)
         values, slacks = np.empty(len(block.weights)), np.zeros((len(block.weights), 2))
         gradient = no_gradient(maps)
         answers = (values, slacks, *gradient)
-        if self._code is None:
-            raise AssertionError("no kernel serves this set")
-        failed = smoothed_rows(self._code, *maps, *block, smoothing, memory, *answers)
+        failed = smoothed_rows(code, *maps, *block, smoothing, memory, *answers)
         value = float(block.weights @ np.nan_to_num(values))
-        part = _Part(value, gradient, block.weights @ slacks)
-        if not failed:
-            return part
-        left = np.isnan(values)
-        rest = self._by_program(maps, block.rows(left), epsilon)
-        return _added(part, rest)
+        part: Part = (value, *gradient, block.weights @ slacks)
+        if failed:
+            part = plus(part, self._by_program(maps, block.rows(np.isnan(values)), epsilon))
+        return part
 
-    def _by_program(self, maps: Maps, block: Block, epsilon: float) -> _Part:
+    def _by_program(self, maps: Maps, block: Block, epsilon: float) -> Part:
         """Solve the rows through CVXPY, some at a time."""
-        total = _Part(0.0, no_gradient(maps), np.zeros(2))
+        total: Part = (0.0, *no_gradient(maps), np.zeros(2))
         for start in range(0, len(block.weights), PROGRAM_ROWS):
             self._objective.run.check_time()
             rows = Block(*(array[start : start + PROGRAM_ROWS] for array in block))
             solution = self._solve(maps, rows, epsilon)
-            gradient = Maps(*solution.gradient(rows.features, rows.costs, rows.weights))
+            gradient = solution.gradient(rows.features, rows.costs, rows.weights)
             squares = [(s**2).sum(axis=1) for s in (solution.slack_primal, solution.slack_dual)]
             slacks = np.array([rows.weights @ square for square in squares])
-            total = _added(total, _Part(solution.value, gradient, slacks))
+            total = plus(total, (solution.value, *gradient, slacks))
         return total
 
     def _solve(self, maps: Maps, rows: Block, epsilon: float) -> SmoothedSolution:
@@ -422,12 +401,3 @@ def _scales(objective: Objective) -> tuple[tuple[float, float], float]:
     about = squares - total**2 / np.maximum(seen, TINY)
     primal = float(np.maximum(about, 0.0).sum()) / weight or 1.0
     return (primal, primal * (cost / weight or 1.0)), weight
-
-
-def _in_unit_costs(loss: Suboptimality, block: Block) -> Block:
-    return block._replace(costs=loss.unit_costs(block.costs))
-
-
-def _added(one: _Part, other: _Part) -> _Part:
-    gradient = Maps(one.gradient.A + other.gradient.A, one.gradient.b + other.gradient.b)
-    return _Part(one.value + other.value, gradient, one.slacks + other.slacks)

@@ -20,7 +20,7 @@ from feaslearn.tolerances import CONVERGED_TOL, LSTSQ_TOL, NUDGE, SAME_TOL
 from feaslearn.trainers.annealed_column_kernels import annealed_columns
 from feaslearn.trainers.annealed_kernels import annealed_rows
 from feaslearn.trainers.returned_decisions import returned_loss
-from feaslearn.trainers.start_strategies import Policy
+from feaslearn.trainers.starts import Policy
 
 #: The ridge on the constant parts of the maps, relative to the one on the parts that depend on
 #: the signal: columns must move apart, but they need not all have slopes of their own.

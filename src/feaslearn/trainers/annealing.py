@@ -22,7 +22,7 @@ from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.ridge_choice import FLOORS, RIDGES, choose_ridge
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.standardize import Standardization
-from feaslearn.trainers.start_strategies import DataStart, GivenStart, Start, linear_policy_of
+from feaslearn.trainers.starts import DataStart, GivenStart, Start, linear_policy_of
 from feaslearn.trainers.trainer import Trained, measure
 
 #: Temperatures of a walk.
@@ -143,7 +143,8 @@ class Annealing(IterativeTrainer):
 
     def init(self, objective: Objective, theta: Array) -> AnnealedIterate:
         """Evaluate the smooth loss at the start; where the linear policy is exact, be done."""
-        problem = self._problem(objective)
+        policy = linear_policy_of(subsample(objective, np.random.default_rng(0)))
+        problem = AnnealedObjective(objective, policy, self.chosen)
         if not problem.scale > 0.0:
             nothing = np.zeros(len(theta))
             return self._iterate(
@@ -152,15 +153,9 @@ class Annealing(IterativeTrainer):
         found = problem.evaluate(theta, self.warmest)
         return self._iterate(AnnealedIterate(theta, *found, problem=problem), None)
 
-    def _problem(self, objective: Objective) -> AnnealedObjective:
-        """Return the smooth objective of a walk."""
-        policy = linear_policy_of(subsample(objective, np.random.default_rng(0)))
-        return AnnealedObjective(objective, policy, self.chosen)
-
     def step(self, objective: Objective, iterate: Iterate) -> AnnealedIterate:
         """Go through one temperature; after the last, polish on the exact loss."""
-        if not isinstance(iterate, AnnealedIterate) or iterate.problem is None:
-            raise AssertionError("not an iterate of this method")
+        assert isinstance(iterate, AnnealedIterate)
         problem, stage = iterate.problem, iterate.stage
         share = max(1, int(self.max_iter) // TEMPERATURES)
         if stage < TEMPERATURES:
@@ -199,7 +194,17 @@ class Annealing(IterativeTrainer):
 
     def _iterate(self, iterate: AnnealedIterate, finished: Status | None) -> AnnealedIterate:
         """Add the training loss, the ridge, and what the history keeps."""
-        return iterate.measured(self._temperature(max(iterate.stage - 1, 0)), finished)
+        problem, theta = iterate.problem, iterate.theta
+        temperature = self._temperature(max(iterate.stage - 1, 0))
+        bare = finished is not None and problem.explained(theta)
+        return replace(
+            iterate,
+            training_loss=problem.objective.value(theta),
+            penalty=0.0 if bare else problem.penalty(theta),
+            record={"annealed_loss": iterate.value, "temperature": temperature},
+            finished=finished,
+            exact=bare,
+        )
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Choose the ridge, walk from every start, and end on all samples."""
@@ -246,30 +251,12 @@ class Annealing(IterativeTrainer):
         return choice.ridge, theta
 
 
-# Where a walk of annealing stands.
-
-
-@dataclass
+@dataclass(kw_only=True)
 class AnnealedIterate(Iterate):
     """An iterate of annealing: with its smooth objective, and how many temperatures it saw."""
 
-    problem: AnnealedObjective | None = None
+    problem: AnnealedObjective
     stage: int = 0
-
-    def measured(self, temperature: float, finished: Status | None) -> AnnealedIterate:
-        """Return the iterate with its training loss, the ridge, and what the history keeps."""
-        problem, theta = self.problem, self.theta
-        if problem is None:
-            raise AssertionError("an iterate without a smooth objective")
-        bare = finished is not None and problem.explained(theta)
-        return replace(
-            self,
-            training_loss=problem.objective.value(theta),
-            penalty=0.0 if bare else problem.penalty(theta),
-            record={"annealed_loss": self.value, "temperature": temperature},
-            finished=finished,
-            exact=bare,
-        )
 
 
 # Columns on which no decision depends, and where they could be of use.

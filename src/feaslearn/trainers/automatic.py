@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from feaslearn.exceptions import UnsupportedError
@@ -43,6 +45,7 @@ def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
     )
 
 
+@dataclass(eq=False, repr=False)
 class Auto(Trainer):
     """The first trainer that serves the hypothesis, as ``trainer="auto"``, with limits.
 
@@ -73,9 +76,8 @@ class Auto(Trainer):
 
     uses_known = True
 
-    def __init__(self, max_seconds: float | None = None, checkpoint: Given = None) -> None:
-        self.max_seconds = max_seconds
-        self.checkpoint = checkpoint
+    max_seconds: float | None = None
+    checkpoint: Given = None
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name what no trainer serves."""

@@ -139,15 +139,13 @@ class Convex(Trainer):
         folds = int(self.n_folds) if "auto" in (ridge, sparsity) else 1
         family = model.as_grown()
         if family is not None:
-            grown = grow(
-                family, objective.samples, (ridge, sparsity), folds, random, objective.run.clock
-            )
+            grown = grow(family, objective.samples, (ridge, sparsity), folds, random, objective.run)
             return self._grown(objective, grown, began)
         fit = MinkowskiFit(model, objective.samples, folds, random, objective.n_jobs, objective.run)
         warnings = remarks(model, objective, fit.moments.observed)
         objective, tied = objective.normalized(), 0
         if _squared(objective):
-            fitted, tied = fit.solve(ridge, sparsity, self.robust, objective.run.clock), fit.n_tied
+            fitted, tied = fit.solve(ridge, sparsity, self.robust), fit.n_tied
             ended = Programmed(fitted, [])
             # Held-out decisions are first minimisers: folds need no program for ties.
             if tied and not objective.drawn:

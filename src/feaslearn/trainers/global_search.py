@@ -237,8 +237,7 @@ class BilinearProgram:
         self.scale = float(np.nanmax(np.abs(whole.decisions - self.middle))) or 1.0
         self._units = np.abs(whole.features).max(axis=0)
         self._units[self._units == 0.0] = 1.0
-        unit = self._loss if isinstance(self._loss, Suboptimality) else Suboptimality()
-        self._costs = unit.unit_costs(whole.costs)
+        self._costs = self._loss.unit_costs(whole.costs)
         check_program(len(whole.weights), 2 * (n * p + p + len(self._form.h)))
         limits = primitive.minimum(np.vstack([np.eye(p), -np.eye(p)]))
         self._low, self._high = limits[:p], -limits[p:]

@@ -17,7 +17,7 @@ from feaslearn.results import Status
 from feaslearn.tolerances import DESCENT_ROUNDING
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
 from feaslearn.trainers.running import Given
-from feaslearn.trainers.start_strategies import Start
+from feaslearn.trainers.starts import Start
 
 Found = TypeVar("Found")
 

@@ -24,7 +24,7 @@ from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.running import ENDS_ALL
 from feaslearn.trainers.standardize import Standardization
-from feaslearn.trainers.start_strategies import GivenStart, LinearStart, Start
+from feaslearn.trainers.starts import GivenStart, LinearStart, Start
 from feaslearn.trainers.trainer import Trained, Trainer
 
 logger = logging.getLogger("feaslearn")

@@ -21,7 +21,7 @@ from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, poli
 from feaslearn.trainers.out_of_fold import folds_of, subsample
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.standardize import Standardization
-from feaslearn.trainers.start_strategies import DataStart, Policy, Start, linear_policy_of
+from feaslearn.trainers.starts import DataStart, Policy, Start, linear_policy_of
 
 logger = logging.getLogger("feaslearn")
 

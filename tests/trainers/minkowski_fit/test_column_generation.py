@@ -32,7 +32,7 @@ def train(whole: Block, model: fl.Minkowski, **parameters: object) -> object:
 
 
 @pytest.mark.parametrize("scale", ["constant", "box"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_growing_ends_at_the_optimum_over_all_simplices(scale: str, seed: int) -> None:
     whole = samples(seed)
     grown = train(whole, fl.GrownMinkowski(scale=scale, max_terms=30), ridge=0.0, sparsity=0.0)
@@ -51,16 +51,6 @@ def test_simplices_without_an_offset_grow_from_nothing() -> None:
     listed = train(whole, every, ridge=0.0, sparsity=0.0)
     assert grown.result.objective == pytest.approx(listed.result.objective, rel=1e-5)
     assert grown.result.status == "optimal"
-
-
-def test_segments_without_an_offset_grow_from_nothing() -> None:
-    # All decisions and costs are positive: no segment towards their mean is ever taken.
-    random = np.random.default_rng(0)
-    costs = random.uniform(1.0, 2.0, size=(60, 3))
-    decisions = 0.1 + np.eye(3)[costs.argmin(axis=1)]
-    whole = Block(np.ones((60, 1)), costs, decisions, np.full(60, 1 / 60))
-    grown = train(whole, fl.GrownMinkowski("segments", offset=False))
-    assert grown.result.objective < 0.9 * np.mean((decisions**2).sum(axis=1))
 
 
 def test_the_best_simplex_is_the_best_of_all() -> None:
@@ -118,14 +108,6 @@ def test_max_terms_is_kept_and_said() -> None:
     model = fl.GrownMinkowski(max_terms=1)
     assert model.layout(4, 2).unpack(theta)["shapes"].any(axis=1).sum() == 1
     assert "no certificate" in result.warnings[-1]
-
-
-def test_in_the_regressor() -> None:
-    data = fl.datasets.make_power5(80, random_state=0)
-    model = fl.RegionRegressor(fl.GrownMinkowski(scale="box"), cost=data.cost, random_state=1)
-    model.fit(data.signals, data.decisions)
-    assert model.score(data.signals, data.decisions) > 0.8
-    assert model.region(data.signals[0]).account
 
 
 def test_wrong_options_and_losses_are_refused() -> None:

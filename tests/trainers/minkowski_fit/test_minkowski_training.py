@@ -66,12 +66,22 @@ def train(objective: Objective, **parameters: object) -> Trained:
     return Convex(**parameters).train(objective, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("name", MODELS)
+#: Every loss of one sum, and every model with a squared and another loss.
+PAIRS = [("hypersimplices", loss) for loss in LOSSES]
+PAIRS += [
+    (name, loss)
+    for name in MODELS
+    for loss in ("predictability-squared", "predictability-l1", "suboptimality-squared")
+    if name != "hypersimplices"
+]
+
+
+@pytest.mark.parametrize(("name", "loss"), PAIRS)
 def test_the_program_s_value_is_the_loss(name: str, loss: str) -> None:
     """The loss, evaluated row by row in another way, is what the program said it is."""
     for ties, gaps in ((False, False), (True, True)):
-        objective = problem(samples(1, ties=ties, gaps=gaps), MODELS[name], LOSSES[loss])
+        whole = samples(1, n_rows=20, ties=ties, gaps=gaps)
+        objective = problem(whole, MODELS[name], LOSSES[loss])
         theta, result, _ = train(objective, ridge=0.0, sparsity=0.0)
         value = objective.value(theta)
         assert result.objective == pytest.approx(value, rel=1e-6, abs=1e-9)
@@ -132,7 +142,7 @@ def test_against_a_program_written_out() -> None:
     assert free.value < program.value * (1 - 1e-4)
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10_000), gaps=st.booleans())
 def test_no_parameters_near_the_optimum_are_better(seed: int, gaps: bool) -> None:
     model = fl.Minkowski.union(fl.Minkowski.hypersimplices(3), fl.Minkowski.pairs(3))
@@ -203,18 +213,6 @@ def test_robust_fits_forget_anomalies() -> None:
     assert result.details["samples that count less than half"] >= 10
 
 
-def test_weights_count_like_repeated_rows() -> None:
-    whole = samples(6, n_rows=20)
-    twice = np.r_[np.arange(20), np.arange(5)]
-    weights = np.where(np.arange(20) < 5, 2.0, 1.0) / 25
-    many = Block(*(array[twice] for array in whole))._replace(weights=np.full(25, 1 / 25))
-    other = train(problem(many, MODELS["hypersimplices"]), ridge=0.01, sparsity=0.0)
-    one = train(
-        problem(whole._replace(weights=weights), MODELS["hypersimplices"]), ridge=0.01, sparsity=0.0
-    )
-    np.testing.assert_allclose(one.theta, other.theta, atol=1e-8)
-
-
 def test_terms_that_come_twice_or_are_points_are_solved_and_said() -> None:
     pair = fl.Term(fl.Simplex(2), [0, 1])
     point = fl.Term(fl.Hypersimplex(3, 3))
@@ -233,7 +231,7 @@ def test_terms_that_come_twice_or_are_points_are_solved_and_said() -> None:
 def test_data_that_ask_for_negative_scales_get_none() -> None:
     whole = samples(0)
     turned = whole._replace(costs=-whole.costs)
-    for loss in LOSSES.values():
+    for loss in (LOSSES["predictability-squared"], LOSSES["suboptimality-l1"]):
         theta, result, _ = train(
             problem(turned, fl.Minkowski.hypersimplices(3, scale="constant"), loss)
         )
@@ -273,18 +271,3 @@ def test_large_data_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("feaslearn.trainers.minkowski_fit.block_moments.AT_ONCE", 300)
     monkeypatch.setattr("feaslearn.trainers.minkowski_fit.passes.MOST_DRAWN", 3)
     np.testing.assert_allclose(train(objective, ridge=1e-3, sparsity=0.0).theta, theta, atol=1e-9)
-
-
-def test_units_do_not_matter() -> None:
-    whole = samples(7, n_rows=60)
-    model = fl.Minkowski.hypersimplices(3)
-    theta = train(problem(whole, model)).theta
-    features = whole.features * [1.0, 1e4, 1e-3] + [0.0, 5e4, 2.0]
-    scaled = whole._replace(decisions=1e5 * whole.decisions, features=features)
-    other = train(problem(scaled, model)).theta
-    np.testing.assert_allclose(
-        model.predict(other, features, whole.costs),
-        1e5 * model.predict(theta, whole.features, whole.costs),
-        rtol=1e-6,
-        atol=1e-2,
-    )

@@ -57,26 +57,6 @@ def test_there_is_something_to_move(hypothesis: object, start: Start) -> None:
         assert (upper - lower).max() > 1e-3
 
 
-@EACH
-@EACH_START
-def test_the_unit_of_the_decisions_does_not_matter(hypothesis: object, start: Start) -> None:
-    one, other = (
-        start.parameters(objective(hypothesis, unit), np.random.default_rng(0), 1)
-        for unit in (1.0, 2.0**-40)
-    )
-    np.testing.assert_allclose(other, one * 2.0**-40, rtol=1e-9)
-
-
-@EACH
-def test_no_noise_is_the_policy_itself(hypothesis: object) -> None:
-    problem = objective(hypothesis)
-    (block,) = problem.samples
-    theta = LinearStart(0.0).parameters(problem, np.random.default_rng(0), 1)
-    policy = block.features @ least_squares(block.features, block.decisions, block.weights)
-    predicted = hypothesis.predict(theta, block.features, block.costs)
-    np.testing.assert_allclose(predicted, policy, atol=1e-9)
-
-
 @EACH_START
 def test_a_seed_says_where_a_search_begins(start: Start) -> None:
     problem = objective(fl.Affine(fl.Simplex(4)))
@@ -95,14 +75,6 @@ def test_columns_go_through_samples() -> None:
         column = theta.reshape(3, 3, 4)[:, :, k]
         apart = np.linalg.norm(block.features @ column - block.decisions, axis=1)
         assert apart.min() < 1e-9
-
-
-def test_more_columns_than_samples() -> None:
-    problem = objective(fl.Affine(fl.Simplex(40)))
-    for start in (DataStart(), KMeansStart()):
-        theta = start.parameters(problem, np.random.default_rng(0), 0)
-        assert np.isfinite(theta).all()
-        assert len(np.unique(theta.reshape(3, 3, 40)[0], axis=1).T) == 40
 
 
 def test_groups_of_decisions_are_found() -> None:

@@ -29,7 +29,7 @@ def test_false_alarms_are_as_rare_as_stated(draw) -> None:
 def test_the_statistic_gains_one_for_each_sample_on_average() -> None:
     gains = [
         DriftTest(1e-300).after(np.random.default_rng(seed).normal(size=12)).evidence
-        for seed in range(3000)
+        for seed in range(1000)
     ]
     # Ranks among few losses are coarse, which can only make the mean smaller.
     assert 0.2 * 12 < np.mean(gains) < 12.0 + 4.0 * np.std(gains) / np.sqrt(len(gains))
@@ -37,7 +37,7 @@ def test_the_statistic_gains_one_for_each_sample_on_average() -> None:
 
 @pytest.mark.parametrize(("factor", "most"), [(2.0, 120), (4.0, 30), (10.0, 15)])
 def test_growing_losses_are_found_soon(factor: float, most: int) -> None:
-    for seed in range(10):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         test = DriftTest(1e-5).after(rng.exponential(size=900))
         assert test.alarms == ()
@@ -66,12 +66,6 @@ def test_memory_and_work_are_bounded() -> None:
     test = DriftTest(1e-6).after(np.random.default_rng(2).exponential(size=50_000))
     assert len(test.reference) <= REMEMBERED
     assert test.seen == 50_000
-
-
-def test_rounding_is_no_drift() -> None:
-    rng = np.random.default_rng(3)
-    test = DriftTest(1e-3).after(1e-30 * rng.exponential(size=500), least=1e-12)
-    assert test.after(1e-20 * rng.exponential(size=500), least=1e-12).alarms == ()
 
 
 def test_an_alarm_begins_a_new_comparison() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from feaslearn.arrays import Array
 from feaslearn.data import Samples
 from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
-from feaslearn.runs import Clock, OutOfTime
+from feaslearn.runs import Clock, OutOfTime, Run
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import GAIN_TOL, TINY
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
@@ -29,15 +29,16 @@ def grow(
     strengths: tuple[float | str, float | str],
     n_folds: int,
     random: np.random.Generator,
-    clock: Clock,
+    run: Run,
 ) -> Fitted:
     """Add the term of the highest rate until none has one; then choose the strengths."""
     shapes: list[Array] = []
+    clock = run.clock
     seed = int(random.integers(2**31))
 
     def fitted_to(chosen: list[Array]) -> MinkowskiFit:
         terms = model.listed([model.term(shape) for shape in chosen])
-        return MinkowskiFit(terms, samples, n_folds, np.random.default_rng(seed))
+        return MinkowskiFit(terms, samples, n_folds, np.random.default_rng(seed), run=run)
 
     with ProgressBar("Column generation", int(model.max_terms)) as bar:
         while True:
@@ -63,7 +64,7 @@ def grow(
             shapes.append(priced.shape)
             bar.update(len(shapes), f"loss {plain.loss:.4g}")
     try:
-        final = fit.solve(*strengths, clock=clock)
+        final = fit.solve(*strengths)
     except OutOfTime:
         final = plain
     proved = ended and priced.exact

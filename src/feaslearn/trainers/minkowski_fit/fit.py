@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,12 +11,12 @@ import numpy as np
 from feaslearn.arrays import Array
 from feaslearn.data import Block, Samples
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.runs import Clock, OutOfTime, Run
+from feaslearn.runs import OutOfTime, Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.tolerances import ACCEPT_TOL, CONVERGED_TOL, SUM_ROUNDING, VISIBLE_TOL
-from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments, Piece
+from feaslearn.trainers.minkowski_fit.block_moments import Piece
 from feaslearn.trainers.minkowski_fit.moments import Moments
-from feaslearn.trainers.minkowski_fit.passes import Folds, Passes, Sums
+from feaslearn.trainers.minkowski_fit.passes import Folds, Passes, Reweigh, Sums
 from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Strengths
 from feaslearn.trainers.minkowski_fit.scale_cone import NegativeScales, ScaleCone
 
@@ -90,10 +89,8 @@ class MinkowskiFit:
         ridge: float | str,
         sparsity: float | str,
         robust: bool = False,
-        clock: Clock | None = None,
     ) -> Fitted:
         """Return the optimum, for strengths given or chosen ("auto")."""
-        self._clock = Clock() if clock is None else clock
         moments = self.moments
         self._run.check_time()
         reduced = moments.reduced()
@@ -101,9 +98,9 @@ class MinkowskiFit:
         bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
         if not self._determined(bound, ridge, sparsity):
             try:
-                strengths = self.problem.choose(self._sums.folds, ridge, sparsity, self._clock)
+                strengths = self.problem.choose(self._sums.folds, ridge, sparsity, self._run.clock)
             except KeyboardInterrupt:
-                self._clock.interrupt()
+                self._run.clock.interrupt()
         answer = plain
         if max(strengths) > 0.0:
             try:
@@ -113,7 +110,7 @@ class MinkowskiFit:
         if robust:
             strengths, answer, anomalous = self._reweighted(ridge, sparsity, strengths, answer)
             details["samples that count less than half"] = float(anomalous)
-        theta = self.passes.theta(answer.a, answer.b)
+        theta = self.passes.of.theta(answer.a, answer.b)
         loss = self._loss(answer) if answer is not plain else bound
         details |= {"KKT residual": answer.residual, **strengths._asdict(), **self.used(answer.a)}
         return Fitted(theta, loss, min(bound, loss), strengths, answer.rounds, details)
@@ -160,60 +157,40 @@ class MinkowskiFit:
     ) -> tuple[Strengths, Answer, int]:
         """Fit again with less weight on samples of unusual error, until the weights stay."""
         # The strengths are chosen once more when they did: anomalies ask for stronger ones.
-        weigh = self._weights(answer)
+        weigh, halved = self._weights(answer)
         with contextlib.suppress(OutOfTime):
             for again in (False, True):
                 folds, chosen = self.passes.sums(self._folds, weigh).folds, strengths
                 if again:
-                    chosen = self.problem.choose(folds, ridge, sparsity, self._clock)
+                    chosen = self.problem.choose(folds, ridge, sparsity, self._run.clock)
                 for _ in range(MAX_REWEIGHTED):
                     last = answer
                     answer = self.problem.solve(Moments.total(folds).reduced(), chosen)
-                    strengths, weigh = chosen, self._weights(answer)
+                    strengths = chosen
+                    weigh, halved = self._weights(answer)
                     if _close(last, answer):
                         break
                     folds = self.passes.sums(self._folds, weigh).folds
-        return strengths, answer, weigh.halved
+        return strengths, answer, halved
 
-    def _weights(self, answer: Answer) -> _Weights:
-        """Return how samples are weighed by the errors of an answer."""
-        weigh = _Weights(answer.a, answer.b, np.inf)
-        errors = np.concatenate(list(self.passes.each(_Lengths(self.passes.of, weigh))))
+    def _weights(self, answer: Answer) -> tuple[Reweigh, int]:
+        """Return how samples are weighed by the errors of an answer, and how many by half."""
+        (a, b), of = answer[:2], self.passes.of
+
+        def lengths(piece: Piece) -> Array:
+            return np.asarray(np.linalg.norm(piece.rows.errors(a, b), axis=1))
+
+        def each(block: Block) -> Array:
+            return np.concatenate([lengths(piece) for piece in of.pieces(block)])
+
+        errors = np.concatenate(list(self.passes.each(each)))
         usual = USUAL * float(np.median(errors))
-        return replace(weigh, usual=usual, halved=int((errors > 2.0 * usual).sum()))
 
+        def weigh(piece: Piece) -> Array:
+            errors = lengths(piece)
+            return usual / np.maximum(errors, usual) if usual > 0.0 else np.ones(len(errors))
 
-@dataclass(frozen=True)
-class _Weights:
-    """The weight of each sample relative to what it was."""
-
-    a: Array
-    b: Array
-    usual: float
-    halved: int = 0
-
-    def errors(self, piece: Piece) -> Array:
-        """Return the length of each sample's error."""
-        rows = piece.rows
-        errors = np.nan_to_num(rows.predict(self.a, self.b) - rows.decisions)
-        return np.asarray(np.linalg.norm(errors, axis=1))
-
-    def __call__(self, piece: Piece) -> Array:
-        errors = self.errors(piece)
-        if self.usual <= 0.0:
-            return np.ones(len(errors))
-        return np.asarray(self.usual / np.maximum(errors, self.usual))
-
-
-@dataclass(frozen=True)
-class _Lengths:
-    """The lengths of the errors of a block."""
-
-    of: BlockMoments
-    weigh: _Weights
-
-    def __call__(self, block: Block) -> Array:
-        return np.concatenate([self.weigh.errors(piece) for piece in self.of.pieces(block)])
+        return weigh, int((errors > 2.0 * usual).sum())
 
 
 def _check_size(passes: Passes, n_folds: int) -> None:

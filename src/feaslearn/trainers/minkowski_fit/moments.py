@@ -5,7 +5,7 @@ r"""Second moments of a linear model of decisions, which add up over samples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,10 @@ class Rows(NamedTuple):
     def predict(self, a: Array, b: Array) -> Array:
         """Return the decisions for coefficients ``a`` (G, M) and ``b`` (k, n)."""
         return np.asarray(np.einsum("it,itj->ij", self.psi @ a.T, self.points) + self.phi @ b)
+
+    def errors(self, a: Array, b: Array) -> Array:
+        """Return the errors of these decisions; zero where nothing was observed."""
+        return np.nan_to_num(self.predict(a, b) - self.decisions)
 
 
 class Moments(NamedTuple):
@@ -113,16 +117,6 @@ class Moments(NamedTuple):
         # To leave a part out, add up the others: a difference would hold rounding where they hold
         # nothing.
         return cls(*(sum(terms[1:], terms[0]) for terms in zip(*parts, strict=True)))
-
-    def state(self) -> dict[str, Array]:
-        """Return everything as arrays by name."""
-        return {name: np.asarray(value, dtype=float) for name, value in self._asdict().items()}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Array]) -> Moments:
-        """Return moments from what `state` returned."""
-        parts = {name: np.asarray(state[name], dtype=float) for name in cls._fields}
-        return cls(**{name: part if part.ndim else float(part) for name, part in parts.items()})  # type: ignore[arg-type]
 
     def scaled(self, factor: float) -> Moments:
         """Return the moments of samples whose weights are multiplied by a factor."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
@@ -65,7 +64,18 @@ class Passes:
         """Go through all samples once; `OutOfTime` is raised where there is no time for that."""
         parts, done = dict[int, Moments](), 0
         low, high = np.full(self.k, np.inf), np.full(self.k, -np.inf)
-        work = _Work(self.of, folds, reweigh, self._run)
+        of, late = self.of, self._run.check_time
+
+        def work(
+            block: Block, rows: Indices
+        ) -> tuple[list[tuple[int, Moments]], Array, Array, int]:
+            with one_blas_thread():  # on a cluster this is another process
+                if reweigh is not None:
+                    factors = np.concatenate([reweigh(piece) for piece in of.pieces(block)])
+                    block = block._replace(weights=block.weights * factors)
+                found = [(f, of.of(part, late)) for f, part in _by_fold(block, folds.of(rows))]
+                return found, *column_ends(block.features), len(rows)
+
         with ProgressBar("Minkowski: moments", self.samples.n_rows or 0) as bar:
             for found, least, greatest, count in self.samples.map_rows(
                 work, self._n_jobs, rows=FOLD_ROWS
@@ -102,7 +112,13 @@ class Passes:
 
     def squared_errors(self, a: Array, b: Array) -> float:
         """Return the weighted sum of squared errors, from the samples themselves."""
-        return self._share * sum(self.each(_Errors(self.of, a, b)))
+        of = self.of
+
+        def one(block: Block) -> float:
+            rows = [piece.rows for piece in of.pieces(block)]
+            return sum(float(part.weights @ (part.errors(a, b) ** 2).sum(axis=1)) for part in rows)
+
+        return self._share * sum(self.each(one))
 
     def program_rows(self) -> ProgramRows:
         """Return all samples as the training program reads them."""
@@ -115,32 +131,6 @@ class Passes:
             decisions - self.of.units.center,
             self._share * weights,
         )
-
-    def theta(self, a: Array, b: Array) -> Array:
-        """Return the parameters for features and decisions as they were."""
-        return self.of.theta(a, b)
-
-
-@dataclass(frozen=True)
-class _Work:
-    """What a pass does with a block; an object, so that it can be sent."""
-
-    of: BlockMoments
-    folds: Folds
-    reweigh: Reweigh | None
-    run: Run
-
-    # On a cluster this is done in another process.
-    @one_blas_thread()
-    def __call__(
-        self, block: Block, rows: Indices
-    ) -> tuple[list[tuple[int, Moments]], Array, Array, int]:
-        if self.reweigh is not None:
-            factors = np.concatenate([self.reweigh(piece) for piece in self.of.pieces(block)])
-            block = block._replace(weights=block.weights * factors)
-        parts, late = _by_fold(block, self.folds.of(rows)), self.run.check_time
-        found = [(f, self.of.of(part, late)) for f, part in parts]
-        return found, *column_ends(block.features), len(rows)
 
 
 def _by_fold(block: Block, fold: Indices) -> Iterator[tuple[int, Block]]:
@@ -155,23 +145,6 @@ def _by_fold(block: Block, fold: Indices) -> Iterator[tuple[int, Block]]:
         chosen = fold == f
         if chosen.any():
             yield f, block.rows(chosen)
-
-
-@dataclass(frozen=True)
-class _Errors:
-    """The sum of squared errors of a block."""
-
-    of: BlockMoments
-    a: Array
-    b: Array
-
-    def __call__(self, block: Block) -> float:
-        total = 0.0
-        for piece in self.of.pieces(block):
-            rows = piece.rows
-            errors = np.nan_to_num(rows.predict(self.a, self.b) - rows.decisions)
-            total += float(rows.weights @ (errors**2).sum(axis=1))
-        return total
 
 
 # Which fold of a cross-validation a sample belongs to.
@@ -206,7 +179,7 @@ class Folds(NamedTuple):
         total = samples.n_rows
         if n_folds == 1 or total is None or total >= MOST_DRAWN:
             return cls(n_folds, None, FOLD_ROWS)
-        parts = list(samples.map_rows(_with_numbers))
+        parts = list(samples.map_rows(lambda block, rows: (block, rows)))
         drawn = np.zeros(total, dtype=np.intp)
         drawn[np.concatenate([rows for _, rows in parts])] = folds_of(
             [part for part, _ in parts], n_folds, random
@@ -218,7 +191,3 @@ class Folds(NamedTuple):
         if self.drawn is not None:
             return np.asarray(self.drawn[rows])
         return np.asarray((rows // self.rows) % self.n_folds)
-
-
-def _with_numbers(block: Block, rows: Indices) -> tuple[Block, Indices]:
-    return block, rows

@@ -94,7 +94,7 @@ class Penalized:
         folds: Sequence[Moments],
         ridge: float | str,
         sparsity: float | str,
-        clock: Clock | None = None,
+        clock: Clock,
     ) -> Strengths:
         """Return the strengths given, and those of least cross-validated loss for "auto".
 
@@ -102,7 +102,6 @@ class Penalized:
         solutions for all strengths look for negative scales together, so that takes few passes.
         Ridge comes first, then sparsity beside it. Folds that there is no time for do not count.
         """
-        clock = Clock() if clock is None else clock
         if len(folds) < 2 or not folds[0].ra.size:
             return Strengths(*(0.0 if value == "auto" else value for value in (ridge, sparsity)))  # type: ignore[arg-type]
         first = 0.0 if sparsity == "auto" else float(sparsity)

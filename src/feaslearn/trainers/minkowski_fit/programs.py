@@ -121,7 +121,7 @@ def fit_by_program(
     if max(strengths) > 0.0:
         answer = program.solve(*fit.problem.penalties(fit.moments, strengths), clock)
     details = {"objective of the program": answer.value, **strengths._asdict()}
-    theta = passes.theta(answer.a, answer.b)
+    theta = passes.of.theta(answer.a, answer.b)
     return Fitted(theta, answer.value, bound, strengths, 1, details | fit.used(answer.a))
 
 

@@ -6,8 +6,8 @@ r"""Least squares over scales that are not negative at any training row.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
@@ -18,7 +18,6 @@ from feaslearn.exceptions import SolverError
 from feaslearn.runs import Run
 from feaslearn.solvers.cone_least_squares import DualActiveSet, square_root
 from feaslearn.tolerances import ACCEPT_TOL, INSIDE_TOL, QUICK_TOL
-from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
 from feaslearn.trainers.minkowski_fit.passes import Passes, Sums
 
 #: The scale that a row is about, and the row itself as a key.
@@ -38,20 +37,6 @@ class ConeSolution(NamedTuple):
     rounds: int
 
 
-class Lookout(Protocol):
-    """Finds the rows that coefficients break."""
-
-    def find(
-        self, a: Array, known: Mapping[Row, Array], everywhere: bool = True
-    ) -> dict[Row, Array]:
-        """Return rows where scales of coefficients ``a`` (G, M) are negative, but for known."""
-        ...
-
-    def broken(self, solutions: Sequence[Array]) -> list[bool]:
-        """Say which coefficients break rows that were not at hand; these are from then on."""
-        ...
-
-
 class ScaleCone:
     """The coefficients whose scales are not negative at any row."""
 
@@ -59,7 +44,7 @@ class ScaleCone:
     # whenever a solution is there. Each problem begins with the rows that held in the last one.
 
     def __init__(
-        self, shape: tuple[int, int], lookout: Lookout | None, run: Run | None = None
+        self, shape: tuple[int, int], lookout: NegativeRows | None, run: Run | None = None
     ) -> None:
         self._lookout, self._run = lookout, Run() if run is None else run
         self._needed: dict[Row, Array] = {}
@@ -198,21 +183,11 @@ class Found(NamedTuple):
         )
 
 
-class NegativeScales:
-    """Looks for rows at which scales are negative.
+class NegativeRows:
+    """Looks for negative scales at rows that are at hand, and at no others."""
 
-    Three looks, each only if the one before found nothing: at rows that are at hand, which say most
-    of what the others will; at the corners of the smallest box that holds all features, which shows
-    at once where no scale can be negative; and at all samples, one pass. Several solutions share a
-    pass (`broken`).
-    """
-
-    def __init__(self, passes: Passes, sums: Sums) -> None:
-        self._passes, self._ends = passes, (sums.low, sums.high)
-        #: Scales that were negative by more than rounding in the last look.
-        self.clipped = 0
-        self._kept = passes.of.psi(passes.first.features)
-        self._listed = {row.tobytes() for row in self._kept}
+    def __init__(self, psi: Array) -> None:
+        self._kept = psi
 
     def find(
         self, a: Array, known: Mapping[Row, Array], everywhere: bool = True
@@ -221,6 +196,33 @@ class NegativeScales:
 
         Unless ``everywhere``, only rows that are at hand are looked at.
         """
+        return _chosen(_found(self._kept, a), known) if len(self._kept) else {}
+
+    def broken(self, solutions: Sequence[Array]) -> list[bool]:
+        """Say which coefficients break rows that were not at hand; these are from then on."""
+        return [False] * len(solutions)
+
+
+class NegativeScales(NegativeRows):
+    """Looks for negative scales at all samples.
+
+    Three looks, each only if the one before found nothing: at rows that are at hand, which say most
+    of what the others will; at the corners of the smallest box that holds all features, which shows
+    at once where no scale can be negative; and at all samples, one pass. Several solutions share a
+    pass (`broken`).
+    """
+
+    def __init__(self, passes: Passes, sums: Sums) -> None:
+        super().__init__(passes.of.psi(passes.first.features))
+        self._passes, self._ends = passes, (sums.low, sums.high)
+        #: Scales that were negative by more than rounding in the last look.
+        self.clipped = 0
+        self._listed = {row.tobytes() for row in self._kept}
+
+    def find(
+        self, a: Array, known: Mapping[Row, Array], everywhere: bool = True
+    ) -> dict[Row, Array]:
+        """Return rows at hand where scales are negative; if there are none, such rows anywhere."""
         at_hand = _found(self._kept, a)
         rows = _chosen(at_hand, known)
         if rows or not everywhere:
@@ -235,19 +237,14 @@ class NegativeScales:
     def broken(self, solutions: Sequence[Array]) -> list[bool]:
         """Say which coefficients have negative scales anywhere, after all rows at hand held."""
         answers = [False] * len(solutions)
-        if self._passes.exact:
-            return answers
         places = [i for i, a in enumerate(solutions) if self._possible(a)]
-        if not places:
+        if self._passes.exact or not places:
             return answers
         most = max(LEAST_AT_ONCE, AT_ONCE // len(places))
         for i, found in zip(places, self._look([solutions[i] for i in places]), strict=True):
-            rows = {
-                key: psi
-                for key, psi in _chosen(found, {}, most).items()
-                if key[1] not in self._listed
-            }
-            answers[i] = bool(self._remembered(rows))
+            rows = _chosen(found, {}, most)
+            new = {key: psi for key, psi in rows.items() if key[1] not in self._listed}
+            answers[i] = bool(self._remembered(new))
         return answers
 
     def _possible(self, a: Array) -> bool:
@@ -257,11 +254,16 @@ class NegativeScales:
 
     def _look(self, solutions: Sequence[Array]) -> list[Found]:
         """Go through all samples once."""
-        total: list[Found] = []
-        for part in self._passes.each(_Look(self._passes.of, solutions), features_only=True):
-            pairs = zip(total, part, strict=True) if total else ()
-            total = [one.plus(other) for one, other in pairs] or part
-        return total
+        of = self._passes.of
+
+        def look(block: Block) -> list[Found]:
+            psi = of.psi(block.features)
+            return [_found(psi, a) for a in solutions]
+
+        parts = self._passes.each(look, features_only=True)
+        return reduce(
+            lambda one, other: [f.plus(g) for f, g in zip(one, other, strict=True)], parts
+        )
 
     def _remembered(self, rows: dict[Row, Array]) -> dict[Row, Array]:
         """Keep rows at hand, and return them."""
@@ -269,35 +271,6 @@ class NegativeScales:
             self._kept = np.vstack([self._kept, *rows.values()])
             self._listed.update(key[1] for key in rows)
         return rows
-
-
-class NegativeRows:
-    """Looks at rows that are at hand, and at no others."""
-
-    def __init__(self, psi: Array) -> None:
-        self._psi = psi
-
-    def find(
-        self, a: Array, known: Mapping[Row, Array], everywhere: bool = True
-    ) -> dict[Row, Array]:
-        """Return rows where the scales of coefficients ``a`` (G, M) are negative, but for known."""
-        return _chosen(_found(self._psi, a), known) if len(self._psi) else {}
-
-    def broken(self, solutions: Sequence[Array]) -> list[bool]:
-        """Say that no other row can be broken: there is none."""
-        return [False] * len(solutions)
-
-
-@dataclass(frozen=True)
-class _Look:
-    """What a pass does with a block; an object, so that it can be sent."""
-
-    of: BlockMoments
-    solutions: Sequence[Array]
-
-    def __call__(self, block: Block) -> list[Found]:
-        psi = self.of.psi(block.features)
-        return [_found(psi, a) for a in self.solutions]
 
 
 def _found(psi: Array, a: Array) -> Found:

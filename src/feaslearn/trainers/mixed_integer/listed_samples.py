@@ -60,9 +60,7 @@ class ListedSamples:
             psi = np.concatenate([psi, repeated], axis=2)
         scale = float(np.nanmax(np.abs(whole.decisions), initial=0.0)) or 1.0
         loss = objective.loss
-        costs = Suboptimality().unit_costs(whole.costs)
-        if isinstance(loss, Suboptimality):
-            costs = loss.unit_costs(whole.costs)
+        costs = loss.unit_costs(whole.costs)
         pairs = np.nan_to_num(np.hstack([features, whole.decisions]), nan=np.inf)
         groups = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
         total = float(whole.weights.sum())

@@ -15,7 +15,7 @@ from feaslearn.hypotheses import Ternary
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.parameters import FUNCTION, Constraints, Either, Integer, Number
-from feaslearn.results import Status, TrainingResult, remark
+from feaslearn.results import Status, remark
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets.primitive_set import PrimitiveSet
@@ -23,16 +23,11 @@ from feaslearn.tolerances import ROUNDING, SAME_TOL, ZERO_LOSS
 from feaslearn.trainers.mixed_integer.listed_search import search_centered, search_listed
 from feaslearn.trainers.mixed_integer.node_program import Callback, Found, Watch
 from feaslearn.trainers.mixed_integer.ternary_program import TANGENTS, TernaryProgram
-from feaslearn.trainers.returned_decisions import returned_loss, tied_share
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.standardize import least_squares
 from feaslearn.trainers.trainer import Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
-
-#: Programs of all samples that a time limit must have room for, or a part of them is fitted to.
-PROGRAMS = 4.0
-
 
 #: Entries of maps that the local search may try.
 MOST_TRIED = 2_000
@@ -171,20 +166,16 @@ def loss_mismatches(loss: Loss) -> list[str]:
 
 def bounded_result(trainer: Trainer, objective: Objective, found: Found, clock: Clock) -> Trained:
     """Measure what was found with the loss itself, and write the result."""
-    value = objective.value(found.theta)
-    result = TrainingResult(
-        status=found.status,
-        trainer=repr(trainer),
-        objective=value,
-        returned_loss=returned_loss(objective, found.theta),
-        n_iter=found.steps,
-        seconds=clock.seconds,
-        lower_bound=min(max(found.lower_bound, 0.0), value),
-        tied_share=tied_share(objective, found.theta),
-        history=found.history,
+    result = trainer.result_of(
+        objective, found.theta, found.status, n_iter=found.steps, seconds=clock.seconds
     )
+    result.lower_bound = min(max(found.lower_bound, 0.0), result.objective)
+    result.history = found.history
     name = type(trainer).__name__
-    logger.info("%s: %s, loss %.6g, bound %.6g", name, result.status, value, result.lower_bound)
+    logger.info(
+        "%s: %s, loss %.6g, bound %.6g",
+        *(name, result.status, result.objective, result.lower_bound),
+    )
     return Trained(found.theta, result)
 
 

@@ -16,7 +16,7 @@ from feaslearn.tolerances import NUDGE, SAME_TOL
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram
 from feaslearn.trainers.standardize import least_squares
-from feaslearn.trainers.start_strategies import LinearStart
+from feaslearn.trainers.starts import LinearStart
 
 #: Temperatures of the soft minimum, relative to the spread of the prices, from warm to cold.
 TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)

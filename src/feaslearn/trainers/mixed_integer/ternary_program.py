@@ -56,8 +56,7 @@ class TernaryProgram:
         self._loss, self._whole = loss, whole
         self._form = primitive.conic_form()
         self._priced = isinstance(loss, Suboptimality)
-        unit = loss if isinstance(loss, Suboptimality) else Suboptimality()
-        self._costs = unit.unit_costs(whole.costs)
+        self._costs = loss.unit_costs(whole.costs)
         n, k, p = whole.decisions.shape[1], whole.features.shape[1], primitive.dimension
         check_program(len(whole.weights), 8 * n * p + len(self._form.h) + 2 * n)
         self.plus = self.model.columns(n, p, lower=0.0, upper=1.0, integer=True)

@@ -1,0 +1,136 @@
+"""What a change of units, order or weights does to an exact fit, and what no fit may do."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import feaslearn as fl
+from properties.tiny import (
+    AGREE,
+    FACTORS,
+    Array,
+    Tiny,
+    assert_same,
+    exact_models,
+    fitted,
+    models,
+    predicted,
+    tiny,
+)
+
+#: A changed problem, and what becomes of the predictions.
+Changed = tuple[Tiny, Callable[[Array], Array]]
+
+
+def order_of_samples(problem: Tiny, random: np.random.Generator) -> Changed:
+    order = random.permutation(len(problem.signals))
+    rows = {"signals": problem.signals[order], "decisions": problem.decisions[order]}
+    return replace(problem, **rows), lambda x: x
+
+
+def order_of_decisions(problem: Tiny, random: np.random.Generator) -> Changed:
+    order = random.permutation(problem.n)
+    costs = tuple(problem.costs[j] for j in order)
+    return replace(problem, decisions=problem.decisions[:, order], costs=costs), (
+        lambda x: x[:, order]
+    )
+
+
+def order_of_signals(problem: Tiny, random: np.random.Generator) -> Changed:
+    order = random.permutation(problem.signals.shape[1])
+    costs = tuple(int(np.argsort(order)[j]) for j in problem.costs)
+    columns = {"signals": problem.signals[:, order], "new": problem.new[:, order]}
+    return replace(problem, costs=costs, **columns), lambda x: x
+
+
+def translation(problem: Tiny, random: np.random.Generator) -> Changed:
+    # No round numbers: sums with those are often exact.
+    move = random.choice([1.0, 10.0, 100.0]) * random.normal(size=problem.n)
+    return replace(problem, decisions=problem.decisions + move), lambda x: x + move
+
+
+def units_of_decisions(problem: Tiny, random: np.random.Generator) -> Changed:
+    factor = random.choice(FACTORS)
+    return replace(problem, decisions=problem.decisions * factor), lambda x: x * factor
+
+
+def units_of_signals(problem: Tiny, random: np.random.Generator) -> Changed:
+    return problem.scaled(problem.features, random.choice(FACTORS, 2)), lambda x: x
+
+
+def units_of_costs(problem: Tiny, random: np.random.Generator) -> Changed:
+    return problem.scaled(list(problem.costs), random.choice(FACTORS)), lambda x: x
+
+
+CHANGES = [
+    *(order_of_samples, order_of_decisions, order_of_signals, translation),
+    *(units_of_decisions, units_of_signals, units_of_costs),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@given(problem=tiny(), model=exact_models)
+def test_predictions_change_with_the_data(
+    change: Callable[[Tiny, np.random.Generator], Changed], problem: Tiny, model: str
+) -> None:
+    other, moved = change(problem, np.random.default_rng(problem.seed))
+    expected, found = moved(predicted(problem, model)), predicted(other, model)
+    size = float(np.ptp(other.decisions, axis=0).max())
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=AGREE * size)
+
+
+@given(tiny(most=16), exact_models)
+def test_weights_are_repetitions(problem: Tiny, model: str) -> None:
+    weights = np.random.default_rng(problem.seed).integers(1, 4, len(problem.signals))
+    other = replace(
+        problem,
+        signals=np.repeat(problem.signals, weights, axis=0),
+        decisions=np.repeat(problem.decisions, weights, axis=0),
+    )
+    weighted = predicted(problem, model, sample_weight=weights.astype(float))
+    assert_same(weighted, predicted(other, model), problem)
+
+
+@given(tiny(), st.sampled_from(FACTORS))
+def test_suboptimality_of_costs_of_length_one(problem: Tiny, factor: float) -> None:
+    """A sum often has several optima, between which a solver ends anywhere: they lose the same."""
+    other, loss = problem.scaled(list(problem.costs), factor), fl.Suboptimality()
+    one, two = (fitted(p, "minkowski", loss=loss).result_.objective for p in (problem, other))
+    assert abs(one - two) <= AGREE * problem.spread**2
+
+
+@given(tiny(), models)
+def test_threads_and_files_change_no_bit(problem: Tiny, model: str) -> None:
+    one, two = (fitted(problem, model, n_jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.theta_, two.theta_)
+    with tempfile.TemporaryDirectory() as folder:
+        fl.save(one, Path(folder) / "model.json")
+        loaded = fl.load(Path(folder) / "model.json")
+    np.testing.assert_array_equal(loaded.theta_, one.theta_)
+    np.testing.assert_array_equal(loaded.predict(problem.new), one.predict(problem.new))
+
+
+@given(tiny(), st.sampled_from(["scaled", "affine, gradient", "facets"]))
+def test_a_written_region_has_the_same_optimum(problem: Tiny, model: str) -> None:
+    region = fitted(problem, model).region(problem.signals[0])
+    found = fl.export.verify(region, "mps", n_problems=2, random_state=problem.seed)
+    assert found.checks[0].largest_difference <= 1e-6
+
+
+@given(tiny(), st.sampled_from(["linear policy", "scaled", "facets"]), st.floats(0.2, 0.8))
+def test_known_bounds_hold(problem: Tiny, model: str, share: float) -> None:
+    x = problem.decisions
+    lower, upper = (np.quantile(x, q, axis=0) for q in (0.2 * share, 1.0 - 0.2 * share))
+    known = fl.Known(bounds=(lower.tolist(), upper.tolist()), contradictions="project")
+    found = fitted(problem, model, known=known).predict(problem.new)
+    room = 1e-9 * (1.0 + np.abs(x).max())
+    assert (found >= lower - room).all()
+    assert (found <= upper + room).all()
