@@ -24,19 +24,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Reader:
-    """What a fit says about costs and decisions that come later.
-
-    Parameters
-    ----------
-    outputs : Outputs
-        The form of the decisions.
-    n_decisions : int
-        Their number.
-    priced : bool
-        Whether there were costs.
-    maximises : bool
-        Whether decisions maximise their cost.
-    """
+    """How costs and decisions that come later are read: their form, number and sense."""
 
     outputs: Outputs
     n_decisions: int

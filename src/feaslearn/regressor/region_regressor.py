@@ -365,11 +365,7 @@ def cost_sums(block: Block) -> Array:
 
 @contextmanager
 def spoken(verbose: int) -> Iterator[None]:
-    """Let the logger "feaslearn" through: with 1 what was reached, with 2 every iteration.
-
-    Handlers that the program has set up are used as they are. Where there is none, messages go to
-    standard error, and everything is put back afterwards.
-    """
+    """Let the logger "feaslearn" through for a while; with no handler, to standard error."""
     if verbose < 1:
         yield
         return
