@@ -42,11 +42,9 @@ class Huber(ResidualLoss):
         return 2.0 * np.clip(residuals, -self.at, self.at)
 
 
-@pytest.mark.parametrize(
-    "loss", [Predictability("linf"), Suboptimality(), Huber(), Huber(100.0)], ids=repr
-)
+@pytest.mark.parametrize("loss", [Predictability("linf"), Suboptimality(), Huber()], ids=repr)
 def test_right_losses_pass(loss: Loss) -> None:
-    check_loss(loss, n_cases=8)
+    check_loss(loss, n_cases=3)
 
 
 class Negative(Huber):

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_set_of_the_library_is_right(name: str) -> None:
-    check_primitive_set(example(name), n_cases=20)
+    check_primitive_set(example(name), n_cases=8)
 
 
 class AtMost(PrimitiveSet):

@@ -62,7 +62,7 @@ def test_where_some_samples_tie_only_those_are_centered() -> None:
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("offset", [True, False])
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(rng=generators(), whole=st.booleans())
 def test_decisions_minimise_the_cost_over_the_region(
     scale: str, offset: bool, rng: np.random.Generator, whole: bool
@@ -78,7 +78,7 @@ def test_decisions_minimise_the_cost_over_the_region(
 
 
 @pytest.mark.parametrize("scale", SCALES)
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(rng=generators(), whole=st.booleans())
 def test_ties_are_those_of_the_region(scale: str, rng: np.random.Generator, whole: bool) -> None:
     model = mixed(scale)

@@ -51,17 +51,6 @@ def test_stamp_changes_with_every_imported_source(copied_sources: Path) -> None:
     assert len(stamps) == len(sources) + 1
 
 
-def test_stamp_does_not_change_with_other_files(copied_sources: Path) -> None:
-    losses = copied_sources / LOSSES
-    before = fresh_stamp(losses)
-    (copied_sources / "solvers" / "highs.py").write_text("not a source", "utf-8")
-    for path in set(copied_sources.rglob("*kernels.py")) - set(jit.sources_of(losses)):
-        change(path)
-    for path in jit.sources_of(losses):
-        os.utime(path, (0, 0))
-    assert fresh_stamp(losses) == before
-
-
 def test_stamp_changes_with_the_tolerances_that_are_named(
     copied_sources: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,11 +64,6 @@ def test_stamp_changes_with_the_tolerances_that_are_named(
 
 def double(x: float) -> float:
     return 2.0 * x
-
-
-def test_kernels_are_cached_in_the_folder(copied_sources: Path) -> None:
-    assert kernel(double)(1.5) == 3.0
-    assert list((copied_sources / "solvers" / "__pycache__").glob("*double*.nbi"))
 
 
 def test_an_index_of_an_older_version_is_not_in_the_way(copied_sources: Path) -> None:
@@ -151,6 +135,7 @@ print(sorted((d.py_func.__name__, len(d.signatures)) for d in ours if d.signatur
 """
 
 
+@pytest.mark.soak
 def test_a_fit_with_a_simplex_loads_two_small_kernels() -> None:
     """Whoever begins with a simplex waits for no other kernel to compile, and for none twice."""
     loaded = dict(ast.literal_eval(run(ONE_FIT)))
