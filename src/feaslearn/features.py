@@ -15,6 +15,7 @@ from feaslearn.data import Block, Chunk, as_matrix
 from feaslearn.data.checks import counting
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import did_you_mean
+from feaslearn.parameters import checked
 
 SPECIFICATIONS = ("non-cost", "all")
 
@@ -118,10 +119,7 @@ def _transformed(transformer: Any, signals: Array) -> Array:
     matrix = as_matrix(output, name=f"the output of {name}", problems=problems)
     if matrix is not None and len(matrix) != len(signals):
         problems.add(f"{name} gives {len(matrix)} rows for {len(signals)} samples")
-    problems.raise_if_any(DataError, "features")
-    if matrix is None:
-        raise AssertionError("no matrix although no problem was found")
-    return matrix
+    return checked(matrix, problems, "features")
 
 
 def _output_names(transformer: Any, signal_names: Sequence[str], width: int) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ def test_boxed_forms_hold_the_same_points(primitive: Any) -> None:
     for q in np.random.default_rng(0).normal(size=(4, primitive.dimension)):
         equal = form.slack == 0.0
         found = linprog(
-            q @ form.T,
+            q @ form.M,
             A_ub=form.W[~equal],
             b_ub=form.w[~equal],
             A_eq=form.W[equal],
