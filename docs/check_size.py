@@ -42,7 +42,7 @@ HYPOTHESES = {
     *("Scaled", "Ternary"),
 }
 #: How often they are still asked for outside of hypotheses/ and `Trainer.mismatches`; lower it.
-MOST_ASKED = 1
+MOST_ASKED = 0
 
 
 class Size(NamedTuple):

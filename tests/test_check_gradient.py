@@ -12,7 +12,7 @@ from feaslearn.data import Block
 from feaslearn.exceptions import CheckError
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Loss
-from feaslearn.sets import Box, PrimitiveSet, Simplex
+from feaslearn.sets import Box, Simplex
 from registry import ONE_OF_EACH, example
 
 Array = NDArray[np.float64]
@@ -21,8 +21,7 @@ Array = NDArray[np.float64]
 @pytest.mark.parametrize("name", ONE_OF_EACH)
 @pytest.mark.parametrize("loss", [Predictability(), Suboptimality()], ids=repr)
 def test_gradients_on_every_set_are_right(name: str, loss: Loss) -> None:
-    for hypothesis in (Affine(example(name)), Scaled(example(name))):
-        assert check_gradient(loss, hypothesis, n_cases=2) <= 1e-5
+    assert check_gradient(loss, Affine(example(name)), n_cases=1) <= 1e-5
 
 
 @pytest.mark.parametrize(
@@ -37,10 +36,9 @@ def test_gradients_on_every_set_are_right(name: str, loss: Loss) -> None:
     ],
     ids=repr,
 )
-@pytest.mark.parametrize("primitive", [Simplex(3), Box(2)], ids=repr)
-def test_gradients_of_every_loss_are_right(primitive: PrimitiveSet, loss: Loss) -> None:
-    for hypothesis in (Affine(primitive), Scaled(primitive)):
-        assert check_gradient(loss, hypothesis, n_cases=2) <= 1e-5
+@pytest.mark.parametrize("hypothesis", [Affine(Simplex(3)), Scaled(Box(2))], ids=repr)
+def test_gradients_of_every_loss_are_right(hypothesis: MapHypothesis, loss: Loss) -> None:
+    assert check_gradient(loss, hypothesis, n_cases=1) <= 1e-5
 
 
 class WrongGradient(Predictability):
@@ -58,10 +56,6 @@ class WrongGradient(Predictability):
 def test_a_wrong_gradient_is_told_by_its_parameter() -> None:
     with pytest.raises(CheckError, match=r"the gradient in b\[\d, \d\] is .*, but differences say"):
         check_gradient(WrongGradient(), Affine(Box(2)))
-
-
-def test_a_tolerance_can_be_loosened() -> None:
-    assert 0.1 < check_gradient(WrongGradient(), Affine(Box(2)), tolerance=10.0) < 10.0
 
 
 def test_a_hypothesis_that_nothing_fits() -> None:

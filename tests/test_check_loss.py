@@ -24,7 +24,7 @@ from feaslearn import (
 from feaslearn.checks import check_loss, check_trainer
 from feaslearn.datasets import make_switch
 from feaslearn.exceptions import CheckError, UnsupportedError
-from feaslearn.losses import Loss, Objective, ResidualLoss
+from feaslearn.losses import Loss, ResidualLoss
 from feaslearn.trainers import Trained
 
 
@@ -42,11 +42,9 @@ class Huber(ResidualLoss):
         return 2.0 * np.clip(residuals, -self.at, self.at)
 
 
-@pytest.mark.parametrize(
-    "loss", [Predictability("linf"), Suboptimality(), Huber(), Huber(100.0)], ids=repr
-)
+@pytest.mark.parametrize("loss", [Predictability("linf"), Suboptimality(), Huber()], ids=repr)
 def test_right_losses_pass(loss: Loss) -> None:
-    check_loss(loss, n_cases=8)
+    check_loss(loss, n_cases=3)
 
 
 class Negative(Huber):
@@ -84,22 +82,6 @@ class Forgets(Huber):
 def test_broken_losses_are_told(loss: Loss, told: str) -> None:
     with pytest.raises(CheckError, match=told):
         check_loss(loss, [Affine(Simplex(2)), Scaled(Box(2))], n_cases=4)
-
-
-def test_a_residual_loss_with_a_far_threshold_is_squared_predictability() -> None:
-    data = make_switch(30, random_state=0)
-    objectives = []
-    for loss in (Huber(100.0), "predictability"):
-        model = RegionRegressor(
-            Affine(Simplex(2)),
-            cost=data.cost,
-            loss=loss,
-            trainer=trainers.GradientDescent(n_starts=1),
-            random_state=0,
-        )
-        result = model.fit(data.signals, data.decisions).result_
-        objectives.append((result.objective, result.returned_loss))
-    np.testing.assert_allclose(*objectives, atol=1e-12)
 
 
 @pytest.mark.parametrize("hypothesis", [None, Facets(), Scaled(Box(2)), Affine(Simplex(2))])
@@ -194,12 +176,3 @@ def test_broken_trainers_are_told(kind, told: str) -> None:
 def test_a_trainer_that_refuses_is_told_with_its_reason() -> None:
     with pytest.raises(CheckError, match="is not convex in its parameters"):
         check_trainer(trainers.Convex())
-
-
-def test_mismatches_are_asked_without_samples() -> None:
-    class Peeks(trainers.GradientDescent):
-        def mismatches(self, objective: Objective) -> list[str]:
-            return [] if objective.samples.head().weights.sum() > 0 else ["no weights"]
-
-    with pytest.raises(CheckError, match="no weights"):
-        check_trainer(Peeks())

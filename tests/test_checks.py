@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 
 import feaslearn as fl
 from feaslearn import Affine, Predictability, Suboptimality
@@ -23,7 +22,7 @@ Array = NDArray[np.float64]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_set_of_the_library_is_right(name: str) -> None:
-    check_primitive_set(example(name), n_cases=20)
+    check_primitive_set(example(name), n_cases=8)
 
 
 class AtMost(PrimitiveSet):
@@ -46,25 +45,6 @@ class AtMost(PrimitiveSet):
 def test_a_set_that_says_nothing_but_its_conic_form_is_right() -> None:
     check_primitive_set(AtMost(4, 2))
     assert len(AtMost(4, 2).vertices()) == 11
-
-
-class Duck(BaseEstimator):
-    """Not a primitive set by its class, but it answers like one."""
-
-    def __init__(self, p: int) -> None:
-        self.p = p
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(Simplex(self.p), name)
-
-
-def test_an_object_that_answers_like_a_set_is_right() -> None:
-    check_primitive_set(Duck(3))  # type: ignore[arg-type]
-
-
-def test_something_else_is_no_set() -> None:
-    with pytest.raises(CheckError, match="conic_form is a conic form: raised AttributeError"):
-        check_primitive_set(3)  # type: ignore[arg-type]
 
 
 def test_a_set_of_a_user_learns() -> None:
@@ -258,26 +238,3 @@ def test_a_conic_form_that_is_none(form: Callable[[PrimitiveSet], ConicForm], to
     with pytest.raises(CheckError, match=re.escape(told)) as caught:
         check_primitive_set(broken(2, 1))
     assert "conic_form is a conic form" in str(caught.value)
-
-
-def test_a_conic_form_that_changes() -> None:
-    class Restless(AtMost):
-        asked = 0
-
-        def conic_form(self) -> ConicForm:
-            Restless.asked += 1
-            form = super().conic_form()
-            return ConicForm(form.H, form.h - Restless.asked, form.cones)
-
-    with pytest.raises(CheckError, match="not the same when asked twice"):
-        check_primitive_set(Restless(2, 1))
-
-
-def test_another_seed_gives_other_cases() -> None:
-    def told(seed: int) -> str:
-        with pytest.raises(CheckError) as caught:
-            check_primitive_set(ForgetsTheSum(5, 2), random_state=seed, n_cases=5)
-        return str(caught.value)
-
-    assert told(0) == told(0)
-    assert told(0) != told(1)

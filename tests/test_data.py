@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from feaslearn.costs import AffineCost, FunctionCost
-from feaslearn.data import Decisions, Names, as_matrix, column_names
+from feaslearn.costs import FunctionCost
+from feaslearn.data import Decisions, Names, as_matrix
 from feaslearn.exceptions import DataError, Problems
 
 SIGNALS = np.arange(24.0).reshape(6, 4) / 8
@@ -85,13 +85,6 @@ class TestGoodArrays:
         data = make(decisions=decisions, cost=[1])
         np.testing.assert_array_equal(data.decisions, DECISIONS[:, :1])
 
-    def test_other_costs(self) -> None:
-        affine = AffineCost([1.0, 0.0], np.eye(2, 4))
-        assert make(cost=affine).cost is affine
-        np.testing.assert_array_equal(make(cost=affine).cost_matrix, SIGNALS[:, :2] + [1.0, 0.0])
-        function = FunctionCost(lambda s: -s[:, 2:], columns=["s2", "s3"])
-        np.testing.assert_array_equal(make(cost=function).cost_matrix, -SIGNALS[:, 2:])
-
     def test_nobody_can_change_the_data(self) -> None:
         signals, decisions = SIGNALS.copy(), DECISIONS.copy()
         data = make(signals, decisions, FunctionCost(first_two, [0, 1]))
@@ -125,13 +118,6 @@ class TestUnobserved:
 
     def test_something_must_be_observed(self) -> None:
         assert "every value is NaN" in refusal(decisions=np.full((6, 2), np.nan))
-
-    def test_infinity_is_not_a_decision(self) -> None:
-        decisions = np.array(DECISIONS)
-        decisions[4, 1] = -np.inf
-        decisions[0, 0] = np.nan
-        message = refusal(decisions=decisions)
-        assert "decisions: 1 value is infinite: row 4, column 1 is -inf" in message
 
 
 class TestBadArrays:
@@ -218,24 +204,6 @@ class TestNames:
         assert data.names == Names(COLUMNS[:4], ("x_2",))
         assert data.cost == [1]
 
-    @pytest.mark.parametrize(
-        ("values", "names"),
-        [
-            (PANDAS, COLUMNS),
-            (POLARS, COLUMNS),
-            (PANDAS["demand"], ("demand",)),
-            (POLARS["demand"], ("demand",)),
-            (pd.DataFrame(SIGNALS), None),
-            (pd.Series([1.0]), None),
-            (pl.Series([1.0]), None),
-            (pd.DataFrame(), None),
-            (SIGNALS, None),
-            (None, None),
-        ],
-    )
-    def test_column_names(self, values: Any, names: Any) -> None:
-        assert column_names(values) == names
-
 
 class TestFromFrame:
     @FRAMES
@@ -290,23 +258,6 @@ class TestFromFrame:
         message = frame_refusal(frame, signals=["demand"], decisions=["x_1"], cost=[0])
         assert "needs a pandas or polars DataFrame" in message
         assert type(frame).__name__ in message
-
-    def test_a_name_that_two_columns_have(self) -> None:
-        frame = PANDAS.set_axis(["a", "a", "b", "c", "x", "y"], axis=1)
-        lists = {"decisions": ["x"], "cost": ["b"]}
-        assert "2 columns in the frame are called 'a'" in frame_refusal(
-            frame, signals=["a", "b"], **lists
-        )
-        assert "called 'a'" in frame_refusal(frame, signals=["a*", "b"], **lists)
-        assert len(Decisions.from_frame(frame, signals=["b", "c"], **lists)) == 6
-
-    def test_labels_that_are_numbers(self) -> None:
-        frame = pd.DataFrame(np.hstack([SIGNALS, DECISIONS]))
-        data = Decisions.from_frame(frame, signals=[2, 3, 0], decisions=[4], cost=[2])
-        assert data.names == Names(("2", "3", "0"), ("4",))
-        np.testing.assert_array_equal(data.cost_matrix, SIGNALS[:, [2]])
-        constant = Decisions.from_frame(frame, signals=[2, 3], decisions=[4], cost=[1.5])
-        np.testing.assert_array_equal(constant.cost_matrix, 1.5)
 
 
 class Forward:

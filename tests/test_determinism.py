@@ -53,12 +53,11 @@ print("policy", hashlib.sha256(policy.predict(large.signals[:50]).tobytes()).hex
 """
 
 
-#: One of each kind of computation in `make test`, the others in `make soak`.
+#: In `make soak`; threads within one process are compared in tests/properties.
+pytestmark = pytest.mark.soak
 CASES = [
     "minkowski,facets,descent",
-    pytest.param(
-        "annealing,blocks,smoothing,scaled,program,grown,blend,binary", marks=pytest.mark.soak
-    ),
+    "annealing,blocks,smoothing,scaled,program,grown,blend,binary",
 ]
 
 

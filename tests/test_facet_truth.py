@@ -86,15 +86,3 @@ def test_the_truth_is_recovered_whatever_its_form(seed: int) -> None:
     assert found.determined > 0
     assert found.recovered == found.determined
     assert found.true == found.identified == len(truth.a)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_facets_that_are_off_by_a_little_are_not_recovered(seed: int) -> None:
-    world = draw_world(seed)
-    truth = world.truth()
-    off = Inequalities(truth.a, truth.f + 1e-3 * np.eye(1, truth.f.shape[1]))
-    args = truth, world.features, world.decisions
-    assert count_recovered(table(off), *args).recovered == 0
-    assert count_recovered(table(off), *args).true == 0
-    assert count_recovered(table(truth, identified=False), *args).identified == 0
-    assert count_recovered([], *args).recovered == 0

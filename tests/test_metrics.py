@@ -141,17 +141,6 @@ def test_true_suboptimality_of_a_feasible_prediction_is_the_spo_regret(name: str
     assert report.true_suboptimality == pytest.approx(by_hand(regret), rel=1e-6, abs=1e-8)
 
 
-@EACH_DATA_SET
-def test_true_predictability_is_the_returned_loss_without_noise(name: str) -> None:
-    data = DATA_SETS[name](random_state=3)
-    for model in (scaled(data), LinearRegression().fit(data.signals, data.decisions)):
-        report = fl.evaluate(model, data, losses="all")
-        assert report.true_predictability == pytest.approx(report.returned, rel=1e-6, abs=1e-9)
-    noisy = DATA_SETS[name](noise=0.5, random_state=3)
-    report = fl.evaluate(model, noisy, losses="all")
-    assert report.true_predictability.mean < report.returned.mean
-
-
 def test_maximisers_are_judged_as_maximisers() -> None:
     data = fl.datasets.make_switch(40, random_state=0)
     profits = fl.AffineCost([0.0, -1.0], [[-1.0], [1.0]])
@@ -189,16 +178,6 @@ def test_regions_are_found_inside_pipelines_and_searches() -> None:
             )
     linear = make_pipeline(StandardScaler(), LinearRegression())
     assert fl.evaluate(linear.fit(TRAIN.signals, TRAIN.decisions), TEST).predictability is None
-
-
-def test_models_that_do_not_read_costs_get_those_of_the_data() -> None:
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), features="all")
-    model.fit(TRAIN.signals, TRAIN.decisions, costs=TRAIN.cost_matrix)
-    report = fl.evaluate(model, TEST)
-    predicted = model.predict(TEST.signals, costs=TEST.cost_matrix)
-    assert report.returned.mean == pytest.approx(
-        ((predicted - TEST.decisions) ** 2).sum(axis=1).mean()
-    )
 
 
 def test_columns_are_found_by_name() -> None:
@@ -295,26 +274,3 @@ def test_pooled_r2_is_that_of_scikit_learn(weighted: bool) -> None:
 def test_pooled_r2_of_one_sample_is_not_defined() -> None:
     with pytest.warns(UndefinedMetricWarning, match="fewer than two samples"):
         assert np.isnan(pooled_r2(np.ones((1, 2)), np.ones((1, 2))))
-
-
-def test_evaluation_of_rows_enumerates_no_vertices(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = fl.datasets.make_power5(80, line_capacity=1.4, random_state=0)
-    costs = np.array(data.cost_matrix)
-    costs[:30, 1] = costs[:30, 0]
-    signals = np.hstack([costs, data.signals[:, 3:]])
-    tied = fl.Decisions.from_arrays(signals, data.decisions, cost=data.cost)
-    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
-    model.fit(data.signals, data.decisions)
-    slow = [
-        model.region(signal).image.optimal_face(cost).distance(decision) ** 2
-        for signal, cost, decision in zip(signals, costs, data.decisions, strict=True)
-    ]
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("vertices were enumerated")
-
-    for kind in (fl.sets.AffineImage, fl.sets.Polytope, fl.sets.Product):
-        monkeypatch.setattr(kind, "vertices", refuse)
-    found = fl.evaluate(model, tied)
-    assert found.predictability.mean == pytest.approx(np.mean(slow), rel=1e-6, abs=1e-12)
-    assert found.predictability.mean < found.returned.mean

@@ -112,12 +112,3 @@ def test_chunks_are_seen_in_part() -> None:
         model = fl.RegionRegressor(fl.Minkowski.box(2), cost=[0, 1], trainer=Convex(ridge=0.0))
         told = model.fit(fl.Chunks((signals, decisions))).result_.warnings
         assert sum("samples that were looked at: decisions" in text for text in told) == warned
-
-
-def test_many_rows_are_seen_in_part() -> None:
-    random = np.random.default_rng(0)
-    signals, decisions = drawn("Minkowski", 30_000, random)
-    decisions[::7] *= 1e5
-    model = fl.RegionRegressor(fl.Minkowski.box(2), cost=[0, 1], trainer=Convex(ridge=0.0))
-    (told,) = (t for t in model.fit(signals, decisions).result_.warnings if "as far from" in t)
-    assert told.startswith("row 0; row 28; row 56; ")

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 import feaslearn as fl
 from feaslearn import Region, Simplex
-from feaslearn.exceptions import TooManyVerticesError
-from feaslearn.sets import AffineImage, Box, HalfSpaces, L2Ball
+from feaslearn.sets import AffineImage, HalfSpaces
 from registry import ONE_OF_EACH, example, generators, is_polyhedral, points, random_map, size_of
 
 # Flat images, single points and intervals are among the maps; larger sets only cost time here.
@@ -92,29 +91,6 @@ def test_a_triangle_by_hand() -> None:
     assert face.vertices() == pytest.approx(np.array([[3.0, 1.0], [1.0, 3.0]]))
     assert region.minimize([-1.0, -1.0], ties="center") == pytest.approx([2.0, 2.0])
     assert region.minimize([-1.0, -1.0]).tolist() == [3.0, 1.0]
-
-
-def test_flat_regions_have_equations() -> None:
-    segment = Region(AffineImage(Box(1), np.array([[1.0], [2.0]]), np.zeros(2)))
-    rows = segment.halfspaces()
-    assert rows.E.shape == (1, 2)
-    assert abs(rows.E[0] @ [1.0, 2.0]) == pytest.approx(0.0, abs=1e-12)
-    assert rows.contains([[0.5, 1.0], [0.5, 1.1], [1.1, 2.2]]).tolist() == [True, False, False]
-    assert segment.contains([[0.5, 1.0], [0.5, 1.1], [1.1, 2.2]]).tolist() == [True, False, False]
-    point = Region(AffineImage(Simplex(1), np.array([[1.0], [2.0]]), np.zeros(2)))
-    assert point.vertices().tolist() == [[1.0, 2.0]]
-    assert point.halfspaces().E.shape == (2, 2)
-    assert point.halfspaces().contains([[1.0, 2.0], [1.0, 2.1]]).tolist() == [True, False]
-
-
-def test_curved_regions_have_no_vertices() -> None:
-    region = Region(AffineImage(L2Ball(2), np.eye(2), np.zeros(2)))
-    with pytest.raises(TooManyVerticesError, match="curved"):
-        region.vertices()
-    with pytest.raises(TooManyVerticesError, match="curved"):
-        region.halfspaces()
-    with pytest.raises(TooManyVerticesError, match="limit=3"):
-        Region(AffineImage(Box(2), np.eye(2), np.zeros(2))).vertices(limit=3)
 
 
 def test_html_escapes_names() -> None:

@@ -75,14 +75,6 @@ def test_rows_with_nothing_observed_do_not_count(make: object) -> None:
     assert with_them.result_.objective == without.result_.objective
 
 
-def test_gaps_leave_the_other_entries_to_teach() -> None:
-    exact = fl.datasets.make_l1_ball(80, n=2, low=-1.0, high=1.0, random_state=0)
-    gaps = exact.decisions.copy()
-    gaps[::2, 0], gaps[1::2, 1] = np.nan, np.nan
-    model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=exact.cost).fit(exact.signals, gaps)
-    np.testing.assert_allclose(model.theta_, 1.0, atol=1e-9)
-
-
 @pytest.mark.parametrize("make", [scaled, affine])
 def test_sense_max_is_min_of_the_negative(make: object) -> None:
     least = make().fit(POWER.signals, POWER.decisions)
@@ -175,16 +167,6 @@ def test_series_in_and_out(kind: str) -> None:
     unnamed = model.predict(new)
     assert unnamed.name in (None, "")
     np.testing.assert_array_equal(unnamed.to_numpy(), predicted.to_numpy())
-
-
-def test_missing_values_of_frames() -> None:
-    X, y, _ = frames("pandas")
-    y = y.astype("Float64")
-    y.iloc[::3, 0] = pd.NA
-    model = scaled().fit(X, y)
-    expected = scaled().fit(POWER.signals, y.to_numpy(dtype=float, na_value=np.nan))
-    np.testing.assert_array_equal(model.theta_, expected.theta_)
-    assert np.isfinite(model.score(X, y))
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])

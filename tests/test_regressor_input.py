@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 import feaslearn as fl
 from feaslearn.exceptions import (
@@ -80,34 +80,18 @@ def test_everything_wrong_is_said_at_once() -> None:
     ("options", "message"),
     [
         ({"hypothesis": fl.Affine}, "is not a hypothesis such as"),
-        ({"hypothesis": fl.Simplex(3)}, "is not a hypothesis such as"),
         ({"loss": fl.Predictability}, "loss=.*is neither a Loss nor one of"),
-        ({"loss": 3}, "loss=3 is neither"),
         ({"trainer": fl.trainers.GradientDescent}, "trainer=.*neither 'auto' nor"),
         (
             {"trainer": fl.trainers.GradientDescent(max_iter=-1)},
             "max_iter=-1 is not an integer >= 0",
         ),
-        ({"trainer": fl.trainers.GradientDescent(n_starts=0)}, "n_starts=0 is not an integer >= 1"),
-        ({"trainer": fl.trainers.GradientDescent(max_iter=2.5)}, "max_iter=2.5 is not an integer"),
-        ({"trainer": fl.trainers.GradientDescent(tol=np.nan)}, "tol=nan is not a number >= 0"),
-        ({"trainer": fl.trainers.GradientDescent(start=3)}, "theta is not a vector"),
-        ({"trainer": fl.trainers.GradientDescent(max_seconds=-1)}, "max_seconds=-1 is neither"),
-        (
-            {"trainer": fl.trainers.GradientDescent(callback=1)},
-            "callback=1 is neither",
-        ),
         ({"sense": "MIN"}, "sense='MIN' is neither 'min' nor 'max'"),
         ({"random_state": -1}, "random_state=-1 is not a seed"),
         ({"n_jobs": 1.5}, "n_jobs=1.5 is neither"),
-        ({"n_jobs": True}, "n_jobs=True is neither"),
         ({"features": StandardScaler}, "features: .* is not 'non-cost', 'all' or an instance"),
-        ({"features": OneHotEncoder()}, "gives a sparse matrix"),
         ({"cost": [0, 1]}, "the number of entries is 2, that of decisions 3"),
         ({"cost": ["a", "b", "c"]}, "column 'a' is not among the signals"),
-        ({"cost": [0, 1, 99]}, "column 99 is not among the signals"),
-        ({"cost": fl.FunctionCost(lambda s: s[:, :2], [0])}, r"shape \(40, 2\), expected \(40, 3"),
-        ({"cost": fl.FunctionCost(lambda s: 1 / 0, [0])}, "the function failed: ZeroDivisionError"),
         ({"cost": fl.FunctionCost(lambda s: s[:, :3] * np.nan, [0])}, "a cost must be finite"),
     ],
 )
@@ -153,16 +137,6 @@ def test_one_wrong_set_or_combination_keeps_its_class(
         (X, None, "requires y to be passed, but the target y is None"),
         (None, Y, "X: expected an array"),
         (X, Y[:-3], "X has 40 rows and y has 37"),
-        (X[:0], Y[:0], "no rows"),
-        (X[:, :0], Y, "no columns"),
-        (X, Y[:, :0], "no columns"),
-        (X[:, 0], Y, r"expected 2 \(rows are samples\)"),
-        (X, Y[:, :, None], "3 dimension"),
-        ([[1.0, 2.0], [3.0]], Y[:2], "do not all have the same length"),
-        (X + 1j, Y, "Complex data not supported"),
-        (X.astype(str), Y, "is the text"),
-        (pd.DataFrame(X)[[]], Y, "no columns"),
-        (scipy.sparse.csr_array(X), Y, "sparse matrix is not supported"),
         (X, scipy.sparse.csr_array(Y), "sparse matrix is not supported"),
     ],
 )
@@ -177,10 +151,8 @@ def test_bad_data_is_a_data_error(signals: object, decisions: object, message: s
         (-np.ones(40), "sample_weight is -1.0 in row 0; weights are not negative"),
         (np.zeros(40), "every weight is zero"),
         (np.ones(39), r"shape \(39,\), expected \(40,\)"),
-        (np.ones((40, 1)), r"shape \(40, 1\), expected \(40,\)"),
         (np.full(40, np.nan), "sample_weight: 40 values are NaN or infinite"),
         (["heavy"] * 40, "sample_weight: 40 values are not numbers"),
-        (3.0, "sample_weight: expected an array"),
     ],
 )
 def test_bad_weights_are_a_data_error(weights: object, message: str) -> None:
@@ -201,7 +173,6 @@ def test_a_decision_observed_only_where_nothing_weighs() -> None:
     ("costs", "message"),
     [
         (Y[:, :2], r"costs have shape \(40, 2\), expected \(40, 3\)"),
-        (Y[0, :2], "expected 2"),
         (changed(Y, (1, 1, np.nan)), "costs: 1 value is NaN or infinite: row 1, column 1"),
     ],
 )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import pytest
 
-from feaslearn.results import Status, TrainingResult
+from feaslearn.results import TrainingResult
 
 
 def result(**changes: object) -> TrainingResult:
@@ -54,32 +52,12 @@ def test_the_text_lines_up_and_says_everything() -> None:
     assert "not known" in str(result())
 
 
-def test_a_long_trainer_stays_on_its_line() -> None:
-    text = str(result(trainer="Long(a=1,\n     b=2)"))
-    assert "Long(a=1, b=2)" in text
-    assert len(text.splitlines()) == 10
-
-
 def test_html_is_escaped() -> None:
     page = result(trainer="<b>", warnings=["a & b <script>"])._repr_html_()
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
     assert "a &amp; b &lt;script&gt;" in page
     assert page.count("<tr>") == page.count("</tr>") == 11
-
-
-def test_results_do_not_share_their_lists() -> None:
-    first, second = result(), result()
-    first.warnings.append("x")
-    first.history["objective"] = [1.0]
-    assert second.warnings == []
-    assert second.history == {}
-
-
-def test_the_states_are_documented() -> None:
-    assert "optimal" in get_args(Status)
-    for state in ("optimal", "converged", "stalled"):
-        assert f'"{state}"' in (TrainingResult.__doc__ or "")
 
 
 def test_what_kind_of_optimum_it_is_follows_from_the_status_and_the_penalties() -> None:

@@ -91,11 +91,7 @@ CostSpecification: TypeAlias = (
 
 @dataclass(frozen=True, eq=False)
 class ResolvedCost:
-    """A cost that was checked against the data by `resolve_cost`.
-
-    ``columns`` are the signals that enter the cost. ``specification`` is what was given, with
-    names turned into positions, so that it reads arrays as well as frames.
-    """
+    """A cost checked against the data, names turned into positions."""
 
     columns: tuple[int, ...]
     specification: CostSpecification
@@ -128,14 +124,7 @@ def resolve_cost(
     problems: Problems,
     what: str = "cost",
 ) -> ResolvedCost | None:
-    """Check a cost specification against the data; None if something was added to problems.
-
-    ``what`` is what messages call it.
-
-    Integers and names (or patterns with ``*`` and ``?``) say which signals are the costs of the
-    decisions, in order; floats are a constant cost. A size that is None is not known: what
-    depends on it is not checked, and nothing is returned.
-    """
+    """Check a cost against the data; sizes that are None are not checked."""
     before = len(problems)
     resolver = _Resolver(n_decisions, signal_names, n_signals, problems, what)
     if isinstance(specification, AffineCost):

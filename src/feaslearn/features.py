@@ -15,36 +15,14 @@ from feaslearn.data import Block, Chunk, as_matrix
 from feaslearn.data.checks import counting
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import did_you_mean
+from feaslearn.parameters import checked
 
 SPECIFICATIONS = ("non-cost", "all")
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
-    """The features of a signal, ``phi(s) = (1, phi_1(s), ..., phi_{k-1}(s))``.
-
-    Parameters
-    ----------
-    columns : tuple of int
-        The signals that are features themselves; all signals where there is a transformer.
-    names : tuple of str
-        The names of the k features; the first is ``"1"``, the constant.
-    n_signals : int
-        How many signals there are.
-    transformer : fitted scikit-learn transformer, optional
-        What makes the features but the first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from feaslearn.features import fit_features
-    >>> signals = np.array([[0.3, 2.0, 7.0], [0.6, 3.0, 8.0]])
-    >>> features = fit_features("non-cost", signals, cost_columns=(0,), signal_names="pab")
-    >>> features.names
-    ('1', 'a', 'b')
-    >>> features.transform(signals).tolist()
-    [[1.0, 2.0, 7.0], [1.0, 3.0, 8.0]]
-    """
+    """The features of a signal, ``phi(s) = (1, phi_1(s), ..., phi_{k-1}(s))``."""
 
     columns: tuple[int, ...]
     names: tuple[str, ...]
@@ -57,18 +35,7 @@ class FeatureMap:
         return len(self.names)
 
     def transform(self, signals: Array) -> Array:
-        """Evaluate the features of every row of signals.
-
-        Parameters
-        ----------
-        signals : array of shape (N, K)
-            Finite float64 values.
-
-        Returns
-        -------
-        array of shape (N, k)
-            The features; the first column is 1.
-        """
+        """Return the features (N, k) of finite signals (N, K); the first column is 1."""
         if signals.ndim != 2 or signals.shape[1] != self.n_signals:
             raise DataError(
                 f"features: the signals have shape {signals.shape}, expected (N, {self.n_signals})"
@@ -152,10 +119,7 @@ def _transformed(transformer: Any, signals: Array) -> Array:
     matrix = as_matrix(output, name=f"the output of {name}", problems=problems)
     if matrix is not None and len(matrix) != len(signals):
         problems.add(f"{name} gives {len(matrix)} rows for {len(signals)} samples")
-    problems.raise_if_any(DataError, "features")
-    if matrix is None:
-        raise AssertionError("no matrix although no problem was found")
-    return matrix
+    return checked(matrix, problems, "features")
 
 
 def _output_names(transformer: Any, signal_names: Sequence[str], width: int) -> tuple[str, ...]:

@@ -39,11 +39,7 @@ def find_columns(
     where: str,
     problems: Problems,
 ) -> tuple[int, ...]:
-    """Find columns by position, name or pattern; add to problems what is not there.
-
-    A pattern (``*`` and ``?``) stands for the columns that match it, in their own order, without
-    those that were found before it. The messages say ``name`` is not ``where``.
-    """
+    """Find columns by position, name or pattern; add to problems what is not ``where``."""
     found: list[int] = []
     for item in wanted:
         if isinstance(item, str):
@@ -161,16 +157,7 @@ def describe_non_finite(
 
 
 def write_sum(terms: Iterable[tuple[float, str]], digits: int = 4, plus_first: bool = False) -> str:
-    """Write a sum with signs between its terms: "a - 0.5 b + 2"; a term without a name is a number.
-
-    With ``plus_first`` a sum that would begin with a minus begins with its terms with a plus.
-
-    Examples
-    --------
-    >>> from feaslearn.messages import write_sum
-    >>> write_sum([(1.0, "a"), (-0.5, "b"), (2.0, "")])
-    'a - 0.5 b + 2'
-    """
+    """Write a sum with signs between its terms: "a - 0.5 b + 2"."""
     terms, text = list(terms), ""
     if plus_first and terms and terms[0][0] < 0.0:
         terms.sort(key=lambda term: term[0] < 0.0)

@@ -45,14 +45,6 @@ def test_row_groups_that_do_not_fit_are_refused(codec: str, tmp_path: Path) -> N
     assert chunks(path, "4MB").n_rows == ROWS
 
 
-def test_smaller_row_groups_and_columns_that_are_not_read_fit(tmp_path: Path) -> None:
-    path = zeros(tmp_path / "a.parquet", "zstd", row_group_size=50_000)
-    assert chunks(path, "1MB").n_rows == ROWS
-    path = zeros(tmp_path / "b.parquet", "zstd", others=5)
-    assert pq.read_metadata(path).row_group(0).total_byte_size > 1e7
-    assert chunks(path, "4MB").n_rows == ROWS
-
-
 def test_a_text_that_stands_in_every_row(tmp_path: Path) -> None:
     """A file of two kilobytes; as texts, its rows would take 20 GB."""
     once = pa.DictionaryArray.from_arrays(

@@ -14,7 +14,7 @@ from feaslearn.data import BLOCK_ROWS, Block, Chunk, Chunks, Samples
 from feaslearn.data.checks import column_ends
 from feaslearn.data.samples import read_block
 from feaslearn.data.source import Memory
-from feaslearn.exceptions import DataError, MemoryLimitError
+from feaslearn.exceptions import MemoryLimitError
 from feaslearn.runs import memory
 
 
@@ -83,27 +83,12 @@ def test_the_parts_are_the_whole_in_order(rows: int, size: int) -> None:
         np.testing.assert_array_equal(np.concatenate(pieces), array)
 
 
-def test_the_size_of_blocks_must_be_positive() -> None:
-    with pytest.raises(DataError, match="rows is 0"):
-        Samples.of(table(3), 0)
-
-
 def test_a_pass_numbers_its_rows_for_any_size_and_number_of_threads() -> None:
     for samples in (lazy(table(20_000)), from_chunks(table(20_000), 7_000)):
         for rows, n_jobs in ((BLOCK_ROWS, 1), (3_000, 2), (65_536, 2)):
             numbers = list(samples.map_rows(lambda _, places: places, n_jobs, rows=rows))
             assert max(map(len, numbers)) <= rows
             np.testing.assert_array_equal(np.concatenate(numbers), np.arange(20_000))
-
-
-def test_some_rows_and_what_is_made_of_them() -> None:
-    whole = table(100)
-    made = lazy(whole).then(negated)
-    np.testing.assert_array_equal(made.spread(15).costs, -2.0 * whole.costs[::7])
-    np.testing.assert_array_equal(made.take(np.array([3, 90])).costs, -2.0 * whole.costs[[3, 90]])
-    np.testing.assert_array_equal(made.load().features, whole.features)
-    whole.decisions[4, 1] = np.nan
-    assert lazy(whole).n_observed == 299
 
 
 def test_single_precision_stays_so_and_is_changed_when_it_is_read() -> None:

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import FeaslearnWarning, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.trainers import Blending, FacetLearning
+from feaslearn.trainers import Blending
 
 Array = np.ndarray
 
@@ -73,17 +72,9 @@ def test_ties_are_those_of_the_members() -> None:
     np.testing.assert_allclose(center[2], [0.625, 0.875], atol=1e-8)
 
 
-@pytest.mark.parametrize("members", [[], [fl.Simplex(2)], ["Facets"]])
-def test_bad_members(members: list[object]) -> None:
-    data = fl.datasets.make_switch(20, random_state=0)
-    model = fl.RegionRegressor(fl.Blend(members), cost=data.cost)  # type: ignore[arg-type]
-    with pytest.raises(UnsupportedError, match="Blend needs at least one hypothesis"):
-        model.fit(data.signals, data.decisions)
-
-
 def test_losses_of_a_blend() -> None:
     data = fl.datasets.make_power5(40, noise=0.05, random_state=1)
-    choose = Blending(choose=_quick)
+    choose = Blending(choose=lambda _: fl.trainers.FacetLearning())
     hypothesis = fl.Blend([fl.Facets(max_facets=2)] * 2)
     model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=choose, random_state=0)
     model.fit(data.signals, data.decisions)
@@ -100,18 +91,3 @@ def test_losses_of_a_blend() -> None:
     told = fl.evaluate(model, few, losses="all")
     assert told.predictability.mean == pytest.approx(found.mean())
     assert told.suboptimality.mean == pytest.approx(sub.mean(), abs=1e-9)
-
-
-def _quick(objective: object) -> FacetLearning:
-    return FacetLearning()
-
-
-def test_empty_regions_of_a_blend_are_said() -> None:
-    random = np.random.default_rng(0)
-    signals = np.column_stack([random.normal(size=(40, 2)), random.random(40)])
-    first = np.where(signals[:, 0] < signals[:, 1], signals[:, 2], 0.0)
-    decisions = np.column_stack([first, signals[:, 2] - first])
-    model = fl.RegionRegressor(fl.Blend([fl.Facets()] * 2), cost=[0, 1], random_state=0)
-    model.fit(signals, decisions)
-    with pytest.warns(FeaslearnWarning, match="empty at row 0"):
-        model.predict([[0.0, 1.0, 50.0]])

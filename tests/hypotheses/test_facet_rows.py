@@ -74,7 +74,6 @@ def test_relaxing_costs_what_it_should(signal: float) -> None:
         bounds=[*free, *[(0, None)] * 7],
     )
     assert made == pytest.approx(own.fun, rel=1e-9, abs=1e-6)
-    assert ROWS.relaxed(phi, np.zeros((1, 2))).shape == (1, 2)
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e6])
@@ -97,8 +96,10 @@ def test_a_facet_gives_way_as_far_as_it_must(slope: float, right: float, at: flo
     rows = FacetRows(
         np.zeros((0, 1)), np.zeros((0, 1)), fixed, fixed, np.array([[slope]]), np.array([[right]])
     )
-    decisions = rows.relaxed(np.ones((1, 1)), np.ones((1, 1)), firm=True)
-    np.testing.assert_allclose(decisions, fixed, atol=1e-9)
+    facets = fl.Facets(1, bounds=(at, at))
+    solved = facets.solve(facets.theta_of_rows(rows), np.ones((1, 1)), np.ones((1, 1)))
+    assert solved.empty.all()
+    np.testing.assert_allclose(solved.decisions, fixed, atol=1e-9)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -108,6 +109,7 @@ def test_bounds_give_way_on_either_side(sign: float) -> None:
     lower, upper = (-one, two) if sign > 0.0 else (-two, one)
     none = np.zeros((0, 2)), np.zeros((0, 1))
     rows = FacetRows(np.ones((1, 2)), np.full((1, 1), 5.0 * sign), lower, upper, *none)
-    corners = rows.image(np.ones(1), relax=True).vertices()
+    facets = fl.Facets(0)
+    corners = facets.image(facets.theta_of_rows(rows), np.ones(1), 2).vertices()
     np.testing.assert_allclose(corners.sum(axis=1), 5.0 * sign, atol=1e-6)
     assert np.abs(corners).max() <= 3.0 + 1e-6

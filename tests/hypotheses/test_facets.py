@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 import feaslearn as fl
-from feaslearn.exceptions import FeaslearnError, FeaslearnWarning, SetError, UnsupportedError
+from feaslearn.exceptions import FeaslearnWarning, SetError, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.solvers import small_lp_kernels as small_lp
 from feaslearn.solvers.small_lp import Limits, solve_programs
@@ -83,16 +83,6 @@ def test_programs_that_the_kernel_leaves_go_to_highs(monkeypatch: pytest.MonkeyP
     np.testing.assert_allclose(found.decisions[:-1], expected.decisions, atol=1e-8)
 
 
-def test_programs_without_variables_are_feasible_or_not() -> None:
-    right = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, -1.0]])
-    nothing = np.zeros((3, 0))
-    found = solve_programs(
-        np.zeros((2, 0)), Limits(right, nothing, nothing), nothing, np.array([0.0, np.inf])
-    )
-    assert found.status.tolist() == [OPTIMAL, INFEASIBLE, INFEASIBLE]
-    assert found.decisions.shape == (3, 0)
-
-
 def empty_case() -> tuple[fl.Facets, FacetRows]:
     """x0 + x1 = s in the unit box, with x0 <= 0.25 + s / 4: empty for s > 5/3."""
     ones = np.ones((1, 2))
@@ -103,13 +93,21 @@ def empty_case() -> tuple[fl.Facets, FacetRows]:
     return fl.Facets(max_facets=2), rows
 
 
+def relaxed(rows: FacetRows, features: Array, costs: Array) -> Array:
+    """Return decisions where regions are empty."""
+    hypothesis = fl.Facets(len(rows.a))
+    solved = hypothesis.solve(hypothesis.theta_of_rows(rows), features, costs)
+    assert solved.empty.all()
+    return solved.decisions
+
+
 def test_in_relaxed_rows_the_cheapest_decision_is_taken() -> None:
     """x0 <= -1 in the unit square gives way to x0 <= 0, and x1 is left open."""
     none = np.zeros((0, 2)), np.zeros((0, 1))
     square = np.zeros((2, 1)), np.ones((2, 1))
     rows = FacetRows(*none, *square, np.array([[1.0, 0.0]]), np.array([[-1.0]]))
     costs = np.array([[-1.0, 1.0], [-1.0, -1.0], [1.0, -2.0]])
-    found = rows.relaxed(np.ones((3, 1)), costs)
+    found = relaxed(rows, np.ones((3, 1)), costs)
     np.testing.assert_allclose(found, [[0.0, 0.0], [0.0, 1.0], [0.0, 1.0]], atol=1e-9)
     np.testing.assert_array_equal(rows.slack_limits(), [np.inf])
 
@@ -140,13 +138,13 @@ def test_relaxed_rows() -> None:
 def test_of_bounds_that_would_do_the_narrowest_gives_way(
     unit: float, order: tuple[int, ...]
 ) -> None:
-    """A sum of 10 where upper bounds allow 6: which of them gives is no matter of units."""
+    """A sum of 10 where upper bounds allow 6: which is relaxed is no matter of units."""
     upper = unit * np.array([[2.0], [1.0], [3.0]])
     nothing, E = np.zeros((0, 1)), np.full((1, 3), 1.0 / np.sqrt(3.0))
     total = unit * 10.0 * E[:, :1]
     chosen = list(order)
     rows = FacetRows(E, total, 0.0 * upper, upper[chosen], np.zeros((0, 3)), nothing)
-    found = rows.relaxed(np.ones((1, 1)), np.array([[1.0, 2.0, 3.0]]))
+    found = relaxed(rows, np.ones((1, 1)), np.array([[1.0, 2.0, 3.0]]))
     np.testing.assert_allclose(found[0] / unit, np.array([2.0, 5.0, 3.0])[chosen], atol=1e-7)
 
 
@@ -178,29 +176,20 @@ def test_ties_and_their_center() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("facets", "said"),
     [
-        ({"max_facets": -1}, "max_facets=-1 is neither None nor an integer >= 0"),
-        ({"max_facets": 1.5}, "max_facets=1.5 is neither None nor an integer"),
-        ({"max_facets": True}, "max_facets=True is neither None nor an integer"),
-        ({"bounds": "none"}, "bounds='none' is not known"),
-        ({"bounds": (0.0,)}, "bounds must be a pair"),
-        ({"bounds": ([0.0, 0.0, 0.0], 1.0)}, "bounds must be a pair"),
-        ({"bounds": ([0.0, 2.0], 1.0)}, "bounds cross at decision 1"),
-        ({"bounds": (0.0, np.inf)}, "bounds must be finite"),
-        ({"balance": "all"}, "balance='all' is not known"),
-        ({"balance": [1.0, 1.0]}, "balance has shape"),
-        ({"balance": np.ones((3, 2))}, "balance has shape"),
-        ({"balance": [[1.0, np.nan]]}, "balance must hold finite numbers"),
-        ({"balance": [["a", "b"]]}, "balance must hold finite numbers"),
+        (fl.Facets(-1), "max_facets=-1 is neither None nor an integer >= 0"),
+        (fl.Facets(bounds="seen"), "bounds='seen' is not known"),
+        (fl.Facets(bounds=(0.0, [1.0, -1.0])), "cross at decision 1: 0.0 > -1.0"),
+        (fl.Facets(bounds=(0.0, [1.0, np.inf])), "those of decisions 1 are"),
+        (fl.Facets(balance="none"), "balance='none' is not known"),
+        (fl.Facets(balance=[[1.0, np.nan]]), "balance must hold finite numbers"),
+        (fl.Facets(balance=np.ones((3, 2))), r"balance has shape \(3, 2\)"),
     ],
 )
-def test_bad_parameters(parameters: dict[str, object], message: str) -> None:
-    data = fl.datasets.make_switch(20, random_state=0)
-    model = fl.RegionRegressor(fl.Facets(**parameters), cost=data.cost)  # type: ignore[arg-type]
-    with pytest.raises(FeaslearnError, match=message) as error:
-        model.fit(data.signals, data.decisions)
-    assert isinstance(error.value, SetError | UnsupportedError)
+def test_invalid_parameters(facets: fl.Facets, said: str) -> None:
+    with pytest.raises((SetError, UnsupportedError), match=said):
+        facets.check(2)
 
 
 def fitted(n_samples: int = 30) -> tuple[fl.RegionRegressor, fl.Decisions]:
@@ -255,20 +244,6 @@ def test_tied_predictability_is_the_distance_to_the_face() -> None:
     assert fl.Predictability().samples(hypothesis, theta, block)[0] == pytest.approx(
         0.005, abs=1e-7
     )
-
-
-def test_rows_are_there_unless_all_their_entries_are_zero() -> None:
-    hypothesis = fl.Facets(max_facets=3)
-    layout = hypothesis.layout(2, 1)
-    theta = np.zeros(layout.size)
-    blocks = layout.unpack(theta)
-    blocks["E"][1], blocks["a"][0], blocks["a"][2] = [0.0, 3.0], [2.0, 0.0], [1.0, 1.0]
-    blocks["e"][:], blocks["f"][:] = [[7.0], [8.0]], [[4.0], [5.0], [6.0]]
-    rows = hypothesis.rows(theta, 2, 1)
-    assert rows.E.tolist() == [[0.0, 3.0]]
-    assert rows.e.tolist() == [[8.0]]
-    assert rows.a.tolist() == [[2.0, 0.0], [1.0, 1.0]]
-    assert rows.f.tolist() == [[4.0], [6.0]]
 
 
 def test_bounds_that_rounding_keeps_apart_are_no_unit() -> None:

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feaslearn import Affine, Scaled, Ternary
-from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses import MapHypothesis, Maps
-from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, PrimitiveSet, Product, Simplex
+from feaslearn.sets import Box, PrimitiveSet, Simplex
 from registry import NAMES, ONE_OF_EACH, example, generators, size_of
 
 N_FEATURES = 3
@@ -100,13 +99,6 @@ def test_predictions_are_minimisers_of_the_image(
         assert tied[0] != hypothesis.latent(n).face(latent_cost).is_point
 
 
-def test_affine_layout_has_an_offset_only_where_it_is_not_redundant() -> None:
-    assert Affine(Simplex(4)).layout(3, 2).shapes == {"A": (2, 3, 4)}
-    assert Affine(Hypersimplex(4, 2)).layout(3, 2).shapes == {"A": (2, 3, 4)}
-    for primitive in (Box(4), L1Ball(4), L2Ball(4), Product([Simplex(2), Simplex(2)])):
-        assert Affine(primitive).layout(3, 2).shapes == {"A": (2, 3, 4), "b": (2, 3)}
-
-
 def test_affine_by_hand() -> None:
     """Two features: the second column moves with the signal."""
     A = np.array([[[0.0, 1.0]], [[0.0, 2.0]]])  # x = z_2 (1 + 2 s)
@@ -155,8 +147,3 @@ def test_theta_of_maps_gives_the_same_region(name: str) -> None:
     assert image.support([1.0, 2.0]) == pytest.approx(
         -primitive.minimum(-(A.T @ [1.0, 2.0]))[0] + b @ [1.0, 2.0], abs=1e-6
     )
-
-
-def test_scaled_needs_as_many_entries_as_decisions() -> None:
-    with pytest.raises(UnsupportedError, match=r"as many entries as decisions \(3\).* has 2"):
-        Scaled(Simplex(2)).latent(3)

@@ -10,7 +10,6 @@ from scipy.optimize import linprog
 
 import feaslearn as fl
 from feaslearn.hypotheses.lifted_region import LiftedSlopes, boxed_form, lifted_region, pull_back
-from feaslearn.hypotheses.scale_basis import ScaleBasis
 
 SCALES = ("affine", "shared", "constant", "box", "tents")
 TERMS = [
@@ -63,29 +62,6 @@ def test_slopes_of_lifted_regions_are_those_of_their_numbers(name: str) -> None:
         assert found[j] == pytest.approx(slope, abs=1e-6)
 
 
-def test_functions_of_scales() -> None:
-    features = np.column_stack([np.ones(5), [0.0, 1.0, 2.0, 3.0, 10.0], np.full(5, 7.0)])
-    tents = ScaleBasis("tents", 3, 3)
-    knots = tents.place_knots(features)
-    np.testing.assert_array_equal(knots, [[0.0, 7.0], [2.0, 7.0], [10.0, 7.0]])
-    values = tents.values(features, knots)
-    expected = [[1, 0, 0], [0.5, 0.5, 0], [0, 1, 0], [0, 0.875, 0.125], [0, 0, 1]]
-    np.testing.assert_allclose(values[:, :3], expected)
-    np.testing.assert_array_equal(values[:, 3:], np.tile([1.0, 0.0, 0.0], (5, 1)))
-    beyond = tents.values(np.array([[1.0, -5.0, 7.0], [1.0, 99.0, 7.0]]), knots)
-    np.testing.assert_allclose(beyond[:, :3], [[1, 0, 0], [0, 0, 1]])
-    # Quantiles that coincide: spread evenly.
-    many = np.column_stack([np.ones(9), [0.0] * 8 + [4.0]])
-    np.testing.assert_array_equal(ScaleBasis("tents", 2, 3).place_knots(many)[:, 0], [0, 2, 4])
-    sizes = {kind: ScaleBasis(kind, 3, 4).size for kind in SCALES}
-    assert sizes == {"affine": 3, "shared": 3, "constant": 1, "box": 4, "tents": 8}
-    assert [ScaleBasis(kind, 3).nonnegative for kind in SCALES] == [False, False, True, True, True]
-    assert not ScaleBasis("tents", 1).knotted
-    assert ScaleBasis("tents", 1).size == 1
-    np.testing.assert_array_equal(ScaleBasis("affine", 3).values(features, None), features)
-    np.testing.assert_array_equal(ScaleBasis("constant", 3).values(features, None), features[:, :1])
-
-
 @pytest.mark.parametrize(
     "primitive",
     [fl.Simplex(3), fl.Box(2, -1.0, [2.0, 0.5]), fl.L1Ball(2), fl.Hypersimplex(4, 2)],
@@ -96,7 +72,7 @@ def test_boxed_forms_hold_the_same_points(primitive: Any) -> None:
     for q in np.random.default_rng(0).normal(size=(4, primitive.dimension)):
         equal = form.slack == 0.0
         found = linprog(
-            q @ form.T,
+            q @ form.M,
             A_ub=form.W[~equal],
             b_ub=form.w[~equal],
             A_eq=form.W[equal],

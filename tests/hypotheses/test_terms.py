@@ -9,7 +9,6 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError
-from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.hypotheses.term import TermPatterns
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 
@@ -68,16 +67,3 @@ def test_sums_that_grow() -> None:
 def _blocks(model: fl.GrownMinkowski, n: int, k: int) -> Any:
     layout = model.layout(n, k)
     return layout.unpack(np.zeros(layout.size))
-
-
-def test_ternary_maps_take_the_nearest_entries() -> None:
-    model = fl.Ternary(fl.Simplex(2))
-    maps = Maps(
-        np.array([[[0.6, -0.4], [3.0, -7.0]], np.ones((2, 2))]), np.arange(4.0).reshape(2, 2)
-    )
-    theta = model.theta_of(maps)
-    np.testing.assert_array_equal(theta, [1, 0, 1, -1, 0, 1, 2, 3])
-    back = model.maps(theta, 2, 2)
-    np.testing.assert_array_equal(back.A, [[[1, 0], [1, -1]], np.zeros((2, 2))])
-    np.testing.assert_array_equal(back.b, maps.b)
-    np.testing.assert_array_equal(model.pull_back(maps), np.append(maps.A[0], maps.b))

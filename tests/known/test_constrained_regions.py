@@ -115,29 +115,6 @@ def test_several_decisions_tie_only_where_they_are_different_ones() -> None:
     assert not within.tied(flat, features, costs)[[0, 2]].any()
 
 
-def test_where_the_region_is_missed_nothing_ties() -> None:
-    known = limits([2.0, -9.0], [3.0, 9.0])
-    features = np.hstack([np.ones((1, 1)), known.columns()])
-    within = Constrained(fl.Scaled(fl.Box(2)), known.shape)
-    theta, costs = np.array([1.0, 0.0, 0.0]), np.array([[1.0, 0.0]])
-    assert within.solve(theta, features, costs).empty[0]
-    assert not within.tied(theta, features, costs)[0]
-
-
-def test_equalities_of_a_set_hold_when_the_nearest_decision_is_looked_for() -> None:
-    """x0 + x1 = 1 in the unit square, and each at most 0.2 is known: not (0, 0)."""
-    known = limits([-2.0, -2.0], [0.2, 0.2])
-    features = np.hstack([np.ones((1, 1)), known.columns()])
-    theta, costs = np.array([1.0, 0.0, 0.0]), np.ones((1, 2))
-    found = Constrained(fl.Scaled(fl.Simplex(2)), known.shape).solve(theta, features, costs)
-    np.testing.assert_allclose(found.decisions, [[0.2, 0.2]], atol=1e-8)
-    assert found.empty.all()
-    corner = fl.Polytope([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0.0, 0.0, -1.0])
-    found = Constrained(fl.Scaled(corner), known.shape).solve(theta, features, costs)
-    np.testing.assert_allclose(found.decisions, [[0.0, 0.0]], atol=1e-8)
-    assert not found.empty.any()
-
-
 @pytest.mark.parametrize("costs", [[1e7, 0.0], [0.0, 1e7], [0.0, 0.0], [1e-9, -1e-9]])
 def test_however_large_prices_are_the_nearest_decision_comes_first(costs: list[float]) -> None:
     """The square of half-width 1, and x0 at least 2 is known: x0 is 2, and x1 is the cheapest."""

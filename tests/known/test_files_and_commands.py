@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from feaslearn.cli import main
 from feaslearn.exceptions import DataError, ModelFileError, UnsupportedError
 
 DATA = fl.datasets.make_power5(40, random_state=0)
-DEMAND = fl.AffineCost([0.0], [[0, 0, 0, 1, 1, 1, 1, 1]])
 
 
 def demand(signals: np.ndarray) -> np.ndarray:
@@ -24,20 +22,6 @@ def demand(signals: np.ndarray) -> np.ndarray:
 def fitted(known: fl.Known) -> fl.RegionRegressor:
     model = fl.RegionRegressor(fl.Facets(), cost=DATA.cost, known=known, random_state=0)
     return model.fit(DATA.signals, DATA.decisions)
-
-
-def test_a_model_comes_back_from_its_file(tmp_path: Path) -> None:
-    model = fitted(fl.Known(bounds=(0.0, [3.5, None, np.inf]), balance=(np.ones(3), DEMAND)))
-    fl.save(model, tmp_path / "model.json")
-    loaded = fl.load(tmp_path / "model.json")
-    assert loaded.known.bounds == (0.0, [3.5, None, np.inf])
-    unseen = fl.datasets.make_power5(50, random_state=1).signals
-    assert (loaded.predict(unseen) == model.predict(unseen)).all()
-    region = loaded.region(unseen[0])
-    assert region.known is not None
-    assert len(region.known.E) == 1
-    copy = pickle.loads(pickle.dumps(model))
-    assert (copy.predict(unseen) == model.predict(unseen)).all()
 
 
 def test_functions_are_left_out_and_given_again(tmp_path: Path) -> None:

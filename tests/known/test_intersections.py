@@ -104,13 +104,6 @@ def test_an_empty_intersection_is_refused() -> None:
         intersect(point, far)
 
 
-def test_equalities_that_contradict_each_other_leave_nothing() -> None:
-    square = AffineImage(fl.Box(2), np.eye(2), np.zeros(2))
-    balance = np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([0.0, 1.0])
-    with pytest.raises(EmptySetError, match="satisfies the equalities"):
-        intersect(square, HalfSpaces(np.zeros((0, 2)), np.zeros(0), *balance))
-
-
 def test_an_equality_that_the_region_keeps_already_is_not_contradicted_by_rounding() -> None:
     """The balance of a large term cancels, and what is left beside a small one is rounding."""
     small, large = 4.7e-7 * np.eye(3), 1.6 * (3.0 * np.eye(3) - np.ones((3, 3)) + 1e-16)

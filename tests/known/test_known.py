@@ -63,14 +63,6 @@ def test_right_hand_sides(side: Any, expected: list[list[float]]) -> None:
     assert (limits.lower == -np.inf).all()
 
 
-def test_one_row_of_a_balance_and_rows_of_inequalities() -> None:
-    known = resolved(fl.Known(G=np.eye(2), g=["wind_a", "wind_b"], balance=([1, 1], "demand")))
-    limits = known.at(SIGNALS)
-    np.testing.assert_array_equal(limits.e, [[1.0], [4.0]])
-    np.testing.assert_array_equal(limits.g, SIGNALS[:, 1:])
-    assert known.row_names(["a", "b"])[-1] == "balance 0"
-
-
 @pytest.mark.parametrize(
     ("known", "words"),
     [
@@ -178,19 +170,6 @@ def test_contradicted_decisions_are_named_projected_dropped_or_kept() -> None:
             np.testing.assert_allclose(x, decisions, atol=1e-8)
 
 
-def test_dropping_all_that_was_observed_of_a_decision_is_refused() -> None:
-    frame, decisions = frame_and_decisions()
-    decisions = np.array(decisions)
-    decisions[1:, 0], decisions[0, 0] = np.nan, 99.0
-    with pytest.raises(DataError, match="nothing is observed of 'x0'"):
-        model(bounds=(0.0, 50.0), contradictions="drop").fit(frame, decisions)
-    alone = fl.RegionRegressor(
-        fl.Scaled(fl.Box(1)), cost=[0], known=fl.Known(bounds=(0.0, 1.0), contradictions="drop")
-    )
-    with pytest.raises(DataError, match="every observed decision contradicts"):
-        alone.fit(np.ones((2, 2)), [[5.0], [np.nan]])
-
-
 def test_constraints_that_contradict_each_other_are_named_at_fit_and_at_predict() -> None:
     frame, decisions = frame_and_decisions()
     impossible = frame.copy()
@@ -201,17 +180,4 @@ def test_constraints_that_contradict_each_other_are_named_at_fit_and_at_predict(
         model(bounds=(1.0, 0.0)).fit(frame, decisions)
     fitted = model(bounds=(0.0, 2.0)).fit(frame, decisions)
     with pytest.warns(FeaslearnWarning, match=r"contradict each other at row 3: .* up to 5"):
-        fitted.predict(impossible)
-
-
-@pytest.mark.parametrize("hypothesis", [fl.Facets(), fl.Scaled(fl.Simplex(2))], ids=repr)
-def test_balances_that_contradict_each_other_at_a_new_signal_are_named(hypothesis: Any) -> None:
-    frame, decisions = frame_and_decisions()
-    balance = (np.ones((2, 2)), lambda s: np.column_stack([s[:, 2], np.minimum(s[:, 2], 5.0)]))
-    options: dict[str, Any] = {"cost": ["price_*"], "random_state": 0}
-    fitted = fl.RegionRegressor(hypothesis, known=fl.Known(balance=balance), **options)
-    fitted.fit(frame, decisions)
-    impossible = frame.copy()
-    impossible.loc[3, "demand"] = 9.0
-    with pytest.warns(FeaslearnWarning, match="contradict each other at row 3: no decision"):
         fitted.predict(impossible)

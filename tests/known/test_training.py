@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 
 import feaslearn as fl
 from feaslearn.data import Block
@@ -170,49 +168,6 @@ def test_the_automatic_choice_keeps_what_is_known() -> None:
     assert loss(model) < 0.5
 
 
-def test_maximising_is_minimising_the_negative() -> None:
-    cost = fl.FunctionCost(lambda s: -s[:, :3], columns=[0, 1, 2])
-    other = fitted(fl.Minkowski.hypersimplices(3), cost=cost, sense="max")
-    same = fitted(fl.Minkowski.hypersimplices(3))
-    np.testing.assert_allclose(other.predict(TEST.signals), same.predict(TEST.signals), atol=1e-6)
-    report = fl.evaluate(same, TEST, losses="all")
-    assert report.returned.mean == pytest.approx(loss(same))
-    assert report.suboptimality is not None
-    assert report.predictability is not None
-    assert report.predictability.mean <= report.returned.mean + 1e-9
-
-
-def test_known_constraints_are_parameters_like_others() -> None:
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=DATA.cost, known=KNOWN)
-    assert clone(model).get_params()["known__bounds"] == (0.0, 3.5)
-    search = GridSearchCV(model, {"known": [None, KNOWN]}, cv=2)
-    search.fit(TRAIN.signals, TRAIN.decisions)
-    assert search.best_params_["known"] is not None
-
-
-def test_nothing_priced_is_still_within_what_is_known() -> None:
-    with pytest.warns(fl.exceptions.FeaslearnWarning, match="linear policy"):
-        model = fl.RegionRegressor(known=KNOWN).fit(TRAIN.signals, TRAIN.decisions)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
-        x = model.predict(TEST.signals)
-    assert x.min() >= 0.0
-    assert np.abs(x.sum(axis=1) - TEST.signals[:, 3:].sum(axis=1)).max() <= 1e-9
-
-
 def test_a_balance_that_no_region_of_the_class_satisfies_is_refused() -> None:
     with pytest.raises(DataError, match=r"no region with the bounds .* at row 0; row 1;"):
         fitted(fl.Facets(bounds=(0.0, 0.1)))
-
-
-def test_samples_without_a_known_decision_in_the_region_are_counted() -> None:
-    model = fitted(fl.Affine(fl.Simplex(1)))
-    told = [text for text in model.result_.warnings if "training samples" in text]
-    count = int(told[0].split(" at ")[1].split(" of ")[0])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
-        free = model.hypothesis_.predict(
-            model.theta_, model.features_.transform(TRAIN.signals), TRAIN.cost_matrix.copy()
-        )
-    outside = (free < -1e-9).any(axis=1) | (free > 3.5 + 1e-9).any(axis=1)
-    assert count == outside.sum() > 0

@@ -14,11 +14,7 @@ from feaslearn.known.known_limits import pseudo_inverse
 DATA = fl.datasets.make_power5(60, noise=0.1, random_state=0)
 ROWS = 24
 ANNEALING = fl.trainers.Annealing(max_iter=4, n_starts=1, ridge=0.1, ridge_floor=1.0)
-HYPOTHESES = [
-    pytest.param(fl.Affine(fl.Simplex(3)), marks=pytest.mark.soak),
-    pytest.param(fl.Minkowski.pairs(3), marks=pytest.mark.soak),
-    fl.Scaled(fl.Simplex(3)),
-]
+HYPOTHESES = [fl.Affine(fl.Simplex(3)), fl.Minkowski.pairs(3), fl.Scaled(fl.Simplex(3))]
 
 
 def losses(
@@ -50,6 +46,7 @@ def losses(
     return np.array(found)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("hypothesis", HYPOTHESES, ids=repr)
 def test_refits_are_as_good_in_other_units_and_orders(hypothesis: fl.Hypothesis) -> None:
     """Each is a local search on a loss that jumps: rounding decides where it ends."""

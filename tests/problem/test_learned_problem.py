@@ -7,7 +7,7 @@ import pytest
 
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses import Affine, Scaled
-from feaslearn.problem import AffineRows, ForwardProblem, LearnedProblem, LinearProgram
+from feaslearn.problem import AffineRows, LearnedProblem, LinearProgram
 from feaslearn.sets import L1Ball, L2Ball, Simplex
 
 NORMS = ("l1", "l2", "linf")
@@ -52,15 +52,6 @@ def test_learned_and_true_agree(norm: str) -> None:
         true.distance_to_optimal(decisions, signals, costs, norm),
         atol=1e-6,
     )
-
-
-def test_its_own_decisions_are_optimal() -> None:
-    learned, _ = triangle()
-    assert isinstance(learned, ForwardProblem)
-    signals = np.linspace(0.0, 1.0, len(COSTS))[:, None]
-    decisions = learned.solve(signals, COSTS)
-    for norm in NORMS:
-        assert learned.distance_to_optimal(decisions, signals, COSTS, norm).max() < 1e-6
 
 
 def test_ball_in_closed_form() -> None:

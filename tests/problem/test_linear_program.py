@@ -9,7 +9,6 @@ from scipy.optimize import linprog
 from feaslearn.exceptions import (
     DataError,
     InfeasibleProblemError,
-    UnboundedProblemError,
 )
 from feaslearn.problem import AffineRows, LinearProgram
 
@@ -98,19 +97,6 @@ def test_infeasible_samples_are_named() -> None:
             program.distance_to_feasible(np.zeros((4, 1)), signals, norm)
     with pytest.raises(InfeasibleProblemError, match=r"samples 0, 1, 2, 3, 4 and 7 more"):
         program.solve(np.full((12, 1), 9.0), np.ones((12, 1)))
-
-
-def test_infeasible_samples_may_be_left_open() -> None:
-    rows = AffineRows([0.0], [[1.0]])
-    program = LinearProgram([[1.0, 1.0]], rows, rows, [0.0, 0.0], [1.0, 1.0], 2)
-    signals, costs = [[1.5], [3.0], [1.0], [-1.0], [0.5]], np.tile([1.0, 2.0], (5, 1))
-    nothing = [np.nan, np.nan]
-    np.testing.assert_allclose(
-        program.solve_where_feasible(signals, costs),
-        [[1.0, 0.5], nothing, [1.0, 0.0], nothing, [0.5, 0.0]],
-    )
-    with pytest.raises(UnboundedProblemError, match="no minimum at sample 1"):
-        box().solve_where_feasible([[1.0], [1.0]], [[1.0, 1.0], [1.0, -1.0]])
 
 
 def test_every_problem_of_a_definition_is_named() -> None:

@@ -61,8 +61,7 @@ DEMANDS = np.array([[1.0, 1.0, 1.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.5, 1.5
 COSTS = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 2.0], [0.3, 0.5, 0.2], [0.0, 0.0, 0.0], [-1.0, 1, 1]])
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("line", [0.5, 1.0, 5.0])
+@pytest.mark.parametrize(("norm", "line"), [("l1", 0.5), ("l2", 1.0), ("linf", 5.0)])
 def test_optimal_face_with_ties_and_degenerate_vertices(norm: str, line: float) -> None:
     program = network(TRIANGLE, [0, 1, 2], line)
     rng = np.random.default_rng(1)
@@ -106,8 +105,8 @@ def test_l2_projection_against_enumeration_of_active_sets() -> None:
     """Project onto a known polygon: the plane sum x = 2 cut by 0 <= x <= 1."""
     total = AffineRows([2.0], [[0.0]])
     program = LinearProgram(np.ones((1, 3)), total, total, np.zeros(3), np.ones(3), 3)
-    points = np.random.default_rng(4).normal(0.5, 1.5, size=(200, 3))
-    distances = program.distance_to_feasible(points, np.zeros((200, 1)))
+    points = np.random.default_rng(4).normal(0.5, 1.5, size=(60, 3))
+    distances = program.distance_to_feasible(points, np.zeros((60, 1)))
     for x, distance in zip(points, distances, strict=True):
         best = np.inf
         for size in range(3):

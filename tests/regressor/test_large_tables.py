@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.data.samples import read_block
 from feaslearn.regressor.checks import check_fit
-from feaslearn.trainers import Annealing, GradientDescent
+from feaslearn.trainers import GradientDescent
 
 N = 24_000
 
@@ -32,9 +31,6 @@ def arrays() -> tuple[Any, Any]:
 
 MODELS = {
     "minkowski": (fl.Minkowski.hypersimplices(3), "auto"),
-    "scaled": (fl.Scaled(fl.Simplex(3)), "auto"),
-    "linear": (fl.Affine(fl.Simplex(1)), "auto"),
-    "annealing": (fl.Affine(fl.Simplex(2)), Annealing(max_iter=5, n_starts=1, ridge=1e-3)),
     "gradient": (fl.Affine(fl.Simplex(2)), GradientDescent(max_iter=3, n_starts=1)),
 }
 
@@ -58,29 +54,6 @@ def test_a_large_table_stays_where_it_is(arrays: Any) -> None:
     assert table.weights.strides == (0,)
 
 
-def test_rows_that_do_not_count_and_computed_costs(arrays: Any) -> None:
-    signals, decisions = (np.array(table, dtype=float) for table in arrays)
-    decisions[::50] = np.nan
-    decisions[3, 1] = np.nan
-    weights = np.random.default_rng(1).uniform(0.5, 1.0, N)
-    weights[::7] = 0.0
-    kept = (weights > 0.0) & ~np.isnan(decisions).all(axis=1)
-    matrix = np.hstack([np.eye(3), np.zeros((3, 3))])
-    tried = [
-        ([0, 1, 2], "min", slice(None)),
-        ([0, 1, 2], "min", kept),
-        (fl.AffineCost(np.zeros(3), -matrix), "max", kept),
-    ]
-    thetas = []
-    for cost, sense, rows in tried:
-        sums = fl.Minkowski.hypersimplices(3)
-        model = fl.RegionRegressor(sums, cost=cost, sense=sense, random_state=0)
-        model.fit(signals[rows], decisions[rows], sample_weight=weights[rows])
-        thetas.append(model.theta_)
-    for theta in thetas[1:]:
-        np.testing.assert_allclose(theta, thetas[0], rtol=1e-9, atol=1e-12)
-
-
 def test_a_fit_makes_no_copy_of_the_data() -> None:
     rng = np.random.default_rng(2)
     signals, decisions = rng.uniform(size=(400_000, 8)), rng.uniform(size=(400_000, 3))
@@ -91,15 +64,3 @@ def test_a_fit_makes_no_copy_of_the_data() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.8 * (signals.nbytes + decisions.nbytes)
-
-
-def test_small_tables_are_made_at_once(arrays: Any) -> None:
-    samples = check_fit(
-        fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2]),
-        arrays[0][:100],
-        arrays[1][:100],
-        None,
-        None,
-    ).samples
-    assert samples.read is read_block
-    assert samples.load().features.dtype == np.float64

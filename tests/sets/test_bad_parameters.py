@@ -28,7 +28,7 @@ from feaslearn.sets import (
     Product,
     Simplex,
 )
-from registry import NAMES, example
+from registry import ONE_OF_EACH, example
 
 BY_COUNT: dict[str, Callable[..., PrimitiveSet]] = {
     "Simplex": Simplex,
@@ -66,6 +66,7 @@ FAR = ConicSet(
         (Box(2, [0.0, 0.0, 0.0]), SetError, "lower and upper must be one number or 2 each"),
         (Box(2, "low"), SetError, "lower and upper must be one number or 2 each"),
         (Polytope([[1.0], [-1.0]], [1.0, 0.0]), EmptySetError, "is empty"),
+        (Polytope([[1.0, 0]], [0.0]), UnboundedSetError, r"z\[0\] has no limit from above"),
         (ConicSet([1.0, 2.0], [0.0, 0.0], [("zero", 2)]), SetError, r"H has shape \(2,\)"),
         (ConicSet([[1.0], [np.inf]], [0, 0], [("zero", 2)]), SetError, "must be finite"),
         (ConicSet(np.eye(3), np.zeros(3), [("second-order", 3)]), UnboundedSetError, r"z\[0\]"),
@@ -81,22 +82,6 @@ def test_invalid_sets(primitive: PrimitiveSet, error: type[SetError], message: s
 
 
 @pytest.mark.parametrize(
-    ("H", "h", "coordinate"),
-    [
-        ([[1.0, 0], [0, 1], [0, -1]], [0.0, 0, -1], r"z\[0\] has no limit from above"),
-        ([[1.0, 0], [-1, 0], [0, -1]], [0.0, -1, -1], r"z\[1\] has no limit from below"),
-        ([[1.0, 1], [-1, -1]], [0.0, -1], r"z\[0\] has no limit from below"),
-        ([[1.0, 0]], [0.0], r"z\[0\] has no limit from above"),
-        (np.zeros((0, 2)), [], r"z\[0\] has no limit from below"),
-    ],
-)
-def test_unbounded_polytope_names_the_coordinate(H: object, h: object, coordinate: str) -> None:
-    for use in ("check", "vertices", "code"):
-        with pytest.raises(UnboundedSetError, match=coordinate):
-            getattr(Polytope(H, h), use)()  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (([1.0, 2.0], [0.0]), r"H has shape \(2,\)"),
@@ -104,11 +89,9 @@ def test_unbounded_polytope_names_the_coordinate(H: object, h: object, coordinat
         ((np.eye(2), [0.0]), r"H and h have shapes \(2, 2\) and \(1,\)"),
         ((np.eye(2), [0.0, 0.0], np.eye(3), [0.0, 0.0, 0.0]), "E and e have shapes"),
         ((np.eye(2), [0.0, 0.0], [[1.0, 1.0]], None), "E and e must be given together"),
-        ((np.eye(2), [0.0, 0.0], None, [1.0]), "E and e must be given together"),
         (([[1.0, np.nan], [0.0, 1.0]], [0.0, 0.0]), "H and h must be finite"),
         ((np.eye(2), [0.0, -np.inf]), "leave out rows without a limit"),
         (([["a", "b"]], [0.0]), "H is not an array of numbers"),
-        (([[1.0], [1.0, 2.0]], [0.0, 0.0]), "H is not an array of numbers"),
     ],
 )
 def test_polytope_with_rows_of_the_wrong_shape(arguments: tuple[object, ...], message: str) -> None:
@@ -124,10 +107,6 @@ def test_polytope_with_rows_of_the_wrong_shape(arguments: tuple[object, ...], me
         ([("semidefinite", 2)], r"cones.0. takes 2 rows; .* m \(m \+ 1\) / 2 of them: 1, 3, 6"),
         ([("nonnegative", 1)], "cones take 1 rows, but H has 2"),
         ([("nonnegative", -2)], "must be a kind and a number of rows"),
-        ([("nonnegative", 2.0)], "must be a kind and a number of rows"),
-        ([("nonnegative",)], "must be a kind and a number of rows"),
-        (["nonnegative"], "must be a kind and a number of rows"),
-        ("nonnegative", "must be a kind and a number of rows"),
         (3, "must be a kind and a number of rows"),
         ([], "cones take 0 rows, but H has 2"),
     ],
@@ -135,14 +114,6 @@ def test_polytope_with_rows_of_the_wrong_shape(arguments: tuple[object, ...], me
 def test_conic_set_with_cones_that_are_none(cones: object, message: str) -> None:
     with pytest.raises(SetError, match=message):
         ConicSet(np.eye(2), np.zeros(2), cones).check()  # type: ignore[arg-type]
-
-
-def test_conic_set_says_everything_at_once() -> None:
-    with pytest.raises(SetError) as caught:
-        ConicSet(np.eye(2), [np.nan], [("zro", 2)]).conic_form()
-    assert "h has shape (1,), but H has 2 rows" in str(caught.value)
-    assert "must be finite" in str(caught.value)
-    assert "'zro'" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +160,7 @@ def test_l1_ball_too_large_for_its_facets_still_works() -> None:
     assert flat.contains(flat.vertices()).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_costs_and_points_of_the_wrong_shape(name: str) -> None:
     primitive = example(name)
     p = primitive.dimension
@@ -201,8 +172,8 @@ def test_costs_and_points_of_the_wrong_shape(name: str) -> None:
             getattr(primitive, method)(["a"] * p)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
 def test_values_that_are_not_finite_are_named_by_place(name: str, value: float) -> None:
     primitive = example(name)
     bad = np.zeros((3, primitive.dimension))
@@ -212,24 +183,9 @@ def test_values_that_are_not_finite_are_named_by_place(name: str, value: float) 
             getattr(primitive, method)(bad)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_unknown_ties(name: str) -> None:
+def test_unknown_ties() -> None:
     with pytest.raises(UnsupportedError, match="ties='last' is not known; use 'first' or 'center'"):
-        example(name).argmin(np.zeros(example(name).dimension), ties="last")  # type: ignore[arg-type]
-
-
-def test_image_with_a_map_of_the_wrong_shape() -> None:
-    for matrix, offset in (
-        (np.zeros((2, 3)), np.zeros(2)),
-        (np.zeros((2, 2)), np.zeros(3)),
-        (np.zeros(2), np.zeros(2)),
-    ):
-        with pytest.raises(DataError, match=r"expected \(n, 2\) and \(n,\) for Simplex"):
-            AffineImage(Simplex(2), matrix, offset)
-    with pytest.raises(DataError, match="matrix holds NaN or infinite values"):
-        AffineImage(Simplex(2), [[np.nan, 0.0]], [0.0])
-    with pytest.raises(DataError, match="must hold numbers"):
-        AffineImage(Simplex(2), [["a", "b"]], [0.0])
+        Simplex(3).argmin(np.zeros(3), ties="last")  # type: ignore[arg-type]
 
 
 def test_image_asked_with_the_wrong_shape() -> None:

@@ -13,10 +13,9 @@ from feaslearn.exceptions import (
     UnboundedProblemError,
 )
 from feaslearn.sets import Cone, ConicForm
-from feaslearn.sets.primitive_set import minimize_polyhedral
 from feaslearn.solvers import conic as module
 from feaslearn.solvers.conic import ConicSolution, minimize_linear, nearest_by_solver
-from registry import CURVED, NAMES, POLYHEDRAL, example
+from registry import CURVED, NAMES, example
 
 MIXED = ConicForm(
     np.array([[1.0, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]]),
@@ -42,14 +41,6 @@ def test_multipliers_prove_the_minimum_at_any_scale(name: str, size: float) -> N
     assert form.H.T @ solution.dual == pytest.approx(q, abs=1e-7 * size)
     assert solution.dual @ form.h == pytest.approx(solution.value, abs=1e-7 * size)
     assert q @ solution.point == pytest.approx(solution.value, abs=1e-7 * size)
-
-
-@pytest.mark.parametrize("name", POLYHEDRAL)
-def test_linear_programs_end_at_vertices(name: str) -> None:
-    primitive = example(name)
-    Q = np.random.default_rng(0).normal(size=(5, primitive.dimension)) * 1e-6
-    for z in minimize_polyhedral(primitive.conic_form(), Q):
-        assert np.abs(primitive.vertices() - z).max(axis=1).min() <= 1e-8
 
 
 def test_programs_without_an_answer() -> None:

@@ -78,28 +78,6 @@ def test_face_holds_minimisers_found_by_moving_the_cost(
     assert primitive.face(q).distance(z) <= 1e-3 * size_of(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("gap", [1e-2, 1e-3, 1e-4])
-def test_costs_that_almost_tie_do_not(name: str, gap: float) -> None:
-    """A solver's multipliers of such costs are small, but they are not zero."""
-    primitive = example(name)
-    rng = np.random.default_rng(0)
-    for _ in range(10):
-        q = rng.integers(-1, 2, size=primitive.dimension) + gap * rng.normal(
-            size=primitive.dimension
-        )
-        spread = primitive.face(q).support(q) - primitive.minimum(q)[0]
-        assert abs(spread) <= 1e-6 * size_of(name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_face_of_no_cost_is_the_set(name: str) -> None:
-    primitive = example(name)
-    face = primitive.face(np.zeros(primitive.dimension))
-    rng = np.random.default_rng(0)
-    assert face.contains(mixtures(primitive, rng, 20), TOLERANCE).all()
-
-
 def test_flat_side_of_a_half_disc() -> None:
     face = example("conic-half-disc").face([0.0, 2.0])
     lower, upper = face.bounding_box()

@@ -9,7 +9,6 @@ from scipy.linalg import block_diag
 import feaslearn as fl
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.solvers.conic import nearest_listed
-from feaslearn.solvers.oracle_kernels import BINARY_POINTS
 
 
 def cube(p: int, repeated: int = 0) -> fl.Polytope:
@@ -36,14 +35,6 @@ def test_many_vertices_are_not() -> None:
         code = fl.Polytope(-rows, -np.ones(len(rows))).code()
         assert (code is not None) == listed
         assert code is None or len(code.points) == 2000
-
-
-def test_binary_sets_are_served_by_their_points() -> None:
-    for primitive in (fl.Simplex(3, binary=True), fl.Polytope([[-1.0, -1.0]], [-1.0], binary=True)):
-        code = primitive.code()
-        assert code is not None
-        assert code.kinds.tolist() == [BINARY_POINTS]
-        np.testing.assert_array_equal(code.points, primitive.vertices())
 
 
 def test_the_nearest_of_listed_points() -> None:

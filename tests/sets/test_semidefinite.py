@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feaslearn.checks import check_primitive_set
-from feaslearn.exceptions import FeaslearnError
-from feaslearn.sets import Cone, ConicForm, ConicSet, L2Ball, PrimitiveSet
+from feaslearn.sets import ConicSet, L2Ball
 from feaslearn.solvers.triangle import jordan, matrices, side, split, triangles, turned
 from registry import example, generators
 
@@ -52,13 +50,6 @@ def test_split_by_multipliers(rng: np.random.Generator, m: int, data: st.DataObj
     assert np.linalg.norm(slack[:kept]) == pytest.approx(np.linalg.norm(W))
 
 
-def test_eigenvalues_up_to_the_given_one_are_zero() -> None:
-    dual = triangles(np.diag([0.5, 1e-6, 1e-6 + 1e-15]))
-    found = split(dual, 1e-6)
-    assert (found.nullity, found.kept) == (1, 1)
-    assert split(dual, 0.5).nullity == 3
-
-
 def test_violation_is_the_least_eigenvalue() -> None:
     cap, points = example("conic-parabola-cap"), [[0.5, 0.25], [0.0, -0.5], [0.0, 3.0]]
     assert cap.conic_form().violation(np.array(points)) == pytest.approx([0.0, 0.5, 2.0])
@@ -92,28 +83,3 @@ def test_edge_and_round_side_of_the_elliptope() -> None:
     face = example("conic-elliptope").face([1.0, 1, 1])
     assert face.is_point
     assert face.center() == pytest.approx([-0.5, -0.5, -0.5], abs=1e-6)
-
-
-def test_no_limit_and_no_point() -> None:
-    cone = ConicSet(np.eye(3), np.zeros(3), [("semidefinite", 3)])
-    with pytest.raises(FeaslearnError, match=r"z\[0\] has no limit from above"):
-        cone.check()
-    empty = ConicSet([[0.0], [1.0], [0.0]], [1.0, 0.0, 0.0], [("semidefinite", 3)])
-    with pytest.raises(FeaslearnError, match="is empty"):
-        empty.check()
-
-
-class Broken(PrimitiveSet):
-    """A set whose semidefinite rows are no triangle."""
-
-    @property
-    def dimension(self) -> int:
-        return 2
-
-    def conic_form(self) -> ConicForm:
-        return ConicForm(np.eye(2), np.zeros(2), (Cone("semidefinite", 2),))
-
-
-def test_checks_name_rows_that_are_no_triangle() -> None:
-    with pytest.raises(FeaslearnError, match=r"semidefinite cones of \[2\] rows"):
-        check_primitive_set(Broken())

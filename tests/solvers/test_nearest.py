@@ -13,7 +13,6 @@ from feaslearn.solvers.nearest_kernels import can_project, nearest
 from feaslearn.tolerances import TIE_TOL
 from oracles import polyhedral_distance
 from registry import (
-    CURVED,
     FOR_EACH_SET,
     NAMES,
     ONE_OF_EACH,
@@ -21,7 +20,6 @@ from registry import (
     example,
     generators,
     mixtures,
-    points,
     random_map,
     size_of,
     vectors,
@@ -87,7 +85,7 @@ def test_other_distances_against_linear_programs(name: str, norm: str) -> None:
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_slope_is_the_derivative_of_the_distance(name: str, norm: str) -> None:
     primitive = example(name)
     rng = np.random.default_rng(5)
@@ -101,7 +99,7 @@ def test_slope_is_the_derivative_of_the_distance(name: str, norm: str) -> None:
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_unobserved_entries_do_not_count(name: str, norm: str) -> None:
     primitive = example(name)
     rng = np.random.default_rng(7)
@@ -114,30 +112,12 @@ def test_unobserved_entries_do_not_count(name: str, norm: str) -> None:
     assert whole.distance(np.full(4, np.nan), norm) == 0.0
 
 
-@pytest.mark.parametrize("name", sorted({*ONE_OF_EACH, *CURVED}))
-@given(data=st.data(), rng=generators(), n=st.integers(1, 4))
-def test_projection_onto_an_image_satisfies_the_variational_inequality(
-    name: str, data: st.DataObject, rng: np.random.Generator, n: int
-) -> None:
-    primitive = example(name)
-    M = random_map(rng, n, primitive.dimension)
-    image = AffineImage(primitive, M, rng.normal(size=n))
-    x = data.draw(points(n))
-
-    nearest_point = image.project(x)
-
-    away = x - nearest_point
-    size = size_of(name) * max(1.0, np.abs(M).max()) * n
-    excess = image.support(away) - away @ nearest_point
-    assert excess <= 1e-6 * size * max(np.abs(away).max(), 0.1 * size)
-
-
 @pytest.mark.parametrize("name", SERVED)
 def test_images_and_targets_of_whole_numbers(name: str) -> None:
     """Degenerate on purpose: weights that vanish exactly, targets on faces of every dimension."""
     primitive = example(name)
     rng = np.random.default_rng(1)
-    for _ in range(300):
+    for _ in range(40):
         n = int(rng.integers(1, 6))
         M = rng.integers(-2, 3, size=(n, primitive.dimension)).astype(float)
         image = AffineImage(primitive, M, np.zeros(n))

@@ -11,26 +11,10 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
-from feaslearn.formulations import program
 from feaslearn.results import remarks_heard
 from feaslearn.solvers import conic, highs
 from feaslearn.solvers.highs import CheckedProgram, Optimum
 from feaslearn.solvers.mip import MixedIntegerProgram
-
-
-def test_a_training_program_is_solved_by_another_solver(monkeypatch: Any) -> None:
-    attempt = program._attempt
-
-    def fails(problem: Any, solver: str, options: Any, accepted: Any) -> str:
-        return "no" if solver == "CLARABEL" else attempt(problem, solver, options, accepted)
-
-    monkeypatch.setattr(program, "_attempt", fails)
-    data = fl.datasets.make_l1_ball(12, n=2, noise=0.1, random_state=0)
-    model = fl.RegionRegressor(
-        fl.Scaled(fl.Box(2)), cost=data.cost, loss="suboptimality", random_state=0
-    ).fit(data.signals, data.decisions)
-    (told,) = [text for text in model.result_.warnings if "was solved by" in text]
-    assert told == "the Minkowski program was solved by HIGHS, after CLARABEL: no"
 
 
 def test_a_conic_program_is_solved_without_presolve(monkeypatch: Any, caplog: Any) -> None:

@@ -88,7 +88,7 @@ def violation(program: Program, x: Array) -> float:
 def test_agrees_with_highs(whole: bool, unit: float) -> None:
     random = np.random.default_rng(3)
     ended = {OPTIMAL: 0, INFEASIBLE: 0}
-    for _ in range(150):
+    for _ in range(80):
         program = random_program(random, whole)
         expected = reference(program)
         scaled = program._replace(
@@ -134,7 +134,7 @@ def test_the_unit_of_money_does_not_matter() -> None:
 def test_duals_are_the_change_of_the_optimum() -> None:
     random = np.random.default_rng(5)
     step, compared = 1e-6, 0
-    while compared < 100:
+    while compared < 40:
         program = random_program(random, whole=False)
         found = solve(program)
         if found.status != OPTIMAL or not len(program.r):
@@ -153,20 +153,6 @@ def test_duals_are_the_change_of_the_optimum() -> None:
         # At a corner where more rows meet than needed the change is one-sided.
         assert min(left, right) - 1e-5 <= found.duals[j] <= max(left, right) + 1e-5
         compared += 1
-
-
-def test_duals_of_inequalities_are_not_negative_and_complementary() -> None:
-    random = np.random.default_rng(6)
-    for whole in (True, False):
-        for _ in range(100):
-            program = random_program(random, whole)
-            found = solve(program)
-            if found.status != OPTIMAL:
-                continue
-            facets = program.slack > 0.0
-            free = (program.r - program.G @ found.x)[facets]
-            assert (found.duals[facets] >= -1e-10).all()
-            assert np.abs(found.duals[facets] * free).max(initial=0.0) < 1e-8
 
 
 def box(c: list[float], **rows: Any) -> Program:
@@ -202,15 +188,6 @@ def test_no_flag_means_one_minimiser() -> None:
     assert unique > 20
 
 
-def test_greedy_fill() -> None:
-    random = np.random.default_rng(8)
-    c = random.random(6)
-    found = solve(box(list(c), G=np.ones((1, 6)), r=[2.5], slack=[0.0]))
-    filled = np.zeros(6)
-    filled[np.argsort(c)[:3]] = [1.0, 1.0, 0.5]
-    np.testing.assert_allclose(found.x, filled, atol=1e-12)
-
-
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("excess", [-1e-14, 0.0, 1e-14, 1e-10])
 def test_rows_that_only_just_meet(unit: float, excess: float) -> None:
@@ -221,48 +198,3 @@ def test_rows_that_only_just_meet(unit: float, excess: float) -> None:
     assert found.status == OPTIMAL
     np.testing.assert_allclose(found.x, unit, rtol=1e-9)
     assert solve(scaled._replace(r=scaled.r * 1.001)).status == INFEASIBLE
-
-
-def test_opposite_inequalities_that_only_just_meet() -> None:
-    random = np.random.default_rng(9)
-    for _ in range(50):
-        n = int(random.integers(2, 6))
-        a, lower = random.normal(size=n), random.normal(size=n)
-        upper = lower + random.random(n)
-        level = a @ (lower + random.random(n) * (upper - lower))
-        r = np.array([level, -level * (1.0 + 1e-15)])
-        program = Program(
-            np.vstack([a, -a]), r, random.normal(size=n), lower, upper, np.full(2, np.inf)
-        )
-        found = solve(program)
-        assert found.status == OPTIMAL
-        assert a @ found.x == pytest.approx(level, abs=1e-9)
-        apart = program._replace(r=np.array([level, -level - 1e-3]))
-        assert solve(apart).status == INFEASIBLE
-
-
-def test_bounds_that_cross() -> None:
-    program = box([1.0, -1.0])
-    crossing = program._replace(lower=np.array([0.0, 1.0 + 1e-15]))
-    found = solve(crossing)
-    assert found.status == OPTIMAL
-    np.testing.assert_allclose(found.x, [0.0, 1.0])
-    assert solve(program._replace(lower=np.array([0.0, 1.1]))).status == INFEASIBLE
-
-
-def test_many_programs_at_once_are_those_one_by_one() -> None:
-    random = np.random.default_rng(10)
-    n, m, count = 5, 4, 60
-    G = random.normal(size=(m, n))
-    R, C = random.normal(size=(count, m)) + 1.0, random.normal(size=(count, n))
-    lower, upper = -random.random((count, n)), random.random((count, n))
-    slack = np.array([0.0, np.inf, np.inf, np.inf])
-    X, duals = np.full((count, n), np.nan), np.empty((count, m))
-    status, tied = np.empty(count, dtype=np.int8), np.empty(count, dtype=bool)
-    solve_rows(workspace(m, n), G, R, C, lower, upper, slack, X, duals, status, tied)
-    assert len(set(status)) == 2
-    for i in range(count):
-        alone = solve(Program(G, R[i], C[i], lower[i], upper[i], slack))
-        assert alone.status == status[i]
-        np.testing.assert_array_equal(alone.x, X[i])
-        np.testing.assert_array_equal(alone.duals, duals[i])

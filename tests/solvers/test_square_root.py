@@ -58,23 +58,6 @@ def test_rows_without_a_part_along_a_lifted_direction_have_none() -> None:
     assert root.below(row)[~lifted].all()
 
 
-def test_large_matrices_are_lifted_as_a_whole() -> None:
-    size = MOST_SEEN + 1
-    H, r = np.full((size, size), 0.5), np.ones(size)
-    root, lifted, right = square_root(H, r)
-    assert root.directions is None
-    assert np.diag(lifted).max() < 0.5 + 2e-6
-    np.testing.assert_allclose(lifted @ root.above(root.below(right)), r, atol=1e-6)
-
-
-def test_what_is_nothing_but_rounding_is_nothing() -> None:
-    random = np.random.default_rng(0)
-    noise = 1e-16 * random.normal(size=(6, 6))
-    root, _, right = square_root(noise + noise.T, 1e-16 * random.normal(size=6))
-    assert not right.any()
-    assert not root.below(right).any()
-
-
 @pytest.mark.parametrize("size", [3, MOST_SEEN + 1])
 def test_what_is_no_sum_of_squares_is_refused(size: int) -> None:
     with pytest.raises(SolverError, match="rounding took over"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -16,6 +15,7 @@ from feaslearn.costs import CostSpecification
 from feaslearn.data.checks import Checked, GivenNames, Names, check_arrays, check_frame
 from feaslearn.data.matrix import column_names
 from feaslearn.exceptions import DataError, Problems
+from feaslearn.printable import html_table
 
 COLUMNS_SHOWN = 30
 
@@ -247,20 +247,16 @@ class Decisions:
             )
             for name, column in zip(names, table.T, strict=True)
         ]
-        titles = ("", "name", "least", "mean", "greatest", "unobserved")
-        head = "".join(f"<th>{title}</th>" for title in titles)
+        head = ("", "name", "least", "mean", "greatest", "unobserved")
         more = len(rows) - COLUMNS_SHOWN
-        return (
-            f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{''.join(rows[:COLUMNS_SHOWN])}"
-            f"</table>{f'<p>and {more} more columns</p>' if more > 0 else ''}"
-        )
+        last = f"<p>and {more} more columns</p>" if more > 0 else ""
+        return html_table(head, rows[:COLUMNS_SHOWN], repr(self)) + last
 
 
-def _row(kind: str, name: str, column: Array) -> str:
+def _row(kind: str, name: str, column: Array) -> tuple[str, ...]:
     seen = column[~np.isnan(column)]
     figures = [f"{f(seen):.4g}" if len(seen) else "" for f in (np.min, np.mean, np.max)]
-    cells = (kind, escape(name), *figures, str(len(column) - len(seen)))
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    return kind, name, *figures, str(len(column) - len(seen))
 
 
 def _read_only(array: Array) -> Array:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.hypothesis import Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
 
 
@@ -42,9 +40,6 @@ class Affine(MapHypothesis):
            [0., 1.]])
     """
 
-    def __init__(self, primitive: PrimitiveSet) -> None:
-        self.primitive = primitive
-
     holds_every_map = True
 
     @property
@@ -61,10 +56,6 @@ class Affine(MapHypothesis):
         primitive = self.latent(n)
         point = primitive.dimension == 1 and primitive.absorbs_offset
         return Minkowski([]) if point else None
-
-    def latent(self, n: int) -> PrimitiveSet:
-        """Return the primitive set."""
-        return checked_primitive(self.primitive, self)
 
     def layout(self, n: int, k: int) -> Layout:
         """Return block "A" and, where it is not redundant, block "b"."""
@@ -93,12 +84,3 @@ class Affine(MapHypothesis):
         if not self.primitive.absorbs_offset:
             parts.append(gradient.b.ravel())
         return np.concatenate(parts)
-
-
-def checked_primitive(primitive: object, owner: MapHypothesis) -> PrimitiveSet:
-    """Return ``primitive`` if it is a primitive set, otherwise say what was given instead."""
-    if not isinstance(primitive, PrimitiveSet):
-        raise UnsupportedError(
-            f"{type(owner).__name__} needs a primitive set such as Simplex(9), not {primitive!r}"
-        )
-    return primitive

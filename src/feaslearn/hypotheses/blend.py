@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from feaslearn.sets.product import Product
 from feaslearn.tolerances import VISIBLE_TOL
 
 
+@dataclass(eq=False, repr=False)
 class Blend(Hypothesis):
     r"""Weighted Minkowski sums of regions, each learned on its own.
 
@@ -41,8 +43,7 @@ class Blend(Hypothesis):
     array([1., 0.])
     """
 
-    def __init__(self, hypotheses: Sequence[Hypothesis]) -> None:
-        self.hypotheses = hypotheses
+    hypotheses: Sequence[Hypothesis]
 
     def members(self) -> list[Hypothesis]:
         """Return the members; refuse what is not a hypothesis."""
@@ -123,9 +124,7 @@ class Blend(Hypothesis):
 
     def tied(self, theta: Array, features: Array, costs: Array) -> Mask:
         """Say for each row whether it ties in any member."""
-        parts = self.parts(theta, costs.shape[1], features.shape[1])
-        ties = [member.tied(part, features, costs) for _, member, part in parts]
-        return np.asarray(np.any(ties, axis=0))
+        return self.solve_tied(theta, features, costs)[1]
 
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the Minkowski sum of the members' regions at one row of features.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,6 +26,7 @@ from feaslearn.tolerances import ROW_ROUNDING, SOLVED_ZERO
 _FORMS: WeakKeyDictionary[Hypothesis, tuple[tuple[object, ...], RegionForm]] = WeakKeyDictionary()
 
 
+@dataclass(eq=False, repr=False)
 class Constrained(Hypothesis):
     r"""Regions :math:`\Pi_s R_\theta(s) \cap \{x : G x \ge g(s),\; l(s) \le x \le u(s)\}`.
 
@@ -33,9 +35,8 @@ class Constrained(Hypothesis):
     `KnownShape`; parameters are those of the hypothesis itself.
     """
 
-    def __init__(self, hypothesis: Hypothesis, shape: KnownShape) -> None:
-        self.hypothesis = hypothesis
-        self.shape = shape
+    hypothesis: Hypothesis
+    shape: KnownShape
 
     def check(self, n: int) -> None:
         """Check the hypothesis."""
@@ -63,11 +64,7 @@ class Constrained(Hypothesis):
         return found[1]
 
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
-        """Return for each row a decision of least cost in the region and the known constraints.
-
-        Where there is none, the decision within the known constraints that is nearest to the
-        region; and where these contradict each other, the one that violates them least.
-        """
+        """Return decisions of least cost in the intersection, the nearest where it is empty."""
         found = self._solve(theta, features, costs)
         if ties == "center":
             for i in np.flatnonzero(self.tied(theta, features, costs) & ~found.empty):

@@ -8,15 +8,11 @@ import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.known import KnownLimits
-from feaslearn.region.form import RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.polytope import Polytope
 from feaslearn.solvers.small_lp import FacetSolutions, Limits, solve_programs
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
-from feaslearn.tolerances import NUDGE, TINY, extent_of, powers_of_two
-
-#: How much more it costs to relax a bound of a decision with all the range than of one with none.
-WIDER = 0.1
+from feaslearn.tolerances import NUDGE, extent_of, powers_of_two
 
 
 class FacetRows(NamedTuple):
@@ -75,26 +71,21 @@ class FacetRows(NamedTuple):
         """Return the largest slack of each row: 0 for equalities, infinity for facets."""
         return np.concatenate([np.zeros(len(self.E)), np.full(len(self.a), np.inf)])
 
-    def relaxed(self, features: Array, costs: Array, firm: bool = False) -> Array:
-        """Return decisions where regions are empty: of least cost in the region relaxed.
+    def solve_around(self, features: Array, costs: Array, held: Array) -> Array:
+        """Return decisions of least cost in regions relaxed as far as held decisions need."""
+        found = self._solve(self._around(features, held), costs)
+        return np.where((found.status == OPTIMAL)[:, None], found.decisions, held)
 
-        ``firm`` bounds do not give way.
-        """
-        limits, nearest = self._relaxation(features, firm)
-        solutions = self._solve(limits, costs)
-        solved = (solutions.status == OPTIMAL)[:, None]
-        return np.asarray(np.where(solved, solutions.decisions, nearest))
-
-    def image(self, phi: Array, relax: bool = False, firm: bool = False) -> AffineImage:
-        """Return the region at one row of features, relaxed as little as possible if asked.
+    def image(self, phi: Array, held: Array | None = None) -> AffineImage:
+        """Return the region at one row of features, relaxed as far as a held decision needs.
 
         Its polytope is in units of its own, so that tolerances mean the same in any unit.
         """
         q, n = self.E.shape
-        limits = self._relaxation(phi[None], firm)[0] if relax else self._limits(phi[None])
+        limits = self._limits(phi[None]) if held is None else self._around(phi[None], held[None])
         room = NUDGE * max(float(np.abs(side).max(initial=0.0)) for side in limits)
         smaller = self._widened(limits, -room)
-        if relax or self._solve(smaller, np.zeros((1, n))).status[0] != OPTIMAL:
+        if held is not None or self._solve(smaller, np.zeros((1, n))).status[0] != OPTIMAL:
             limits = self._widened(limits, room)
         right, lower, upper = (side[0] for side in limits)
         H, h = np.vstack([np.eye(n), -np.eye(n), -self.a]), np.concatenate([lower, -upper])
@@ -111,6 +102,13 @@ class FacetRows(NamedTuple):
             np.ascontiguousarray(features @ self.upper.T),
         )
 
+    def _around(self, features: Array, held: Array) -> Limits:
+        """Return limits relaxed as far as they must be for the held decisions to be feasible."""
+        right, lower, upper = self._limits(features)
+        q, levels = len(self.E), held @ np.vstack([self.E, self.a]).T
+        levels[:, q:] = np.maximum(levels[:, q:], right[:, q:])
+        return Limits(levels, np.minimum(lower, held), np.maximum(upper, held))
+
     def _widened(self, limits: Limits, room: float) -> Limits:
         """Return limits of a region that has this much more room across its equalities."""
         rows = np.repeat([0.0, room], [len(self.E), len(self.a)])
@@ -119,33 +117,3 @@ class FacetRows(NamedTuple):
     def _solve(self, limits: Limits, costs: Array) -> FacetSolutions:
         G = np.ascontiguousarray(np.vstack([self.E, self.a]))
         return solve_programs(G, limits, np.ascontiguousarray(costs), self.slack_limits())
-
-    def _relaxation(self, features: Array, firm: bool) -> tuple[Limits, Array]:
-        """Return limits that leave no region empty, and a point of each."""
-        # Facets give way first, then bounds that are not firm, then equalities. Crossing bounds
-        # meet halfway. Where any of several bounds would do, that of the decision with the least
-        # range gives way, whatever the units and the order of the decisions.
-        q, m, n = len(self.E), len(self.a), self.E.shape[1]
-        right, lower, upper = self._limits(features)
-        middle, crossing = (lower + upper) / 2.0, lower > upper
-        lower, upper = np.where(crossing, middle, lower), np.where(crossing, middle, upper)
-        rows, give = np.vstack([self.E, self.a]), np.eye(q + m)
-        # Columns: x within its bounds, x beyond them either way, and what the rows give.
-        G = np.hstack([rows, rows, -rows, give[:, :q], -give])
-        kinds = [n, 2 * n, 2 * q, m]
-        prices = np.repeat([0.0, RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET], kinds)
-        prices = np.tile(prices, (len(features), 1))
-        ranges = upper - lower
-        share = ranges / np.maximum(ranges.sum(axis=1, keepdims=True), TINY)
-        prices[:, n : 3 * n] *= 1.0 + WIDER * np.hstack([share, share])
-        # No row and no bound is ever broken by more than the largest number there is.
-        size = np.abs(right).max(axis=1, initial=0.0)
-        size += (np.maximum(np.abs(lower), np.abs(upper)) * (1.0 + np.abs(rows).sum(axis=0))).sum(1)
-        size = np.where(size > 0.0, size, 1.0)
-        room = np.repeat([0.0, 0.0 if firm else 1.0, 1.0, 1.0], kinds)[n:] * size[:, None]
-        wide = Limits(right, np.hstack([lower, 0.0 * room]), np.hstack([upper, room]))
-        found = solve_programs(G, wide, prices, self.slack_limits()).decisions
-        inner, over, under, less, more = np.split(found, np.cumsum([n, n, n, q]), axis=1)
-        right = right + more
-        right[:, :q] -= less
-        return Limits(right, lower - under, upper + over), inner + over - under

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -16,15 +17,21 @@ from feaslearn.messages import list_first
 from feaslearn.parameters import Either, Integer, require
 from feaslearn.region.form import RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET, RegionForm, Row
 from feaslearn.region.minimize import Solved
+from feaslearn.region.relax import relax
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.solvers.small_lp import FacetSolutions
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
+from feaslearn.tolerances import TINY, VISIBLE_TOL
 
 #: Facets that there is room for where their number is not given, beside two for each decision.
 ROOM = 60
 
+#: How much more it costs to relax a bound of a decision with all the range than of one with none.
+WIDER = 0.1
 
+
+@dataclass(eq=False, repr=False)
 class Facets(Hypothesis):
     r"""Regions given by their rows, of which the facets are learned.
 
@@ -54,15 +61,9 @@ class Facets(Hypothesis):
     True
     """
 
-    def __init__(
-        self,
-        max_facets: int | None = None,
-        bounds: Literal["data", "affine"] | Sequence[ArrayLike] = "data",
-        balance: Literal["auto"] | ArrayLike | None = "auto",
-    ) -> None:
-        self.max_facets = max_facets
-        self.bounds = bounds
-        self.balance = balance
+    max_facets: int | None = None
+    bounds: Literal["data", "affine"] | Sequence[ArrayLike] = "data"
+    balance: Literal["auto"] | ArrayLike | None = "auto"
 
     def as_facets(self) -> Facets:
         """Return the hypothesis itself."""
@@ -162,8 +163,13 @@ class Facets(Hypothesis):
         rows = self.rows(theta, n, k)
         A = np.vstack([np.eye(n), -np.eye(n), rows.a])
         b = np.vstack([rows.upper, -rows.lower, rows.f])
+        # Bounds that were given are hard. Where any of several others would do, that of the
+        # decision with the least range is relaxed, whatever the units; of equal ones, the first.
+        ranges = np.linalg.norm(rows.upper - rows.lower, axis=1)
+        share = WIDER * ranges / max(float(ranges.sum()), TINY) + VISIBLE_TOL * np.arange(n)
+        relaxed = RELAX_BOUND * (1.0 + share) if isinstance(self.bounds, str) else share + np.inf
         labels = [
-            Row("bound", f"{side} bound of decision {j}", RELAX_BOUND)
+            Row("bound", f"{side} bound of decision {j}", float(relaxed[j]))
             for side in ("upper", "lower")
             for j in range(n)
         ]
@@ -207,7 +213,10 @@ class Facets(Hypothesis):
         solutions = rows.solve(features, costs)
         decisions, empty = solutions.decisions, solutions.status != OPTIMAL
         if empty.any():
-            decisions[empty] = rows.relaxed(features[empty], costs[empty], self._firm)
+            form = self.describe(theta, costs.shape[1], features.shape[1])
+            # Which rows are relaxed does not depend on the cost: all costs see one region.
+            near = relax(form, form.weights(features[empty]), np.zeros((empty.sum(), form.n)))
+            decisions[empty] = rows.solve_around(features[empty], costs[empty], near.decisions)
         return Solved(decisions, empty), solutions
 
     def tied(self, theta: Array, features: Array, costs: Array) -> Mask:
@@ -217,11 +226,6 @@ class Facets(Hypothesis):
 
     def image(self, theta: Array, phi: Array, n: int) -> AffineImage:
         """Return the region at one row of features; an empty one is relaxed, as in `solve`."""
-        rows = self.rows(theta, n, len(phi))
-        empty = rows.solve(phi[None], np.zeros((1, n))).status[0] != OPTIMAL
-        return rows.image(phi, bool(empty), self._firm)
-
-    @property
-    def _firm(self) -> bool:
-        """Whether bounds are known rather than seen."""
-        return not isinstance(self.bounds, str)
+        solved = self.solve(theta, phi[None], np.zeros((1, n)))
+        held = solved.decisions[0] if solved.empty[0] else None
+        return self.rows(theta, n, len(phi)).image(phi, held)

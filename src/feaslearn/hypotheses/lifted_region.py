@@ -34,17 +34,6 @@ class LiftedRegion(NamedTuple):
     w: Array
     slack: Array
 
-    def rows(self, chosen: Indices) -> LiftedRegion:
-        """Return the regions of some samples."""
-        M = self.M if self.M.ndim == 2 else self.M[chosen]
-        return self._replace(
-            M=M,
-            m=self.m[chosen],
-            lower=self.lower[chosen],
-            upper=self.upper[chosen],
-            w=self.w[chosen],
-        )
-
     def on_flat(self, known: KnownLimits) -> LiftedRegion:
         """Return the regions moved straight onto the known equalities."""
         if not len(known.E):
@@ -85,7 +74,7 @@ def _lifted_map(
     lower, upper, w = (np.tile(side, count) for side in (form.lower, form.upper, form.w))
     # One matrix for all samples makes one program of them.
     constant = len(A) > 0 and (A[0] == A).all()
-    return LiftedRegion((A[0] if constant else A) @ form.T, b, lower, upper, form.W, w, form.slack)
+    return LiftedRegion((A[0] if constant else A) @ form.M, b, lower, upper, form.W, w, form.slack)
 
 
 def _lifted_sum(
@@ -104,10 +93,10 @@ def _lifted_sum(
         M, W, slack = np.zeros((n, 0)), np.zeros((0, 0)), np.zeros(0)
         return LiftedRegion(M, offsets, nothing, nothing, W, nothing, slack)
     scales = scales[:, counting]
-    embedded = [terms[t].embedding(n) @ form.T for t, form in zip(counting, forms, strict=True)]
+    embedded = [terms[t].embedding(n) @ form.M for t, form in zip(counting, forms, strict=True)]
     entries, rows = [len(form.lower) for form in forms], [len(form.w) for form in forms]
     wide = np.repeat(scales, entries, axis=1)
-    lower, upper = (np.concatenate(sides) for sides in zip(*(f[1:3] for f in forms), strict=True))
+    lower, upper = (np.concatenate(sides) for sides in zip(*(f[2:4] for f in forms), strict=True))
     return LiftedRegion(
         np.hstack(embedded),
         offsets,
@@ -132,7 +121,7 @@ def pull_back(
         form = boxed_form(hypothesis.latent(n))
         if form is None:
             raise TypeError("a curved set has no lifted region")
-        A = np.einsum("ik,inp->knp", features, slopes.M @ form.T.T)
+        A = np.einsum("ik,inp->knp", features, slopes.M @ form.M.T)
         return hypothesis.pull_back(Maps(A, features.T @ slopes.m))
     if not isinstance(hypothesis, Minkowski):
         raise TypeError(f"{hypothesis!r} has no lifted region")
@@ -178,32 +167,21 @@ def _scale_slopes(
 # Polyhedral sets as rows over a box, the form in which small linear programs read them.
 
 
-class BoxedForm(NamedTuple):
-    """The set ``{T y : lower <= y <= upper, W y <= w}``, with equality where the slack is 0."""
-
-    T: Array
-    lower: Array
-    upper: Array
-    W: Array
-    w: Array
-    slack: Array
-
-
-def boxed_form(primitive: PrimitiveSet) -> BoxedForm | None:
-    """Return a primitive set in this form; None if it is curved or holds single points only."""
+def boxed_form(primitive: PrimitiveSet) -> LiftedRegion | None:
+    """Return a primitive set as such a region; None if it is curved or holds single points."""
     if primitive.discrete:
         return None
     if isinstance(primitive, L1Ball):
         # Its rows are many, its vertices few.
         simplex = boxed_form(Simplex(2 * primitive.dimension))
-        return None if simplex is None else simplex._replace(T=primitive.vertices().T)
+        return None if simplex is None else simplex._replace(M=primitive.vertices().T)
     form = primitive.conic_form()
     if not form.polyhedral:
         return None
     p = primitive.dimension
     ends = primitive.minimum(np.vstack([np.eye(p), -np.eye(p)]))
     W, w, slack = _rows(form)
-    return BoxedForm(np.eye(p), ends[:p], -ends[p:], W, w, slack)
+    return LiftedRegion(np.eye(p), np.zeros(p), ends[:p], -ends[p:], W, w, slack)
 
 
 def _rows(form: ConicForm) -> tuple[Array, Array, Array]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
+from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.hypothesis import MOST_COMPONENTS, Hypothesis, first_of
 from feaslearn.region.form import RegionForm
 from feaslearn.region.latent_set import latent_set
@@ -38,11 +40,14 @@ class Maps(NamedTuple):
         return (features @ self.A.reshape(k, n * p)).reshape(-1, n, p), features @ self.b
 
 
+@dataclass(eq=False, repr=False)
 class MapHypothesis(Hypothesis):
     r"""A class of regions :math:`R_\theta(s) = \{A(s) z + b(s) : z \in Z\}`.
 
-    A subclass says which set Z it uses, which parameters it has and which maps they make.
+    A subclass says which parameters it has and which maps they make.
     """
+
+    primitive: PrimitiveSet
 
     #: Whether the class holds every map, and not only some.
     holds_every_map: ClassVar[bool] = False
@@ -55,9 +60,14 @@ class MapHypothesis(Hypothesis):
         """Refuse a set that does not fit n decisions, is empty or unbounded."""
         self.latent(n).check()
 
-    @abstractmethod
     def latent(self, n: int) -> PrimitiveSet:
         """Return the primitive set Z; refuse one that does not fit n decisions."""
+        if not isinstance(self.primitive, PrimitiveSet):
+            raise UnsupportedError(
+                f"{type(self).__name__} needs a primitive set such as Simplex(9), not "
+                f"{self.primitive!r}"
+            )
+        return self.primitive
 
     @abstractmethod
     def maps(self, theta: Array, n: int, k: int) -> Maps:

@@ -6,7 +6,6 @@ import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.hypotheses.affine import checked_primitive
 from feaslearn.hypotheses.hypothesis import Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.hypotheses.minkowski import Minkowski
@@ -39,16 +38,13 @@ class Scaled(MapHypothesis):
     array([[1. , 1.5]])
     """
 
-    def __init__(self, primitive: PrimitiveSet) -> None:
-        self.primitive = primitive
-
     def as_minkowski(self, n: int) -> Minkowski:
         """Return the sum of one term, with a constant scale."""
         return Minkowski([Term(self.latent(n))], scale="constant")
 
     def latent(self, n: int) -> PrimitiveSet:
         """Return the primitive set, which must have n entries."""
-        primitive = checked_primitive(self.primitive, self)
+        primitive = super().latent(n)
         if primitive.dimension != n:
             raise UnsupportedError(
                 f"Scaled needs a set with as many entries as decisions ({n}), but {primitive!r} "

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from feaslearn.arrays import Array
-from feaslearn.hypotheses.affine import checked_primitive
 from feaslearn.hypotheses.hypothesis import Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
-from feaslearn.sets.primitive_set import PrimitiveSet
 
 
 class Ternary(MapHypothesis):
@@ -39,13 +37,6 @@ class Ternary(MapHypothesis):
     """
 
     integer_parameters = True
-
-    def __init__(self, primitive: PrimitiveSet) -> None:
-        self.primitive = primitive
-
-    def latent(self, n: int) -> PrimitiveSet:
-        """Return the primitive set."""
-        return checked_primitive(self.primitive, self)
 
     def layout(self, n: int, k: int) -> Layout:
         """Return blocks "A" (n, p) and "b" (k, n)."""

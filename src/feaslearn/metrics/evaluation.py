@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.losses import Loss, Predictability, Suboptimality
 from feaslearn.losses.loss import Norm
+from feaslearn.printable import html_table
 from feaslearn.problem import ForwardProblem
 
 LABELS = {
@@ -125,14 +125,8 @@ class Evaluation:
         return "\n".join(line.rstrip() for line in [*lines, _samples(self.n_samples)])
 
     def _repr_html_(self) -> str:
-        body = "".join(
-            f"<tr><td>{escape(label)}</td><td>{escape(mean)}</td><td>{escape(error)}</td></tr>"
-            for label, mean, error in self._known()
-        )
-        return (
-            f"<table><caption>{_samples(self.n_samples)}</caption><tr><th>loss "
-            f"({escape(self.norm)})</th><th>mean</th><th>std. error</th></tr>{body}</table>"
-        )
+        head = (f"loss ({self.norm})", "mean", "std. error")
+        return html_table(head, self._known(), _samples(self.n_samples))
 
 
 def _number(value: float) -> str:

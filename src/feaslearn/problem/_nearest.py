@@ -29,44 +29,32 @@ def distances(points: Array, matrix: sparse.csc_array, bounds: Bounds, norm: Nor
 
     ``min { ||x - (y_1..y_n)|| : row_lower <= M y <= row_upper, lower <= y <= upper }``
     """
-    nearest = {"l1": _nearest_l1, "l2": _nearest_l2, "linf": _nearest_linf}[norm]
-    gaps = np.nan_to_num(points - nearest(points, matrix, bounds), nan=0.0)
+    n = points.shape[1]
+    if norm == "l2":
+        nearest = _nearest_l2(points, matrix, bounds)
+    else:
+        limits = np.eye(n) if norm == "l1" else np.ones((n, 1))
+        nearest = _nearest_by_lp(points, matrix, bounds, limits)
+    gaps = np.nan_to_num(points - nearest, nan=0.0)
     lengths: Array = np.linalg.norm(gaps, ord=ORDER[norm], axis=1)
     return lengths
 
 
-def _nearest_l1(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Array:
-    """Minimise ``e'p + e'm`` subject to ``y + p - m = x``, ``p, m >= 0``."""
+def _nearest_by_lp(points: Array, matrix: sparse.csc_array, bounds: Bounds, limits: Array) -> Array:
+    """Minimise ``e't`` subject to ``y + T t >= x`` and ``y - T t <= x``, T being ``limits``."""
     n_samples, n = points.shape
-    v = matrix.shape[1]
-    one = sparse.identity(n)
-    wide = _blocks([[matrix, None, None], [sparse.eye(n, v), one, -one]])
-    costs = np.concatenate([np.zeros(v), np.ones(2 * n)])
-    wider = Bounds(
-        np.hstack([bounds.row_lower, _unless_nan(points, -np.inf)]),
-        np.hstack([bounds.row_upper, _unless_nan(points, np.inf)]),
-        np.hstack([bounds.lower, np.zeros((n_samples, 2 * n))]),
-        np.hstack([bounds.upper, np.full((n_samples, 2 * n), np.inf)]),
-    )
-    answers = WarmProgram(wide).solve(_repeat(costs, n_samples), wider)
-    return answers.points[:, :n]
-
-
-def _nearest_linf(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Array:
-    """Minimise ``t`` subject to ``y + t e >= x`` and ``y - t e <= x``."""
-    n_samples, n = points.shape
-    v = matrix.shape[1]
-    select, one = sparse.eye(n, v), np.ones((n, 1))
-    wide = _blocks([[matrix, None], [select, one], [select, -one]])
-    costs = np.concatenate([np.zeros(v), [1.0]])
+    v, count = matrix.shape[1], limits.shape[1]
+    select = sparse.eye(n, v)
+    wide = _blocks([[matrix, None], [select, limits], [select, -limits]])
+    costs = np.concatenate([np.zeros(v), np.ones(count)])
     open_end = np.full((n_samples, n), np.inf)
     wider = Bounds(
         np.hstack([bounds.row_lower, _unless_nan(points, -np.inf), -open_end]),
         np.hstack([bounds.row_upper, open_end, _unless_nan(points, np.inf)]),
-        np.hstack([bounds.lower, np.zeros((n_samples, 1))]),
-        np.hstack([bounds.upper, np.full((n_samples, 1), np.inf)]),
+        np.hstack([bounds.lower, np.zeros((n_samples, count))]),
+        np.hstack([bounds.upper, np.full((n_samples, count), np.inf)]),
     )
-    answers = WarmProgram(wide).solve(_repeat(costs, n_samples), wider)
+    answers = WarmProgram(wide).solve(np.broadcast_to(costs, (n_samples, v + count)), wider)
     return answers.points[:, :n]
 
 
@@ -78,11 +66,6 @@ def _blocks(rows: Any) -> sparse.csc_array:
 def _unless_nan(points: Array, bound: float) -> Array:
     """Return the points with a bound in place of NaN."""
     return np.where(np.isnan(points), bound, points)
-
-
-def _repeat(row: Array, times: int) -> Array:
-    """Return a row repeated, without a copy."""
-    return np.broadcast_to(row, (times, len(row)))
 
 
 def _nearest_l2(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Array:

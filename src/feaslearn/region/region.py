@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, TooManyVerticesError
-from feaslearn.printable import printable
+from feaslearn.messages import write_sum
+from feaslearn.printable import html_table, printable
 from feaslearn.region.form import RegionForm, Row
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.intersection import intersect, meeting
@@ -163,9 +163,8 @@ class Region:
         for i, (row, limit) in enumerate(rows):
             # In units of the largest entry, most rows are sums.
             unit = np.abs(row).max()
-            terms = zip(row / unit, self.names, strict=True)
-            parts = (f"{factor:+.4g} {name}" for factor, name in terms if factor)
-            text = " ".join(parts).replace("+1 ", "+ ").replace("-1 ", "- ").removeprefix("+ ")
+            terms = zip((row / unit).tolist(), self.names, strict=True)
+            text = write_sum((factor, name) for factor, name in terms if factor)
             sign = "=" if i < len(self.known.E) else "<="
             yield f"known: {text} {sign} {limit / unit:.4g}"
 
@@ -179,18 +178,14 @@ class Region:
 
     def _repr_html_(self) -> str:
         lower, upper = self.bounding_box()
-        rows = "".join(
-            f"<tr><td>{escape(name)}</td><td>{low:.4g}</td><td>{high:.4g}</td></tr>"
-            for name, low, high in zip(self.names, lower, upper, strict=True)
-        )
+        ends = zip(self.names, lower, upper, strict=True)
+        rows = [(name, f"{low:.4g}", f"{high:.4g}") for name, low, high in ends]
         try:
             shape = f"{len(self.vertices(1000))} vertices"
         except TooManyVerticesError:
             shape = "curved, or with more than 1000 vertices"
-        return (
-            f"<table><caption>Region: image of {escape(repr(self.image.primitive))}, {shape}"
-            f"</caption><tr><th>decision</th><th>least</th><th>greatest</th></tr>{rows}</table>"
-        )
+        caption = f"Region: image of {self.image.primitive!r}, {shape}"
+        return html_table(("decision", "least", "greatest"), rows, caption)
 
 
 def region_within(

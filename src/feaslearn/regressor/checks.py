@@ -373,11 +373,7 @@ def check_known(
 def _check_consistent(
     limits: KnownLimits, decisions: Array, tolerance: float, suspects: NDArray[np.intp]
 ) -> None:
-    """Refuse constraints that no decision satisfies; a linear program certifies it.
-
-    Where a decision, moved into the bounds and onto the equalities, satisfies all rows, none is
-    needed.
-    """
+    """Refuse constraints that no decision satisfies; a linear program certifies it."""
     found: list[tuple[np.intp, float]] = []
     suspected = limits.rows(suspects)
     moved = suspected.settled(np.nan_to_num(decisions[suspects]))
@@ -401,14 +397,7 @@ def reconcile(
     weights: Array,
     names: Sequence[str],
 ) -> tuple[Array, Array, tuple[str, ...]]:
-    """Return decisions and weights that known constraints can live with, and what was done.
-
-    Raises
-    ------
-    DataError
-        If constraints contradict each other at a sample, or decisions break them and the user did
-        not say what to do about it.
-    """
+    """Return decisions and weights that known constraints allow, and what was changed."""
     specification = known.specification
     tolerance = float(specification.tolerance)
     over = limits.beyond(decisions)

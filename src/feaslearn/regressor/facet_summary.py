@@ -50,28 +50,7 @@ def summarize(
     step: int,
     error: float,
 ) -> tuple[FacetTable | None, RowCoverage]:
-    """Return the table of learned limits, None without rows, and what is known of each limit.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What the training data say.
-    weights : sequence of float
-        Weights of the members of a blend; 1 for one region.
-    names, terms : sequence of str
-        Names of the decisions and of the features.
-    step : int
-        Samples that each of those looked at stands for.
-    error : float
-        Standard deviation of errors in the decisions, in units of their spread.
-
-    Returns
-    -------
-    table : FacetTable or None
-        The facets, those worth most first, with equalities and bounds.
-    rows : RowCoverage
-        Names, texts and status of all limits.
-    """
+    """Return the table of limits, None without rows, and what the data say of each limit."""
     k = len(terms)
     data = evidence.samples._replace(features=evidence.samples.features[:, :k])
     writer = _Writer(data, names, terms)
@@ -311,11 +290,7 @@ class _Region:
 
 
 def _sparsest(a: Array, f: Array, rows: FacetRows, constants: Array) -> tuple[Array, Array]:
-    """Add multiples of the equalities so that the facet is easiest to read: least sum of |a|.
-
-    Decisions that never moved, as ``constants`` (NaN for others), go into the right-hand side: the
-    data cannot tell their coefficients from its constant.
-    """
+    """Add equalities and constant decisions so that the facet has the least sum of |a|."""
     q = len(rows.E)
     still = ~np.isnan(constants)
     if q:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.printable import printable
+from feaslearn.printable import html_table, printable
 
 Array = NDArray[np.float64]
 
@@ -159,12 +158,5 @@ class FacetTable(Sequence[LearnedFacet]):
 
     def _repr_html_(self) -> str:
         head, *body = self.rows()
-        parts = ["<table><tr>", *(f"<th>{name}</th>" for name in head), "</tr>"]
-        for row in body:
-            parts += ["<tr>", *(f"<td>{escape(cell)}</td>" for cell in row), "</tr>"]
-        for heading, texts in self.others():
-            for text in texts:
-                parts.append(
-                    f'<tr><td colspan="{len(head) - 1}">{escape(text)}</td><td>{heading}</td></tr>'
-                )
-        return "".join([*parts, "</table>"])
+        body += [("", text, "", "", what) for what, texts in self.others() for text in texts]
+        return html_table(head, body)

@@ -21,15 +21,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Outputs:
-    """The form of the decisions of a fit.
-
-    Parameters
-    ----------
-    flat : bool
-        Whether they were one-dimensional.
-    labels : tuple of hashable or None
-        The labels of a frame's columns or the name of a series; None for an array.
-    """
+    """The form of the decisions of a fit: one-dimensional or not, and labels of frames."""
 
     flat: bool
     labels: tuple[Hashable, ...] | None

@@ -16,6 +16,7 @@ from feaslearn.data import Source, as_matrix, column_names
 from feaslearn.exceptions import DataError, NotFittedError, Problems
 from feaslearn.hypotheses.constrained import constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.parameters import checked
 from feaslearn.regressor.checks import check_costs
 from feaslearn.regressor.outputs import Outputs, is_frame
 
@@ -24,19 +25,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Reader:
-    """What a fit says about costs and decisions that come later.
-
-    Parameters
-    ----------
-    outputs : Outputs
-        The form of the decisions.
-    n_decisions : int
-        Their number.
-    priced : bool
-        Whether there were costs.
-    maximises : bool
-        Whether decisions maximise their cost.
-    """
+    """How costs and decisions that come later are read: their form, number and sense."""
 
     outputs: Outputs
     n_decisions: int
@@ -54,16 +43,13 @@ class Reader:
         if costs is not None:
             problems = Problems()
             self.outputs.check_order(costs, "costs", problems)
-            read = check_costs(costs, expected, problems)
-            problems.raise_if_any(DataError, "RegionRegressor")
+            read = checked(check_costs(costs, expected, problems), problems, "RegionRegressor")
         elif cost is not None:
             read = cost.evaluate(signals)
         elif not self.priced:
             read = np.zeros(expected)
         else:
             raise DataError("this model was fitted with costs=...; pass costs=... here too")
-        if read is None:
-            raise AssertionError("no costs although no problem was found")
         # Kernels compile once more for arrays that cannot be written to.
         return -read if self.maximises else np.require(read, requirements="W")
 
@@ -75,10 +61,7 @@ class Reader:
         if decisions is not None and decisions.shape != expected:
             problems.add(f"y has shape {decisions.shape}, expected {expected}")
         self.outputs.check_order(y, "y", problems)
-        problems.raise_if_any(DataError, "RegionRegressor")
-        if decisions is None:
-            raise AssertionError("no decisions although no problem was found")
-        return np.require(decisions, requirements="W")
+        return np.require(checked(decisions, problems, "RegionRegressor"), requirements="W")
 
 
 def check_fitted(model: BaseEstimator) -> None:
@@ -106,10 +89,7 @@ def check_signals(model: BaseEstimator, X: Any) -> Array:
     """Return new signals for a fitted model as a matrix, with the columns of the fit."""
     check_fitted(model)
     problems = Problems()
-    signals = as_matrix(X, name="X", problems=problems)
-    problems.raise_if_any(DataError, "RegionRegressor")
-    if signals is None:
-        raise AssertionError("no signals although no problem was found")
+    signals = checked(as_matrix(X, name="X", problems=problems), problems, "RegionRegressor")
     check_columns(model, X, reset=False)
     return signals
 

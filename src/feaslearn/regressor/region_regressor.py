@@ -16,7 +16,6 @@ from sklearn.utils.metaestimators import available_if
 from feaslearn.costs import CostSpecification
 from feaslearn.data import Block, Samples, Source
 from feaslearn.exceptions import (
-    DataError,
     FeaslearnWarning,
     Problems,
     RoleWarning,
@@ -32,6 +31,7 @@ from feaslearn.inference.coverage import (
 from feaslearn.inference.roles import MOST_ROWS, Roles, check_roles
 from feaslearn.known import Known
 from feaslearn.losses import Loss, Objective
+from feaslearn.parameters import checked
 from feaslearn.regressor.checks import FitData, align_rows, check_chunks, check_fit, check_weights
 from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.facet_table import FacetTable
@@ -365,11 +365,7 @@ def cost_sums(block: Block) -> Array:
 
 @contextmanager
 def spoken(verbose: int) -> Iterator[None]:
-    """Let the logger "feaslearn" through: with 1 what was reached, with 2 every iteration.
-
-    Handlers that the program has set up are used as they are. Where there is none, messages go to
-    standard error, and everything is put back afterwards.
-    """
+    """Let the logger "feaslearn" through for a while; with no handler, to standard error."""
     if verbose < 1:
         yield
         return
@@ -447,10 +443,9 @@ def _chunk(
     reader: Reader = vars(model)["_reader"]
     decisions = reader.decisions(y, len(features))
     problems = Problems()
-    weights = check_weights(sample_weight, len(features), problems)
-    problems.raise_if_any(DataError, "partial_fit")
-    if weights is None:
-        raise AssertionError("no weights although no problem was found")
+    weights = checked(
+        check_weights(sample_weight, len(features), problems), problems, "partial_fit"
+    )
     if sample_weight is not None:
         weights = np.asarray(sample_weight, dtype=np.float64)
     kept = (weights > 0.0) & ~np.isnan(decisions).all(axis=1)

@@ -49,15 +49,7 @@ NAMED = 5
 def train(
     model: RegionRegressor, data: FitData, priced: bool, trainer: Trainer | str
 ) -> tuple[Hypothesis, Trained]:
-    """Choose what "auto" leaves open, and train; without costs, only the linear policy.
-
-    Returns
-    -------
-    hypothesis : Hypothesis
-        What was trained: a copy, so that parameters set later do not reach into a fitted model.
-    trained : Trained
-        Its parameters.
-    """
+    """Choose what "auto" leaves open and train a copy; without costs, the linear policy."""
     choose = priced and model.hypothesis is None
     hypothesis = linear_policy() if choose or not priced else clone(model.hypothesis)
     if data.known is not None:
@@ -182,11 +174,7 @@ def _outliers(
 def outlier_warning(
     loss: Loss, trainer: Trainer | str, choose: bool, rows: Block, named: Callable[[Indices], str]
 ) -> list[str]:
-    """Return the warning about outliers that bias a fit, if there is one.
-
-    Robust fits, and norms that resist outliers in a search that does so too, need no word, unless
-    the hypothesis was to be chosen: outliers hide which one is better.
-    """
+    """Return the warning about outliers that bias a fit, if there is one."""
     squared = isinstance(loss, Predictability | Suboptimality) and loss.norm_code() == SQUARED_L2
     resists = not squared and not choose and getattr(trainer, "resists_outliers", False)
     if resists or getattr(trainer, "robust", False):

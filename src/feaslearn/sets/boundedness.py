@@ -15,10 +15,7 @@ from feaslearn.solvers.conic_form import ConicForm
 
 
 def check_nonempty_and_bounded(form: ConicForm, name: object) -> None:
-    """Raise `EmptySetError` or `UnboundedSetError` naming the coordinate that runs away.
-
-    A closed convex set is bounded exactly when no coordinate can grow without limit.
-    """
+    """Raise `EmptySetError`, or `UnboundedSetError` naming an unbounded coordinate."""
     p = form.H.shape[1]
     try:
         minimize_linear(form, np.zeros(p))

@@ -97,9 +97,6 @@ class Box(PrimitiveSet):
             Box(len(free), lower[free], upper[free]), np.eye(len(cost))[:, free], fixed
         )
 
-    def _project_rows(self, Z: Array) -> Array:
-        return np.clip(Z, *self.limits())
-
     def center(self) -> Array:
         """Return the middle."""
         lower, upper = self.limits()

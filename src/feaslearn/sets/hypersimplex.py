@@ -78,15 +78,6 @@ class Hypersimplex(PrimitiveSet):
             return AffineImage.point(sure)
         return AffineImage(Hypersimplex(len(tied), left), np.eye(len(cost))[:, tied], sure)
 
-    def _project_rows(self, Z: Array) -> Array:
-        """Clip ``z - t`` to [0, 1]: its sum is piecewise linear in t, with 2p known kinks."""
-        self.check()
-        kinks = np.sort(np.hstack([Z, Z - 1.0]), axis=1)
-        sums = np.clip(Z[:, None, :] - kinks[:, :, None], 0.0, 1.0).sum(axis=2)
-        rows = zip(sums, kinks, strict=True)
-        shifts = np.array([np.interp(self.m, s[::-1], t[::-1]) for s, t in rows])
-        return np.asarray(np.clip(Z - shifts[:, None], 0.0, 1.0))
-
     def center(self) -> Array:
         """Return the point with equal entries m / p."""
         return np.full(self.dimension, self.m / self.dimension)

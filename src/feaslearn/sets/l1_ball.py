@@ -83,10 +83,6 @@ class L1Ball(PrimitiveSet):
         """Say for each row of ``Z`` whether its l1 norm is at most one."""
         return np.asarray(np.abs(self._rows(Z, "Z")).sum(axis=1) <= 1.0 + tolerance)
 
-    def _project_rows(self, Z: Array) -> Array:
-        inside = np.abs(Z).sum(axis=1, keepdims=True) <= 1.0
-        return np.where(inside, Z, np.sign(Z) * Simplex(self.p).project(np.abs(Z)))
-
     def center(self) -> Array:
         """Return zero."""
         return np.zeros(self.dimension)

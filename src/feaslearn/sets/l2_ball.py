@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from feaslearn.arrays import Array, Mask
+from feaslearn.arrays import Array
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet, positive_integer
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.oracle_kernels import L2_BALL, SetCode, single
-from feaslearn.tolerances import INSIDE_TOL
 
 
 @dataclass(eq=False, repr=False)
@@ -59,13 +58,6 @@ class L2Ball(PrimitiveSet):
         if norm <= margin:
             return AffineImage(self, np.eye(len(cost)), np.zeros(len(cost)))
         return AffineImage.point(-cost / norm)
-
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> Mask:
-        """Say for each row of ``Z`` whether its norm is at most one."""
-        return np.asarray(np.linalg.norm(self._rows(Z, "Z"), axis=1) <= 1.0 + tolerance)
-
-    def _project_rows(self, Z: Array) -> Array:
-        return np.asarray(Z / np.maximum(np.linalg.norm(Z, axis=1), 1.0)[:, None])
 
     def center(self) -> Array:
         """Return zero."""

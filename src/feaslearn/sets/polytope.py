@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from feaslearn.arrays import Array, Mask
+from feaslearn.arrays import Array
 from feaslearn.exceptions import Problems, SetError, TooManyVerticesError
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.half_spaces import half_spaces_of_points
 from feaslearn.sets.primitive_set import PrimitiveSet, checked_flag, numbers
 from feaslearn.sets.simplex import Simplex
-from feaslearn.sets.vertex_enumeration import binary_points_of_form, middle_point, nearest_points
+from feaslearn.sets.vertex_enumeration import binary_points_of_form, middle_point
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.oracle_kernels import BINARY_POINTS, POINTS, SetCode, single
-from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES, size_of
+from feaslearn.tolerances import MOST_VERTICES, size_of
 
 #: Kernels list the vertices up to this many; above it linear programs are solved by HiGHS.
 MAX_VERTICES = 2_000
@@ -139,18 +139,6 @@ class Polytope(PrimitiveSet):
         # The size of the points enters as in the kernel, so that both see the same ties.
         tied = code.points[values <= values.min() + margin * size_of(code.points)]
         return AffineImage(Simplex(len(tied), self.binary), tied.T, np.zeros(len(cost)))
-
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> Mask:
-        """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
-        if not self.discrete:
-            return super().contains(Z, tolerance)
-        rows = self._rows(Z, "Z")
-        return np.asarray(np.abs(rows - self._project_rows(rows)).max(axis=1) <= tolerance)
-
-    def _project_rows(self, Z: Array) -> Array:
-        if self.discrete:
-            return nearest_points(self.vertices(), Z)
-        return super()._project_rows(Z)
 
     def center(self) -> Array:
         """Return the mean of the vertices where they can be enumerated, otherwise an inner point.

@@ -17,7 +17,7 @@ from feaslearn.parameters import FLAG, Integer, require
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.boundedness import check_nonempty_and_bounded
 from feaslearn.sets.facial_reduction import optimal_face
-from feaslearn.sets.vertex_enumeration import split_rows, vertices_of_form
+from feaslearn.sets.vertex_enumeration import nearest_points, split_rows, vertices_of_form
 from feaslearn.solvers.conic import ConicSolution, minimize_linear, nearest_by_solver
 from feaslearn.solvers.conic_form import ConicForm
 from feaslearn.solvers.highs import Bounds, WarmProgram
@@ -180,7 +180,10 @@ class PrimitiveSet(BaseEstimator, ABC):
 
     def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> Mask:
         """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
-        return np.asarray(self.conic_form().violation(self._rows(Z, "Z")) <= tolerance)
+        rows = self._rows(Z, "Z")
+        if self.discrete:
+            return np.asarray(np.abs(rows - self._project_rows(rows)).max(axis=1) <= tolerance)
+        return np.asarray(self.conic_form().violation(rows) <= tolerance)
 
     def project(self, Z: ArrayLike) -> Array:
         """Return the Euclidean projection of each row of ``Z`` onto the set."""
@@ -188,6 +191,8 @@ class PrimitiveSet(BaseEstimator, ABC):
         return self._project_rows(rows).reshape(np.shape(Z))
 
     def _project_rows(self, Z: Array) -> Array:
+        if self.discrete:
+            return nearest_points(self.vertices(), Z)
         identity = np.eye(self.dimension)
         code = self.code()
         if code is not None and AffineImage.kernel_serves(code):

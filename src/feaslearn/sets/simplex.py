@@ -12,10 +12,9 @@ from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import SetError
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet, checked_flag, positive_integer
-from feaslearn.sets.vertex_enumeration import nearest_points
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.oracle_kernels import BINARY_POINTS, SIMPLEX, SetCode, single
-from feaslearn.tolerances import INSIDE_TOL, MOST_VERTICES, TIE_TOL
+from feaslearn.tolerances import MOST_VERTICES, TIE_TOL
 
 
 @dataclass(eq=False, repr=False)
@@ -100,21 +99,6 @@ class Simplex(PrimitiveSet):
         tied = np.flatnonzero(cost <= cost.min() + margin)
         vertices = Simplex(len(tied), self.binary)
         return AffineImage(vertices, np.eye(len(cost))[:, tied], np.zeros(len(cost)))
-
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> Mask:
-        """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
-        inside = super().contains(Z, tolerance)
-        if self.discrete:
-            inside &= self._rows(Z, "Z").max(axis=1) >= 1.0 - tolerance
-        return inside
-
-    def _project_rows(self, Z: Array) -> Array:
-        if self.discrete:
-            return nearest_points(np.eye(self.dimension), Z)
-        ordered = -np.sort(-Z, axis=1)
-        excess = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, Z.shape[1] + 1)
-        last = (ordered > excess).sum(axis=1) - 1
-        return np.asarray(np.maximum(Z - excess[np.arange(len(Z)), last][:, None], 0.0))
 
     def center(self) -> Array:
         """Return the point with equal entries; the vertex in the middle of the list if binary."""

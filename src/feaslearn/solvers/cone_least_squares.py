@@ -125,11 +125,7 @@ class DualActiveSet:
         raise SolverError("the rows of a least-squares problem could not be made to hold in turn")
 
     def _refresh(self) -> None:
-        """Compute optimum and multipliers from the active rows alone.
-
-        Steps along rows that nearly depend on each other leave the rounding of their differences
-        behind. Rows whose multipliers turn out negative are dropped.
-        """
+        """Compute optimum and multipliers from the active rows alone, without rounding errors."""
         while self.active:
             along = self._Q.T @ self._start
             multipliers = solve_triangular(self._R, -along, check_finite=False)

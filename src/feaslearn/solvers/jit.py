@@ -156,11 +156,7 @@ def inlined(function: Function) -> Function:
 
 
 def summing_kernel(function: Function) -> Function:
-    """Compile an inner kernel whose sums may be added up in another order.
-
-    The processor then adds several terms at a time. The order is that of the machine code, so the
-    result is the same each time.
-    """
+    """Compile an inner kernel whose sums may be added up in another order."""
     order = {"reassoc", "contract"}
     return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=order)
 

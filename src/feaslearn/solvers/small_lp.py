@@ -71,10 +71,7 @@ def solve_programs(G: Array, limits: Limits, costs: Array, slack: Array) -> Face
 
 
 def _units(G: Array, limits: Limits) -> tuple[Array, Array]:
-    """Return factors of rows and columns that make the numbers of size one.
-
-    They are powers of two, which change no digit: tolerances then mean the same in any unit.
-    """
+    """Return factors (powers of two) of rows and columns that make numbers of size one."""
     lower, upper = limits.lower, limits.upper
     span = (upper - lower).max(axis=0, initial=0.0)
     size = np.maximum(np.abs(lower), np.abs(upper)).max(axis=0, initial=0.0)

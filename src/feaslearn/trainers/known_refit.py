@@ -17,7 +17,6 @@ from feaslearn.hypotheses.lifted_region import (
     lifted_region,
     pull_back,
 )
-from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.known import KnownLimits, KnownShape
 from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.losses import Objective, Predictability
@@ -160,7 +159,7 @@ class _Refit:
             raise TypeError("a curved set has no lifted region")
         unit, known = self.unit, self._relative_known(known)
         # Points of a sum are decisions, those of other sets are mapped to them.
-        inner = unit if isinstance(self.hypothesis, Minkowski) else 1.0
+        inner = unit if self.hypothesis.as_maps() is None else 1.0
         flat = self._relative(lifted, inner).on_flat(known)
         program = _Program(n, flat.W, flat.slack, known)
         count, p, r = len(features), flat.lower.shape[1], len(flat.W)
