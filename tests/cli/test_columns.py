@@ -51,15 +51,6 @@ def test_the_order_of_a_table_does_not_matter(
         assert command("predict", str(model), tables["unseen"], "--json").out == expected.out
 
 
-def test_other_names_are_taken_by_position(
-    tables: dict[str, str], example: Path, command: Any
-) -> None:
-    model = str(example / "power.json")
-    options = ("--signals", "my_cost_*,my_demand_*", "--json")
-    expected = command("predict", model, tables["unseen"], "--json")
-    assert command("predict", model, tables["renamed"], *options).out == expected.out
-
-
 def test_costs_are_listed_in_the_order_of_the_decisions(
     tables: dict[str, str], example: Path, command: Any
 ) -> None:

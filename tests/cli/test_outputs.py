@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +82,6 @@ def test_a_dash_prints(arguments: tuple[str, ...], files: Any, command: Any) -> 
     [
         (*FIT, "-o", "-"),
         (*FIT, "-o", "m.json", "--checkpoint", "-"),
-        ("report", "power.json", "unseen.csv", "-o", "-"),
         ("demo", "-o", "-"),
     ],
 )
@@ -96,22 +92,3 @@ def test_what_cannot_be_printed(
     assert run.code == 2
     assert f"{arguments[-2].replace('-o', '--output')}: this command writes a file" in run.err
     assert contents() == files
-
-
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs descriptors as files")
-def test_what_is_open_is_not_replaced(files: Any) -> None:
-    Path("link").symlink_to("/dev/stdout")
-    Path("log").write_text("old\n")
-    with Path("log").open("a") as log:
-        run = subprocess.run(
-            [sys.executable, "-m", "feaslearn", *EXPORT, "-o", "link"],
-            stdout=log,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        assert os.fstat(log.fileno()).st_nlink == 1
-    assert run.returncode == 2
-    assert "link: cannot be written, it stands for what is open already" in run.stderr
-    assert Path("log").read_text() == "old\n"

@@ -6,8 +6,6 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
-import pytest
-
 FOLDER = Path(__file__).parents[2] / "experiments" / "further"
 
 
@@ -30,12 +28,3 @@ def test_two_networks_remain_at_a_low_capacity_and_a_wider_signal_tells_them_apa
     assert len(other) == 1
     assert experiment.why_it_remains(narrow, other[0], 100)
     assert narrow.learner.next_signal(n_draws=500, widen=1.5).expected_left == 1.0
-
-
-@pytest.mark.soak
-def test_the_fourteen_nodes_bind_and_nothing_false_is_certain() -> None:
-    experiment = load("network_ieee14")
-    signals, decisions = experiment.dispatches(0.8, 200)
-    assert (experiment.binding_shares(0.8, signals, decisions) >= 0.1).sum() >= 5
-    counted = experiment.count(1.5, 20, 30.0)
-    assert counted.wrong == 0
