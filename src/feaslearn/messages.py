@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from importlib import import_module
 from numbers import Integral
 from typing import Any
 
@@ -13,10 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.exceptions import Problems
+from feaslearn.exceptions import MissingExtraError, Problems
 
 #: Larger numbers are refused: sums of their squares would overflow.
 LARGEST = 1e100
+
+
+def import_extra(module: str, extra: str) -> Any:
+    """Return an optional module, or name the extra of feaslearn that installs its package."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(module.partition(".")[0], extra) from None
 
 
 def did_you_mean(name: str, choices: Sequence[str]) -> str:

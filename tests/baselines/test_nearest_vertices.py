@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -39,15 +38,6 @@ def test_the_region_is_the_hull_of_the_vertices() -> None:
     assert 0.3 < missed.mean() < 0.8
 
 
-def test_the_clusters_lower_the_distance_not_the_loss() -> None:
-    data = ball(100)
-    clusters = NearestVertices(4, data.cost, random_state=0).fit(data.signals, data.decisions)
-    best = fl.RegionRegressor(
-        fl.Affine(fl.Simplex(4, binary=True)), cost=data.cost, random_state=0
-    ).fit(data.signals, data.decisions)
-    assert fl.evaluate(clusters, data).returned.mean > 1.2 * best.result_.objective
-
-
 def test_unobserved_decisions_weights_and_maxima() -> None:
     signals = np.array([[1.0], [1.0], [-1.0], [-1.0], [5.0]])
     decisions = np.array([0.0, 0.0, 4.0, 4.0, 100.0])
@@ -74,13 +64,6 @@ def test_fewer_decisions_than_vertices() -> None:
     data = fl.datasets.make_switch(30, random_state=0)
     model = NearestVertices(7, data.cost, random_state=0).fit(data.signals, data.decisions)
     assert model.vertices_.shape == (2, 2)
-
-
-def test_names_of_a_frame() -> None:
-    frame = pd.DataFrame({"demand": [1.0, 2.0], "price": [1.0, -1.0]})
-    model = NearestVertices(2, ["price"]).fit(frame, [0.0, 3.0])
-    assert model.predict(frame).tolist() == [0.0, 3.0]
-    assert model.feature_names_in_.tolist() == ["demand", "price"]
 
 
 def test_everything_wrong_is_named() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-import feaslearn as fl
 from cli.conftest import SMALL as GOOD
 
 COLUMNS = ("--signals", "price,demand", "--decisions", "power", "--cost", "price")
@@ -217,12 +216,3 @@ def test_demo_data_that_cannot_be_written(command: Any) -> None:
     refused(command("demo", "--data", "power.txt"), ".csv and .parquet")
     refused(command("demo", "--samples", "0"), "--samples")
     refused(command("demo", "--data", "power.csv", "--samples", "1" + "0" * 20), "--samples")
-
-
-def test_a_curved_region_has_no_vertices(command: Any) -> None:
-    data = fl.datasets.make_switch(20, random_state=0)
-    start = fl.trainers.GradientDescent(max_iter=0, n_starts=1)
-    model = fl.RegionRegressor(fl.Affine(fl.L2Ball(2)), cost=data.cost, trainer=start)
-    fl.save(model.fit(data.signals, data.decisions), "model.json")
-    for form in ("vertices", "halfspaces", "mps", "lp"):
-        refused(command("export", "model.json", "--at", "0=0.5", "--format", form), "curved")

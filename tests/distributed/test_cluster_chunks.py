@@ -62,16 +62,6 @@ def test_every_source_has_the_rows_in_order(client: Any, tmp_path: Path) -> None
         assert len(chunks.names.signals) == 3
 
 
-def test_numbers_of_single_precision_and_chunks_that_are_not_kept(client: Any) -> None:
-    pair = (da.from_array(TABLE[:, :3], (300, 3)), da.from_array(TABLE[:, 3], 300))
-    chunks = ClusterChunks(pair, client, dtype="float32", persist=False)
-    for _ in range(2):
-        (_, first, *_), *rest = chunks.map(looked_at)
-        assert first.dtype == np.float32
-        assert len(rest) == 2
-    assert repr(chunks) == "ClusterChunks(900 rows in 3 pieces, 3 signals, 1 decisions)"
-
-
 def test_a_lost_worker_changes_nothing(client: Any) -> None:
     pair = (da.from_array(TABLE[:, :3], (50, 3)), da.from_array(TABLE[:, 3:5], (50, 2)))
     chunks = ClusterChunks(pair, client)

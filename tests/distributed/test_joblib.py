@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from rich.console import Console
-from sklearn.model_selection import cross_val_score
 from threadpoolctl import threadpool_limits
 
 import feaslearn as fl
@@ -28,16 +27,6 @@ def affine() -> fl.RegionRegressor:
     return fl.RegionRegressor(
         fl.Affine(fl.Simplex(3)), cost=DATA.cost, trainer=trainer, random_state=0
     )
-
-
-@pytest.mark.soak
-def test_cross_validation_on_the_cluster(client: Any) -> None:
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=DATA.cost, random_state=0)
-    with threadpool_limits(1):  # as on the workers: products of other threads round otherwise
-        here = cross_val_score(model, *PAIR, cv=3)
-    with parallel_config(backend="dask"):
-        there = cross_val_score(model, *PAIR, cv=3, n_jobs=-1)
-    np.testing.assert_array_equal(there, here)
 
 
 @pytest.mark.soak

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from experiments.__main__ import main, seeds_of
+from experiments.__main__ import main
 from experiments.frame import store as store_module
-from experiments.frame.contest import contest_table
 from experiments.frame.experiment import Claim, Contest, Experiment, Row, Settings
-from experiments.frame.found import Found, MissingCellsError, with_error
-from experiments.frame.page import decide, write_experiment, write_page
-from experiments.frame.runner import duration, run, unfinished
+from experiments.frame.page import write_experiment, write_page
+from experiments.frame.runner import run, unfinished
 from experiments.frame.store import Store, fingerprint
 
 SETTINGS = Settings(seeds=(0, 1, 2))
@@ -78,22 +75,6 @@ def test_a_finished_cell_is_not_run_again(store: Store) -> None:
     assert len(calls) == 14
 
 
-def test_more_seeds_run_only_what_is_new(store: Store) -> None:
-    toy = experiment()
-    go(toy, store)
-    cells, _ = unfinished([toy], Settings(seeds=(0, 1, 2, 3)), store)
-    assert [(cell.row.name, cell.seed) for cell in cells] == [("ours", 3), ("linear", 3)]
-
-
-def test_long_cells_come_last_and_seeds_in_turn(store: Store) -> None:
-    cells, pace = unfinished([experiment()], SETTINGS, store)
-    assert [cell.seed for cell in cells] == [0, 0, 1, 1, 2, 2, 0]
-    assert cells[-1].row.name == "theirs"
-    assert pace.left(cells) == pytest.approx(99.0 + 6.0)
-    cells, _ = unfinished([experiment()], SETTINGS, store, at_most=50.0)
-    assert "theirs" not in {cell.row.name for cell in cells}
-
-
 def test_what_changed_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     toy, row = experiment(), Row("ours", {"shift": 0.5})
     before = fingerprint(toy, row)
@@ -106,18 +87,6 @@ def test_what_changed_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
         assert fingerprint(toy, row) != before
     store_module._code.cache_clear()
     assert fingerprint(toy, row) == before
-
-
-def test_each_cell_is_on_disk_before_the_next_begins(store: Store) -> None:
-    seen = []
-
-    def looking(seed: int, **_: float) -> dict[str, Any]:
-        files = sorted(store.folder.rglob("*.json"))
-        seen.append(sum(len(json.loads(file.read_text())) for file in files))
-        return {"returned": float(seed)}
-
-    go(experiment(measure=looking), store)
-    assert seen == list(range(7))
 
 
 def test_a_broken_cell_is_named_and_the_others_are_kept(store: Store) -> None:
@@ -149,33 +118,7 @@ def test_the_page_sets_ours_beside_the_paper_s(store: Store) -> None:
     assert "ours,returned,2.5,1.1547,3,7.0" in (store.folder / "toy.csv").read_text()
 
 
-def test_a_contest_that_is_lost_says_why() -> None:
-    lost = Contest("toy", "linear", ("theirs",), ("ours",), why_not="it is a toy")
-    cells = {row: {0: {"returned": loss}} for row, loss in (("linear", 2.0), ("ours", 1.5))}
-    toy = experiment(contests=(lost,))
-    assert "cells are missing" in contest_table([toy], {"toy": Found(cells)})
-    cells["theirs"] = {0: {"returned": 1.0}}
-    assert "no: it is a toy" in contest_table([toy], {"toy": Found(cells)})
-
-
-def test_missing_cells_have_no_mean() -> None:
-    with pytest.raises(MissingCellsError):
-        Found({"ours": {0: {"returned": None}}}).values("ours", "returned")
-    claim = Claim("x", lambda found: (found.mean("ours", "returned") > 0, ""))
-    assert decide(claim, Found())[0] is None
-
-
-def test_numbers_as_people_write_them() -> None:
-    assert with_error(0.53412, 0.0214) == "0.534 ± 0.021"
-    assert with_error(1e-12, 1e-13) == "0"
-    assert with_error(2500.0, float("nan")) == "2500"
-    assert [duration(s) for s in (42, 150, 7260)] == ["42 s", "2.5 min", "2.0 h"]
-    assert seeds_of("0-2,7,1") == (0, 1, 2, 7)
-
-
-@pytest.mark.parametrize(
-    "arguments", [["nonsense"], ["table1", "--seeds", "a-b"], ["--seeds", "3-1"]]
-)
+@pytest.mark.parametrize("arguments", [["nonsense"], ["--seeds", "3-1"]])
 def test_wrong_arguments_are_refused(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,10 +14,8 @@ from feaslearn.exceptions import (
     DataError,
     EmptySetError,
     NotFittedError,
-    SolverError,
     UnsupportedError,
 )
-from feaslearn.hypotheses import Affine
 
 from .conftest import CURVED_MODELS, MODELS, POWER, fitted, signals_of
 
@@ -32,7 +30,7 @@ def test_cvxpy_is_disciplined_in_phi_and_right_at_many_signals(name: str) -> Non
     assert any(each is exported.phi for each in problem.parameters())
     solver = "CLARABEL" if name in CURVED_MODELS else "HIGHS"
     rng = np.random.default_rng(0)
-    for signal in signals_of(name, 8):
+    for signal in signals_of(name, 3):
         exported.set_signal(signal)
         cost.value = rng.normal(size=cost.size)
         with warnings.catch_warnings():
@@ -45,11 +43,11 @@ def test_cvxpy_is_disciplined_in_phi_and_right_at_many_signals(name: str) -> Non
         )
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name not in CURVED_MODELS])
+@pytest.mark.parametrize("name", ["affine-binary", "minkowski-tents", "facets", "blend"])
 def test_pyomo_parameters_can_be_changed(name: str) -> None:
     pytest.importorskip("pyomo", reason="needs pyomo")
-    found = fl.export.verify(fitted(name), "pyomo", signals=signals_of(name, 4), n_problems=3)
-    assert found.checks[0].problems == 12
+    found = fl.export.verify(fitted(name), "pyomo", signals=signals_of(name, 2), n_problems=2)
+    assert found.checks[0].problems == 4
 
 
 @pytest.mark.parametrize("name", ["affine-simplex", "blend"])
@@ -58,22 +56,6 @@ def test_tools_without_parameters_are_written_anew(name: str, tool: str) -> None
     pytest.importorskip(tool, reason=f"needs {tool}")
     found = fl.export.verify(fitted(name), tool, signals=signals_of(name, 2), n_problems=2)
     assert found.checks[0].largest_difference < 1e-6
-
-
-def test_solving_before_a_signal_is_set_gives_no_answer() -> None:
-    model = fitted("affine-simplex")
-    exported = fl.export.to_cvxpy(model)
-    assert repr(exported) == "Exported(cvxpy: x0, x1, x2; moves with the signal)"
-    with pytest.raises(cp.error.ParameterError):
-        cp.Problem(cp.Minimize(exported.x[0]), exported.constraints).solve()
-
-
-@pytest.mark.parametrize("tool", ["pyomo", "linopy", "gurobipy"])
-def test_other_tools_give_none_either(tool: str) -> None:
-    pytest.importorskip(tool, reason=f"needs {tool}")
-    solving = getattr(fl.export.solving, f"in_{tool}")(fitted("affine-simplex"))
-    with pytest.raises((SolverError, ValueError)):
-        solving.minimize(np.array([1.0, 2.0, 0.5]))
 
 
 def test_a_clipped_scale_is_what_the_region_says() -> None:
@@ -148,15 +130,3 @@ def test_what_cannot_be_exported() -> None:
         fl.export.to_cvxpy(fitted("scaled").region(POWER.signals[0])).set_signal(POWER.signals[0])
     with pytest.raises(UnsupportedError, match=r"to_mps holds a region .* model\.region\(signal\)"):
         fl.export.to_mps(fitted("scaled"), "region.mps")  # type: ignore[arg-type]
-
-
-def test_a_hypothesis_of_somebody_else_has_regions_at_least() -> None:
-    model = fitted("scaled")
-
-    class Mine(fl.hypotheses.Hypothesis):
-        layout = solve = tied = image = check = Affine.check  # type: ignore[assignment]
-
-    other = fl.RegionRegressor().__class__(Mine())
-    other.__dict__.update({**vars(model), "hypothesis_": Mine()})
-    with pytest.raises(UnsupportedError, match=r"export model\.region\(signal\)"):
-        fl.export.to_cvxpy(other)

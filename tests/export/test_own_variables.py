@@ -31,13 +31,6 @@ def test_cvxpy(triangle: fl.Region) -> None:
             fl.export.to_cvxpy(triangle, wrong)
 
 
-def test_one_decision_in_cvxpy() -> None:
-    x = cp.Variable()
-    region = fl.Region(AffineImage(fl.Box(1), [[2.0]], [1.0]))
-    rows = fl.export.to_cvxpy(region, x).constraints
-    assert cp.Problem(cp.Minimize(x), rows).solve(solver="HIGHS") == pytest.approx(-1.0)
-
-
 @pytest.mark.parametrize("kind", ["list", "names", "other names", "dictionary"])
 def test_pyomo(triangle: fl.Region, kind: str) -> None:
     pyo = pytest.importorskip("pyomo.environ", reason="needs pyomo")

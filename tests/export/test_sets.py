@@ -9,14 +9,11 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.region.latent_set import latent_set
-from feaslearn.sets import AffineImage, PrimitiveSet
-from feaslearn.solvers.conic_form import ConicForm
+from feaslearn.sets import AffineImage
 from registry import BINARY_SETS, SETS
 
 from .conftest import mapped
 
-TOOLS = ["cvxpy", "pyomo", "gurobipy", "mps", "lp", "vertices", "halfspaces"]
-NEEDED = {"pyomo": "pyomo", "gurobipy": "gurobipy"}
 CURVED = [name for name, make in SETS.items() if not make().conic_form().polyhedral]
 
 
@@ -24,8 +21,8 @@ CURVED = [name for name, make in SETS.items() if not make().conic_form().polyhed
 def test_every_tool_finds_our_optima(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # linopy builds its models slowly: others hold it to our optima with fewer of them.
     monkeypatch.delitem(fl.export.verification.TOOLS, "linopy")
-    found = {check.tool: check for check in fl.export.verify(mapped(name)).checks}
-    assert found["cvxpy"].problems == 10
+    found = {check.tool: check for check in fl.export.verify(mapped(name), n_problems=3).checks}
+    assert found["cvxpy"].problems == 3
     for tool, check in found.items():
         if check.skipped:
             # Skipped for what it is, or because the tool is not there.
@@ -33,7 +30,7 @@ def test_every_tool_finds_our_optima(name: str, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("tool", ["cvxpy", "pyomo", "linopy", "gurobipy"])
-@pytest.mark.parametrize("name", ["binary-knapsack", "binary-product", "binary-simplex-4"])
+@pytest.mark.parametrize("name", ["binary-product"])
 def test_binary_sets_hold_their_points_alone(name: str, tool: str) -> None:
     """A row of the user's own cuts the hull between points; only points may remain."""
     if tool != "cvxpy":
@@ -91,42 +88,10 @@ def test_a_large_ball_needs_few_rows() -> None:
     assert fl.export.verify(region, "mps").checks[0].largest_difference < 1e-6
 
 
-def test_small_cones_are_linear_and_small_matrices_second_order() -> None:
-    interval = fl.ConicSet([[0.0], [2.0]], [-1.0, 1.0], [("second-order", 2)])  # |2 z - 1| <= 1
-    half_line = fl.ConicSet(
-        [[1.0], [-1.0], [1.0]], [0.0, -3.0, 1.0], [("semidefinite", 1), ("nonnegative", 2)]
-    )
-    cap = SETS["conic-parabola-cap"]()
-    assert {cone.kind for cone in latent_set(interval).cones} == {"nonnegative"}
-    assert {cone.kind for cone in latent_set(half_line).cones} == {"nonnegative"}
-    assert {cone.kind for cone in latent_set(cap).cones} == {"second-order", "nonnegative"}
-    for primitive in (interval, half_line):
-        region = fl.Region(AffineImage(primitive, np.ones((1, 1)), np.zeros(1)))
-        assert fl.export.verify(region, ["cvxpy", "mps"]).checks[1].largest_difference < 1e-6
-
-
 def test_semidefinite_cones_are_for_cvxpy() -> None:
     pytest.importorskip("pyomo", reason="needs pyomo")
     with pytest.raises(UnsupportedError, match=r"no semidefinite cones, .* to_cvxpy does"):
         fl.export.to_pyomo(mapped("conic-elliptope"))
-
-
-def test_a_discrete_set_of_somebody_else_is_listed() -> None:
-    class Dice(PrimitiveSet):
-        """The numbers 1 to 6."""
-
-        discrete = True  # type: ignore[assignment]
-        dimension = 1  # type: ignore[assignment]
-
-        def conic_form(self) -> ConicForm:
-            return fl.Box(1, 1.0, 6.0).conic_form()
-
-        def vertices(self, limit: int = 10_000) -> np.ndarray:
-            return np.arange(1.0, 7.0)[:, None]
-
-    latent = latent_set(Dice())
-    assert latent.integer.all()
-    np.testing.assert_array_equal(latent.matrix.toarray(), [np.arange(1.0, 7.0)])
 
 
 def test_rows_of_the_decisions_themselves_need_no_latent_variables() -> None:

@@ -16,7 +16,6 @@ from feaslearn.exceptions import (
     SolverError,
     UnsupportedError,
 )
-from feaslearn.export.solving import Solving
 from feaslearn.sets import AffineImage
 
 from .conftest import POWER, fitted, mapped
@@ -58,10 +57,8 @@ def test_packages_that_are_not_there(
         getattr(fl.export, f"to_{package}")(triangle)
 
 
-@pytest.mark.parametrize("form", ["mps", "lp"])
-def test_a_file_that_was_changed_is_found(form: str, triangle: fl.Region, tmp_path: Path) -> None:
-    path = tmp_path / f"region.{form}"
-    write = fl.export.to_mps if form == "mps" else fl.export.to_lp
+def test_a_file_that_was_changed_is_found(triangle: fl.Region, tmp_path: Path) -> None:
+    path, write = tmp_path / "region.lp", fl.export.to_lp
     write(triangle, path)
     assert fl.export.verify(triangle, str(path)).checks[0].problems == 10
     moved = fl.Region(AffineImage(fl.Simplex(3), 1.001 * triangle.image.matrix, np.ones(2)))
@@ -76,18 +73,7 @@ def test_a_file_that_was_changed_is_found(form: str, triangle: fl.Region, tmp_pa
         fl.export.verify(triangle, str(path))
 
 
-def test_an_export_that_is_wrong_is_found(
-    triangle: fl.Region, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from feaslearn.export import in_cvxpy
-
-    right = in_cvxpy.in_cone
-    monkeypatch.setattr(in_cvxpy, "in_cone", lambda form, slack: right(form, slack + 1e-5))
-    with pytest.raises(CheckError, match="cvxpy"):
-        fl.export.verify(triangle, "cvxpy")
-
-
-UNITS = [1e-7, 1e-2, 1.0, 1e3, 1e9]
+UNITS = [1e-7, 1e9]
 
 
 def in_unit(unit: float, hypothesis: fl.hypotheses.Hypothesis) -> fl.RegionRegressor:
@@ -98,54 +84,15 @@ def in_unit(unit: float, hypothesis: fl.hypotheses.Hypothesis) -> fl.RegionRegre
 @pytest.mark.parametrize("unit", UNITS)
 def test_units_do_not_matter(unit: float, tmp_path: Path) -> None:
     path = tmp_path / "region.mps"
-    for hypothesis in (fl.Facets(), fl.Minkowski("auto")):
-        model = in_unit(unit, hypothesis)
-        region = model.region(POWER.signals[0])
-        fl.export.verify(region, ["cvxpy", "mps", "lp", "vertices", "halfspaces"])
-        fl.export.to_mps(model.region(POWER.signals[3]), path)
-        with pytest.raises(CheckError, match="differ by more than 1e-06") as caught:
-            fl.export.verify(region, str(path))
-        assert ("larger units" in str(caught.value)) == (unit < 1e-3)
+    model = in_unit(unit, fl.Minkowski("auto"))
+    region = model.region(POWER.signals[0])
+    fl.export.verify(region, ["cvxpy", "mps", "lp", "vertices", "halfspaces"])
+    fl.export.to_mps(model.region(POWER.signals[3]), path)
+    with pytest.raises(CheckError, match="differ by more than 1e-06") as caught:
+        fl.export.verify(region, str(path))
+    assert ("larger units" in str(caught.value)) == (unit < 1e-3)
     curved = in_unit(unit, fl.Scaled(fl.L2Ball(3))).region(POWER.signals[0])
     fl.export.verify(curved, "cvxpy", tolerance=1e-5)
-
-
-def test_a_region_that_solvers_cannot_see_does_not_pass() -> None:
-    region = in_unit(1e-9, fl.Minkowski("auto")).region(POWER.signals[0])
-    with pytest.raises(CheckError, match=r"about \de-\d+ in size.*export it in larger units"):
-        fl.export.verify(region, "mps")
-    assert fl.export.verify(region, "vertices").checks[0].largest_difference < 1e-10
-
-
-def test_solvers_that_fail_where_regions_are_small(
-    triangle: fl.Region, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails(source: object) -> Solving:
-        raise SolverError("no optimum")
-
-    monkeypatch.setitem(fl.export.verification.TOOLS, "cvxpy", fails)
-    with pytest.raises(SolverError, match=r"^no optimum$"):
-        fl.export.verify(triangle, "cvxpy")
-    small = fl.Region(AffineImage(fl.Simplex(3), 1e-8 * triangle.image.matrix, np.zeros(2)))
-    with pytest.raises(SolverError, match=r"cvxpy: no optimum .*larger units"):
-        fl.export.verify(small, "cvxpy")
-
-
-def test_what_is_far_from_zero_is_not_hidden_by_it(tmp_path: Path) -> None:
-    square = [
-        fl.Region(AffineImage(fl.Box(2), factor * np.eye(2), np.full(2, 1e4)))
-        for factor in (1.0, 1.0001)
-    ]
-    fl.export.to_lp(square[1], tmp_path / "region.lp")
-    assert fl.export.verify(square[0], "lp").checks[0].largest_difference < 1e-8
-    with pytest.raises(CheckError):
-        fl.export.verify(square[0], str(tmp_path / "region.lp"))
-
-
-def test_a_point_is_verified_too() -> None:
-    for place in (0.0, 3.0, -1e7):
-        region = fl.Region(AffineImage.point(np.array([place, place])))
-        fl.export.verify(region, ["cvxpy", "mps"])
 
 
 def test_wrong_arguments(triangle: fl.Region) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from copy import copy
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -89,6 +90,12 @@ def fit(hypothesis: Hypothesis | None, n: int = 2, **parameters: Any) -> fl.Regi
         return model.fit(signals, decisions)
 
 
+@cache
+def _linear(n: int) -> fl.RegionRegressor:
+    """Return a fitted linear policy of n decisions."""
+    return fit(fl.Affine(fl.Simplex(1)), n=n)
+
+
 def planted(kind: type, name: str) -> fl.RegionRegressor:
     """Return a model of a set of the registry whose parameters were drawn, not trained."""
     primitive = example(name)
@@ -99,17 +106,13 @@ def planted(kind: type, name: str) -> fl.RegionRegressor:
     except FeaslearnError:
         n = primitive.dimension
         hypothesis.check(n)
-    model = fit(fl.Affine(fl.Simplex(1)), n=n).set_params(hypothesis=hypothesis)
+    model = copy(_linear(n)).set_params(hypothesis=hypothesis)
     size = hypothesis.layout(n, model.features_.n_features).size
     model.hypothesis_, model.theta_ = hypothesis, np.random.default_rng(0).normal(size=size)
     return model
 
 
 HYPOTHESES = public(fl.hypotheses, Hypothesis)
-#: Those that are made of a primitive set.
-OF_A_SET = [
-    kind for kind in HYPOTHESES if list(inspect.signature(kind).parameters) == ["primitive"]
-]
 TRAINERS = public(fl.trainers, Trainer)
 #: Everything that is described by its parameters, whatever a parameter of it may be.
 PARAMETRISED = [kind for module in MODULES for kind in public(module, BaseEstimator)]

@@ -64,47 +64,30 @@ def load_tree(envelope: dict[str, Any], folder: Path) -> fl.RegionRegressor:
 # Files that are no files, or not whole
 
 
-@pytest.mark.parametrize("name", ["missing.json", ".", "a\0b"])
+@pytest.mark.parametrize("name", ["missing.json", "a\0b"])
 def test_a_file_that_cannot_be_read(name: str, tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"missing|\.|a"):
         fl.load(f"{tmp_path}/{name}")
-
-
-def test_a_file_beyond_the_limit(texts: dict[str, str], tmp_path: Path) -> None:
-    path = tmp_path / "model.json"
-    path.write_text(texts["scaled"])
-    with pytest.raises(FileError, match="the limit is 100; raise max_bytes"):
-        fl.load(path, max_bytes=100)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         (b"", "empty"),
-        (b" \n", "empty"),
         (b"\xff\xfe{}", "not UTF-8"),
         (b"PK\x03\x04", "not whole, or not a model file"),
         (b"{", "not whole"),
         (b"[]", "not a model file"),
-        (b"null", "not a model file"),
         (b'{"format": "other"}', "its format is not 'feaslearn-model'"),
         (b'{"format": NaN}', "NaN is not JSON"),
         (b'{"format": 1, "format": 1}', "a key stands twice"),
         (b"[" * 100_000, "nested too deep"),
-        (b'{"a":' * 100_000, "nested too deep"),
         (b'{"format": ' + b"9" * 10_000 + b"}", "not whole, or not a model file"),
     ],
 )
 def test_a_file_that_is_something_else(text: bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=message):
         load_text(text, tmp_path)
-
-
-def test_every_truncation(texts: dict[str, str], tmp_path: Path) -> None:
-    text = texts["scaled"]
-    for length in range(0, len(text), 97):
-        with pytest.raises(ModelFileError):
-            load_text(text[:length], tmp_path)
 
 
 def test_an_edit_is_seen(texts: dict[str, str], tmp_path: Path) -> None:
@@ -132,21 +115,13 @@ def test_names_that_no_file_could_be_written_with(name: str, tmp_path: Path) -> 
         fl.save(fitted({name: "\ud800"}), tmp_path / "encoded.json")
 
 
-def test_spaces_and_the_order_of_keys_do_not_matter(texts: dict[str, str], tmp_path: Path) -> None:
-    envelope = json.loads(texts["scaled"])
-    assert load_text(json.dumps(envelope, indent=4, sort_keys=True), tmp_path).theta_.size
-
-
 @pytest.mark.parametrize(
     ("version", "message"),
     [
         (5, r"version 5 of the schema, written by feaslearn .*: upgrade feaslearn"),
         (1, r"version 1 of the schema, written by feaslearn .*: fit the model again"),
         (0, "0 is not a version"),
-        (-1, "-1 is not a version"),
-        ("1", "'1' is not a version"),
         (True, "True is not a version"),
-        (None, "None is not a version"),
     ],
 )
 def test_versions(version: Any, message: str, texts: dict[str, str], tmp_path: Path) -> None:
@@ -198,20 +173,12 @@ SIMPLE = made("Simplex", p=2)
 
 HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], Any], None], Any, str]] = {
     "gigantic-shape": ("scaled", theta, GIGANTIC | {"shape": [10**12]}, "length of an array"),
-    "big-shape": ("scaled", theta, GIGANTIC | {"shape": [2**30]}, "do not have the size"),
     "gigantic-empty": ("scaled", theta, GIGANTIC | {"shape": [0, 2**31, 2**31]}, "no array has"),
-    "many-dimensions": ("scaled", theta, GIGANTIC | {"shape": [1] * 99}, "at most 8"),
     "negative-shape": ("scaled", theta, GIGANTIC | {"shape": [-1]}, "not the length"),
-    "float-shape": ("scaled", theta, GIGANTIC | {"shape": [1.0]}, "not the length"),
-    "text-shape": ("scaled", theta, GIGANTIC | {"shape": "3"}, "list of at most 8"),
     "object-dtype": ("scaled", theta, array([1.0]) | {"dtype": "|O"}, "type '|O' are not held"),
-    "record-dtype": ("scaled", theta, array([1.0]) | {"dtype": [["a", "<f8"]]}, "not held"),
-    "big-endian": ("scaled", theta, array([1.0]) | {"dtype": ">f8"}, "not held"),
     "order": ("scaled", theta, array([1.0]) | {"order": "K"}, "order of an array"),
     "not-base64": ("scaled", theta, array([1.0]) | {"data": "!" * 12}, "not base64"),
-    "padding": ("scaled", theta, array([1.0]) | {"data": "AAAAAAAAAAA="[::-1]}, "base64|bytes"),
     "short-data": ("scaled", theta, array([1.0]) | {"shape": [2]}, "do not have the size"),
-    "no-data": ("scaled", theta, array([1.0]) | {"data": None}, "do not have the size"),
     "truth-value-7": (
         "scaled",
         seed,
@@ -219,27 +186,15 @@ HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], Any], None], Any, str]] 
         "neither 0 nor 1",
     ),
     "nan-theta": ("scaled", theta, array(np.full(5, np.nan)), "theta_: NaN or infinite"),
-    "infinite-theta": ("scaled", theta, array(np.full(5, np.inf)), "theta_: NaN or infinite"),
     "short-theta": ("scaled", theta, array([1.0]), "theta_: 1 parameters, .* has 5"),
     "whole-theta": ("scaled", theta, array([1, 2, 3, 4, 5]), "not a vector of floats"),
-    "flat-theta": ("scaled", theta, array(np.ones((1, 5))), "not a vector of floats"),
-    "no-theta": ("scaled", theta, None, "theta_: not a vector"),
     "deep": ("scaled", seed, deep(100), "nested more than 60 deep"),
-    "very-deep": ("scaled", seed, deep(700), "nested"),
     "tag": ("scaled", seed, {"$": "pickle", "data": "gASVAA=="}, "'pickle' is not a kind of value"),
-    "no-tag": ("scaled", seed, {"a": 1}, "None is not a kind of value"),
-    "tag-object": ("scaled", seed, {"$": {}}, "not a kind of value"),
     "more-keys": ("scaled", seed, {"$": "tuple", "items": [], "x": 1}, "has the keys"),
     "float-text": ("scaled", seed, {"$": "float", "value": "0x1"}, "not a float"),
-    "float-of-list": ("scaled", seed, {"$": "float", "value": [1]}, "not a float"),
-    "float-list": ("scaled", seed, {"$": "tuple", "items": 3}, "expected a list"),
     "dict-pairs": ("scaled", seed, {"$": "dict", "items": [[1, 2, 3]]}, "not a list of pairs"),
-    "dict-keys": ("scaled", seed, {"$": "dict", "items": [[[1], 2]]}, "not a list of pairs"),
     "range-step": ("scaled", seed, {"$": "range", "parts": [0, 9, 0]}, "not a range"),
-    "range-long": ("scaled", seed, {"$": "range", "parts": [0, 10**30, 1]}, "not a range"),
-    "left-out": ("scaled", seed, {"$": "left out", "what": 3}, "not a kind of value"),
     "left-out-item": ("scaled", seed, [{"$": "left out", "what": "x"}], "not a kind of value"),
-    "left-out-theta": ("scaled", theta, {"$": "left out", "what": "x"}, "not a kind of value"),
     "left-out-parameter": (
         "scaled",
         put("fitted", "hypothesis_", "parameters", "primitive"),
@@ -247,15 +202,11 @@ HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], Any], None], Any, str]] 
         "'primitive' of Scaled is missing",
     ),
     "class": ("scaled", seed, made("subprocess.Popen", args="ls"), "not one that files may name"),
-    "class-list": ("scaled", seed, made("x") | {"class": [1]}, "not one that files may name"),
     "class-near": ("scaled", seed, made("Simplexx", p=2), "did you mean 'Simplex'"),
-    "abstract": ("scaled", seed, made("Hypothesis"), "not one that files may name"),
     "parameters": ("scaled", seed, made("Box") | {"parameters": 3}, "parameters of Box are 3"),
     "unknown-parameter": ("scaled", seed, made("Simplex", p=2, q=3), "no parameter 'q'; was the"),
     "missing-parameter": ("scaled", seed, made("Simplex"), "'p' of Simplex is missing"),
-    "fitted-set": ("scaled", seed, SIMPLE | {"fitted": {}}, "holds no fitted state|kind of"),
     "no-hypothesis": ("scaled", hypothesis, 3, "hypothesis_: not a hypothesis"),
-    "a-set": ("scaled", hypothesis, SIMPLE, "hypothesis_: not a hypothesis"),
     "affine-of-3": ("scaled", hypothesis, made("Affine", primitive=3), "needs a primitive set"),
     "gigantic-set": (
         "scaled",
@@ -263,27 +214,7 @@ HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], Any], None], Any, str]] 
         made("Affine", primitive=made("Box", p=10**15)),
         "parameters, Affine",
     ),
-    "gigantic-scaled": (
-        "scaled",
-        hypothesis,
-        made("Scaled", primitive=made("Simplex", p=10**15)),
-        "as many entries as decisions",
-    ),
-    "set-of-text": (
-        "scaled",
-        hypothesis,
-        made("Scaled", primitive=made("Simplex", p="2")),
-        "is not an integer >= 1",
-    ),
-    "facets-of-text": ("scaled", hypothesis, made("Facets", max_facets="x"), "hypothesis_"),
     "empty-blend": ("scaled", hypothesis, made("Blend", hypotheses=[]), "at least one hypothesis"),
-    "blend-of-none": ("scaled", hypothesis, made("Blend", hypotheses=None), "hypothesis_"),
-    "empty-set": (
-        "scaled",
-        hypothesis,
-        made("Scaled", primitive=made("Box", p=2, lower=1.0, upper=0.0)),
-        "hypothesis_",
-    ),
     "nan-in-set": (
         "scaled",
         hypothesis,
@@ -292,7 +223,6 @@ HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], Any], None], Any, str]] 
     ),
     "class-of-model": ("scaled", put("class"), "Pipeline", "not a model that files hold"),
     "state": ("scaled", put("fitted"), {}, "the fitted state lacks"),
-    "state-list": ("scaled", put("fitted"), [], "not objects"),
     "unknown-model-parameter": (
         "scaled",
         put("parameters"),
@@ -300,17 +230,12 @@ HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], Any], None], Any, str]] 
         "no parameter 'colour'",
     ),
     "no-signals": ("scaled", put("fitted", "n_features_in_"), 0, "not a number of signals"),
-    "text-signals": ("scaled", put("fitted", "n_features_in_"), "3", "not a number of signals"),
     "other-signals": ("scaled", put("fitted", "n_features_in_"), 4, "another number of signals"),
     "names": ("scaled", put("fitted", "feature_names_in_"), ["a"], "not a list of 3 names"),
-    "names-numbers": ("scaled", put("fitted", "feature_names_in_"), [1, 2, 3], "not a list of 3"),
-    "no-features": ("scaled", put("fitted", "features_"), None, "not the features"),
     "columns": ("scaled", put(*features, "columns"), {"$": "tuple", "items": [7]}, "not among"),
-    "columns-text": ("scaled", put(*features, "columns"), "01", "features_: no columns"),
     "feature-names": ("scaled", put(*features, "names"), {"$": "tuple", "items": ["1"]}, "names"),
-    "no-reader": ("scaled", put("fitted", "_reader"), 3, "outputs: not how"),
+    "no-reader": ("scaled", put("fitted", "_reader"), 3, "outputs: not a Reader"),
     "flat": ("scaled", put(*outputs, "flat"), True, "several decisions in a vector"),
-    "flat-text": ("scaled", put(*outputs, "flat"), "yes", "a truth value is missing"),
     "labels": ("scaled", put(*outputs, "labels"), {"$": "tuple", "items": [1]}, "not the labels"),
     "n-decisions": (
         "scaled",
@@ -318,45 +243,44 @@ HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], Any], None], Any, str]] 
         10**9,
         "not a number of signals or decisions",
     ),
-    "result": ("scaled", put("fitted", "result_"), {"$": "dict", "items": []}, "result_: not"),
-    "status": ("scaled", put(*result, "status"), "splendid", "status 'splendid'"),
-    "status-array": ("scaled", put(*result, "status"), array([1.0, 2.0]), "result_|makes no model"),
-    "objective": ("scaled", put(*result, "objective"), "0", "a number is missing"),
+    "nan-coverage": (
+        "scaled",
+        put("fitted", "_seen", "parameters", "signals"),
+        array(np.full((2, 3), np.nan)),
+        "_seen.signals",
+    ),
+    "wide-coverage": (
+        "scaled",
+        put("fitted", "_seen", "parameters", "signals"),
+        array(np.zeros((2, 4))),
+        "_seen.signals: has shape",
+    ),
+    "true-samples": (
+        "scaled",
+        put("fitted", "_seen", "parameters", "n_samples"),
+        True,
+        "_seen.n_samples",
+    ),
+    "status": ("scaled", put(*result, "status"), "splendid", "result_.status"),
     "history": (
         "scaled",
         put(*result, "history"),
         {"$": "dict", "items": [["objective", ["x"]]]},
-        "not made of numbers",
+        "result_.history",
     ),
-    "details": ("scaled", put(*result, "details"), [], "no details"),
-    "warnings": ("scaled", put(*result, "warnings"), [3], "warnings are not strings"),
     "cost-columns": ("scaled", put("fitted", "cost_", "columns"), [2], r"read \[2\]"),
     "cost-specification": ("scaled", put("fitted", "cost_", "specification"), [0, 9], "column 9"),
-    "cost-list": ("scaled", put("fitted", "cost_"), [0, 1], "cost_: not a cost"),
-    "facets": ("blend", put("fitted", "_facets"), 3, "not a table of facets"),
     "facet": (
         "blend",
         put("fitted", "_facets", "parameters", "facets"),
         {"$": "tuple", "items": [3]},
-        "not a facet",
+        "not a LearnedFacet",
     ),
     "spline-knots": (
         "spline",
         put(*features, "transformer", "fitted", "items", 1, 1, 0, "items", 0),
         array([np.nan] * 5),
         "knots and coefficients",
-    ),
-    "spline-state": (
-        "spline",
-        put(*features, "transformer", "fitted"),
-        {"$": "dict", "items": []},
-        "not the state of a fitted SplineTransformer",
-    ),
-    "spline-signals": (
-        "spline",
-        put(*features, "transformer", "fitted", "items", 0, 1),
-        2,
-        "do not fit the signals",
     ),
     "spline-bias": (
         "spline",
@@ -377,7 +301,6 @@ HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], Any], None], Any, str]] 
         "not 3 finite numbers",
     ),
     "transformer": ("scale", put(*features, "transformer"), made("StandardScaler"), "features_"),
-    "transformer-set": ("scale", put(*features, "transformer"), SIMPLE, "features_"),
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import sys
 from datetime import date
 from pathlib import Path
@@ -13,18 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 from same import difference
-from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 import feaslearn as fl
 from examples import fit, table
-from feaslearn import atomic
 from feaslearn.exceptions import (
     DataError,
-    FileError,
     ModelFileError,
-    NotFittedError,
     UnsupportedError,
 )
 from feaslearn.trainers import GradientDescent
@@ -57,26 +52,13 @@ def test_a_file_is_readable_json_with_a_version(model: fl.RegionRegressor, path:
 
 
 @pytest.mark.parametrize(
-    "thing", [None, 3, StandardScaler(), fl.baselines.LinearPolicy(), Pipeline([("a", None)])]
+    "thing", [None, fl.baselines.LinearPolicy(), type("Mine", (fl.RegionRegressor,), {})()]
 )
 def test_what_is_no_model(thing: Any, path: Path) -> None:
     with pytest.raises(
         UnsupportedError, match=f"a {type(thing).__name__} is not a RegionRegressor"
     ):
         fl.save(thing, path)
-
-
-def test_a_subclass_is_not_saved_as_its_base(model: fl.RegionRegressor, path: Path) -> None:
-    class Mine(fl.RegionRegressor):
-        pass
-
-    with pytest.raises(UnsupportedError, match="a Mine is not"):
-        fl.save(Mine(), path)
-
-
-def test_a_model_that_is_not_fitted(path: Path) -> None:
-    with pytest.raises(NotFittedError):
-        fl.save(fl.RegionRegressor(), path)
 
 
 def test_a_function_as_cost_is_refused_unless_it_is_given_again(path: Path) -> None:
@@ -102,8 +84,6 @@ def test_a_function_as_cost_is_refused_unless_it_is_given_again(path: Path) -> N
     [
         (fl.FunctionCost(prices, columns=[0]), r"reads the signals \[0\], .* read \[0, 1\]"),
         ([0], "the number of entries is 1"),
-        (["price"], "'price' is not among"),
-        (7, "7 is not a list of columns"),
     ],
 )
 def test_another_cost_than_that_of_the_fit(cost: Any, message: str, path: Path) -> None:
@@ -118,9 +98,7 @@ def test_another_cost_than_that_of_the_fit(cost: Any, message: str, path: Path) 
 
 TRANSFORMERS = {
     "Pipeline": Pipeline([("scale", StandardScaler())]),
-    "ColumnTransformer": ColumnTransformer([("scale", StandardScaler(), [0, 1])]),
     "FunctionTransformer": FunctionTransformer(np.arctan),
-    "MinMaxScaler": MinMaxScaler(),
 }
 
 
@@ -144,27 +122,12 @@ def test_any_other_transformer_is_refused_unless_it_is_given_again(name: str, pa
     [
         (MinMaxScaler(), "MinMaxScaler is not fitted; .*model.features_.transformer"),
         (MinMaxScaler, "not a transformer"),
-        ("all", "not a transformer"),
     ],
 )
 def test_another_transformer_than_that_of_the_fit(features: Any, message: str, path: Path) -> None:
     fl.save(fit(fl.Scaled(fl.Box(2)), features=MinMaxScaler()), path, leave_out=["features"])
     with pytest.raises(DataError, match=message):
         fl.load(path, features=features)
-
-
-def test_a_transformer_of_another_width_is_refused_when_it_is_used(path: Path) -> None:
-    fl.save(fit(fl.Scaled(fl.Box(2)), features=MinMaxScaler()), path, leave_out=["features"])
-    with pytest.raises(DataError, match="features"):
-        fl.load(path, features=MinMaxScaler().fit([[1.0], [2.0]])).predict(table(2)[0])
-
-
-def test_what_the_file_holds_is_not_given_again(model: fl.RegionRegressor, path: Path) -> None:
-    fl.save(model, path)
-    with pytest.raises(DataError, match=r"cost was given, but the file holds it"):
-        fl.load(path, cost=[0, 1])
-    with pytest.raises(DataError, match=r"features was given, but the file holds it"):
-        fl.load(path, features=StandardScaler())
 
 
 def test_everything_that_has_no_place_is_named_at_once(path: Path) -> None:
@@ -195,11 +158,6 @@ def test_what_cannot_be_left_out(path: Path) -> None:
         fl.save(model.set_params(random_state=[date.today()]), path, leave_out=["random_state[0]"])
 
 
-def test_nothing_to_leave_out(model: fl.RegionRegressor, path: Path) -> None:
-    with pytest.raises(DataError, match=r"leave_out=\['cost', 'colour'\]: there is nothing"):
-        fl.save(model, path, leave_out=["cost", "colour"])
-
-
 class Interval(fl.Box):
     """A set of the user's own."""
 
@@ -219,36 +177,10 @@ def test_classes_of_the_users_own(path: Path) -> None:
     assert difference(model, loaded) is None
 
 
-@pytest.mark.parametrize("kind", [Path, print, "Interval", 3])
-def test_classes_that_are_no_descriptions(kind: Any, path: Path) -> None:
+@pytest.mark.parametrize("kind", [Path, print, type("Box", (fl.Box,), {})])
+def test_classes_that_cannot_be_saved(kind: Any, model: fl.RegionRegressor, path: Path) -> None:
     with pytest.raises(UnsupportedError, match="classes: "):
-        fl.save(fit(fl.Scaled(fl.Box(2))), path, classes=[kind])
-
-
-def test_a_name_that_is_taken(path: Path) -> None:
-    class Box(fl.Box):
-        pass
-
-    with pytest.raises(UnsupportedError, match="the name Box is taken"):
-        fl.save(fit(fl.Scaled(fl.Box(2))), path, classes=[Box])
-
-
-def test_a_list_that_holds_itself(path: Path) -> None:
-    model = fit(fl.Scaled(fl.Box(2)))
-    endless: list[Any] = []
-    endless.append(endless)
-    model.set_params(random_state=endless)
-    with pytest.raises(UnsupportedError, match="nested more than 60 deep"):
-        fl.save(model, path)
-
-
-def test_scikit_learn_settings_are_no_hindrance(model: fl.RegionRegressor, path: Path) -> None:
-    import sklearn
-
-    with sklearn.config_context(enable_metadata_routing=True):
-        routed = fit(fl.Scaled(fl.Box(2))).set_fit_request(costs=True)
-        fl.save(routed, path)
-    assert fl.load(path).theta_.tobytes() == routed.theta_.tobytes()
+        fl.save(model, path, classes=[kind])
 
 
 # Writing
@@ -256,21 +188,6 @@ def test_scikit_learn_settings_are_no_hindrance(model: fl.RegionRegressor, path:
 
 def leftovers(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(
-    model: fl.RegionRegressor, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path.write_text("old")
-
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(atomic.os, "fsync", full)
-    with pytest.raises(FileError, match=r"model.json: cannot be written: No space left on device"):
-        fl.save(model, path)
-    assert path.read_text() == "old"
-    assert leftovers(path.parent) == ["model.json"]
 
 
 def test_an_interrupt_leaves_nothing_behind(
@@ -283,28 +200,6 @@ def test_an_interrupt_leaves_nothing_behind(
     with pytest.raises(KeyboardInterrupt):
         fl.save(model, path)
     assert leftovers(path.parent) == []
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")  # noqa: PTH110
-def test_a_device_is_not_replaced(model: fl.RegionRegressor) -> None:
-    with pytest.raises(FileError, match="directory or a device"):
-        fl.save(model, "/dev/full")
-    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
-
-
-@pytest.mark.parametrize("place", ["", "missing/model.json", "model\0.json"])
-def test_places_where_no_file_can_be(place: str, model: fl.RegionRegressor, tmp_path: Path) -> None:
-    with pytest.raises(FileError):
-        fl.save(model, f"{tmp_path}/{place}")
-    assert leftovers(tmp_path) == []
-
-
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs rights that bind")
-def test_a_folder_without_the_right_to_write(model: fl.RegionRegressor, tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(FileError, match="Permission denied"):
-        fl.save(model, tmp_path / "model.json")
-    tmp_path.chmod(0o700)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="rights of POSIX")

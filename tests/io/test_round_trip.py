@@ -18,7 +18,6 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, Standar
 import feaslearn as fl
 from examples import (
     HYPOTHESES,
-    OF_A_SET,
     PARAMETRISED,
     TRAINERS,
     fit,
@@ -32,7 +31,7 @@ from feaslearn.io.arrays import DTYPES
 from feaslearn.io.decode import Decoder
 from feaslearn.io.encode import Encoder
 from feaslearn.io.registry import own_classes
-from feaslearn.trainers import Convex, FacetLearning, GradientDescent, Trainer
+from feaslearn.trainers import FacetLearning, GradientDescent, Trainer
 from registry import SETS
 
 
@@ -75,18 +74,9 @@ def test_every_public_part_can_be_saved(kind: type) -> None:
     assert difference(made, there_and_back(made)) is None
 
 
-def test_the_parts_are_seen() -> None:
-    names = {kind.__name__ for kind in PARAMETRISED}
-    assert {"Affine", "Facets", "Simplex", "Product", "Predictability", "Convex"} <= names
-    assert {"Affine", "Scaled"} <= {kind.__name__ for kind in OF_A_SET}
-
-
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("kind", OF_A_SET, ids=lambda kind: kind.__name__)
-def test_every_hypothesis_of_every_set_of_the_registry(
-    kind: type, name: str, tmp_path: Path
-) -> None:
-    check(planted(kind, name), tmp_path)
+def test_every_set_of_the_registry(name: str, tmp_path: Path) -> None:
+    check(planted(fl.Affine, name), tmp_path)
 
 
 @pytest.mark.parametrize("kind", HYPOTHESES, ids=lambda kind: kind.__name__)
@@ -96,7 +86,7 @@ def test_every_hypothesis_with_what_auto_means(kind: type, tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     "loss",
-    ["suboptimality", fl.Suboptimality("linf", normalize_cost=False), fl.Predictability("l1")],
+    ["suboptimality", fl.Suboptimality("linf", normalize_cost=False)],
     ids=repr,
 )
 def test_other_losses(loss: fl.losses.Loss | str, tmp_path: Path) -> None:
@@ -117,24 +107,14 @@ def test_every_trainer(kind: type[Trainer], tmp_path: Path) -> None:
     raise AssertionError(f"no hypothesis for {trainer!r}: put an instance into MADE in examples.py")
 
 
-def test_the_whole_story_of_a_long_run(tmp_path: Path) -> None:
-    model = fit(fl.Affine(fl.Simplex(3)), trainer=GradientDescent(max_iter=30, n_starts=3))
-    model.result_.details["nodes"] = np.float64(0.1) + 0.2
-    model.result_.history["odd"] = [float("nan"), float("inf"), -0.0, 5e-324]
-    model.result_.warnings.append('é "quoted"\n')
-    check(model, tmp_path)
-
-
 @pytest.mark.parametrize(
     "features",
     [
         "all",
         StandardScaler(),
         StandardScaler(with_std=False),
-        PolynomialFeatures(2, include_bias=False),
         PolynomialFeatures((2, 3), interaction_only=True, order="F"),
         SplineTransformer(n_knots=3, degree=2),
-        SplineTransformer(n_knots=4, degree=1, extrapolation="error", include_bias=False),
         SplineTransformer(n_knots=4, degree=3, extrapolation="periodic"),
         SplineTransformer(degree=1, knots=np.array([[-9.0] * 3, [0.0] * 3, [9.0] * 3])),
     ],
@@ -162,47 +142,15 @@ def check_loosely(model: fl.RegionRegressor, folder: Path) -> fl.RegionRegressor
 COSTS = {
     "positions": [1, 0],
     "range": range(2),
-    "tuple": (0, 1),
     "array": np.array([0, 1], dtype=np.int32),
     "constant": [1.0, np.float64(0.1)],
-    "constant-array": np.array([0.1, 0.3], dtype=np.float32),
     "affine": fl.AffineCost([0.5, 0.0], np.asfortranarray([[0.1, 0.2, 0.3], [1.0, 0.0, 0.7]])),
-    "affine-lists": fl.AffineCost([1, 2], [[1, 0, 0], [0, 1, 0]]),
 }
 
 
 @pytest.mark.parametrize("name", COSTS)
 def test_costs_that_files_hold(name: str, tmp_path: Path) -> None:
     check(fit(fl.Scaled(fl.Box(2)), cost=COSTS[name]), tmp_path)
-
-
-@pytest.mark.parametrize(
-    "random_state",
-    [None, 7, [1, 2]],
-    ids=lambda seed: type(seed).__name__,
-)
-def test_seeds_that_files_hold(random_state: Any, tmp_path: Path) -> None:
-    model = fit(fl.Affine(fl.Simplex(2)), random_state=random_state, trainer=quick(GradientDescent))
-    loaded = check(model, tmp_path)
-    if random_state is not None:
-        # The next fit of both is the same one.
-        signals, decisions = table(2)
-        ours, theirs = (each.fit(signals, decisions).theta_ for each in (model, loaded))
-        assert ours.tobytes() == theirs.tobytes()
-
-
-@pytest.mark.parametrize("random_state", [np.random.default_rng(3), np.random.RandomState(4)])
-def test_random_generators_are_saved_as_none(random_state: Any, tmp_path: Path) -> None:
-    model = fit(fl.Scaled(fl.Box(2)), random_state=random_state)
-    fl.save(model, tmp_path / "model.json")
-    loaded = fl.load(tmp_path / "model.json")
-    assert loaded.random_state is None
-    assert loaded.theta_.tobytes() == model.theta_.tobytes()
-
-
-def test_maximising_with_other_settings(tmp_path: Path) -> None:
-    model = fit(fl.Scaled(fl.Box(2)), sense="max", trainer=Convex(), n_jobs=2, verbose=0)
-    assert check(model, tmp_path).sense == "max"
 
 
 def test_no_cost_at_all_and_costs_at_fit_alone(tmp_path: Path) -> None:
@@ -226,25 +174,6 @@ def test_names_of_frames(library: Any, tmp_path: Path) -> None:
     assert loaded.predict(X).equals(model.predict(X))
     assert list(loaded.predict(X).columns) == ["power ä", "power b"]
     assert str(loaded.facets_) == str(model.facets_)
-
-
-@pytest.mark.parametrize("labels", [[3, 4], [("a", 1), ("a", 2)], [None, 1.5]])
-def test_labels_that_are_no_texts(labels: list[Any], tmp_path: Path) -> None:
-    signals, decisions = table(2)
-    y = pd.DataFrame(decisions)
-    y.columns = labels
-    model = fl.RegionRegressor(fl.Scaled(fl.Box(2)), cost=[0, 1]).fit(signals, y)
-    fl.save(model, tmp_path / "model.json")
-    assert difference(model, fl.load(tmp_path / "model.json")) is None
-
-
-def test_one_decision_in_a_vector(tmp_path: Path) -> None:
-    signals, decisions = table(1)
-    model = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=[0]).fit(signals, decisions[:, 0])
-    fl.save(model, tmp_path / "model.json")
-    loaded = fl.load(tmp_path / "model.json")
-    assert loaded.predict(signals).shape == (len(signals),)
-    assert difference(model, loaded) is None
 
 
 def test_a_loaded_model_can_be_fitted_evaluated_and_saved_again(tmp_path: Path) -> None:

@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError, NotFittedError, TimeLimitError
-from feaslearn.network.enumeration import EnumerationSearch
-from feaslearn.network.flow import FlowSearch
-from feaslearn.network.solve import general_search, line_frequencies
-from feaslearn.runs import Clock
+from feaslearn.exceptions import DataError, NotFittedError
 from network.cases import classes, four_nodes
 
 POWER5 = {
@@ -47,14 +43,13 @@ def assert_same_as_enumeration(
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
-@pytest.mark.parametrize("seed", range(3))
-def test_the_integer_program_is_as_good_as_all_networks(seed: int, loss: Any) -> None:
-    signals, decisions, arguments = four_nodes(seed, noise=0.2)
+def test_the_integer_program_is_as_good_as_all_networks(loss: Any) -> None:
+    signals, decisions, arguments = four_nodes(LOSSES.index(loss), noise=0.2)
     assert_same_as_enumeration(signals, decisions, arguments, loss=loss, solver="milp")
 
 
 @pytest.mark.parametrize("same_capacity", [True, False])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_cuts_find_all_networks_of_zero_loss(seed: int, same_capacity: bool) -> None:
     signals, decisions, arguments = four_nodes(seed, 30, same_capacity=same_capacity)
     learner = assert_same_as_enumeration(signals, decisions, arguments)
@@ -96,29 +91,6 @@ def test_known_and_forbidden_lines(solver: Any) -> None:
     assert len(learner.lines_) == 4
 
 
-def test_many_samples_cost_little_more_than_few() -> None:
-    data = fl.datasets.make_power5(n_samples=3000, random_state=0, line_capacity=1.5)
-    learner = fl.NetworkLearner(**{**POWER5, "line_capacity": 1.5})
-    learner.fit(data.signals, data.decisions)
-    assert learner.result_.seconds < 30.0
-    assert learner.loss_ < 1e-9
-
-
-def test_one_sample_is_fitted_and_said_to_be_little() -> None:
-    data = fl.datasets.make_power5(n_samples=1, random_state=0)
-    learner = fl.NetworkLearner(**POWER5).fit(data.signals, data.decisions)
-    assert learner.loss_ < 1e-9
-    assert any("one sample" in warning for warning in learner.result_.warnings)
-    noisy = fl.NetworkLearner(**POWER5, solver="milp").fit(data.signals, data.decisions + 0.1)
-    assert noisy.loss_ == pytest.approx(0.3)
-
-
-def test_any_network_of_least_loss_will_do() -> None:
-    signals, decisions, arguments = four_nodes(0, 20)
-    learner = fl.NetworkLearner(**arguments, prefer="any").fit(signals, decisions)
-    assert learner.loss_ < 1e-9
-
-
 def test_no_time_is_said() -> None:
     signals, decisions, arguments = four_nodes(0, 20, noise=0.2)
     learner = fl.NetworkLearner(**arguments, solver="milp", max_seconds=1e-9)
@@ -140,9 +112,7 @@ def test_no_time_is_said() -> None:
         ({"solver": "mlp"}, "did you mean 'milp'"),
         ({"prefer": "densest"}, "prefer is 'densest'"),
         ({"max_seconds": 0}, "max_seconds=0 is neither"),
-        ({"max_seconds": "soon"}, "max_seconds='soon' is neither"),
         ({"demand": None}, "demand is None, expected the signal that holds the demand"),
-        ({"demand": 3}, "demand is 3, expected the signal that holds the demand"),
     ],
 )
 def test_bad_parameters_are_named(changes: dict[str, Any], message: str) -> None:
@@ -166,50 +136,6 @@ def test_questions_come_after_the_fit() -> None:
         learner.next_signal(widen=-1)
     with pytest.raises(DataError, match="n=0"):
         learner.bootstrap(0)
-
-
-def test_enumeration_keeps_a_time_limit() -> None:
-    data = fl.datasets.make_power5(n_samples=30, noise=0.1, random_state=0)
-    learner = fl.NetworkLearner(**POWER5, solver="enumeration", max_seconds=1e-9)
-    result = learner.fit(data.signals, data.decisions).result_
-    assert result.status == "time limit"
-    assert result.lower_bound == 0.0
-    assert learner.network_.all()
-    losses = learner._losses
-    some = EnumerationSearch(losses, Clock(1e-9))
-    assert len(some.networks) == 0
-    assert not some.complete
-    assert EnumerationSearch(losses).complete
-
-
-def test_a_limit_too_short_to_enumerate_takes_the_program() -> None:
-    data = fl.datasets.make_power5(n_samples=30, noise=0.1, random_state=0)
-    losses = fl.NetworkLearner(**POWER5).fit(data.signals, data.decisions)._losses
-    assert isinstance(general_search(losses, "auto", True, Clock()), EnumerationSearch)
-    assert isinstance(general_search(losses, "auto", True, Clock(1e-6)), FlowSearch)
-
-
-def test_all_draws_of_a_bootstrap_share_the_time() -> None:
-    data = fl.datasets.make_power5(n_samples=20, random_state=0)
-    learner = fl.NetworkLearner(**POWER5, solver="milp").fit(data.signals, data.decisions)
-    learner.max_seconds = 1e-9
-    with pytest.raises(TimeLimitError, match="before the first draw"):
-        learner.bootstrap(3, random_state=0)
-
-    class Short(Clock):
-        """Is out after two draws."""
-
-        looks = 0
-
-        def out(self) -> bool:
-            self.looks += 1
-            return self.looks > 2
-
-    with pytest.warns(fl.exceptions.FeaslearnWarning, match="there was time for 2 of 9 draws"):
-        shares = line_frequencies(
-            learner._search, 9, np.random.default_rng(0), "milp", True, Short(600.0)
-        )
-    assert set(shares.tolist()) <= {0.0, 0.5, 1.0}
 
 
 def test_networks_are_counted_while_there_is_time() -> None:

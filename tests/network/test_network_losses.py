@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,20 +101,3 @@ def test_a_loss_is_one_of_two_norms() -> None:
         assert resolve_network_loss(problems, wrong) is None
     assert len(problems) == 4
     assert "did you mean 'predictability'" in problems.messages[0]
-
-
-def test_unserved_demand_is_an_infinite_loss() -> None:
-    candidates, samples = random_case(0, 3, 1)
-    nothing = np.zeros((1, len(candidates.lines)), dtype=bool)
-    losses = NetworkLosses(candidates, samples, Predictability("l1")).of(nothing)
-    assert np.isinf(losses).all()
-
-
-@pytest.mark.parametrize("loss", [Predictability("l1"), Suboptimality()])
-def test_many_networks_are_measured_in_pieces(loss: Loss, monkeypatch: pytest.MonkeyPatch) -> None:
-    candidates, samples = random_case(5, 4, 2)
-    networks = np.random.default_rng(0).random((9, len(candidates.lines))) < 0.5
-    losses = NetworkLosses(candidates, samples, loss)
-    expected = losses.of(networks)
-    monkeypatch.setattr("feaslearn.network.losses.MAX_ENTRIES", 32)
-    np.testing.assert_array_equal(losses.of(networks), expected)

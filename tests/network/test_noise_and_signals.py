@@ -36,20 +36,20 @@ def test_the_elbow_is_where_lines_stop_to_pay() -> None:
 def test_bootstrap_frequencies() -> None:
     signals, decisions, arguments = four_nodes(4, 12, noise=0.05)
     learner = fl.NetworkLearner(**arguments).fit(signals, decisions)
-    shares = learner.bootstrap(50, random_state=0)
+    shares = learner.bootstrap(10, random_state=0)
     assert list(shares) == learner.candidate_lines_
     assert all(0.0 <= share <= 1.0 for share in shares.values())
-    assert shares == learner.bootstrap(50, random_state=0)
+    assert shares == learner.bootstrap(10, random_state=0)
     # By hand: the sparsest best networks of each draw, all counted alike.
     everything = fl.baselines.EnumeratedNetwork(**arguments)
     generator = np.random.default_rng(0)
     total = np.zeros(6)
-    for _ in range(50):
+    for _ in range(10):
         rows = generator.integers(12, size=12)
         everything.fit(signals[rows], decisions[rows])
         sizes = everything.best_.sum(axis=1)
         total += everything.best_[sizes == sizes.min()].mean(axis=0)
-    np.testing.assert_allclose(list(shares.values()), total / 50)
+    np.testing.assert_allclose(list(shares.values()), total / 10)
 
 
 def test_bootstrap_by_the_integer_program() -> None:
@@ -90,11 +90,3 @@ def test_the_next_signal_separates_what_remains() -> None:
     assert only_useless.expected_left == len(remaining)
     drawn = learner.next_signal(widen=3.0, random_state=1)
     assert drawn.signal.shape == (3,)
-
-
-def test_unserved_networks_are_one_answer() -> None:
-    signals, decisions, arguments = four_nodes(0, 3, same_capacity=True)
-    learner = fl.NetworkLearner(**arguments).fit(signals, decisions)
-    high = np.append(signals[0, :3], [0.1, 0.1, 2.5, 0.1])
-    chosen = learner.next_signal([high])
-    assert 1 <= chosen.n_answers <= chosen.n_networks

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pandas as pd
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError, MissingExtraError
+from feaslearn.exceptions import DataError
 from feaslearn.sets import AffineImage
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -94,27 +93,11 @@ def test_what_if_prices_move_the_optimum(model: fl.RegionRegressor, frames: Any)
     assert star(ax)[0] == pytest.approx(model.region(frames[0].iloc[0]).bounding_box()[0][0])
 
 
-def test_a_maximum_is_where_the_model_says() -> None:
-    data = fl.datasets.make_l1_ball(40, n=2, low=-1.0, random_state=0)
-    model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost, sense="max")
-    model.fit(data.signals, 2.0 - data.decisions)
-    display = RegionDisplay.from_estimator(model, data.signals[0])
-    assert star(display.axes_[0]) == pytest.approx(model.predict(data.signals[:1])[0])
-
-
 def test_an_empty_region_is_drawn_relaxed(model: fl.RegionRegressor, frames: Any) -> None:
     far = frames[0].iloc[0].copy()
     far.iloc[3:] *= 10.0
     display = RegionDisplay.from_estimator(model, far, view="pairs")
     assert "no decision satisfies everything" in display.figure_.get_suptitle()
-
-
-def test_a_region_without_points_says_so() -> None:
-    nothing = fl.Polytope([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], [1.0, 0.0, 0.0, -1.0])
-    region = fl.Region(fl.sets.AffineImage(nothing, np.eye(2), np.zeros(2)))
-    display = RegionDisplay(region, observed=[[0.0, 1.0]], cost=[1.0, 1.0]).plot()
-    assert "no decision" in display.axes_[0].texts[0].get_text()
-    assert not display.axes_[0].patches
 
 
 def test_bad_arguments_of_a_region(model: fl.RegionRegressor, frames: Any) -> None:
@@ -155,19 +138,6 @@ def test_a_path(style: Any, model: fl.RegionRegressor, frames: Any, tmp_path: Pa
     display.figure_.savefig(tmp_path / "path.png")
 
 
-def test_bad_arguments_of_a_path(model: fl.RegionRegressor, frames: Any) -> None:
-    draw = RegionPathDisplay.from_estimator
-    for match, options in {
-        "did you mean 'demand_": {"signal": "demand"},
-        "along two decisions, not 3": {"signal": 3, "decisions": [0, 1, 2]},
-        "style='x' is not known": {"signal": 3, "style": "x"},
-    }.items():
-        with pytest.raises(DataError, match=match):
-            draw(model, frames[0], **options)  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="0 regions for 1"):
-        RegionPathDisplay([1.0], []).plot()
-
-
 def test_predictions(model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None:
     X, y = frames
     y = y.copy()
@@ -205,42 +175,18 @@ def test_learning_curves(frames: Any, tmp_path: Path) -> None:
         LearningCurveDisplay({}).plot()
 
 
-def test_a_missing_package_is_named(
-    model: fl.RegionRegressor, frames: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("decisions", [None, ["hydro"]])
+def test_legends_are_not_clipped(
+    decisions: list[str] | None, model: fl.RegionRegressor, frames: Any
 ) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(MissingExtraError, match=r"matplotlib: pip install .feaslearn\[plot\]"):
-        RegionDisplay.from_estimator(model, frames[0].iloc[0])
-
-
-@pytest.mark.parametrize("decisions", [None, ["plant_1"], ["plant_1", "plant_3"]])
-def test_legends_are_not_clipped(decisions: list[str] | None) -> None:
-    data = fl.datasets.make_power5(60, random_state=0)
-    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
-    frames = (
-        pd.DataFrame(x, columns=names)
-        for x, names in zip((data.signals, data.decisions), data.names, strict=True)
-    )
     X, y = frames
-    display = fl.plots.RegionDisplay.from_estimator(
-        model.fit(X, y), X.iloc[[0]], y=y, decisions=decisions, units="MW"
-    )
+    display = RegionDisplay.from_estimator(model, X.iloc[[0]], y=y, decisions=decisions, units="MW")
     figure = display.figure_
     figure.canvas.draw()
     box = figure.legends[0].get_window_extent()
     assert box.x0 >= 0.0
     assert box.y0 >= 0.0
     assert box.x1 <= figure.bbox.x1
-
-
-def test_a_single_point_says_why() -> None:
-    point = AffineImage(fl.Simplex(2), np.zeros((2, 2)), [1.0, 2.0])
-    regions = [fl.Region(point, ["a", "b"])] * 2
-    display = RegionPathDisplay([0.0, 1.0], regions, signal="demand").plot()
-    said = display.figure_.get_suptitle()
-    assert said.startswith("a and b cannot move at every value of demand")
-    wide = fl.Region(AffineImage(fl.Simplex(2), np.eye(2), [0.0, 0.0]), ["a", "b"])
-    assert RegionPathDisplay([0.0], [wide]).plot().figure_.get_suptitle() == ""
 
 
 def test_a_slice_has_named_edges(model: fl.RegionRegressor, frames: Any) -> None:

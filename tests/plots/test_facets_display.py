@@ -42,18 +42,6 @@ def test_every_facet_has_a_row(model: fl.RegionRegressor, tmp_path: Path) -> Non
     assert np.abs(decisions.images[0].get_array()).max() == pytest.approx(1.0)
 
 
-def test_the_most_binding_ones_are_shown(model: fl.RegionRegressor) -> None:
-    display = FacetsDisplay.from_estimator(model, most=1)
-    assert len(display.axes_[2].patches) == 1
-
-
-def test_nothing_to_draw() -> None:
-    data = fl.datasets.make_power5(60, line_capacity=100.0, random_state=0)
-    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
-    with pytest.raises(DataError, match="no facets"):
-        FacetsDisplay.from_estimator(model.fit(data.signals, data.decisions))
-
-
 def test_the_form_is_that_of_the_text(model: fl.RegionRegressor) -> None:
     display = FacetsDisplay.from_estimator(model)
     decisions, features, _ = display.axes_

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError, MissingExtraError
+from feaslearn.exceptions import DataError
 
 pytest.importorskip("networkx")
 matplotlib = pytest.importorskip("matplotlib")
@@ -55,9 +54,3 @@ def test_without_identification_nothing_is_certain() -> None:
     with pytest.raises(DataError, match="no place for node 'c'"):
         display.plot(positions={"a": (0, 0), "b": (1, 0)})
     matplotlib.pyplot.close("all")
-
-
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(MissingExtraError, match="networkx"):
-        NetworkDisplay("ab", "a", [("a", "b")]).plot()

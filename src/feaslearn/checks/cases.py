@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from feaslearn.arrays import Array
+from feaslearn.exceptions import CheckError, Problems
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.conic import minimize_linear
 from feaslearn.solvers.conic_form import ConicForm
+
+#: What looks for cases that violate a property.
+Find = Callable[[Any], Iterator[str]]
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,15 @@ def first_of(name: str, findings: Iterator[str]) -> Iterator[str]:
     if shown:
         more = f" (and {len(shown) - 1} more)" if len(shown) > 1 else ""
         yield f"{name}: {shown[0]}{more}"
+
+
+def raise_findings(thing: object, properties: Mapping[str, Find], cases: Any) -> None:
+    """Raise one error with a line for each property that some cases violate."""
+    problems = Problems()
+    for name, find in properties.items():
+        for message in first_of(name, find(cases)):
+            problems.add(message)
+    problems.raise_if_any(CheckError, repr(thing))
 
 
 def changed_parameters(before: BaseEstimator, after: BaseEstimator, how: str) -> Iterator[str]:

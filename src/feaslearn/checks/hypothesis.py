@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.checks.cases import first_of, lost_in_a_clone
-from feaslearn.exceptions import CheckError, Problems
+from feaslearn.checks.cases import Find, lost_in_a_clone, raise_findings
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.region import RegionForm, Solved, minimize
 from feaslearn.tolerances import ACCEPT_TOL
@@ -121,11 +120,7 @@ def check_hypothesis(
     given = None if theta is None else np.asarray(theta, dtype=float)
     rng = np.random.default_rng(random_state)
     cases = HypothesisCases(hypothesis, n_decisions, n_features, given, rng, n_cases)
-    problems = Problems()
-    for name, find in PROPERTIES.items():
-        for message in first_of(name, find(cases)):
-            problems.add(message)
-    problems.raise_if_any(CheckError, repr(hypothesis))
+    raise_findings(hypothesis, PROPERTIES, cases)
 
 
 def parameters(cases: HypothesisCases) -> Iterator[str]:
@@ -191,7 +186,7 @@ def told_ties(cases: HypothesisCases) -> Iterator[str]:
 
 
 #: Name of each property, and what looks for cases that violate it.
-PROPERTIES: dict[str, Callable[[HypothesisCases], Iterator[str]]] = {
+PROPERTIES: dict[str, Find] = {
     "parameters survive a clone": parameters,
     "theta has the blocks of the layout": blocks,
     "rows fit together": described,

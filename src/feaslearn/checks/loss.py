@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from feaslearn.arrays import Array
-from feaslearn.checks.cases import first_of, lost_in_a_clone
+from feaslearn.checks.cases import Find, lost_in_a_clone, raise_findings
 from feaslearn.checks.gradient import check_gradient
 from feaslearn.data import Block
-from feaslearn.exceptions import CheckError, Problems
+from feaslearn.exceptions import CheckError
 from feaslearn.hypotheses import Affine, Hypothesis, MapHypothesis, Minkowski, Scaled
 from feaslearn.losses import Loss
 from feaslearn.sets import Box, L2Ball, Simplex
@@ -101,11 +101,7 @@ def check_loss(
     if hypotheses is None:
         hypotheses = [Affine(Simplex(3)), Affine(Box(2)), Affine(L2Ball(2)), Scaled(Box(2))]
     cases = LossCases(loss, hypotheses, np.random.default_rng(random_state), n_cases)
-    problems = Problems()
-    for name, find in PROPERTIES.items():
-        for message in first_of(name, find(cases)):
-            problems.add(message)
-    problems.raise_if_any(CheckError, repr(loss))
+    raise_findings(loss, PROPERTIES, cases)
 
 
 def parameters(cases: LossCases) -> Iterator[str]:
@@ -170,7 +166,7 @@ def gradients(cases: LossCases) -> Iterator[str]:
 
 
 #: Name of each property, and what looks for cases that break it.
-PROPERTIES: dict[str, Callable[[LossCases], Iterator[str]]] = {
+PROPERTIES: dict[str, Find] = {
     "parameters survive a clone": parameters,
     "every sample has a loss of at least zero": numbers,
     "the decision of least cost loses nothing": zero_at_the_optimum,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from feaslearn.arrays import Array
-from feaslearn.checks.cases import Cases, first_of, lost_in_a_clone
-from feaslearn.exceptions import CheckError, FeaslearnError, Problems, TooManyVerticesError
+from feaslearn.checks.cases import Cases, Find, lost_in_a_clone, raise_findings
+from feaslearn.exceptions import FeaslearnError, TooManyVerticesError
 from feaslearn.sets.boundedness import check_nonempty_and_bounded
 from feaslearn.sets.half_spaces import extreme_points
 from feaslearn.sets.primitive_set import PrimitiveSet
@@ -69,17 +69,11 @@ def check_primitive_set(
     feaslearn.exceptions.CheckError: Lazy(p=2):
       - argmin is optimal: ...
     """
-    problems = Problems()
-    for message in first_of("conic_form is a conic form", conic_form_problems(primitive)):
-        problems.add(message)
     # An invalid form cannot be compared with.
-    problems.raise_if_any(CheckError, repr(primitive))
+    raise_findings(primitive, {"conic_form is a conic form": conic_form_problems}, primitive)
     rng = np.random.default_rng(random_state)
     cases = Cases(primitive, primitive.conic_form(), rng, n_cases)
-    for name, find in (DESCRIPTION | GEOMETRY).items():
-        for message in first_of(name, find(cases)):
-            problems.add(message)
-    problems.raise_if_any(CheckError, repr(primitive))
+    raise_findings(primitive, DESCRIPTION | GEOMETRY, cases)
 
 
 def conic_form_problems(primitive: PrimitiveSet) -> Iterator[str]:
@@ -138,7 +132,7 @@ def constant_sum(cases: Cases) -> Iterator[str]:
 
 
 #: Name of each property, and what looks for cases that break it.
-DESCRIPTION: dict[str, Callable[[Cases], Iterator[str]]] = {
+DESCRIPTION: dict[str, Find] = {
     "parameters survive a clone": parameters,
     "check accepts the set": accepted,
     "absorbs_offset is right": constant_sum,
@@ -349,7 +343,7 @@ def _show(values: Array) -> str:
 
 
 #: Name of each property, and what looks for cases that break it.
-GEOMETRY: dict[str, Callable[[Cases], Iterator[str]]] = {
+GEOMETRY: dict[str, Find] = {
     "argmin is optimal": argmin_optimal,
     "argmin with ties='center' is optimal": argmin_center_optimal,
     "argmin answers row by row as it does together": argmin_row_by_row,

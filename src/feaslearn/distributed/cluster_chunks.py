@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from feaslearn.data import Chunk, Chunks, Names, Source
-from feaslearn.exceptions import DataError, MissingExtraError, SolverError
+from feaslearn.exceptions import DataError, SolverError
+from feaslearn.messages import import_extra
 
 Answer = TypeVar("Answer")
 
@@ -183,21 +184,9 @@ def _answers(function: Callable[[Chunk], Answer], chunks: list[Chunk], first: in
     return answers
 
 
-# The packages of the extra "dask", loaded when they are first needed.
-
-
-def distributed() -> Any:
-    """Return the package ``distributed``."""
-    try:
-        import distributed as package
-    except ImportError:
-        raise MissingExtraError("distributed", "dask") from None
-    return package
-
-
 def client_of(given: Any) -> Any:
     """Return a client: the one given, that of an address, or the one that is there already."""
-    package = distributed()
+    package = import_extra("distributed", "dask")
     if isinstance(given, package.Client):
         return given
     if isinstance(given, str):
@@ -218,7 +207,7 @@ def client_of(given: Any) -> Any:
 
 def killed_worker() -> type[Exception]:
     """Return the error of a task that has ended too many workers."""
-    error: type[Exception] = distributed().KilledWorker
+    error: type[Exception] = import_extra("distributed", "dask").KilledWorker
     return error
 
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.exceptions import DataError, MissingExtraError, SolverError, UnsupportedError
+from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.export.exported import Exported, chosen, read_source
 from feaslearn.export.naming import free_prefix, names_of_rows, safe_names
 from feaslearn.export.solver_form import SolverForm, solver_form
+from feaslearn.messages import import_extra
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
 
@@ -54,7 +55,7 @@ def to_gurobipy(
     >>> exported = fl.export.to_gurobipy(region)  # doctest: +SKIP
     >>> exported.model.setObjective(exported.x.sum())  # doctest: +SKIP
     """
-    gp = load_gurobipy()
+    gp = import_extra("gurobipy", "gurobi")
     given = read_source(source, signals)
     form = solver_form(given.form, "to_gurobipy", curved=True)
     rows = form.rows
@@ -117,15 +118,6 @@ def gurobi_errors(gp: Any) -> Iterator[None]:
         licence = error.errno in (gp.GRB.Error.NO_LICENSE, gp.GRB.Error.SIZE_LIMIT_EXCEEDED)
         kind = UnsupportedError if licence else SolverError
         raise kind(f"Gurobi says: {error}") from error
-
-
-def load_gurobipy() -> Any:
-    """Return gurobipy, or say which extra installs it."""
-    try:
-        import gurobipy
-    except ImportError:
-        raise MissingExtraError("gurobipy", "gurobi") from None
-    return gurobipy
 
 
 def _add_latent(gp: Any, model: Any, form: SolverForm, names: list[str]) -> Any:

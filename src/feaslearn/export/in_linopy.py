@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.exceptions import DataError, MissingExtraError
+from feaslearn.exceptions import DataError
 from feaslearn.export.exported import Exported, read_source
 from feaslearn.export.naming import names_of_rows
 from feaslearn.export.solver_form import SolverForm, solver_form
+from feaslearn.messages import import_extra
 from feaslearn.region import Region
 from feaslearn.region.form import beside
 from feaslearn.regressor.learned_region import LearnedRegion
@@ -65,7 +66,7 @@ def to_linopy(
     >>> exported.model.nvars
     4
     """
-    linopy = load_linopy()
+    linopy = import_extra("linopy", "linopy")
     given = read_source(source, signals)
     form = solver_form(given.form, "to_linopy")
     model = _model(linopy, model, x, name)
@@ -109,15 +110,6 @@ def to_linopy(
         for row, label in zip((total >= 1.0, total <= 0.0), exported.constraints, strict=True):
             model.add_constraints(row, name=label)
     return exported
-
-
-def load_linopy() -> Any:
-    """Return linopy, or say which extra installs it."""
-    try:
-        import linopy
-    except ImportError:
-        raise MissingExtraError("linopy", "linopy") from None
-    return linopy
 
 
 def _model(linopy: Any, model: Any, x: Any, name: str) -> Any:

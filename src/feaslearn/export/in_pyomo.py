@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.exceptions import MissingExtraError
 from feaslearn.export.exported import Exported, chosen, read_source
 from feaslearn.export.naming import names_of_rows
 from feaslearn.export.solver_form import SolverForm, solver_form
+from feaslearn.messages import import_extra
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
 
@@ -56,7 +56,7 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None, signals: Any = None)
     >>> round(pyo.value(market.cost), 6)
     -1.0
     """
-    pyo = load_pyomo()
+    pyo = import_extra("pyomo.environ", "pyomo")
     given = read_source(source, signals)
     form = solver_form(given.form, "to_pyomo", curved=True)
     block = pyo.Block(concrete=True)
@@ -92,15 +92,6 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None, signals: Any = None)
         given.moving,
         assign,
     )
-
-
-def load_pyomo() -> Any:
-    """Return Pyomo, or say which extra installs it."""
-    try:
-        import pyomo.environ
-    except ImportError:
-        raise MissingExtraError("pyomo", "pyomo") from None
-    return pyomo.environ
 
 
 def _add_latent(pyo: Any, block: Any, form: SolverForm) -> None:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from feaslearn.exceptions import SolverError, UnsupportedError
 from feaslearn.export.exported import Exported
 from feaslearn.export.in_cvxpy import to_cvxpy
-from feaslearn.export.in_gurobipy import gurobi_errors, load_gurobipy, to_gurobipy
+from feaslearn.export.in_gurobipy import gurobi_errors, to_gurobipy
 from feaslearn.export.in_linopy import to_linopy
-from feaslearn.export.in_pyomo import load_pyomo, to_pyomo
+from feaslearn.export.in_pyomo import to_pyomo
 from feaslearn.formulations.program import CONIC, load_cvxpy, solve
+from feaslearn.messages import import_extra
 from feaslearn.tolerances import HIGHS_TOL, TIGHT_TOL
 
 Array = NDArray[np.float64]
@@ -60,7 +61,7 @@ def _curved(problem: Any) -> bool:
 
 def in_pyomo(source: Any) -> Solving:
     """Solve with HiGHS, or with Gurobi where the region is curved."""
-    pyo = load_pyomo()
+    pyo = import_extra("pyomo.environ", "pyomo")
     exported = to_pyomo(source)
     model = pyo.ConcreteModel()
     model.region = exported.model
@@ -112,7 +113,7 @@ def in_linopy(source: Any) -> Solving:
 
 def in_gurobipy(source: Any) -> Solving:
     """Solve with Gurobi."""
-    gp = load_gurobipy()
+    gp = import_extra("gurobipy", "gurobi")
     with gurobi_errors(gp):
         environment = gp.Env(params={"OutputFlag": 0})
         exported = to_gurobipy(source, gp.Model(env=environment))

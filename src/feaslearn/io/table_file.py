@@ -14,9 +14,9 @@ import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.atomic import read_bytes, write_bytes
-from feaslearn.exceptions import DataError, FeaslearnError, FileError, MissingExtraError, Problems
+from feaslearn.exceptions import DataError, FeaslearnError, FileError, Problems
 from feaslearn.io.table import Table
-from feaslearn.messages import list_first
+from feaslearn.messages import import_extra, list_first
 from feaslearn.printable import is_unicode
 from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
@@ -72,7 +72,7 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
 
 def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
     """Read a table; missing values become NaN."""
-    pa, pq = _pyarrow()
+    pa, pq = (import_extra(name, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
     try:
         file = pq.ParquetFile(pa.BufferReader(contents))
         rows, width = _rows(file.metadata), file.metadata.num_columns
@@ -103,7 +103,7 @@ def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
 
 def parquet_bytes(names: Sequence[str], columns: Sequence[Sequence[Any] | Array]) -> bytes:
     """Return a table as the contents of a Parquet file."""
-    pa, pq = _pyarrow()
+    pa, pq = (import_extra(name, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
     buffer = io.BytesIO()
     table = pa.Table.from_arrays([pa.array(column) for column in columns], names=list(names))
     pq.write_table(table, buffer)
@@ -156,16 +156,6 @@ def _check_size(source: str, metadata: Any) -> None:
         "fit from chunks, or read fewer columns",
         size=1,
     )
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    """Import pyarrow."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtraError("pyarrow", "parquet") from None
-    return pa, pq
 
 
 def read_csv(

@@ -31,8 +31,6 @@ Solver = Literal["auto", "milp", "enumeration"]
 
 #: Networks are enumerated if that reads no more entries of cuts, and takes no more losses.
 MAX_ENTRIES, MAX_LOSSES = 2**33, 2**25
-#: Networks whose evaluation is timed, and the share of a time limit that all of them may take.
-TIMED_NETWORKS, ENUMERATION_SHARE = 16, 0.5
 
 
 class Solved(NamedTuple):
@@ -84,20 +82,9 @@ def general_search(losses: NetworkLosses, solver: Solver, lazy: bool, clock: Clo
     n_losses = n_networks * losses.n_samples
     entries = n_losses * candidates.outside_capacity.size
     small = n_losses <= MAX_LOSSES and entries <= MAX_ENTRIES
-    if solver == "enumeration" or (solver == "auto" and small and _in_time(losses, clock)):
+    if solver == "enumeration" or (solver == "auto" and small):
         return EnumerationSearch(losses, clock)
     return FlowSearch(losses, lazy)
-
-
-def _in_time(losses: NetworkLosses, clock: Clock) -> bool:
-    """Say whether all networks can be enumerated in a share of the time, by timing some."""
-    networks = 2.0 ** np.count_nonzero(~losses.candidates.known)
-    if not clock.limited or networks <= TIMED_NETWORKS:
-        return True
-    before = clock.seconds
-    losses.of(np.ones((TIMED_NETWORKS, len(losses.candidates.lines)), dtype=np.bool_))
-    seconds = (clock.seconds - before) * networks / TIMED_NETWORKS
-    return bool(seconds <= ENUMERATION_SHARE * clock.left)
 
 
 def _solve_by_cuts(losses: NetworkLosses, sparsest: bool, clock: Clock) -> Solved | None:

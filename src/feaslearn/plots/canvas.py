@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.data import as_matrix
-from feaslearn.exceptions import DataError, FeaslearnWarning, MissingExtraError, Problems
-from feaslearn.messages import did_you_mean, find_columns
+from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
+from feaslearn.messages import did_you_mean, find_columns, import_extra
 from feaslearn.parameters import checked
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
@@ -33,11 +33,7 @@ Array = NDArray[np.float64]
 
 def pyplot() -> Any:
     """Return matplotlib's pyplot; name the extra where it is missing."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plot") from None
-    return plt
+    return import_extra("matplotlib.pyplot", "plot")
 
 
 def shortened(text: str, most: int) -> str:

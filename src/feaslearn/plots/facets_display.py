@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ Array = NDArray[np.float64]
 LONGEST = 18
 
 
+@dataclass(eq=False, repr=False)
 class FacetsDisplay:
     r"""Facets :math:`a_j'x \le f_j'\phi(s)`: their coefficients and how often each binds.
 
@@ -54,17 +56,10 @@ class FacetsDisplay:
     >>> display.figure_.savefig("facets.png")  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        table: FacetTable,
-        decisions: Sequence[str],
-        features: Sequence[str],
-        printed: Mapping[str, Array] | None = None,
-    ) -> None:
-        self.table = table
-        self.printed = printed
-        self.decisions = tuple(decisions)
-        self.features = tuple(features)
+    table: FacetTable
+    decisions: Sequence[str]
+    features: Sequence[str]
+    printed: Mapping[str, Array] | None = None
 
     @classmethod
     def from_estimator(cls, model: RegionRegressor, *, most: int = 12) -> FacetsDisplay:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 LONGEST = 60
 
 
+@dataclass(eq=False, repr=False)
 class FacetsOverTimeDisplay:
     r"""Shadow prices of facets :math:`a_j'x \le f_j'\phi(s)` over time, and sorted.
 
@@ -55,9 +57,8 @@ class FacetsOverTimeDisplay:
     >>> display.figure_.savefig("over_time.png")  # doctest: +SKIP
     """
 
-    def __init__(self, limits: Sequence[Limit], times: Sequence[datetime] | None = None) -> None:
-        self.limits = tuple(limits)
-        self.times = times
+    limits: Sequence[Limit]
+    times: Sequence[datetime] | None = None
 
     @classmethod
     def from_estimator(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 LABELS = {"objective": "training loss", "returned_loss": "loss of returned decisions"}
 
 
+@dataclass(eq=False, repr=False)
 class LearningCurveDisplay:
     r"""The training loss :math:`\frac1N \sum_i \ell_\theta(s_i, x_i)` at each iterate.
 
@@ -56,15 +57,9 @@ class LearningCurveDisplay:
     >>> display.figure_.savefig("training.png")  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        history: Mapping[str, Sequence[float]],
-        lower_bound: float | None = None,
-        curves: Sequence[Curve] = (),
-    ) -> None:
-        self.history = history
-        self.lower_bound = lower_bound
-        self.curves = tuple(curves)
+    history: Mapping[str, Sequence[float]]
+    lower_bound: float | None = None
+    curves: Sequence[Curve] = ()
 
     @classmethod
     def from_estimator(cls, model: RegionRegressor, *, ax: Any = None) -> LearningCurveDisplay:
@@ -120,7 +115,8 @@ class LearningCurveDisplay:
 
         wanted = np.linspace(0.2, 1.0, 5) if sizes is None else np.asarray(sizes)
         try:
-            with quietly():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FeaslearnWarning)  # of fits to small folds
                 counts, inside, outside = learning_curve(
                     model, X, y, train_sizes=wanted, cv=cv, scoring=neg_returned_loss
                 )
@@ -182,24 +178,13 @@ class Curve(NamedTuple):
 
 
 def recorded_losses(history: Mapping[str, Sequence[float]]) -> dict[str, Array]:
-    """Return what was recorded while training under names for readers: losses, if there are some.
-
-    Losses share an axis; a temperature or a step does not belong on it.
-    """
+    """Return what was recorded by names for readers: losses, which share an axis, if any."""
     said = {
         LABELS.get(name, name.replace("_", " ")): np.asarray(values, dtype=float)
         for name, values in history.items()
         if len(values)
     }
     return {name: values for name, values in said.items() if "loss" in name} or said
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Silence the warnings of fits to small folds."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FeaslearnWarning)
-        yield
 
 
 def draw_curves(ax: Any, curves: Sequence[Curve], label: str) -> None:

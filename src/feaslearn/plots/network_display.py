@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
+from dataclasses import dataclass
 from typing import Any
 
-from feaslearn.exceptions import DataError, MissingExtraError
+from feaslearn.exceptions import DataError
+from feaslearn.messages import import_extra
 from feaslearn.network import Identification, NetworkLearner
 from feaslearn.network.candidates import Line, Node
 from feaslearn.plots.canvas import BLUE, GREY, ORANGE, pyplot
@@ -20,6 +21,7 @@ TRUTH = "#009E73"
 MOST_POSSIBLE = 40
 
 
+@dataclass(eq=False, repr=False)
 class NetworkDisplay:
     r"""The learned lines: certain ones, and those that other networks do without.
 
@@ -56,19 +58,11 @@ class NetworkDisplay:
     >>> display.figure_.savefig("network.png")  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        nodes: Sequence[Node],
-        generators: Sequence[Node],
-        lines: Sequence[Line],
-        identification: Identification | None = None,
-        truth: Sequence[Line] | None = None,
-    ) -> None:
-        self.nodes = tuple(nodes)
-        self.generators = tuple(generators)
-        self.lines = tuple(lines)
-        self.identification = identification
-        self.truth = truth
+    nodes: Sequence[Node]
+    generators: Sequence[Node]
+    lines: Sequence[Line]
+    identification: Identification | None = None
+    truth: Sequence[Line] | None = None
 
     @classmethod
     def from_estimator(
@@ -119,7 +113,7 @@ class NetworkDisplay:
         NetworkDisplay
             The display itself.
         """
-        plt, networkx = pyplot(), _networkx()
+        plt, networkx = pyplot(), import_extra("networkx", "plot")
         graph = networkx.Graph()
         graph.add_nodes_from(self.nodes)
         if positions is None:
@@ -194,11 +188,3 @@ class NetworkDisplay:
         if low == high:
             return f"One of {low} networks that fit equally well"
         return f"One of at least {low} networks that fit equally well"
-
-
-def _networkx() -> Any:
-    """Return networkx; say which extra brings it where it is missing."""
-    try:
-        return import_module("networkx")
-    except ImportError:
-        raise MissingExtraError("networkx", "plot") from None

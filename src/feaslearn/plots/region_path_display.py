@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -32,6 +33,7 @@ Array = NDArray[np.float64]
 PANELS = 5
 
 
+@dataclass(eq=False, repr=False)
 class RegionPathDisplay:
     r"""Regions :math:`R(s)` while one signal moves and the others stay: overlaid, or side by side.
 
@@ -68,22 +70,16 @@ class RegionPathDisplay:
     >>> display.figure_.savefig("path.png")  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        values: ArrayLike,
-        regions: Sequence[Region],
-        *,
-        signal: str = "signal",
-        optima: Sequence[ArrayLike] | None = None,
-        relaxed: Sequence[bool] | None = None,
-        units: Units = None,
-    ) -> None:
-        self.values = np.asarray(values, dtype=float)
-        self.regions = list(regions)
-        self.signal = signal
-        self.optima = optima
-        self.relaxed = relaxed
-        self.units = units
+    values: Array
+    regions: Sequence[Region]
+    _: KW_ONLY
+    signal: str = "signal"
+    optima: Sequence[ArrayLike] | None = None
+    relaxed: Sequence[bool] | None = None
+    units: Units = None
+
+    def __post_init__(self) -> None:
+        self.values = np.asarray(self.values, dtype=float)
 
     @classmethod
     def from_estimator(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from feaslearn.exceptions import MissingExtraError
+from feaslearn.messages import import_extra
 
 #: Parts of the script, in their order.
 SCRIPTS = ("solve.js", "tools.js", "view.js")
@@ -19,10 +19,7 @@ UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028
 
 def check_extra() -> None:
     """Refuse, before any work, to go on without what the extra ``report`` installs."""
-    try:
-        import jinja2  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("jinja2", "report") from None
+    import_extra("jinja2", "report")
 
 
 def render_page(content: Mapping[str, Any], scene: Mapping[str, Any]) -> str:
