@@ -14,6 +14,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 Array = NDArray[np.float64]
 
