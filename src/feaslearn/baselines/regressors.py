@@ -56,8 +56,13 @@ REGRESSORS: dict[str, Callable[[], Any]] = {
 
 
 def fit_and_predict(make: Callable[[], Any], X: Array, y: Array, new: Array) -> Array:
-    """Fit a regressor to rows and return its predictions for others."""
-    predictor = make()
+    """Fit a regressor to rows and return its predictions for others, on one thread."""
+    with threadpool_limits(1):
+        return _predicted(make(), X, y, new)
+
+
+def _predicted(predictor: Any, X: Array, y: Array, new: Array) -> Array:
+    """Fit a regressor and predict."""
     single = isinstance(predictor, HistGradientBoostingRegressor)
     if y.shape[1] > 1 and not single and not np.isnan(y).any():
         found = np.asarray(_sized(predictor, len(y)).fit(X, y).predict(new))
