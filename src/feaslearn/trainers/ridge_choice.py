@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -93,7 +94,7 @@ def choose_ridge(
             before = least = np.inf
             for ridge in path:
                 try:
-                    tried[ridge] = np.array(objective.each(_NextFit(ridge), moved))
+                    tried[ridge] = np.array(objective.each(partial(_next_fit, ridge=ridge), moved))
                 except OutOfTime:
                     break
                 thetas[ridge] = moved[0].theta
@@ -137,23 +138,13 @@ def _rows(rows: Block, chosen: Mask) -> Samples:
     return Samples.of(rows.rows(chosen).normalized())
 
 
-class _NextFit:
-    """Moves a fold along its path to a weaker ridge; returns its left-out loss."""
+def _next_fit(fold: _Fold, ridge: Ridge) -> float:
+    """Move a fold along its path to a weaker ridge; return its left-out loss."""
+    name = f"{ridge.strength} {ridge.floor} fold {fold.index}"
+    inner = fold.inner.within(name)
 
-    def __init__(self, ridge: Ridge) -> None:
-        self._ridge = ridge
-
-    def __call__(self, fold: _Fold) -> float:
-        name = f"{self._ridge.strength} {self._ridge.floor} fold {fold.index}"
-        inner = fold.inner.within(name)
-        loss, fold.theta = fold.inner.run.cached(name, lambda: self._fit(inner, fold))
-        fold.first = False
-        return float(loss)
-
-    def _fit(self, inner: Objective, fold: _Fold) -> tuple[float, Array]:
-        """Return the left-out loss, and the parameters that the path goes on from."""
-        problem = AnnealedObjective(inner, fold.policy, self._ridge)
-        theta = fold.theta
+    def fit() -> tuple[float, Array]:
+        problem, theta = AnnealedObjective(inner, fold.policy, ridge), fold.theta
         if problem.scale > 0.0:
             for temperature in FIRST if fold.first else NEXT:
                 inner.run.check_time()
@@ -165,6 +156,10 @@ class _NextFit:
         if isinstance(inner.loss, Predictability):
             return returned_loss(fold.outer, polished), theta
         return fold.outer.value(polished), theta
+
+    loss, fold.theta = fold.inner.run.cached(name, fit)
+    fold.first = False
+    return float(loss)
 
 
 # How many columns an affine image has where that is left open: ``Affine(Simplex("auto"))``.
