@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from feaslearn.arrays import Array, Indices
+from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -64,16 +64,16 @@ def refit_within(
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
     # Every term has entries at any row, so that a few tell how many.
-    if problem.work(theta, _chosen(whole, order[:FEWEST])) * len(order) > limit:
+    if problem.work(theta, whole.rows(order[:FEWEST]).normalized()) * len(order) > limit:
         problem = replace(problem, every_term=False)
     order = order[: int(limit / problem.work(theta, whole))]
     if len(order) < FEWEST or run.late():
         return theta
-    whole = _chosen(whole, order)
+    whole = whole.rows(order).normalized()
     fold = folds_of([whole], FOLDS, random)
     if not fold.any():
         return theta
-    outer, inner = (_chosen(whole, np.flatnonzero(held)) for held in (fold == 0, fold != 0))
+    outer, inner = (whole.rows(held).normalized() for held in (fold == 0, fold != 0))
     with ProgressBar("Refit within known constraints", 2 * most) as bar:
         path = problem.path(theta, inner, most, run, bar.update)
         losses = [problem.value_and_gradient(each, outer)[0] for each in path]
@@ -82,11 +82,6 @@ def refit_within(
         # Steps on a loss that jumps may lead elsewhere: the held-out rows speak for the first path.
         ends = [problem.value_and_gradient(each, whole)[0] for each in (last, path[steps])]
         return (last, path[steps])[int(np.argmin(ends))]
-
-
-def _chosen(whole: Block, rows: Indices) -> Block:
-    part = Block(*(np.ascontiguousarray(array[rows]) for array in whole))
-    return part._replace(weights=part.weights / part.weights.sum())
 
 
 @dataclass(frozen=True)

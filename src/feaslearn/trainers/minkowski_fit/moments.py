@@ -14,6 +14,7 @@ from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.tolerances import RANK_TOL, ROUNDING
 from feaslearn.trainers.standardize import moments as mean_and_scale
+from feaslearn.trainers.standardize import observed_mean
 
 
 class Rows(NamedTuple):
@@ -328,10 +329,7 @@ class Units(NamedTuple):
             scale = np.where(np.isfinite(scale), scale, np.where(mean == 0.0, 1.0, np.abs(mean)))
         center = np.zeros(rows.decisions.shape[1])
         if offset:
-            seen = ~np.isnan(rows.decisions)
-            weight = rows.weights @ seen
-            total = rows.weights @ np.where(seen, rows.decisions, 0.0)
-            center = np.asarray(total / np.where(weight > 0.0, weight, 1.0))
+            center = observed_mean(rows.decisions, rows.weights)
         return cls(mean, scale, center)
 
     def refined(self, ones: Array, squares: Array, weight: float, level: Array) -> Units:

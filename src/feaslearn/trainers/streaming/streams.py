@@ -252,7 +252,7 @@ class AffineStream:
         at = standard.convert(objective, theta)
         inner = replace(inner, samples=Samples.of(faded(inner.load(), forgetting)))
         metric = np.sum([_curvature(inner, at, part) for part in inner.samples], axis=0)
-        value, weight = inner.value(at), inner.samples.sum(_weight)
+        value, weight = inner.value(at), float(inner.load().weights.sum())
         return cls(standard.mean, fixed, metric, value, weight)
 
     def scaled(self, factor: float) -> Self:
@@ -293,10 +293,6 @@ class AffineStream:
             step = step / 2.0
         weight = old.weight + float(fresh.weights.sum())
         return theta, replace(self, metric=metric, loss=old.loss + before, weight=weight)
-
-
-def _weight(block: Block) -> float:
-    return float(block.weights.sum())
 
 
 def _curvature(objective: Objective, theta: Array, block: Block) -> Array:
@@ -375,6 +371,16 @@ class Stream:
     state: MomentStream | AffineStream
     drift: DriftTest | None
     n_tied: int = 0
+
+    def after(self, block: Block, state: MomentStream | AffineStream, tied: int = 0) -> Stream:
+        """Return the stream with another state, after some more samples."""
+        return replace(
+            self,
+            n_samples=self.n_samples + len(block.weights),
+            n_chunks=self.n_chunks + 1,
+            n_tied=self.n_tied + tied,
+            state=state,
+        )
 
     def scaled(self, factor: float) -> Stream:
         """Return the stream with all weights multiplied by a factor."""
