@@ -173,11 +173,7 @@ def solve(
     *,
     relative: bool = False,
 ) -> None:
-    """Solve a CVXPY problem in place, with another solver where one fails.
-
-    With a clock that has a limit, solvers end with it. Where it is ``relative``, rows over large
-    numbers, which come in the units of a user, may be violated by as large a share of these.
-    """
+    """Solve a CVXPY problem in place, with another solver where one fails."""
     cp = load_cvxpy()
     failures: list[str] = []
     for accepted in ((cp.OPTIMAL,), (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)):

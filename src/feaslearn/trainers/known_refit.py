@@ -48,13 +48,9 @@ MOST_WORK = 1e8
 def refit_within(
     objective: Objective, theta: Array, random: np.random.Generator, thorough: bool = True
 ) -> Array:
-    """Return parameters whose decisions within the known constraints fit better, if there are any.
-
-    Quasi-Newton steps on the squared distance between observed decisions and those of the
-    intersection, and where that is empty on its squared distance too: both are smooth while the
-    active rows of all samples stay the same. Samples held out say when to stop. Other losses and
-    curved regions keep their parameters.
-    """
+    """Return parameters whose decisions within the known constraints fit better, if any do."""
+    # Quasi-Newton steps, since the loss is smooth while the active rows of all samples stay the
+    # same; samples held out say when to stop. Other losses and curved regions are left alone.
     loss, shape, hypothesis = objective.loss, objective.known, without_known(objective.hypothesis)
     squared = isinstance(loss, Predictability) and loss.norm_code() == Predictability().norm_code()
     if not squared or shape is None or hypothesis.integer_parameters:
@@ -200,11 +196,10 @@ class _Refit:
 
 
 class _Program:
-    """The linear program of one sample after the other, always with an answer.
+    """The linear program of one sample after the other, always with an answer."""
 
-    ``min c'x + big (s + t) : x = M y + m + s - t, E x = e, G x >= g`` over the boxes of y and x:
-    where the region has no known decision, the nearest one.
-    """
+    # min c'x + big (s + t) : x = M y + m + s - t, E x = e, G x >= g over the boxes of y and x:
+    # where the region has no known decision, the nearest one.
 
     def __init__(self, n: int, W: Array, slack: Array, known: KnownLimits) -> None:
         (r, p), q, g = W.shape, len(known.E), len(known.G)

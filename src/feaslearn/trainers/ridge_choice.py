@@ -72,12 +72,7 @@ def choose_ridge(
     strengths: Sequence[float] = RIDGES,
     floors: Sequence[float] = FLOORS,
 ) -> Choice:
-    """Choose strength and shape of the ridge by the left-out loss of returned decisions.
-
-    For each shape, each fold is fitted along a path from the strongest ridge to the weakest, each
-    fit from the one before. The ridge of least loss is taken. Paths end early when the time of the
-    objective's run is up.
-    """
+    """Choose strength and shape of the ridge by the left-out loss of returned decisions."""
     if objective.n_features <= 2:
         floors = floors[:1]  # one direction has one shape
     paths = [[Ridge(strength, floor) for strength in strengths] for floor in floors]
@@ -166,11 +161,7 @@ def _next_fit(fold: _Fold, ridge: Ridge) -> float:
 
 
 def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
-    """Choose an open number of columns by the cross-validated loss of annealing.
-
-    Each number has its own ridge, see `choose_ridge`; all see the same folds. The smallest within
-    one standard error of the best is taken. Too few samples for the folds get one column.
-    """
+    """Choose an open number of columns by the cross-validated loss of annealing."""
     if objective.hypothesis.with_size(1) is objective.hypothesis:
         return objective
     some = subsample(objective, random)
@@ -190,10 +181,7 @@ def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
 
 
 def simplest_within_error(columns: Sequence[Array]) -> int:
-    """Return the first of several that is within one standard error of the best.
-
-    ``columns`` hold the losses of the same folds, the simplest model first.
-    """
+    """Return the first of several that is within one standard error of the best."""
     best = min(range(len(columns)), key=lambda j: columns[j].mean())
     for j, column in enumerate(columns[:best]):
         worse = column - columns[best]

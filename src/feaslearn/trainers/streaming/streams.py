@@ -199,11 +199,7 @@ class MomentStream:
         return Solution(of.theta(answer.a, answer.b), loss, answer, rows @ answer.a.T)
 
     def pruned(self, scales: Array, retained: int, forgetting: float) -> Self:
-        """Return the stream with no more rows than ``retained``, given the scales at its rows.
-
-        The extremes of every function are kept, then the rows at which a scale is closest to
-        zero. Rows whose samples are forgotten go first.
-        """
+        """Return the stream with no more rows than ``retained``, given the scales at its rows."""
         recent = forgetting**self.ages >= FORGOTTEN
         rows, ages, scales = self.rows[recent], self.ages[recent], scales[recent]
         if len(rows) > retained:
