@@ -166,8 +166,11 @@ def test_an_open_number_is_refused_elsewhere() -> None:
 # Every set, dead columns, and an early end
 
 
-@EACH_SET
-@pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)
+@pytest.mark.parametrize(
+    ("primitive", "loss"),
+    [*((each, fl.Predictability()) for each in SETS), (fl.Box(3), fl.Suboptimality())],
+    ids=repr,
+)
 def test_every_set_is_fitted_with_both_losses(primitive: fl.PrimitiveSet, loss: Loss) -> None:
     """The linear policy is in every class; these decisions answer to costs, so that more fits."""
     objective = Objective(loss, fl.Affine(primitive), Samples.of(samples(hidden=0.0)))
@@ -247,6 +250,7 @@ def test_other_norms_end_exactly_where_samples_are_exact(norm: tuple[str, bool])
     assert model.fit(signals, decisions).result_.returned_loss < 1e-12
 
 
+@pytest.mark.soak
 def test_searches_are_as_good_in_any_unit_and_order() -> None:
     data = fl.datasets.make_power5(80, noise=0.1, random_state=0)
 

@@ -8,8 +8,8 @@ import pytest
 import feaslearn as fl
 from feaslearn.data import Block
 from feaslearn.exceptions import TimeLimitError, UnsupportedError
-from feaslearn.runs import OutOfTime
-from feaslearn.trainers import Blending, Convex, FacetLearning
+from feaslearn.runs import Clock, OutOfTime
+from feaslearn.trainers import Blending, Convex, FacetLearning, GradientDescent
 from feaslearn.trainers.blending import best_weights
 from feaslearn.trainers.trainer import Trained, Trainer
 
@@ -108,6 +108,23 @@ def test_a_member_without_time_has_no_weight(monkeypatch: pytest.MonkeyPatch) ->
     model = fit(members, data, choose=choose, n_folds=0, max_seconds=60.0)
     np.testing.assert_array_equal(model.parameters_["weights"], [1.0, 0.0])
     assert model.result_.status == "time limit"
+
+
+def test_members_after_the_deadline_are_not_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    late: list[bool] = []
+
+    class Last(GradientDescent):
+        def search(self, objective: fl.losses.Objective, random: np.random.Generator) -> Trained:
+            found = super().search(objective, random)
+            late.append(True)
+            return found
+
+    monkeypatch.setattr(Clock, "out", lambda _: bool(late))
+    data = fl.datasets.make_power5(40, random_state=0)
+    members = [fl.Affine(fl.Simplex(1)), fl.Scaled(fl.Simplex(3))]
+    model = fit(members, data, choose=lambda _: Last(1, n_starts=1), n_folds=0, max_seconds=60.0)
+    assert late == [True]
+    np.testing.assert_array_equal(model.parameters_["weights"], [1.0, 0.0])
 
 
 def test_no_member_in_time_is_no_blend(monkeypatch: pytest.MonkeyPatch) -> None:

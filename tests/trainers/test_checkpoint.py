@@ -59,8 +59,8 @@ def chosen(checkpoint: Any) -> fl.RegionRegressor:
 
 
 FITS = [
-    *(descent, annealing, blend),
-    *(pytest.param(fit, marks=pytest.mark.soak) for fit in (smoothing, facets, chosen)),
+    *(descent, blend),
+    *(pytest.param(fit, marks=pytest.mark.soak) for fit in (smoothing, annealing, facets, chosen)),
 ]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
 from feaslearn.data import Block
@@ -13,10 +12,7 @@ from feaslearn.exceptions import UnsupportedError
 from feaslearn.formulations.complementarity import Kind, OptimalMultipliers, complementary
 from feaslearn.formulations.program import (
     LeastNorm,
-    Pair,
     PairSolution,
-    checked_norm,
-    checked_pair,
     convex_form,
     in_cone,
     load_cvxpy,
@@ -71,8 +67,7 @@ class SuboptimalityProgram:
         self, primitive: PrimitiveSet, n: int, norm: str = "l2", squared: bool = True
     ) -> None:
         cp = load_cvxpy()
-        self.norm = checked_norm(norm)
-        self.squared = squared
+        self.norm, self.squared = norm, squared
         self._form = convex_form(primitive)
         self._shape = (n, self._form.H.shape[1])
         self._A = cp.Parameter(self._shape)
@@ -104,18 +99,16 @@ class SuboptimalityProgram:
         residual = cp.hstack([gamma, self._gamma_o])
         return LeastNorm(residual, self.norm, constraints, "suboptimality", self._form.polyhedral)
 
-    def solve(self, A: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike) -> PairSolution:
+    def solve(self, A: Array, b: Array, c: Array, x: Array) -> PairSolution:
         """Solve the program of one pair."""
-        pair = checked_pair(A, b, c, x, self._shape)
-        hidden = 1.0 - pair.observed
-        self._A.value, self._b.value, self._x.value = pair.A, pair.b, pair.x
-        self._hidden.value, self._hidden_c.value = hidden, hidden * pair.c
-        self._q.value = pair.A.T @ pair.c
-        self._cost.value = pair.c @ (pair.x - pair.b)
+        hidden, x = np.isnan(x), np.nan_to_num(x)
+        self._A.value, self._b.value, self._x.value = A, b, x
+        self._hidden.value, self._hidden_c.value = hidden.astype(float), hidden * c
+        self._q.value, self._cost.value = A.T @ c, c @ (x - b)
         self._program.solve()
         gamma, excess = np.array(self._gamma.value), float(self._gamma_o.value)
         value = measure(np.append(gamma, excess), self.norm, self.squared)
-        decision = np.where(hidden > 0.0, self._free.value, pair.x)
+        decision = np.where(hidden, self._free.value, x)
         z, lam = np.array(self._z.value), np.array(self._lam.value)
         return PairSolution(value, gamma, z, lam, decision, excess)
 
@@ -143,8 +136,7 @@ class PredictabilityProgram:
         two_steps: bool | None = None,
     ) -> None:
         cp = load_cvxpy()
-        self.norm = checked_norm(norm)
-        self.squared = squared
+        self.norm, self.squared = norm, squared
         self._form = convex_form(primitive)
         self._shape = (n, self._form.H.shape[1])
         self._A = cp.Parameter(self._shape)
@@ -191,31 +183,26 @@ class PredictabilityProgram:
             )
         return self._programs[kinds]
 
-    def solve(self, A: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike) -> PairSolution:
+    def solve(self, A: Array, b: Array, c: Array, x: Array) -> PairSolution:
         """Solve the program of one pair."""
-        pair = checked_pair(A, b, c, x, self._shape)
         # The minimisers do not depend on the unit of money, but the tolerances of solvers do.
-        unit = np.abs(pair.c).max() or 1.0
-        lam = self._solve(pair._replace(c=pair.c / unit))
-        gamma = np.array(self._gamma.value)
-        value = measure(pair.observed * gamma, self.norm, self.squared)
-        decision = np.where(pair.observed > 0.0, pair.x, pair.x + gamma)
-        gamma = pair.observed * gamma
-        return PairSolution(value, gamma, np.array(self._z.value), unit * lam, decision)
-
-    def _solve(self, pair: Pair) -> Array:
-        """Set the parameters, solve in one step or two and return the multipliers."""
-        q = pair.A.T @ pair.c
+        unit = np.abs(c).max() or 1.0
+        observed = (~np.isnan(x)).astype(float)
+        x, c = np.nan_to_num(x), c / unit
+        q = A.T @ c
         # A cost at right angles to the region is no cost; rounding alone must not make it one.
-        q[np.abs(q) <= SUM_ROUNDING * (np.abs(pair.A).T @ np.abs(pair.c))] = 0.0
-        self._A.value, self._b.value, self._x.value = pair.A, pair.b, pair.x
-        self._observed.value = pair.observed
+        q[np.abs(q) <= SUM_ROUNDING * (np.abs(A).T @ np.abs(c))] = 0.0
+        self._A.value, self._b.value, self._x.value = A, b, x
+        self._observed.value = observed
         if self._multipliers is None:
-            self._c.value, self._q.value = pair.c, q
-            self._cost.value = pair.c @ (pair.x - pair.b)
+            self._c.value, self._q.value, self._cost.value = c, q, c @ (x - b)
             self._compiled(None).solve()
-            return np.array(self._lam.value)
-        lam, slack = self._multipliers.solve(q)
-        self._E.value, self._e.value, self._F.value, self._f.value = slack[1:]
-        self._compiled(slack.kinds).solve()
-        return lam
+            lam = np.array(self._lam.value)
+        else:
+            lam, slack = self._multipliers.solve(q)
+            self._E.value, self._e.value, self._F.value, self._f.value = slack[1:]
+            self._compiled(slack.kinds).solve()
+        gamma = np.array(self._gamma.value)
+        value = measure(observed * gamma, self.norm, self.squared)
+        decision = np.where(observed > 0.0, x, x + gamma)
+        return PairSolution(value, observed * gamma, np.array(self._z.value), unit * lam, decision)

@@ -170,10 +170,7 @@ def slackness(form: ConicForm, lam: Array) -> Slackness:
 def complementary(
     form: ConicForm, kinds: tuple[Kind, ...], z: Any, E: Any, e: Any, F: Any, f: Any
 ) -> list[Any]:
-    """Return the constraints ``H z - h in K`` and complementary to multipliers of these kinds.
-
-    ``E``, ``e``, ``F`` and ``f`` are parameters that take the entries of a `Slackness`.
-    """
+    """Return the constraints ``H z - h in K`` and complementary to multipliers of these kinds."""
     cp = load_cvxpy()
     slack = F @ z - f
     constraints, left = [E @ z == e], iter(kinds)

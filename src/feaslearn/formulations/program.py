@@ -6,10 +6,9 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import DataError, SolverError, UnsupportedError
+from feaslearn.exceptions import SolverError, UnsupportedError
 from feaslearn.losses.loss import ORDERS
 from feaslearn.results import remark
 from feaslearn.runs import Clock, OutOfTime
@@ -59,19 +58,6 @@ _LIMITS = {"SCS": "time_limit_secs"}
 INEXACT_LENGTH = 1e-3
 
 
-class Pair(NamedTuple):
-    """One pair ``(s, x)`` under a learned map: ``A``, ``b``, ``c`` and x, checked.
-
-    ``observed`` is one where x was observed and zero elsewhere, where x holds a zero.
-    """
-
-    A: Array
-    b: Array
-    c: Array
-    x: Array
-    observed: Array
-
-
 class PairSolution(NamedTuple):
     """The optimum of one pair's program.
 
@@ -95,14 +81,6 @@ def load_cvxpy() -> Any:
     return cvxpy
 
 
-def checked_norm(norm: str) -> str:
-    """Return ``norm`` if it is known, or refuse it."""
-    if norm not in ORDERS:
-        known = ", ".join(map(repr, ORDERS))
-        raise UnsupportedError(f"norm={norm!r} is not known; use one of {known}")
-    return norm
-
-
 def convex_form(primitive: PrimitiveSet) -> ConicForm:
     """Return the conic form of a convex set; a discrete one has only that of its hull."""
     if primitive.discrete:
@@ -111,26 +89,6 @@ def convex_form(primitive: PrimitiveSet) -> ConicForm:
             "MixedInteger trains it, and the losses measure it"
         )
     return primitive.conic_form()
-
-
-def checked_pair(
-    A: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike, shape: tuple[int, int]
-) -> Pair:
-    """Return the numbers of one pair; refuse wrong shapes and numbers that are not finite."""
-    n = shape[0]
-    arrays = {
-        name: np.asarray(v, dtype=float) for name, v in zip("Abcx", (A, b, c, x), strict=True)
-    }
-    for name, expected in (("A", shape), ("b", (n,)), ("c", (n,)), ("x", (n,))):
-        if arrays[name].shape != expected:
-            raise DataError(f"{name} has shape {arrays[name].shape}; expected {expected}")
-        bad = np.isinf(arrays[name]) if name == "x" else ~np.isfinite(arrays[name])
-        if bad.any():
-            where = tuple(int(i) for i in np.argwhere(bad)[0])
-            raise DataError(f"{name}{list(where)} is {arrays[name][where]}; it must be finite")
-    observed = ~np.isnan(arrays["x"])
-    arrays["x"] = np.where(observed, arrays["x"], 0.0)
-    return Pair(**arrays, observed=observed.astype(float))
 
 
 def in_cone(form: ConicForm, slack: Any, *, dual: bool = False) -> list[Any]:
@@ -215,11 +173,7 @@ def solve(
     *,
     relative: bool = False,
 ) -> None:
-    """Solve a CVXPY problem in place, with another solver where one fails.
-
-    With a clock that has a limit, solvers end with it. Where it is ``relative``, rows over large
-    numbers, which come in the units of a user, may be violated by as large a share of these.
-    """
+    """Solve a CVXPY problem in place, with another solver where one fails."""
     cp = load_cvxpy()
     failures: list[str] = []
     for accepted in ((cp.OPTIMAL,), (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)):

@@ -158,12 +158,9 @@ class Predictability(Loss):
 
 
 def _distance_to_face(form: RegionForm, phi: Array, held: Mask, best: Array, x: Array) -> float:
-    """Return the distance of x to the decisions for which all rows with a dual bind: the optimal.
-
-    These are ``best + N w`` with a basis N of the directions that keep the binding rows, and the
-    nearest has the least ``|w - N'(x - best)|`` such that the other rows hold: a least-distance
-    program, solved by non-negative least squares (Lawson and Hanson).
-    """
+    """Return the distance of x to the decisions for which all rows with a dual bind."""
+    # They are best + N w, N a basis of what keeps these rows: a least-distance program in w, by
+    # non-negative least squares (Lawson and Hanson).
     weights = form.weights(phi[None, : form.n_features], phi[None, form.n_features :])
     X, right = form.X.toarray(), combined(weights, form.r)[0]
     binding = form.equality | held

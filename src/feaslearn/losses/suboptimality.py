@@ -129,11 +129,7 @@ class Suboptimality(Loss):
     def _completed(
         self, primitive: PrimitiveSet, A: Array, c: Array, target: Array, least: float
     ) -> tuple[Array, Array]:
-        """Fill in the unobserved entries of ``target``; return z and the derivative of the norm.
-
-        g and J are found together, by one conic program in (z, u, t): u are the unobserved
-        entries, which are free and count in both, and t is J where that is positive.
-        """
+        """Fill in the unobserved entries of ``target``; return z and the derivative of the norm."""
         hidden = np.flatnonzero(np.isnan(target))
         target[hidden] = 0.0
         lifted = self._lifted(primitive, c[hidden], float(c @ target) - least)

@@ -77,11 +77,7 @@ class Clock:
 
 @contextlib.contextmanager
 def stopped_by_user() -> Iterator[Stop]:
-    """Let the first Ctrl-C be the deadline, and the second a `KeyboardInterrupt`.
-
-    Only the main thread hears of Ctrl-C, and only where no other handler was set. Fits within a
-    fit belong to it.
-    """
+    """Let the first Ctrl-C be the deadline, and the second a `KeyboardInterrupt`."""
     outer = _current.get()
     if outer is not None:
         yield outer
@@ -128,11 +124,7 @@ class OutOfTime(Exception):
 
 @dataclass(frozen=True)
 class Run:
-    """What the parts of one run share: a clock, and a checkpoint.
-
-    A run is resumed by running it again. Starts, folds and members have names, such as
-    ``member 1/start 2``: what the checkpoint holds under a name is not done again.
-    """
+    """What the parts of one run share: a clock, and a checkpoint."""
 
     clock: Clock = field(default_factory=Clock)
     checkpoint: Checkpoint | None = None

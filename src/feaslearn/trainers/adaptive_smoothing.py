@@ -41,11 +41,7 @@ LONGEST = 10.0
 
 @dataclass(kw_only=True)
 class SmoothedIterate(Iterate):
-    """An iterate of Algorithm 2: with the smoothed loss, its weight and its slacks.
-
-    ``step`` is the size that the next step tries first, None for the first of all, and ``first``
-    the smoothed loss of the first iterate.
-    """
+    """An iterate of Algorithm 2: with the smoothed loss, its weight and its slacks."""
 
     problem: SmoothedObjective
     epsilon: float

@@ -196,10 +196,7 @@ MOST_PARAMETERS = 1000
 
 
 def polish(problem: AnnealedObjective, theta: Array) -> Array:
-    """Return parameters refitted with the ridge, or without it where that explains all samples.
-
-    Where the samples are explained already, a refit with the ridge would lead away from that.
-    """
+    """Return parameters refitted with the ridge, or without it where that explains all samples."""
     explained = problem.explained(theta)
     best = theta if explained else refit(problem, theta)
     bare = refit(problem.without_ridge(), best)

@@ -277,12 +277,7 @@ def dead_columns(problem: AnnealedObjective, theta: Array) -> Mask:
 
 
 def revive(problem: AnnealedObjective, theta: Array, dead: Mask) -> Array:
-    """Return parameters whose dead columns go through decisions that are explained worst.
-
-    Such a column is the linear policy moved to meet one sample, as in `DataStart`; where the
-    hypothesis has an offset, the column leads from it to that sample. Each is chosen for what the
-    columns before it leave unexplained.
-    """
+    """Return parameters whose dead columns go through decisions that are explained worst."""
     objective = problem.objective
     hypothesis, n, k = objective.maps(), objective.n_decisions, objective.n_features
     some = subsample(objective, np.random.default_rng(0))

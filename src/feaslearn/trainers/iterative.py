@@ -281,10 +281,7 @@ Callback = Callable[[int, Iterate], bool | None]
 
 @dataclass(eq=False)
 class StartRun:
-    """What happened from one start, and the iterate of least loss.
-
-    ``exact`` says that it explains every sample.
-    """
+    """What happened from one start, and the iterate of least loss."""
 
     history: dict[str, list[float]] = field(default_factory=dict)
     status: Status = "iteration limit"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from feaslearn.arrays import Array, Indices
+from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -47,13 +47,9 @@ MOST_WORK = 1e8
 def refit_within(
     objective: Objective, theta: Array, random: np.random.Generator, thorough: bool = True
 ) -> Array:
-    """Return parameters whose decisions within the known constraints fit better, if there are any.
-
-    Quasi-Newton steps on the squared distance between observed decisions and those of the
-    intersection, and where that is empty on its squared distance too: both are smooth while the
-    active rows of all samples stay the same. Samples held out say when to stop. Other losses and
-    curved regions keep their parameters.
-    """
+    """Return parameters whose decisions within the known constraints fit better, if any do."""
+    # Quasi-Newton steps, since the loss is smooth while the active rows of all samples stay the
+    # same; samples held out say when to stop. Other losses and curved regions are left alone.
     loss, shape, hypothesis = objective.loss, objective.known, without_known(objective.hypothesis)
     squared = isinstance(loss, Predictability) and loss.norm_code() == Predictability().norm_code()
     if not squared or shape is None or hypothesis.integer_parameters:
@@ -63,16 +59,16 @@ def refit_within(
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
     # Every term has entries at any row, so that a few tell how many.
-    if problem.work(theta, _chosen(whole, order[:FEWEST])) * len(order) > limit:
+    if problem.work(theta, whole.rows(order[:FEWEST]).normalized()) * len(order) > limit:
         problem = replace(problem, every_term=False)
     order = order[: int(limit / problem.work(theta, whole))]
     if len(order) < FEWEST or run.late():
         return theta
-    whole = _chosen(whole, order)
+    whole = whole.rows(order).normalized()
     fold = folds_of([whole], FOLDS, random)
     if not fold.any():
         return theta
-    outer, inner = (_chosen(whole, np.flatnonzero(held)) for held in (fold == 0, fold != 0))
+    outer, inner = (whole.rows(held).normalized() for held in (fold == 0, fold != 0))
     with ProgressBar("Refit within known constraints", 2 * most) as bar:
         path = problem.path(theta, inner, most, run, bar.update)
         losses = [problem.value_and_gradient(each, outer)[0] for each in path]
@@ -81,11 +77,6 @@ def refit_within(
         # Steps on a loss that jumps may lead elsewhere: the held-out rows speak for the first path.
         ends = [problem.value_and_gradient(each, whole)[0] for each in (last, path[steps])]
         return (last, path[steps])[int(np.argmin(ends))]
-
-
-def _chosen(whole: Block, rows: Indices) -> Block:
-    part = Block(*(np.ascontiguousarray(array[rows]) for array in whole))
-    return part._replace(weights=part.weights / part.weights.sum())
 
 
 @dataclass(frozen=True)
@@ -204,11 +195,10 @@ class _Refit:
 
 
 class _Program:
-    """The linear program of one sample after the other, always with an answer.
+    """The linear program of one sample after the other, always with an answer."""
 
-    ``min c'x + big (s + t) : x = M y + m + s - t, E x = e, G x >= g`` over the boxes of y and x:
-    where the region has no known decision, the nearest one.
-    """
+    # min c'x + big (s + t) : x = M y + m + s - t, E x = e, G x >= g over the boxes of y and x:
+    # where the region has no known decision, the nearest one.
 
     def __init__(self, n: int, W: Array, slack: Array, known: KnownLimits) -> None:
         (r, p), q, g = W.shape, len(known.E), len(known.G)

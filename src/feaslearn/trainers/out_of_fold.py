@@ -91,8 +91,5 @@ def out_of_fold(objective: Objective, fold: Indices, fit: Callable[[Objective], 
 
 
 def subsample(objective: Objective, random: np.random.Generator) -> Objective:
-    """Return the objective itself, or with so many samples that a part will do, that part.
-
-    Of samples that are not in memory the part is, and few of them are taken whole.
-    """
+    """Return the objective itself, or with so many samples that a part will do, that part."""
     return replace(objective, samples=objective.samples.subsample(MOST_SAMPLES, random))

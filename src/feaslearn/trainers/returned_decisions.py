@@ -15,11 +15,7 @@ TIES_LOOKED_AT = 200
 
 
 def returned_loss(objective: Objective, theta: Array) -> float:
-    """Return how far the decisions that a model returns are from those observed.
-
-    With ties, predictability is the distance to the nearest minimiser, but a model returns one
-    minimiser: fits are compared by that one.
-    """
+    """Return how far the decisions that a model returns are from those observed."""
 
     hypothesis, loss = objective.hypothesis, objective.loss
 
@@ -36,11 +32,7 @@ def loss_of_decisions(loss: Loss, decisions: Array, block: Block) -> float:
 
 
 def tied_share(objective: Objective, theta: Array) -> float:
-    """Return the weighted share of samples with several minimisers in the learned region.
-
-    Minimisers of Z that the map sends to one decision are one minimiser. To find those takes a
-    face for each sample, so in a block with many ties some are looked at for all.
-    """
+    """Return the weighted share of samples with several minimisers in the learned region."""
     hypothesis = objective.hypothesis
 
     def one(block: Block) -> tuple[float, float]:

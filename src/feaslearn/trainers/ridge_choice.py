@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -71,12 +72,7 @@ def choose_ridge(
     strengths: Sequence[float] = RIDGES,
     floors: Sequence[float] = FLOORS,
 ) -> Choice:
-    """Choose strength and shape of the ridge by the left-out loss of returned decisions.
-
-    For each shape, each fold is fitted along a path from the strongest ridge to the weakest, each
-    fit from the one before. The ridge of least loss is taken. Paths end early when the time of the
-    objective's run is up.
-    """
+    """Choose strength and shape of the ridge by the left-out loss of returned decisions."""
     if objective.n_features <= 2:
         floors = floors[:1]  # one direction has one shape
     paths = [[Ridge(strength, floor) for strength in strengths] for floor in floors]
@@ -93,7 +89,7 @@ def choose_ridge(
             before = least = np.inf
             for ridge in path:
                 try:
-                    tried[ridge] = np.array(objective.each(_NextFit(ridge), moved))
+                    tried[ridge] = np.array(objective.each(partial(_next_fit, ridge=ridge), moved))
                 except OutOfTime:
                     break
                 thetas[ridge] = moved[0].theta
@@ -137,23 +133,13 @@ def _rows(rows: Block, chosen: Mask) -> Samples:
     return Samples.of(rows.rows(chosen).normalized())
 
 
-class _NextFit:
-    """Moves a fold along its path to a weaker ridge; returns its left-out loss."""
+def _next_fit(fold: _Fold, ridge: Ridge) -> float:
+    """Move a fold along its path to a weaker ridge; return its left-out loss."""
+    name = f"{ridge.strength} {ridge.floor} fold {fold.index}"
+    inner = fold.inner.within(name)
 
-    def __init__(self, ridge: Ridge) -> None:
-        self._ridge = ridge
-
-    def __call__(self, fold: _Fold) -> float:
-        name = f"{self._ridge.strength} {self._ridge.floor} fold {fold.index}"
-        inner = fold.inner.within(name)
-        loss, fold.theta = fold.inner.run.cached(name, lambda: self._fit(inner, fold))
-        fold.first = False
-        return float(loss)
-
-    def _fit(self, inner: Objective, fold: _Fold) -> tuple[float, Array]:
-        """Return the left-out loss, and the parameters that the path goes on from."""
-        problem = AnnealedObjective(inner, fold.policy, self._ridge)
-        theta = fold.theta
+    def fit() -> tuple[float, Array]:
+        problem, theta = AnnealedObjective(inner, fold.policy, ridge), fold.theta
         if problem.scale > 0.0:
             for temperature in FIRST if fold.first else NEXT:
                 inner.run.check_time()
@@ -166,16 +152,16 @@ class _NextFit:
             return returned_loss(fold.outer, polished), theta
         return fold.outer.value(polished), theta
 
+    loss, fold.theta = fold.inner.run.cached(name, fit)
+    fold.first = False
+    return float(loss)
+
 
 # How many columns an affine image has where that is left open: ``Affine(Simplex("auto"))``.
 
 
 def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
-    """Choose an open number of columns by the cross-validated loss of annealing.
-
-    Each number has its own ridge, see `choose_ridge`; all see the same folds. The smallest within
-    one standard error of the best is taken. Too few samples for the folds get one column.
-    """
+    """Choose an open number of columns by the cross-validated loss of annealing."""
     if objective.hypothesis.with_size(1) is objective.hypothesis:
         return objective
     some = subsample(objective, random)
@@ -195,10 +181,7 @@ def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
 
 
 def simplest_within_error(columns: Sequence[Array]) -> int:
-    """Return the first of several that is within one standard error of the best.
-
-    ``columns`` hold the losses of the same folds, the simplest model first.
-    """
+    """Return the first of several that is within one standard error of the best."""
     best = min(range(len(columns)), key=lambda j: columns[j].mean())
     for j, column in enumerate(columns[:best]):
         worse = column - columns[best]

@@ -101,10 +101,7 @@ def train_once(
     thorough: bool = True,
     spawn: bool = True,
 ) -> Trained:
-    """Train a fold or a member by a seed of its own, unless the checkpoint has its result.
-
-    Without ``spawn``, random numbers are those that a fit of nothing else would draw.
-    """
+    """Train a fold or a member by a seed of its own, unless the checkpoint has its result."""
     from feaslearn.trainers.trainer import Trained
 
     own = random.spawn(1)[0] if spawn else deepcopy(random)

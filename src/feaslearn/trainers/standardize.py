@@ -17,12 +17,8 @@ from feaslearn.tolerances import LSTSQ_TOL, ROUNDING
 def moments(
     features: Sequence[Array], weights: Sequence[Array], constant_first: bool = True
 ) -> tuple[Array, Array]:
-    """Return mean and standard deviation of each feature over all parts.
-
-    The first feature is the constant and keeps mean 0 and deviation 1, unless it is said to be one
-    like the others. A feature that never changes has an infinite deviation: divided by it, the
-    feature vanishes.
-    """
+    """Return mean and standard deviation of each feature over all parts."""
+    # A feature that never changes has an infinite deviation: divided by it, the feature vanishes.
     pairs = list(zip(features, weights, strict=True))
     total = sum(float(part.sum()) for part in weights)
     mean = np.sum([weighted_sum(part, weight) for part, weight in pairs], axis=0) / total
@@ -59,11 +55,7 @@ def place_and_unit(whole: Block) -> tuple[Array, float]:
 
 @dataclass(frozen=True)
 class Standardization:
-    """Means and scales of the features; the constant keeps mean 0 and scale 1.
-
-    A feature that never changes has an infinite scale: parameters cannot learn what it does, so
-    they leave it out.
-    """
+    """Means and scales of the features; the constant keeps mean 0 and scale 1."""
 
     mean: Array
     scale: Array
@@ -105,11 +97,7 @@ class Standardization:
         return hypothesis.theta_of(Maps(A, b))
 
     def revert(self, objective: Objective, theta: Array) -> Array:
-        """Return the parameters for the features as they were, given those for standardised ones.
-
-        ``phi_k = (f_k - m_k) / d_k`` gives ``A_k / d_k`` for the feature itself and
-        ``-m_k A_k / d_k`` for the constant.
-        """
+        """Return the parameters for the features, given those for standardised ones."""
         hypothesis = objective.maps()
         A, b = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
         A, b = A / self.scale[:, None, None], b / self.scale[:, None]
@@ -122,12 +110,9 @@ class Standardization:
 
 
 def least_squares(features: Array, targets: Array, weights: Array) -> Array:
-    r"""Return the :math:`\beta` (k, n) that minimises :math:`\sum_i w_i \|x_i - \beta'\phi_i\|^2`.
-
-    The first feature is the constant. NaN targets do not count; a target that was never observed
-    gets zeros. Where features are dependent, the solution of least norm in standardised features
-    is taken: units do not matter, and a feature that never changed has no effect.
-    """
+    """Return the coefficients (k, n) of weighted least squares; NaN targets do not count."""
+    # Of dependent features, the solution of least norm in standardised ones: units do not matter,
+    # and a feature that never changed has no effect.
     observed = ~np.isnan(targets) & (weights > 0.0)[:, None]
     together: dict[bytes, list[int]] = {}
     for j, seen in enumerate(observed.T):

@@ -264,11 +264,7 @@ def warn_of_underdetermined(objective: Objective, result: TrainingResult) -> Non
 
 
 def complete(objective: Objective, theta: Array, result: TrainingResult) -> None:
-    """Write into a result what is the same for every trainer.
-
-    No loss is below zero, so where none is left the optimum is proved. And what ties hide is said:
-    the loss of predictability counts the nearest of several minimisers.
-    """
+    """Write into a result what is the same for every trainer."""
     if result.ties_met is None:
         result.ties_met = ties_met(objective, theta)
     if result.objective == 0.0 and result.status in ("converged", "stalled"):

@@ -21,6 +21,7 @@ from feaslearn.trainers.facets.candidates import (
     refuted,
 )
 from feaslearn.trainers.facets.hyperplanes import EXCESS
+from feaslearn.trainers.facets.rows import SPREAD
 from feaslearn.trainers.facets.state import State
 
 Array = NDArray[np.float64]
@@ -193,16 +194,16 @@ def _other_sides(state: State) -> None:
 
 
 def prune(state: State) -> None:
-    """Drop facets without which every cheapest point stays where it is."""
+    """Drop facets without which every cheapest point stays where it is, as far as rows can tell."""
     rows = state.rows
+    still = np.maximum(DECISION_TOL, SPREAD * rows.x_error * state.rounded)
     for j in range(state.m - 1, -1, -1):
-        near = np.flatnonzero(
-            np.abs(rows.F @ state.f[j] - state.y @ state.a[j]) < 10 * DECISION_TOL
-        )
+        slack = np.abs(rows.F @ state.f[j] - state.y @ state.a[j])
+        near = np.flatnonzero(slack < 10 * still.max(initial=DECISION_TOL))
         rest = np.delete(np.arange(state.m), j)
         s = state.solve(near, state.a[rest], state.f[rest])
-        still = np.abs(s.decisions - state.y[near]).max(initial=0.0) < DECISION_TOL
-        if (s.status == OPTIMAL).all() and still:
+        stays = bool((np.abs(s.decisions - state.y[near]) < still).all())
+        if (s.status == OPTIMAL).all() and stays:
             state.keep(rest)
 
 

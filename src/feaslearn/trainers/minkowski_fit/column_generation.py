@@ -122,11 +122,7 @@ class Priced(NamedTuple):
 
 
 def best_simplex(errors: Array, costs: Array, clock: Clock) -> Priced:
-    """Return the set of two or more decisions whose simplex has the highest rate.
-
-    ``errors`` (M, N, n) are weighted, for each function of the scales. When the time is up, the
-    best so far is returned, of rate zero where there is none.
-    """
+    """Return the set of two or more decisions whose simplex has the highest rate."""
     n = costs.shape[1]
     if n > MOST_EXACT:
         return _climbed(errors, costs, clock)
@@ -186,12 +182,7 @@ def _climbed(errors: Array, costs: Array, clock: Clock) -> Priced:
 
 
 def best_segment(errors: Array, costs: Array, clock: Clock) -> Priced:
-    """Return a direction of length one whose segment has a high rate; a heuristic.
-
-    For the rows that would take the segment, the best direction is the sum of their errors; rows
-    and direction are chosen in turn, from the axes, from pairs of them and from random ones. That
-    may lead to rows that take nothing, so the best of all directions on the way counts.
-    """
+    """Return a direction of length one whose segment has a high rate; a heuristic."""
     n = costs.shape[1]
     random = np.random.default_rng(0)
     first, second = np.triu_indices(n, 1)

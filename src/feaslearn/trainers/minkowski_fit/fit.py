@@ -116,12 +116,7 @@ class MinkowskiFit:
         return Fitted(theta, loss, min(bound, loss), strengths, answer.rounds, details)
 
     def _determined(self, loss: float, ridge: float | str, sparsity: float | str) -> bool:
-        """Say whether nothing is to be held small.
-
-        That is so where the class explains the data without error, though it could not any data:
-        a fold that leaves out the only row of its kind must not persuade us otherwise. And where
-        so many values were observed for each parameter that no strength changes anything.
-        """
+        """Say whether nothing is to be held small."""
         observed = self.moments.observed
         size = self.moments.ra.size + self.moments.rb.size
         small = loss <= SUM_ROUNDING * self.moments.xx and observed >= 2 * size

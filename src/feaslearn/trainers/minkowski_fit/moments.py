@@ -14,6 +14,7 @@ from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.tolerances import RANK_TOL, ROUNDING
 from feaslearn.trainers.standardize import moments as mean_and_scale
+from feaslearn.trainers.standardize import observed_mean
 
 
 class Rows(NamedTuple):
@@ -86,11 +87,7 @@ class Moments(NamedTuple):
 
     @classmethod
     def of_patterns(cls, table: Array, points: Array, split: Split) -> Moments:
-        """Return the moments of samples that share minimisers, from plain moments of each kind.
-
-        ``table`` (P, L, L) holds the sums of products of functions and decisions for each pattern,
-        above the diagonal, ``points`` (P, G, n) its minimisers.
-        """
+        """Return the moments of samples that share minimisers, from plain moments of each kind."""
         n, B = points.shape[2], split.n_functions
         upper = np.triu(table[:, :B, :B])
         S = upper + np.triu(upper, 1).transpose(0, 2, 1)
@@ -229,12 +226,7 @@ def gram_of(rows: Rows, split: Split) -> Array:
 
 
 def _sums(basis: Array, rows: Rows, values: int) -> tuple[Array, Array, Array, float]:
-    """Return the sums of products of functions and terms.
-
-    For every pair of functions: their product times ``w y_t'y_u``, ``w y_t`` and ``w``. For every
-    function: it times ``w y_t'x`` and ``w x``. Samples run along memory, and nothing is copied
-    that can be a view: there may be millions of them.
-    """
+    """Return the sums of products of functions and terms."""
     y = np.ascontiguousarray(rows.points.transpose(1, 2, 0))
     G, n, count = y.shape
     functions, x = np.ascontiguousarray(basis.T), np.array(rows.decisions.T, order="C")
@@ -328,18 +320,11 @@ class Units(NamedTuple):
             scale = np.where(np.isfinite(scale), scale, np.where(mean == 0.0, 1.0, np.abs(mean)))
         center = np.zeros(rows.decisions.shape[1])
         if offset:
-            seen = ~np.isnan(rows.decisions)
-            weight = rows.weights @ seen
-            total = rows.weights @ np.where(seen, rows.decisions, 0.0)
-            center = np.asarray(total / np.where(weight > 0.0, weight, 1.0))
+            center = observed_mean(rows.decisions, rows.weights)
         return cls(mean, scale, center)
 
     def refined(self, ones: Array, squares: Array, weight: float, level: Array) -> Units:
-        """Return the units of all rows, given sums in these units.
-
-        ``ones`` and ``squares`` are the weighted sums of the features, and of their squares;
-        ``level`` is the mean of the decisions. Features beyond those given stay as they are.
-        """
+        """Return the units of all rows, given sums in these units."""
         mean, scale = self.mean.copy(), self.scale.copy()
         part = slice(1, len(ones))
         away = ones[part] / weight

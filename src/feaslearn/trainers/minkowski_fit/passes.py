@@ -169,11 +169,7 @@ class Folds(NamedTuple):
         random: np.random.Generator,
         between: Callable[[], object] | None = None,
     ) -> Folds:
-        """Divide samples into folds at random, equal ones together, or many of them by turns.
-
-        Few samples that are not in memory are read for that, and where nobody knows how many there
-        are, all of them; ``between`` blocks of these something may be done.
-        """
+        """Divide samples into folds at random, equal ones together, or many of them by turns."""
         if n_folds > 1 and samples.n_rows is None:
             samples.summary(between)
         total = samples.n_rows

@@ -96,12 +96,7 @@ class Penalized:
         sparsity: float | str,
         clock: Clock,
     ) -> Strengths:
-        """Return the strengths given, and those of least cross-validated loss for "auto".
-
-        The moments of all folds but one are the moments of all without those of that one. The
-        solutions for all strengths look for negative scales together, so that takes few passes.
-        Ridge comes first, then sparsity beside it. Folds that there is no time for do not count.
-        """
+        """Return the strengths given, and those of least cross-validated loss for "auto"."""
         if len(folds) < 2 or not folds[0].ra.size:
             return Strengths(*(0.0 if value == "auto" else value for value in (ridge, sparsity)))  # type: ignore[arg-type]
         first = 0.0 if sparsity == "auto" else float(sparsity)

@@ -37,10 +37,7 @@ class Programmed(NamedTuple):
 
 
 def with_ties(fit: MinkowskiFit, objective: Objective, fitted: Fitted, robust: bool) -> Programmed:
-    """Let tied samples take any of their minimisers, where a program can do that.
-
-    ``fitted`` is the fit in which each takes its minimiser of lowest index.
-    """
+    """Let tied samples take any of their minimisers, where a program can do that."""
     tied, warnings = fit.n_tied, list[str]()
     if robust or too_large(fit.passes.hypothesis, objective, tied):
         why = "which robust fits cannot use" if robust else "too many for a program"

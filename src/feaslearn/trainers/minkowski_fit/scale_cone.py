@@ -66,12 +66,7 @@ class ScaleCone:
         shape: tuple[int, int],
         everywhere: bool = True,
     ) -> ConeSolution:
-        """Minimise ``a'Ha - 2r'a`` over the cone; H is positive definite.
-
-        ``units`` are what coefficients are measured in: the smaller, the larger they may be. Unless
-        scales are held ``everywhere``, only rows that are at hand count.
-        `OutOfTime` is raised where the time is up before the optimum is there.
-        """
+        """Minimise ``a'Ha - 2r'a`` over the cone; H is positive definite."""
         if not len(units):
             return ConeSolution(np.zeros(shape), 0.0, 0)
         scaled, right = H / np.outer(units, units), r / units
@@ -130,10 +125,7 @@ def _columns(rows: Mapping[Row, Array], shape: tuple[int, int]) -> Array:
 
 
 def _residual(H: Array, r: Array, found: Array, forces: Array, value: float) -> float:
-    """Measure stationarity ``Ha - r = forces`` and complementarity ``a'forces = 0``.
-
-    The first is relative to r, the second to ``value``, what the optimum without rows gains.
-    """
+    """Measure stationarity ``Ha - r = forces`` and complementarity ``a'forces = 0``."""
     size = float(np.abs(r).max(initial=0.0)) or 1.0
     stationary = float(np.abs(H @ found - r - forces).max()) / size
     product = abs(float(found @ forces)) / (value or 1.0)
@@ -192,10 +184,7 @@ class NegativeRows:
     def find(
         self, a: Array, known: Mapping[Row, Array], everywhere: bool = True
     ) -> dict[Row, Array]:
-        """Return rows where the scales of coefficients ``a`` (G, M) are negative, but for known.
-
-        Unless ``everywhere``, only rows that are at hand are looked at.
-        """
+        """Return rows where the scales of coefficients ``a`` (G, M) are negative, but for known."""
         return _chosen(_found(self._kept, a), known) if len(self._kept) else {}
 
     def broken(self, solutions: Sequence[Array]) -> list[bool]:
@@ -204,13 +193,11 @@ class NegativeRows:
 
 
 class NegativeScales(NegativeRows):
-    """Looks for negative scales at all samples.
+    """Looks for negative scales at all samples."""
 
-    Three looks, each only if the one before found nothing: at rows that are at hand, which say most
-    of what the others will; at the corners of the smallest box that holds all features, which shows
-    at once where no scale can be negative; and at all samples, one pass. Several solutions share a
-    pass (`broken`).
-    """
+    # First at rows at hand, which say most; then at the corners of the smallest box that holds all
+    # features, beyond which no scale can be negative; then at all samples, one pass for several
+    # solutions.
 
     def __init__(self, passes: Passes, sums: Sums) -> None:
         super().__init__(passes.of.psi(passes.first.features))

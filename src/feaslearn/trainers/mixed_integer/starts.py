@@ -15,8 +15,7 @@ from feaslearn.solvers.lbfgs import quasi_newton
 from feaslearn.tolerances import NUDGE, SAME_TOL
 from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram
-from feaslearn.trainers.standardize import least_squares
-from feaslearn.trainers.starts import LinearStart
+from feaslearn.trainers.starts import KMeansStart, LinearStart
 
 #: Temperatures of the soft minimum, relative to the spread of the prices, from warm to cold.
 TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
@@ -32,7 +31,7 @@ def starts(
     """Yield matrices to begin from: clusters around the linear policy first, then random ones."""
     # The time of the objective's run ends the work on one that begins at random.
     if samples.interchangeable:
-        yield _clusters(samples, random)
+        yield samples.beta(KMeansStart(noise=0.0).parameters(objective, random, 0))
     for index in range(1, count + 1):
         beta = samples.beta(LinearStart().parameters(objective, random, index))
         yield _cooled(samples, beta, objective.run)
@@ -103,25 +102,6 @@ def _solved(
         return program.solve(nearest, chosen, margin).beta
     except SolverError:
         return None
-
-
-def _clusters(samples: ListedSamples, random: np.random.Generator) -> Array:
-    """Move the linear policy to the centres of its residuals' clusters."""
-    from sklearn.cluster import KMeans
-
-    k, p = len(samples.units), samples.n_latent
-    # With unit vectors, the features of the first point alone are the features themselves.
-    features = samples.psi.reshape(len(samples.psi), p, k, p)[:, 0, :, 0]
-    policy = least_squares(features, samples.decisions, samples.weights)
-    residuals = np.nan_to_num(samples.decisions - features @ policy)
-    clusters = min(p, len(np.unique(residuals.round(12), axis=0)))
-    fitted = KMeans(clusters, n_init=10, random_state=int(random.integers(2**31))).fit(
-        residuals, sample_weight=samples.weights
-    )
-    centers = fitted.cluster_centers_[np.arange(p) % clusters]
-    beta = np.repeat(policy[:, None, :], p, axis=1)
-    beta[0] += centers / samples.units[0]
-    return np.asarray(beta.reshape(k * p, -1))
 
 
 def _cooled(samples: ListedSamples, beta: Array, run: Run) -> Array:

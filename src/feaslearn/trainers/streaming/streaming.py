@@ -81,8 +81,6 @@ class Streaming(Trainer):
     #: Known constraints are refused by the search itself.
     uses_known = True
 
-    #: Older samples count less, so they stay in the order they came in.
-
     forgetting: float = 1.0
     retained: int = 1000
     drift: float | None = 1e-5
@@ -172,13 +170,7 @@ class Streaming(Trainer):
         state, tied = state.after(hypothesis, block, float(self.forgetting))
         solution = state.solve(hypothesis, float(self.ridge))
         state = state.pruned(solution.scales, int(self.retained), float(self.forgetting))
-        stream = replace(
-            stream,
-            n_samples=stream.n_samples + len(block.weights),
-            n_chunks=stream.n_chunks + 1,
-            n_tied=stream.n_tied + tied,
-            state=state,
-        )
+        stream = stream.after(block, state, tied)
         result = TrainingResult(
             status="converged" if stream.n_tied else "optimal",
             trainer=repr(self),
@@ -208,12 +200,7 @@ class Streaming(Trainer):
         if not isinstance(stream.state, AffineStream):
             raise TypeError("steps of a stream of moments")
         state, theta = stream.state.after(objective, theta, block, float(self.forgetting))
-        stream = replace(
-            stream,
-            n_samples=stream.n_samples + len(block.weights),
-            n_chunks=stream.n_chunks + 1,
-            state=state,
-        )
+        stream = stream.after(block, state)
         loss = state.loss / state.weight
         result = TrainingResult(
             status="converged",

@@ -199,11 +199,7 @@ class MomentStream:
         return Solution(of.theta(answer.a, answer.b), loss, answer, rows @ answer.a.T)
 
     def pruned(self, scales: Array, retained: int, forgetting: float) -> Self:
-        """Return the stream with no more rows than ``retained``, given the scales at its rows.
-
-        The extremes of every function are kept, then the rows at which a scale is closest to
-        zero. Rows whose samples are forgotten go first.
-        """
+        """Return the stream with no more rows than ``retained``, given the scales at its rows."""
         recent = forgetting**self.ages >= FORGOTTEN
         rows, ages, scales = self.rows[recent], self.ages[recent], scales[recent]
         if len(rows) > retained:
@@ -252,7 +248,7 @@ class AffineStream:
         at = standard.convert(objective, theta)
         inner = replace(inner, samples=Samples.of(faded(inner.load(), forgetting)))
         metric = np.sum([_curvature(inner, at, part) for part in inner.samples], axis=0)
-        value, weight = inner.value(at), inner.samples.sum(_weight)
+        value, weight = inner.value(at), float(inner.load().weights.sum())
         return cls(standard.mean, fixed, metric, value, weight)
 
     def scaled(self, factor: float) -> Self:
@@ -293,10 +289,6 @@ class AffineStream:
             step = step / 2.0
         weight = old.weight + float(fresh.weights.sum())
         return theta, replace(self, metric=metric, loss=old.loss + before, weight=weight)
-
-
-def _weight(block: Block) -> float:
-    return float(block.weights.sum())
 
 
 def _curvature(objective: Objective, theta: Array, block: Block) -> Array:
@@ -375,6 +367,16 @@ class Stream:
     state: MomentStream | AffineStream
     drift: DriftTest | None
     n_tied: int = 0
+
+    def after(self, block: Block, state: MomentStream | AffineStream, tied: int = 0) -> Stream:
+        """Return the stream with another state, after some more samples."""
+        return replace(
+            self,
+            n_samples=self.n_samples + len(block.weights),
+            n_chunks=self.n_chunks + 1,
+            n_tied=self.n_tied + tied,
+            state=state,
+        )
 
     def scaled(self, factor: float) -> Stream:
         """Return the stream with all weights multiplied by a factor."""
