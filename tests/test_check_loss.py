@@ -9,7 +9,6 @@ import pytest
 
 from feaslearn import (
     Affine,
-    Blend,
     Box,
     Facets,
     Minkowski,
@@ -111,7 +110,6 @@ def test_where_no_trainer_serves_a_new_loss_each_says_why(hypothesis) -> None:
         (trainers.AdaptiveSmoothing(max_iter=20, n_starts=1), None, None),
         (trainers.Annealing(n_starts=1), None, None),
         (trainers.FacetLearning(), Facets(), None),
-        (trainers.Blending(), Blend([Minkowski.box(2), Scaled(Simplex(2))]), None),
         pytest.param(  # where it ends depends on the clock
             trainers.MixedInteger(max_seconds=2),
             Affine(Simplex(2, binary=True)),

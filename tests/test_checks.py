@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from feaslearn import Affine, Predictability, Suboptimality
 from feaslearn.checks import check_gradient, check_primitive_set
 from feaslearn.exceptions import CheckError, FeaslearnError
 from feaslearn.sets import AffineImage, Box, Cone, ConicForm, L2Ball, PrimitiveSet, Simplex
-from feaslearn.solvers.oracle_kernels import SIMPLEX, SetCode, single
+from feaslearn.solvers.oracle_kernels import SIMPLEX, single
 from registry import NAMES, example
 
 Array = NDArray[np.float64]
@@ -60,95 +61,6 @@ class ForgetsTheSum(AtMost):
         return (np.asarray(Q) < 0).astype(float)
 
 
-class TakesDearest(Simplex):
-    def argmin(self, Q: ArrayLike, ties: str = "first") -> Array:
-        return super().argmin(-np.asarray(Q), ties)
-
-
-class CentreElsewhere(Simplex):
-    def argmin(self, Q: ArrayLike, ties: str = "first") -> Array:
-        if ties == "center":
-            return np.full(np.shape(Q), 1.0 / self.p)
-        return super().argmin(Q, ties)
-
-
-class OneAtATime(Simplex):
-    """Answers a single cost with the last row's answer of another set of ties."""
-
-    def argmin(self, Q: ArrayLike, ties: str = "first") -> Array:
-        if np.ndim(Q) == 1:
-            return super().argmin(-np.asarray(Q), ties)
-        return super().argmin(Q, ties)
-
-
-class WrongMinimum(Simplex):
-    def minimum(self, Q: ArrayLike) -> Array:
-        return super().minimum(Q) + 0.1
-
-
-class WholeSetAsFace(Simplex):
-    def face(self, q: ArrayLike, tolerance: float | None = None) -> AffineImage:
-        return AffineImage(Simplex(self.p), np.eye(self.p), np.zeros(self.p))
-
-
-class OneVertexAsFace(Simplex):
-    def face(self, q: ArrayLike, tolerance: float | None = None) -> AffineImage:
-        return AffineImage.point(Simplex(self.p).argmin(np.asarray(q, dtype=float)))
-
-
-class HoldsEverything(Simplex):
-    def contains(self, Z: ArrayLike, tolerance: float = 1e-9) -> NDArray[np.bool_]:
-        return np.ones(len(np.atleast_2d(Z)), dtype=bool)
-
-
-class HoldsNothing(Simplex):
-    def contains(self, Z: ArrayLike, tolerance: float = 1e-9) -> NDArray[np.bool_]:
-        return np.zeros(len(np.atleast_2d(Z)), dtype=bool)
-
-
-class ProjectsByScaling(Simplex):
-    """In the set, but not the nearest point of it."""
-
-    def project(self, Z: ArrayLike) -> Array:
-        positive = np.maximum(np.asarray(Z, dtype=float), 1e-3)
-        return positive / positive.sum(axis=-1, keepdims=True)
-
-
-class ProjectsOutside(Simplex):
-    def project(self, Z: ArrayLike) -> Array:
-        return np.asarray(Z, dtype=float)
-
-
-class CentreOutside(Simplex):
-    def center(self) -> Array:
-        return np.zeros(self.p)
-
-
-class OneVertexShort(Simplex):
-    def vertices(self, limit: int = 10_000) -> Array:
-        return super().vertices(limit)[1:]
-
-
-class OneVertexMore(Simplex):
-    def vertices(self, limit: int = 10_000) -> Array:
-        return np.vstack([super().vertices(limit), np.full(self.p, 1.0 / self.p)])
-
-
-class CodeOfAnother(Box):
-    def code(self) -> SetCode:
-        return single(SIMPLEX, self.p)
-
-
-class NeverTurns(L2Ball):
-    def turn(self, q: Array, direction: Array) -> Array:
-        return np.zeros(self.p)
-
-
-class RefusesItself(Simplex):
-    def check(self) -> None:
-        raise fl.exceptions.SetError("no")
-
-
 class Rounds(Simplex):
     """Changes its parameter when it is made."""
 
@@ -156,54 +68,84 @@ class Rounds(Simplex):
         self.p = round(p) + 1
 
 
-class AbsorbsNothing(Box):
-    absorbs_offset = True
+def broken(kind: type[PrimitiveSet] = Simplex, p: int = 3, **members: Any) -> PrimitiveSet:
+    """Return a set of which some members are wrong."""
+    return type("Broken", (kind,), members)(p)  # type: ignore[call-arg]
 
 
-class Raises(Simplex):
-    def project(self, Z: ArrayLike) -> Array:
-        raise ZeroDivisionError("division by zero")
+def centre_elsewhere(self: Simplex, Q: ArrayLike, ties: str = "first") -> Array:
+    return np.full(np.shape(Q), 1.0 / 3) if ties == "center" else Simplex.argmin(self, Q, ties)
 
 
+def one_at_a_time(self: Simplex, Q: ArrayLike, ties: str = "first") -> Array:
+    return Simplex.argmin(self, -np.asarray(Q) if np.ndim(Q) == 1 else Q, ties)
+
+
+def by_scaling(self: Simplex, Z: ArrayLike) -> Array:
+    """In the set, but not the nearest point of it."""
+    positive = np.maximum(np.asarray(Z, dtype=float), 1e-3)
+    return positive / positive.sum(axis=-1, keepdims=True)
+
+
+def refuse(self: Simplex) -> None:
+    raise fl.exceptions.SetError("no")
+
+
+def one_more(self: Simplex, limit: int = 10_000) -> Array:
+    return np.vstack([np.eye(3), np.full(3, 1.0 / 3)])
+
+
+WRONG_MINIMUM = {"minimum": lambda self, Q: Simplex.minimum(self, Q) + 0.1}
+NO_CENTRE = {"center": lambda self: np.zeros(3)}
+ONE_SHORT = {"vertices": lambda self, limit=10_000: np.eye(3)[1:]}
 BROKEN: list[tuple[PrimitiveSet, str]] = [
     (ForgetsTheSum(3, 1), "argmin is optimal: q="),
     (ForgetsTheSum(3, 1), "argmin with ties='center' is optimal"),
-    (TakesDearest(3), "argmin is optimal"),
-    (CentreElsewhere(3), "argmin with ties='center' is optimal"),
-    (OneAtATime(3), "argmin answers row by row as it does together"),
-    (WrongMinimum(3), "minimum is the least cost"),
-    (WholeSetAsFace(3), "face holds only minimisers"),
-    (OneVertexAsFace(3), "face holds all minimisers"),
-    (HoldsEverything(3), "contains agrees with the conic form"),
-    (HoldsNothing(3), "contains agrees with the conic form"),
-    (ProjectsByScaling(3), "project returns the nearest point"),
-    (ProjectsOutside(3), "project returns the nearest point"),
-    (CentreOutside(3), "center is in the set"),
-    (OneVertexShort(3), "vertices are those of the set"),
-    (OneVertexMore(3), "vertices are those of the set"),
-    (CodeOfAnother(2, 0.0, 1.0), "code agrees with the conic form"),
-    (NeverTurns(3), "turn is the derivative of argmin"),
-    (RefusesItself(3), "check accepts the set: it raised SetError: no"),
+    (broken(argmin=centre_elsewhere), "argmin with ties='center' is optimal"),
+    (broken(argmin=one_at_a_time), "argmin answers row by row as it does together"),
+    (broken(**WRONG_MINIMUM), "minimum is the least cost"),
+    (
+        broken(face=lambda self, q, tolerance=None: AffineImage(Simplex(3), np.eye(3), [0, 0, 0])),
+        "face holds only minimisers",
+    ),
+    (
+        broken(face=lambda self, q, tolerance=None: AffineImage.point(Simplex(3).argmin(q))),
+        "face holds all minimisers",
+    ),
+    (
+        broken(contains=lambda self, Z, tolerance=0.0: np.ones(len(np.atleast_2d(Z)), dtype=bool)),
+        "contains agrees with the conic form",
+    ),
+    (
+        broken(contains=lambda self, Z, tolerance=0.0: np.zeros(len(np.atleast_2d(Z)), dtype=bool)),
+        "contains agrees with the conic form",
+    ),
+    (broken(project=by_scaling), "project returns the nearest point"),
+    (broken(project=lambda self, Z: np.asarray(Z)), "project returns the nearest point"),
+    (broken(project=lambda self, Z: 1 / 0), "project returns the nearest point: raised ZeroDivis"),
+    (broken(**NO_CENTRE), "center is in the set"),
+    (broken(**ONE_SHORT), "vertices are those of the set"),
+    (broken(vertices=one_more), "vertices are those of the set"),
+    (broken(Box, 2, code=lambda self: single(SIMPLEX, 2)), "code agrees with the conic form"),
+    (broken(L2Ball, turn=lambda self, q, d: np.zeros(3)), "turn is the derivative of argmin"),
+    (broken(check=refuse), "check accepts the set: it raised SetError: no"),
     (Rounds(2), "parameters survive a clone"),
-    (AbsorbsNothing(2), "absorbs_offset is right"),
-    (Raises(2), "project returns the nearest point: raised ZeroDivisionError"),
+    (broken(Box, 2, absorbs_offset=True), "absorbs_offset is right"),
 ]
 
 
-@pytest.mark.parametrize(("primitive", "told"), BROKEN, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(("primitive", "told"), BROKEN, ids=str)
 def test_a_broken_set_is_told_by_its_property(primitive: PrimitiveSet, told: str) -> None:
     with pytest.raises(CheckError, match=re.escape(told)):
         check_primitive_set(primitive, n_cases=20)
 
 
 def test_all_broken_properties_are_told_at_once() -> None:
-    class Hopeless(WrongMinimum, CentreOutside, OneVertexShort):
-        pass
-
+    hopeless = broken(**WRONG_MINIMUM, **NO_CENTRE, **ONE_SHORT)
     with pytest.raises(CheckError) as caught:
-        check_primitive_set(Hopeless(3), n_cases=20)
+        check_primitive_set(hopeless, n_cases=20)
     lines = str(caught.value).splitlines()
-    assert lines[0] == "Hopeless(p=3):"
+    assert lines[0] == "Broken(p=3):"
     assert [line.split(":")[0] for line in lines[1:]] == [
         "  - minimum is the least cost",
         "  - center is in the set",

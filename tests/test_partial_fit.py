@@ -105,18 +105,12 @@ def follow(hypothesis, forgetting: float, seed: int = 0) -> tuple[list[float], f
     return losses, model
 
 
-@pytest.mark.parametrize(
-    "hypothesis", [fl.Minkowski("auto"), fl.Affine(fl.Simplex(6))], ids=["minkowski", "affine"]
-)
-def test_a_model_that_forgets_follows_the_plant(hypothesis) -> None:
-    steady, _ = follow(hypothesis, 1.0)
-    followed, model = follow(hypothesis, 0.995)
+def test_a_model_that_forgets_follows_the_plant() -> None:
+    steady, _ = follow(fl.Minkowski("auto"), 1.0)
+    followed, model = follow(fl.Minkowski("auto"), 0.995)
     assert steady[8] > 2.5 * steady[7]
     assert steady[17] > max(1.3 * steady[7], 2.0 * followed[17])
     assert followed[17] < 1.3 * followed[7]
-    if isinstance(hypothesis, fl.Affine):
-        assert model.drift_ is None
-        return
     # Samples 1001 and later are of the other plant.
     assert 1000 < model.drift_.alarms[0] <= 1040
     assert model.result_.details["drift alarms"] == 1.0
@@ -259,11 +253,9 @@ def test_a_feature_that_begins_to_change_is_learned() -> None:
     X = np.column_stack([X, np.zeros(300)])
     X[150:, 4] = np.random.default_rng(16).normal(size=150)
     y += X[:, 4:]
-    for hypothesis in (fl.Minkowski("auto"), fl.Affine(fl.Simplex(6))):
-        model = fl.RegionRegressor(
-            hypothesis, cost=COST, trainer=fl.trainers.Streaming(drift=None), random_state=0
-        )
-        model.partial_fit(X[:150], y[:150]).partial_fit(X[150:], y[150:])
-        moved = X[:50] + np.array([0, 0, 0, 0, 1.0])
-        slope = (model.predict(moved) - model.predict(X[:50])).mean()
-        assert slope == pytest.approx(1.0, abs=0.2)
+    trainer = fl.trainers.Streaming(drift=None)
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex(3)), cost=COST, trainer=trainer, random_state=0)
+    model.partial_fit(X[:150], y[:150]).partial_fit(X[150:], y[150:])
+    moved = X[:50] + np.array([0, 0, 0, 0, 1.0])
+    slope = (model.predict(moved) - model.predict(X[:50])).mean()
+    assert slope == pytest.approx(1.0, abs=0.2)

@@ -157,3 +157,18 @@ def test_what_does_not_fit_into_memory_is_not_loaded(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(memory, "available_bytes", lambda: 1e5)
     with pytest.raises(MemoryLimitError, match="1000 samples of 11 numbers"):
         samples.load()
+
+
+def observed(chunk: Chunk) -> tuple[Block, np.ndarray]:
+    kept = np.flatnonzero(~np.isnan(chunk.decisions).any(axis=1))
+    return costless(chunk.chosen(kept))[0], kept
+
+
+def test_the_first_pass_keeps_rows_from_everywhere() -> None:
+    whole = table(20_000)
+    whole.decisions[::3] = np.nan
+    chunks = Chunks((whole.features, whole.decisions), memory="1MB")
+    seen = Samples(chunks, observed).summary()
+    every = np.arange(0, 20_000, seen.step)
+    np.testing.assert_array_equal(seen.numbers, every[every % 3 > 0])
+    np.testing.assert_array_equal(seen.rows.features, whole.features[seen.numbers])

@@ -35,8 +35,8 @@ def loss(model: fl.RegionRegressor) -> float:
 
 
 def test_what_is_known_makes_minkowski_sums_much_better() -> None:
-    model = fitted(fl.Minkowski("auto"))
-    assert loss(model) < 0.1 * loss(fitted(fl.Minkowski("auto"), None))
+    model = fitted(fl.Minkowski.pairs(3))
+    assert loss(model) < 0.1 * loss(fitted(fl.Minkowski.pairs(3), None))
     assert model.result_.returned_loss < 0.02
     assert model.result_.lower_bound in (None, 0.0)  # nothing but zero is proved
     assert "training loss of the region alone" in model.result_.details
