@@ -150,15 +150,3 @@ def test_closed_and_full_streams(example: Path, tmp_path: Path) -> None:
         run = start(*files, at=tmp_path, shell=">/dev/full")
         assert run.returncode == 2
         assert run.stderr.endswith(b"standard output: cannot be written: No space left on device\n")
-
-
-def test_numbers_are_whole_on_a_narrow_terminal(
-    example: Path, command: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files = (str(example / "power.json"), str(example / "unseen.csv"))
-    printed = []
-    for columns in ("100", "20"):
-        monkeypatch.setenv("COLUMNS", columns)
-        printed.append(command("evaluate", *files).out)
-    assert printed[0].split() == printed[1].split()
-    assert "…" not in printed[1]

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 
 from feaslearn import Affine, Minkowski, Scaled, Term, Ternary
 from feaslearn.hypotheses import Hypothesis, MapHypothesis, Maps
-from feaslearn.hypotheses.constrained import Constrained
-from feaslearn.known import KnownShape
-from feaslearn.sets import Box, L1Ball, PrimitiveSet, Simplex
+from feaslearn.sets import Box, PrimitiveSet, Simplex
 from registry import NAMES, ONE_OF_EACH, example, generators, size_of
 
 N_FEATURES = 3
@@ -151,26 +149,14 @@ def test_theta_of_maps_gives_the_same_region(name: str) -> None:
     )
 
 
-def test_directions_and_ends_of_regions() -> None:
-    """Equalities of the set, terms without a scale and known balances take directions away."""
-    balance = KnownShape(np.zeros((0, 3)), np.ones((1, 3)))
+def test_support_and_ends_of_regions() -> None:
+    """Sums have a closed form, which is that of all other regions."""
     sums = Minkowski([Term(Simplex(2), [0, 1]), Term(Box(1, 0.0, 1.0), [2])])
-    layout = sums.layout(3, 1)
-    theta = layout.pack({"alpha": np.array([[2.0], [0.0]]), "b": np.ones((1, 3))})
-    sides = np.concatenate([[1.0], np.repeat([-9.0, 9.0], 3), [1.0]])
-    for hypothesis, own, phi, dimension in (
-        (Affine(Simplex(3)), np.eye(3).ravel(), np.ones(1), 2),
-        (Affine(L1Ball(3)), np.append(np.eye(3).ravel(), np.zeros(3)), np.ones(1), 3),
-        (sums, theta, np.ones(1), 1),
-        (Constrained(Scaled(Box(3)), balance), np.array([1.0, 0, 0, 0]), sides, 2),
-    ):
-        found = hypothesis.directions(own, phi, 3)
-        assert found.shape == (3, dimension)
-        assert found.T @ found == pytest.approx(np.eye(dimension))
-        if dimension == 2:
-            assert np.ones(3) @ found == pytest.approx(np.zeros(2), abs=1e-9)
-    low, high = sums.ends(theta, np.ones((1, 1)), 3)
+    theta = sums.layout(3, 1).pack({"alpha": np.array([[2.0], [0.0]]), "b": np.ones((1, 3))})
+    one = np.ones((1, 1))
+    low, high = sums.ends(theta, one, 3)
     assert (low.tolist(), high.tolist()) == ([[1.0, 1.0, 1.0]], [[3.0, 3.0, 1.0]])
-    slow = Hypothesis.ends(sums, theta, np.ones((1, 1)), 3)
-    assert np.array(slow) == pytest.approx(np.array([low, high]))
-    assert sums.usage(theta, np.ones((1, 1)), np.ones((1, 3))).tolist() == [2.0, 0.0]
+    directions = np.random.default_rng(0).normal(size=(5, 3))
+    slow = Hypothesis.support(sums, theta, one, directions)
+    assert sums.support(theta, one, directions) == pytest.approx(slow)
+    assert sums.usage(theta, one, np.ones((1, 3))).tolist() == [2.0, 0.0]

@@ -31,7 +31,7 @@ from feaslearn.io.arrays import DTYPES
 from feaslearn.io.decode import Decoder
 from feaslearn.io.encode import Encoder
 from feaslearn.io.registry import own_classes
-from feaslearn.trainers import FacetLearning, GradientDescent, Trainer
+from feaslearn.trainers import FacetLearning, Trainer
 from registry import SETS
 
 
@@ -82,16 +82,6 @@ def test_every_set_of_the_registry(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", HYPOTHESES, ids=lambda kind: kind.__name__)
 def test_every_hypothesis_with_what_auto_means(kind: type, tmp_path: Path) -> None:
     check(fit(instance(kind)), tmp_path)
-
-
-@pytest.mark.parametrize(
-    "loss",
-    ["suboptimality", fl.Suboptimality("linf", normalize_cost=False)],
-    ids=repr,
-)
-def test_other_losses(loss: fl.losses.Loss | str, tmp_path: Path) -> None:
-    trainer = GradientDescent(max_iter=1, n_starts=1)
-    check(fit(fl.Affine(fl.Simplex(2)), loss=loss, trainer=trainer), tmp_path)
 
 
 @pytest.mark.parametrize("kind", TRAINERS, ids=lambda kind: kind.__name__)

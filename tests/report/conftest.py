@@ -8,7 +8,17 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.io import Frame
+from feaslearn.report import comparison
 from report.browser import Browser, find_browser
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _few_regressors() -> Iterator[None]:
+    """Compare with three quick predictors; the commands' tests compare with all of them."""
+    few = ("mean decision", "linear policy", "ridge regression")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparison, "OTHERS", {name: comparison.OTHERS[name] for name in few})
+        yield
 
 
 @pytest.fixture(scope="session")

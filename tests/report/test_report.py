@@ -246,7 +246,7 @@ def test_the_first_screen_has_limits_evidence_and_trust() -> None:
     assert "not seen" in first
     assert "observed decisions lie on the limit, none beyond" in first
     assert "hidden limits and 1 balance explain" in page[: page.index("<nav")]
-    assert "gradient boosting" in page[: page.index("<nav")]
+    assert "the best simpler predictor" in page[: page.index("<nav")]
     assert "[MW] (MW)" not in page
     assert not re.search(r"[+-]\d\.\d+e-1[0-9]", page[: page.index("<script")])
     # Decisions beyond the limit are counted.
