@@ -12,7 +12,7 @@ from feaslearn.report import comparison
 from report.browser import Browser, find_browser
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _few_regressors() -> Iterator[None]:
     """Compare with three quick predictors; the commands' tests compare with all of them."""
     few = ("mean decision", "linear policy", "ridge regression")

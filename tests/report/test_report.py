@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.multioutput import MultiOutputRegressor
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, MissingExtraError, NotFittedError
@@ -309,16 +307,3 @@ def test_decisions_that_never_moved_are_one_line(power: fl.Decisions) -> None:
     )
     assert '"moving":[0,' in page or '"moving":[1,' in page or '"moving":[2,' in page
     assert "0.000</td>" not in page
-
-
-def test_the_best_simpler_predictor_is_not_behind_boosting_with_defaults() -> None:
-    """Once, a regressor of scikit-learn with defaults was better than the one named best."""
-    data = fl.datasets.make_power5(400, line_capacity=1.4, random_state=1)
-    train, test = data[:300], data[300:]
-    model = fl.RegionRegressor(fl.Scaled(fl.Box(3)), cost=data.cost)
-    model.fit(train.signals, train.decisions)
-    best = compare(samples_of(model, test), samples_of(model, train), None).best_other
-    boosting = MultiOutputRegressor(HistGradientBoostingRegressor(random_state=0))
-    predicted = boosting.fit(train.signals, train.decisions).predict(test.signals)
-    assert best is not None
-    assert best.r2 >= fl.metrics.pooled_r2(test.decisions, predicted) - 1e-9

@@ -40,7 +40,7 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
 
 import feaslearn as fl
 from feaslearn.cli.columns import FitColumns
-from feaslearn.cli.fit import parse_features, parse_hypothesis, parse_loss, parse_trainer
+from feaslearn.cli.parsing import parse_features, parse_hypothesis, parse_loss, parse_trainer
 from feaslearn.datasets import DcGrid
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning, ModelFileError
 from feaslearn.io import read_table

@@ -51,8 +51,9 @@ SPARE_ROWS = 2
 MOST_FOLDS, FOLDS_OF_HARD = 10, 2
 #: Facets of a region that is learned quickly.
 EASY_FACETS = 3
-#: Fewest held-out rows that a candidate is dropped by.
-LEAST_HELD_OUT = 10
+#: Fewest held-out rows that a candidate is dropped by, and that the first one is taken by alone, if
+#: there are so many.
+LEAST_HELD_OUT, SURE_HELD_OUT = 10, 20
 #: Fewest different rows that a hypothesis is selected by.
 LEAST_ROWS = 10
 #: Numbers (rows times features and decisions) that folds have together; at least one is held out.
@@ -382,13 +383,19 @@ class _Race:
 
     def _predict_folds(self, bar: ProgressBar) -> None:
         """Let candidates predict folds; drop those that are clearly worse after each."""
-        self._predict(self.alive[:1], 0, bar)
-        left = 1.0 - self.held_out.r2(self.alive[0].decisions)
-        if left <= (LITTLE_LEFT if self._enough(self.alive[0]) else NOTHING_LEFT):
-            self.alive = self.alive[:1]
+        first, done, left = self.alive[0], 0, 0.0
+        while done < self.held_out.n_folds and left <= LITTLE_LEFT:
+            if np.isfinite(first.errors).sum() >= SURE_HELD_OUT:
+                break
+            self._predict([first], done, bar)
+            done, left = done + 1, 1.0 - self.held_out.r2(first.decisions)
+        if left <= (LITTLE_LEFT if self._enough(first) else NOTHING_LEFT):
+            self.alive = [first]
             return
         for fold in range(self.held_out.n_folds):
-            self._predict(self.alive[not fold :], fold, bar)
+            self._predict(
+                [each for each in self.alive if each is not first or fold >= done], fold, bar
+            )
             if not fold and self._unexplained() > UNEXPLAINED:
                 new = [self.held_out.candidate(each) for each in self.others]
                 self._predict(new, fold, bar)
