@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ from feaslearn.trainers.facets import Learned, learn_facets
 from feaslearn.trainers.facets.hyperplanes import Metric, identified, least_norm
 from feaslearn.trainers.facets.rows import grid_step, standard_rows
 from trainers.facets.worlds import World, make_world
+
+CASE39 = Path(__file__).parents[3] / "benchmarks" / "data" / "case39_api.csv"
 
 
 def learn(world: World, rows: int | None = None) -> Learned:
@@ -235,3 +239,11 @@ def test_rounded_rows_that_share_a_direction_lower_the_rank_once() -> None:
     keep, rank = Metric(1e-4 * np.eye(2), 2.0).confirmed(np.array([[1.0, 0.0], [1.0, 0.0]]), 0.6)
     assert not keep.any()
     assert rank == 0
+
+
+def test_rounded_rows_do_not_show_a_bound_twice() -> None:
+    """A log of 39 buses in three decimals once had facets that repeat bounds, x6 <= 9 of them."""
+    table = np.genfromtxt(CASE39, delimiter=",", skip_header=1)[:150].round(3)
+    model = fl.RegionRegressor(fl.Facets(), cost=list(range(10)), random_state=0)
+    facets = model.fit(table[:, :18], table[:, 18:28]).facets_
+    assert not [facet.text for facet in facets if re.fullmatch(r"x\d+ [<>]= [\d.]+", facet.text)]

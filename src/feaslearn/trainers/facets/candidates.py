@@ -83,13 +83,15 @@ def look(state: State, t: Array) -> Candidate:
 
 
 def is_known(state: State, t: Array) -> bool:
-    """Say whether there is a facet on the same rows: none is on one and clearly off the other."""
+    """Say whether a facet or bound has the same rows: none is on one and clearly off the other."""
     rows, tol = state.rows, state.tol(t)
     slack = np.abs(state.Z @ t)
     clearly = CLEARLY if state.rounded else 1.0
     others = np.abs(rows.F @ state.f.T - rows.x @ state.a.T)
     off = others >= clearly * state.facet_tol(state.a, state.f)
-    differ = (slack < tol)[:, None] & off | state.on & (slack >= clearly * tol)[:, None]
+    on = np.hstack([state.on, rows.at_lo, rows.at_up])
+    off = np.hstack([off, ~rows.at_lo, ~rows.at_up])
+    differ = (slack < tol)[:, None] & off | on & (slack >= clearly * tol)[:, None]
     return bool((~differ.any(axis=0)).any())
 
 
