@@ -12,6 +12,7 @@ from feaslearn.inference.limits import Limit, shorten
 from feaslearn.inference.trust import MEANINGS, STATUSES
 from feaslearn.plots.canvas import Units
 from feaslearn.report.charts import Chart
+from feaslearn.report.comparison import is_training
 from feaslearn.report.samples import Samples
 from feaslearn.tolerances import VISIBLE_TOL
 
@@ -190,7 +191,8 @@ def _trust(samples: Samples, unit: str) -> tuple[list[TrustLine], str, list[str]
         flag += (
             f": {here} off there" if here != others else f", as exact as the others ({here} off)"
         )
-        flag += f", {others} elsewhere." if here != others and (~doubtful).any() else "."
+        flag += f", {others} elsewhere" if here != others and (~doubtful).any() else ""
+        flag += " (errors of the fit itself)." if is_training(samples) else "."
     if len(silent):
         flag += f" {len(silent)} {'is' if len(silent) == 1 else 'are'} wrong without a warning."
     named = [
