@@ -57,7 +57,8 @@ class Trust:
         that applies.
     rests_on : ndarray of str of shape (N,)
         Names of the limits that hold the decision, with blanks between: facets as in ``facets_``,
-        bounds as "plant_1<=" (it can go no higher) and "plant_1>=".
+        bounds as "plant_1<=" (it can go no higher) and "plant_1>="; of images of latent points,
+        those that were not seen.
     in_range : ndarray of bool of shape (N,)
         Whether every signal lies within its range in the data of the fit, and 1 % of that.
     unseen : ndarray of bool of shape (N,)
