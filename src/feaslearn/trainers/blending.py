@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -79,9 +79,7 @@ class Blending(Trainer):
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Train every member on all rows and on all folds but one."""
         objective = objective.limited(self.max_seconds)
-        blend = objective.hypothesis
-        if not isinstance(blend, Blend):
-            raise TypeError("refused by mismatches")
+        blend = cast(Blend, objective.hypothesis)
         whole = objective.load()
         members = [
             replace(objective.within(f"member {t}"), hypothesis=member)

@@ -19,7 +19,7 @@ from feaslearn.hypotheses import Minkowski
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.losses import Objective
-from feaslearn.parameters import Number, check_value
+from feaslearn.parameters import Number, an_instance, check_value
 from feaslearn.sets import Simplex
 from feaslearn.tolerances import SAME_TOL, TINY
 from feaslearn.trainers.standardize import least_squares, weighted_sum
@@ -312,8 +312,9 @@ class MinkowskiStart(Start):
     def check(self, problems: Problems) -> None:
         """Add to ``problems`` a hypothesis that is no sum, or parameters that are no numbers."""
         super().check(problems)
-        if self.hypothesis is not None and not isinstance(self.hypothesis, Minkowski):
-            problems.add(f"start: {self.hypothesis!r} is not a Minkowski")
+        if self.hypothesis is not None:
+            kind = an_instance(Minkowski, "a Minkowski")
+            check_value("start: hypothesis", self.hypothesis, kind, problems)
         if self.theta is not None and self.hypothesis is None:
             problems.add("start: theta needs the hypothesis it belongs to")
         if self.theta is not None:
