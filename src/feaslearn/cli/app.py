@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from feaslearn import __version__
+from feaslearn.cli import options
 from feaslearn.cli.check import check, explain
 from feaslearn.cli.console import Console, run, with_console
 from feaslearn.cli.evaluate import evaluate
@@ -68,10 +69,9 @@ def _options(
 
 
 def demo(
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Where the HTML report is written."),
-    ] = Path("demo_report.html"),
+    output: Annotated[Path, options.output("Where the HTML report is written.")] = Path(
+        "demo_report.html"
+    ),
     data: Annotated[
         Path | None,
         typer.Option(

@@ -46,14 +46,7 @@ def export(
         str, typer.Option("--format", metavar="NAME", help="vertices, halfspaces, mps, lp or map.")
     ] = "vertices",
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Where to write; - prints.",
-            show_default="printed",
-        ),
+        Path | None, options.output("Where to write; - prints.", printed=True)
     ] = None,
     check: Annotated[
         bool, typer.Option("--verify", help="Compare optima over what is written with our own.")

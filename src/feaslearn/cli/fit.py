@@ -32,10 +32,7 @@ def fit(
         ),
     ],
     decisions: options.Decisions,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Where the model file is written."),
-    ],
+    output: Annotated[Path, options.output("Where the model file is written.")],
     signals: options.Signals = None,
     cost: options.Cost = None,
     hypothesis: Annotated[

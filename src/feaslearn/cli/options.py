@@ -23,6 +23,12 @@ def columns(option: str, text: str, metavar: str = "COLUMNS") -> Any:
     return typer.Option(option, metavar=metavar, help=text)
 
 
+def output(text: str, metavar: str = "FILE", *, printed: bool = False) -> Any:
+    """Return the option of what a command writes, or prints if it is not given."""
+    default = "printed" if printed else True
+    return typer.Option("--output", "-o", metavar=metavar, help=text, show_default=default)
+
+
 class Sense(StrEnum):
     """Whether decisions minimise or maximise their cost."""
 

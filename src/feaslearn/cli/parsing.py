@@ -204,7 +204,7 @@ def _side(items: Sequence[str]) -> float | list[object] | None:
 
 
 def _number_or_name(item: str) -> float | str:
-    """Return a number, or the text that is none."""
+    """Return a number, or a string where it is invalid as one."""
     found = number(item)
     return item if found is None else found
 

@@ -31,14 +31,7 @@ def predict(
     model: options.ModelFile,
     data: options.DataFile,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="A .csv or .parquet file; - prints.",
-            show_default="printed",
-        ),
+        Path | None, options.output("A .csv or .parquet file; - prints.", printed=True)
     ] = None,
     costs: options.Costs = None,
     signals: options.Signals = None,

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 def report(
     model: options.ModelFile,
     data: options.DataFile,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Where the page is written."),
-    ] = Path("report.html"),
+    output: Annotated[Path, options.output("Where the page is written.")] = Path("report.html"),
     train: Annotated[
         Path | None,
         typer.Option(

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from feaslearn.cli import options
 from feaslearn.cli.console import BAD_INPUT, error
 
 
@@ -33,10 +34,7 @@ def reproduce(
         float | None,
         typer.Option("--at-most", metavar="SECONDS", help="Leave out cells that take longer."),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Where to write (results)."),
-    ] = None,
+    output: Annotated[Path | None, options.output("Where to write (results).", "FOLDER")] = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", metavar="NUMBER", help="Cells at a time (1).")
     ] = None,

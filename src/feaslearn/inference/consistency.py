@@ -25,7 +25,6 @@ from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.tolerances import GAIN_TOL, SAME_TOL, ZERO_PRICE, extent_of, powers_of_two
 from feaslearn.trainers import FacetLearning, Global, MixedInteger, Trainer
 from feaslearn.trainers.automatic import choose_trainer
-from feaslearn.trainers.convex import as_minkowski
 from feaslearn.trainers.facets.facet_learning import contradicting_pair
 from feaslearn.trainers.standardize import moments
 
@@ -105,7 +104,7 @@ def consistency(
         hypothesis, cost=cost, features=features, sense=sense, random_state=random_state
     )
     question = ask(data, model, tolerance, max_seconds)
-    linear = as_minkowski(hypothesis, question.rows.decisions.shape[1])
+    linear = hypothesis.as_minkowski(question.rows.decisions.shape[1])
     if linear is not None:
         return decide_by_rows(question, linear)
     facets = hypothesis.as_facets()

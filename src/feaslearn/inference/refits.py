@@ -26,7 +26,6 @@ from feaslearn.runs import one_blas_thread
 from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers import Convex
-from feaslearn.trainers.convex import as_minkowski
 from feaslearn.trainers.minkowski_fit import MinkowskiFit, Strengths
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ def _held(model: RegionRegressor) -> RegionRegressor:
 
 def _is_convex(model: RegionRegressor) -> bool:
     n = len(decision_names(model))
-    return as_minkowski(model.hypothesis_, n) is not None
+    return model.hypothesis_.as_minkowski(n) is not None
 
 
 def _refit(
@@ -218,7 +217,7 @@ def moment_refits(model: RegionRegressor, data: FitData) -> MomentRefits | None:
     It is there for squared predictability, with minimisers that are unique on all rows and
     features that are not learned.
     """
-    hypothesis = as_minkowski(model.hypothesis_, data.n_decisions)
+    hypothesis = model.hypothesis_.as_minkowski(data.n_decisions)
     trainer = model.trainer
     plain = trainer == "auto" or (isinstance(trainer, Convex) and not trainer.robust)
     if (

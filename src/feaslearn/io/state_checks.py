@@ -20,7 +20,6 @@ from feaslearn.io.transformers import MAX_SIGNALS
 from feaslearn.regressor import FacetTable, LearnedFacet
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import TrainingResult
-from feaslearn.trainers.convex import as_minkowski
 from feaslearn.trainers.minkowski_fit.moments import Split
 from feaslearn.trainers.streaming import AffineStream, MomentStream, Stream
 
@@ -200,7 +199,7 @@ def _check_facets(table: object, n: int, k: int) -> None:
 
 def _check_stream(given: Stream, hypothesis: Hypothesis, n: int, k: int) -> None:
     """Refuse a stream that does not belong to a hypothesis of n decisions and k features."""
-    where, state, terms = "stream_", given.state, as_minkowski(hypothesis, n)
+    where, state, terms = "stream_", given.state, hypothesis.as_minkowski(n)
     least = min(given.n_samples, given.n_chunks, given.n_tied)
     _require(least >= 0, where, "no number of samples")
     if given.drift is not None:

@@ -9,8 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from feaslearn.hypotheses import GrownMinkowski, Minkowski
-from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.hypotheses import GrownMinkowski
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either, Integer
 from feaslearn.results import TrainingResult
@@ -95,7 +94,7 @@ class Convex(Trainer):
         """Name a class that is not convex in its parameters, and a loss that has no program."""
         problems = []
         hypothesis, loss = objective.hypothesis, objective.loss
-        if as_minkowski(hypothesis, objective.n_decisions) is None:
+        if hypothesis.as_minkowski(objective.n_decisions) is None:
             problems.append(
                 f"{hypothesis!r} is not convex in its parameters (Minkowski, Scaled and "
                 "Affine(Simplex(1)) are; GradientDescent trains the others)"
@@ -129,7 +128,7 @@ class Convex(Trainer):
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Solve the problem in the moments where that is possible, otherwise the program."""
         began, objective = time.monotonic(), objective.limited(self.max_seconds)
-        model = as_minkowski(objective.hypothesis, objective.n_decisions)
+        model = objective.hypothesis.as_minkowski(objective.n_decisions)
         if model is None:
             raise TypeError("refused by mismatches")
         ridge, sparsity = self.ridge, self.sparsity
@@ -206,14 +205,3 @@ class Convex(Trainer):
 def _squared(objective: Objective) -> bool:
     loss = objective.loss
     return isinstance(loss, Predictability) and loss.norm == "l2" and loss.squared
-
-
-def as_minkowski(hypothesis: Hypothesis, n: int) -> Minkowski | None:
-    """Return the Minkowski sum with the same parameters, if there is one."""
-    return hypothesis.as_minkowski(n)
-
-
-def is_point(hypothesis: Hypothesis, n: int) -> bool:
-    """Whether the region of a hypothesis is a single point, the linear policy."""
-    found = None if hypothesis.as_maps() is None else hypothesis.as_minkowski(n)
-    return found is not None and not found.terms_of(n)

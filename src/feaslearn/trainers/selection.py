@@ -18,6 +18,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -239,6 +240,11 @@ class HeldOut:
         # Losses below this are rounding.
         size = np.nan_to_num(self.whole.decisions**2).sum(axis=1)
         self.rounding = ROUNDING * float(self.whole.weights @ size)
+
+    @cached_property
+    def signals(self) -> Array:
+        """What regressors see: features and costs."""
+        return np.hstack([numbers_of(self.whole.features[:, 1:]), self.whole.costs])
 
     def deal(self, hard: bool) -> bool:
         """Deal rows to folds; return whether there are as many different rows as folds.
@@ -630,7 +636,7 @@ def _guessed(held_out: HeldOut, model: Any, count: int, columns: slice | np.intp
     from threadpoolctl import threadpool_limits
 
     whole = held_out.whole
-    signals = np.hstack([numbers_of(whole.features[:, 1:]), whole.costs])
+    signals = held_out.signals
     complete = ~np.isnan(whole.decisions).any(axis=1) & (whole.weights > 0.0)
     wanted = whole.decisions[:, columns]
     found = np.full((len(wanted), 1 if wanted.ndim == 1 else wanted.shape[1]), np.nan)

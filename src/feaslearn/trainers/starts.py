@@ -310,7 +310,7 @@ class MinkowskiStart(Start):
     noise: float = 0.1
 
     def check(self, problems: Problems) -> None:
-        """Add to ``problems`` a hypothesis that is no sum, or parameters that are no numbers."""
+        """Add an invalid hypothesis and non-finite parameters to ``problems``."""
         super().check(problems)
         if self.hypothesis is not None:
             kind = an_instance(Minkowski, "a Minkowski")
