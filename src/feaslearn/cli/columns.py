@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.cli.options import Columns, split
 from feaslearn.costs import AffineCost, CostSpecification, FunctionCost
 from feaslearn.data import Decisions
@@ -19,8 +19,6 @@ from feaslearn.io.table import Frame, Table
 from feaslearn.messages import is_pattern, list_first
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
-
-Array = NDArray[np.float64]
 
 
 def number(text: str) -> float | None:

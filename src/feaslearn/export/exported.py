@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import (
     DataError,
     EmptySetError,
@@ -25,8 +26,6 @@ from feaslearn.region import Region, RegionForm
 from feaslearn.regressor.learned_region import LearnedRegion, name_facets
 from feaslearn.regressor.reader import check_fitted, check_signals, decision_names, one_row
 from feaslearn.tolerances import SAME_TOL
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +45,7 @@ class Moving:
     model: LearnedRegion
     form: RegionForm
     names: tuple[str, ...]
-    kept: NDArray[np.bool_]
+    kept: Mask
 
     def coefficients(self, signal: ArrayLike) -> Array:
         """Return the weights at a signal, or a frame of one row."""
@@ -183,7 +182,7 @@ def _moving(model: LearnedRegion) -> Moving:
     return Moving(model, form, (*distinct_names(features), *form.known, *form.scale_names), kept)
 
 
-def _finite_sides(known: ResolvedKnown, n_signals: int) -> NDArray[np.bool_]:
+def _finite_sides(known: ResolvedKnown, n_signals: int) -> Mask:
     """Return which right-hand sides are finite; those that are not are so at every signal."""
     anywhere, sides = np.zeros((1, n_signals)), []
     for side in (known.g, known.lower, known.upper, known.e):

@@ -7,8 +7,9 @@ import tempfile
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.atomic import check_writable, temporary_folder, write_bytes
 from feaslearn.exceptions import DataError, FileError, SolverError
 from feaslearn.export.exported import read_region
@@ -17,7 +18,6 @@ from feaslearn.export.solver_form import SolverForm, solver_form
 from feaslearn.region import Region
 from feaslearn.region.form import beside
 
-Array = NDArray[np.float64]
 #: How a line begins that is for readers alone.
 COMMENTS = {"mps": "* ", "lp": "\\ "}
 #: How a file ends that is whole.

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError
 from feaslearn.export.exported import Exported, read_source
 from feaslearn.export.naming import names_of_rows
@@ -16,8 +16,6 @@ from feaslearn.region import Region, RegionForm
 from feaslearn.region.form import below
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.solvers.conic_form import ConicForm
-
-Array = NDArray[np.float64]
 
 
 def to_cvxpy(source: Region | LearnedRegion, x: Any = None, signals: Any = None) -> Exported:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.export.exported import Exported, chosen, read_source
 from feaslearn.export.naming import free_prefix, names_of_rows, safe_names
@@ -16,8 +16,6 @@ from feaslearn.export.solver_form import SolverForm, solver_form
 from feaslearn.messages import import_extra
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
-
-Array = NDArray[np.float64]
 
 
 def to_gurobipy(

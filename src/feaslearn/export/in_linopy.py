@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import DataError
 from feaslearn.export.exported import Exported, read_source
 from feaslearn.export.naming import names_of_rows
@@ -17,9 +18,8 @@ from feaslearn.region import Region
 from feaslearn.region.form import beside
 from feaslearn.regressor.learned_region import LearnedRegion
 
-Array = NDArray[np.float64]
 #: Variables and the columns that they stand for.
-Latent = list[tuple[Any, NDArray[np.intp]]]
+Latent = list[tuple[Any, Indices]]
 
 
 def to_linopy(
@@ -157,7 +157,7 @@ def _add_rows(
     model: Any,
     form: SolverForm,
     values: Array,
-    columns: Sequence[tuple[Any, NDArray[np.intp]]],
+    columns: Sequence[tuple[Any, Indices]],
     labels: NDArray[np.str_],
     name: str,
 ) -> list[str]:

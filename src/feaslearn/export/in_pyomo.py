@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.export.exported import Exported, chosen, read_source
 from feaslearn.export.naming import names_of_rows
 from feaslearn.export.solver_form import SolverForm, solver_form
 from feaslearn.messages import import_extra
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
-
-Array = NDArray[np.float64]
 
 
 def to_pyomo(source: Region | LearnedRegion, x: Any = None, signals: Any = None) -> Exported:

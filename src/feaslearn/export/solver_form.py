@@ -7,14 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.region.form import RegionForm, beside, sparse
 from feaslearn.solvers.conic_form import Cone
-
-Array = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +34,10 @@ class SolverForm:
     """
 
     rows: RegionForm
-    equal: NDArray[np.bool_]
+    equal: Mask
     lower: Array
     upper: Array
-    norms: tuple[Places, ...] = ()
+    norms: tuple[Indices, ...] = ()
 
 
 def solver_form(
@@ -79,7 +76,7 @@ def solver_form(
     return _bounded(linear, norms, bound_decisions)
 
 
-def _cones_on_variables(form: RegionForm) -> tuple[RegionForm, tuple[Places, ...]]:
+def _cones_on_variables(form: RegionForm) -> tuple[RegionForm, tuple[Indices, ...]]:
     """Give each row of a second-order cone a latent variable that equals it."""
     m, p = form.X.shape[0], form.p
     turning = np.array([cone.kind == "second-order" for cone in form.cones], dtype=bool)
@@ -102,7 +99,7 @@ def _cones_on_variables(form: RegionForm) -> tuple[RegionForm, tuple[Places, ...
     return replace(form, Z=tuple(Z), cones=tuple(cones), integer=integer), norms
 
 
-def _bounded(linear: RegionForm, norms: tuple[Places, ...], decisions: bool) -> SolverForm:
+def _bounded(linear: RegionForm, norms: tuple[Indices, ...], decisions: bool) -> SolverForm:
     """Take constant rows of one variable out and make them its bounds."""
     kinds = [cone.kind == "zero" for cone in linear.cones]
     equal = np.repeat(np.array(kinds, dtype=bool), [cone.size for cone in linear.cones])

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import SolverError, UnsupportedError
 from feaslearn.export.exported import Exported
 from feaslearn.export.in_cvxpy import to_cvxpy
@@ -21,7 +21,6 @@ from feaslearn.formulations.program import CONIC, load_cvxpy, solve
 from feaslearn.messages import import_extra
 from feaslearn.tolerances import HIGHS_TOL, TIGHT_TOL
 
-Array = NDArray[np.float64]
 #: HiGHS stops at a gap of 1e-4 where it branches, unless it is told otherwise.
 EXACT: dict[str, float] = {
     "primal_feasibility_tolerance": HIGHS_TOL,

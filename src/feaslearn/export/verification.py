@@ -13,8 +13,9 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.atomic import temporary_folder
 from feaslearn.exceptions import (
     CheckError,
@@ -37,7 +38,6 @@ from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.tolerances import HIGHS_TOL, divisors
 
-Array = NDArray[np.float64]
 #: A region far from zero counts as this share of how far it is: solvers round what is there.
 FAR = 1e-3
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.messages import did_you_mean
 from feaslearn.parameters import Number, require
-
-Array = NDArray[np.float64]
 
 KINDS = ("bias-aware", "percentile", "basic", "normal")
 #: Share of the samples that a sample drawn with replacement holds: 1 - 1/e.
@@ -54,7 +53,7 @@ class Bands:
         """How wide each band is."""
         return np.asarray(self.upper - self.lower)
 
-    def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
+    def contains(self, values: ArrayLike) -> Mask:
         """Say for each value whether it lies in its band.
 
         Parameters

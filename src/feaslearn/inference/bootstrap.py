@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, FeaslearnWarning
 from feaslearn.inference.bands import Bands, bands_of
 from feaslearn.regressor.reader import decision_names
@@ -17,8 +18,6 @@ from feaslearn.results import as_table, as_text
 
 if TYPE_CHECKING:
     from feaslearn.regressor.learned_region import LearnedRegion
-
-Array = NDArray[np.float64]
 
 
 class Bootstrap:

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import DataError, FeaslearnWarning
 from feaslearn.inference.bands import Bands, check_level
 from feaslearn.tolerances import ROUNDING, TINY, VISIBLE_TOL
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from feaslearn.hypotheses.hypothesis import Hypothesis
     from feaslearn.regressor.learned_region import LearnedRegion
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 #: Rows from which a half says how wide bands are beside each other, and the other half how wide;
 #: of rows in time, at most so many of the last ones say that.
@@ -130,7 +128,7 @@ class _Box:
     weights: Array
     margin: float
 
-    def rows(self, rows: Rows) -> _Box:
+    def rows(self, rows: Indices) -> _Box:
         """Return those of some rows."""
         return replace(self, center=self.center[rows], low=self.low[rows], high=self.high[rows])
 
@@ -282,7 +280,7 @@ class CrossFit:
         self.predicted = np.concatenate(predicted)
 
 
-def _taken(values: Any, rows: Rows) -> Any:
+def _taken(values: Any, rows: Indices) -> Any:
     """Return some rows of an array, a list or a frame."""
     if hasattr(values, "iloc"):
         return values.iloc[rows]

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Indices
 from feaslearn.costs import CostSpecification
 from feaslearn.data import Block, Decisions, Samples
 from feaslearn.exceptions import MissingExtraError
@@ -28,12 +28,8 @@ from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.facets.facet_learning import contradicting_pair
 from feaslearn.trainers.standardize import moments
 
-Places = NDArray[np.intp]
-
 #: Share of the time that each search for a smaller contradiction may take.
 EACH = 0.1
-
-Array = NDArray[np.float64]
 
 
 def consistency(
@@ -171,7 +167,7 @@ def _smaller(question: Question, prover: Trainer, answer: Verdict) -> Verdict:
     n = question.rows.decisions.shape[1]
     limit = n * (question.tolerance * question.unit) ** 2
 
-    def contradict(some: Places) -> bool:
+    def contradict(some: Indices) -> bool:
         left = question.left
         bound = question.fitted(_limited(prover, EACH * left), some).result_.lower_bound
         return bound is not None and bound > limit
@@ -277,7 +273,7 @@ def _against_balance(question: Question, hypothesis: Facets) -> Verdict | None:
     )
 
 
-def _dearer(question: Question, test: HullTest, complete: Places, error: float) -> Verdict:
+def _dearer(question: Question, test: HullTest, complete: Indices, error: float) -> Verdict:
     """Say which sample is dearer than a mixture of others, and who is to blame if that is one."""
     first = min(test.dearer, key=lambda each: (len(each.mixture), -each.saving))
     core, needed = shrink(
@@ -301,7 +297,7 @@ def _dearer(question: Question, test: HullTest, complete: Places, error: float) 
     )
 
 
-def _to_blame(question: Question, test: HullTest, complete: Places, error: float) -> list[int]:
+def _to_blame(question: Question, test: HullTest, complete: Indices, error: float) -> list[int]:
     """Return the samples that are in every contradiction, each without which there is none."""
     found = []
     for sample in common_to_all(test.dearer):
@@ -328,7 +324,7 @@ class Dearer(NamedTuple):
     """A sample that costs more than a mixture of others with the same features, and by how much."""
 
     sample: int
-    mixture: Places
+    mixture: Indices
     saving: float
 
 
@@ -339,7 +335,7 @@ class HullTest(NamedTuple):
     tested: int
 
 
-def mixtures_cheaper(rows: Block, allowed: Places, error: float, until: float) -> HullTest:
+def mixtures_cheaper(rows: Block, allowed: Indices, error: float, until: float) -> HullTest:
     """Look for samples that are dearer than a mixture of others.
 
     ``error`` is how far each decision may be off: cheaper by what that can make is not cheaper.

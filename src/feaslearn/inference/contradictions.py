@@ -7,13 +7,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Indices
 from feaslearn.inference.linear_system import Elastic, LinearSystem
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import SOLVED_ZERO
-
-Places = NDArray[np.intp]
 
 #: Samples that are added at once, as a share of those that are there, and at least.
 MORE, LEAST = 0.5, 10
@@ -25,7 +23,7 @@ class Explained(NamedTuple):
     """Whether samples can be explained, the samples that were looked at, and their optimum."""
 
     exactly: bool
-    chosen: Places
+    chosen: Indices
     optimum: Elastic
 
 
@@ -34,7 +32,7 @@ class Examined(NamedTuple):
 
     exactly: bool
     optimum: Elastic
-    core: Places
+    core: Indices
     blamed: list[int]
     alone: bool
 
@@ -53,7 +51,7 @@ def examine(system: LinearSystem, until: float) -> Examined:
     return Examined(False, optimum, core, _several(system, allowed, core, until), False)
 
 
-def explain(system: LinearSystem, allowed: Places, start: Places) -> Explained:
+def explain(system: LinearSystem, allowed: Indices, start: Indices) -> Explained:
     """Say whether one region explains all allowed samples.
 
     A few samples are solved for; those that the answer misses most are added, until none is
@@ -70,7 +68,7 @@ def explain(system: LinearSystem, allowed: Places, start: Places) -> Explained:
         chosen = np.concatenate([chosen, fresh])
 
 
-def irreducible(system: LinearSystem, chosen: Places, optimum: Elastic) -> Places:
+def irreducible(system: LinearSystem, chosen: Indices, optimum: Elastic) -> Indices:
     """Return samples of which all are needed for the contradiction.
 
     By duality those without a multiplier are not; each other is left out in turn.
@@ -86,7 +84,7 @@ def irreducible(system: LinearSystem, chosen: Places, optimum: Elastic) -> Place
     return np.sort(np.array(kept, dtype=np.intp))
 
 
-def _single(system: LinearSystem, allowed: Places, core: Places, until: float) -> list[int]:
+def _single(system: LinearSystem, allowed: Indices, core: Indices, until: float) -> list[int]:
     """Return the samples without any one of which one region explains all others.
 
     A single wrong sample is in every contradiction, so those of one contradiction are tried.
@@ -104,7 +102,7 @@ def _single(system: LinearSystem, allowed: Places, core: Places, until: float) -
     return found
 
 
-def _several(system: LinearSystem, allowed: Places, core: Places, until: float) -> list[int]:
+def _several(system: LinearSystem, allowed: Indices, core: Indices, until: float) -> list[int]:
     """Return samples that the region of least total error misses, if they are few.
 
     Where one region misses them only, it explains all others.
@@ -123,7 +121,9 @@ def _several(system: LinearSystem, allowed: Places, core: Places, until: float) 
     return []
 
 
-def shrink(rows: Places, contradict: Callable[[Places], bool], until: float) -> tuple[Places, bool]:
+def shrink(
+    rows: Indices, contradict: Callable[[Indices], bool], until: float
+) -> tuple[Indices, bool]:
     """Leave out halves, quarters and at last single samples while the others still contradict.
 
     Parameters
@@ -158,11 +158,11 @@ def shrink(rows: Places, contradict: Callable[[Places], bool], until: float) -> 
         size = max(1, min(size // 2, len(rows) // 2))
 
 
-def _explains(system: LinearSystem, chosen: Places) -> bool:
+def _explains(system: LinearSystem, chosen: Indices) -> bool:
     return bool(system.solve(chosen).missed.max(initial=0.0) <= SOLVED_ZERO)
 
 
-def _missed(system: LinearSystem, found: Elastic, allowed: Places, chosen: Places) -> Places:
+def _missed(system: LinearSystem, found: Elastic, allowed: Indices, chosen: Indices) -> Indices:
     """Return the samples that an answer misses most, of those that it did not know."""
     missed = system.missed(found)
     unknown = np.setdiff1d(allowed, chosen)

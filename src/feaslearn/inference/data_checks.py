@@ -5,16 +5,14 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block
 from feaslearn.inference.consistency import common_to_all, mixtures_cheaper
 from feaslearn.inference.roles import FEWEST_ROWS, Finding, Roles, check_roles
 from feaslearn.messages import list_first
 from feaslearn.tolerances import LSTSQ_TOL, SAME_TOL, TINY, VISIBLE_TOL
 from feaslearn.trainers.facets.rows import grid_step
-
-Array = NDArray[np.float64]
 
 #: Names in a message.
 NAMED = 4
@@ -120,7 +118,7 @@ def _balance(rows: Roles) -> Finding:
     return Finding("balance", "ok", f"decisions add up to {to}, to {left:.2g} in every row")
 
 
-def _consistent(rows: Roles, places: NDArray[np.intp]) -> Finding:
+def _consistent(rows: Roles, places: Indices) -> Finding:
     """Say whether one region explains the rows: no mixture of others is cheaper than a row."""
     some = np.arange(0, len(places), -(-len(places) // MOST_ROWS))
     features = np.column_stack([np.ones(len(some)), rows.signals[some]])

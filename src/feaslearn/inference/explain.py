@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError
 from feaslearn.inference.coverage import (
     Coverage,
@@ -28,8 +29,6 @@ from feaslearn.tolerances import SAME_TOL
 
 if TYPE_CHECKING:
     from feaslearn.regressor.learned_region import LearnedRegion
-
-Array = NDArray[np.float64]
 
 
 #: Facets that are listed.
@@ -67,7 +66,7 @@ def explain(
     )
 
 
-def _known(model: LearnedRegion, seen: Coverage) -> dict[str, NDArray[np.bool_]]:
+def _known(model: LearnedRegion, seen: Coverage) -> dict[str, Mask]:
     """Say which limits were given as known bounds."""
     if model.known_ is None:
         none = np.zeros(seen.decisions.shape[1], dtype=bool)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.baselines.regressors import USUAL, fit_and_predict
 from feaslearn.inference.conformal import FOLDS, CrossFit
 from feaslearn.metrics import pooled_r2
@@ -18,7 +18,6 @@ from feaslearn.tolerances import VISIBLE_TOL
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
 
-Array = NDArray[np.float64]
 
 #: More rows than this are not held out, nor fewer: parts would be too small.
 MOST_ROWS, FEWEST_ROWS = 5000, 20

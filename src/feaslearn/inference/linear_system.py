@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.data import Block, Samples
 from feaslearn.formulations.minkowski import ScaledFaces
 from feaslearn.hypotheses.minkowski import Minkowski
@@ -24,9 +24,6 @@ from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.tolerances import GAIN_TOL, TIGHT_TOL
 from feaslearn.trainers.minkowski_fit.passes import Passes
 
-Array = NDArray[np.float64]
-Places = NDArray[np.intp]
-
 
 class Elastic(NamedTuple):
     """Coefficients, by how much each sample is missed, and which samples hold the optimum up."""
@@ -34,7 +31,7 @@ class Elastic(NamedTuple):
     a: Array
     b: Array
     missed: Array
-    forced: NDArray[np.bool_]
+    forced: Mask
 
 
 class LinearSystem:
@@ -77,7 +74,7 @@ class LinearSystem:
         """Return the parameters of the hypothesis."""
         return self._passes.of.theta(self.unit * found.a, self.unit * found.b)
 
-    def solve(self, chosen: Places) -> Elastic:
+    def solve(self, chosen: Indices) -> Elastic:
         """Return coefficients that miss the chosen samples by least in all."""
         groups, functions = self._passes.shape
         parts = self._parts(chosen)
@@ -109,7 +106,7 @@ class LinearSystem:
             np.asarray(errors.T @ forces > GAIN_TOL),
         )
 
-    def _parts(self, chosen: Places) -> _Parts:
+    def _parts(self, chosen: Indices) -> _Parts:
         """Return what multiplies scales, offsets and points of faces in the decisions."""
         n, costs, tied = self._passes.n, self.rows.costs[chosen], self._tied[chosen]
         faces = ScaledFaces(self._terms, costs, tied, whole=False)

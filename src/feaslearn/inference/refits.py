@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning, Problems
 from feaslearn.hypotheses import Minkowski
@@ -31,7 +32,6 @@ from feaslearn.trainers.minkowski_fit import MinkowskiFit, Strengths
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
 
-Array = NDArray[np.float64]
 
 #: With fewer refits there is no band to speak of.
 LEAST = 10
@@ -196,7 +196,7 @@ class MomentRefits:
         details = model.result_.details
         self._strengths = Strengths(details.get("ridge", 0.0), details.get("sparsity", 0.0))
 
-    def fitted(self, drawn: NDArray[np.intp]) -> RegionRegressor:
+    def fitted(self, drawn: Indices) -> RegionRegressor:
         """Return the model of rows that were drawn so many times."""
         chosen = drawn > 0
         some = Block(*(table[chosen] for table in self._rows))

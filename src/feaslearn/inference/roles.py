@@ -6,15 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import fdtrc
 
+from feaslearn.arrays import Array
 from feaslearn.messages import list_first
 from feaslearn.tolerances import LSTSQ_TOL, RANK_TOL, SAME_TOL, TINY, VISIBLE_TOL
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 #: Fewer rows than this, or than so many beside each signal and price, tell nothing.
 FEWEST_ROWS, BESIDE = 20, 10

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.costs import AffineCost, FunctionCost
 from feaslearn.exceptions import UnseenLimitWarning
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.inference.coverage import SEEN, UNSEEN, RowCoverage, binding_limits, is_priced
 from feaslearn.messages import list_first
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 #: Rows that are minimised and looked at together.
 BLOCK = 65_536

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block, Decisions
 from feaslearn.exceptions import DataError, NotFittedError, Problems
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -24,9 +25,6 @@ from feaslearn.trainers.running import MAX_SECONDS
 
 #: Samples that are listed in print.
 LISTED = 20
-
-Array = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -165,7 +163,7 @@ class Question:
     X: Any
     y: Any
     rows: Block
-    places: Places
+    places: Indices
     unit: float
     tolerance: float
     began: float
@@ -189,7 +187,7 @@ class Question:
         """Seconds left."""
         return max(0.0, self.until - time.monotonic())
 
-    def fitted(self, trainer: Trainer, some: Places | None = None) -> RegionRegressor:
+    def fitted(self, trainer: Trainer, some: Indices | None = None) -> RegionRegressor:
         """Return a model of all samples, or some, trained by a trainer."""
         model: RegionRegressor = clone(self.model).set_params(trainer=trainer)
         if some is None:

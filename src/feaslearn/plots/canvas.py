@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.data import as_matrix
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
 from feaslearn.messages import did_you_mean, find_columns, import_extra
@@ -27,8 +28,6 @@ SEQUENTIAL = "viridis"
 
 #: Units of columns: one for all of them, or by name.
 Units = Mapping[str, str] | str | None
-
-Array = NDArray[np.float64]
 
 
 def pyplot() -> Any:

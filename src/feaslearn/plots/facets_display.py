@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError
 from feaslearn.plots.canvas import BLUE, DIVERGING, GREY, pyplot, shortened
 from feaslearn.regressor import FacetTable, LearnedFacet, RegionRegressor
 from feaslearn.regressor.reader import decision_names
-
-Array = NDArray[np.float64]
 
 #: Longest name that fits under a column.
 LONGEST = 18

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import DataError
 from feaslearn.inference.limits import Limit, limits_at
 from feaslearn.plots.canvas import BLUE, pyplot, shortened, write
 from feaslearn.regressor import RegionRegressor
-
-Array = NDArray[np.float64]
 
 #: Days, weeks, months or years side by side.
 MOST_COLUMNS = 62
@@ -166,8 +165,8 @@ def _draw_duration(ax: Any, limit: Limit) -> None:
 class Calendar(NamedTuple):
     """Cells of a calendar, and the cell of each row: hours of days, or weekdays of weeks."""
 
-    down: NDArray[np.intp]
-    across: NDArray[np.intp]
+    down: Indices
+    across: Indices
     rows: list[str]
     columns: list[str]
     unit: str

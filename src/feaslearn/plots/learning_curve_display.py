@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, FeaslearnWarning
 from feaslearn.metrics import neg_returned_loss
 from feaslearn.plots.canvas import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, pyplot
@@ -18,7 +19,6 @@ from feaslearn.regressor.reader import check_fitted
 
 COLORS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE)
 
-Array = NDArray[np.float64]
 
 #: What the quantities that every trainer records are called.
 LABELS = {"objective": "training loss", "returned_loss": "loss of returned decisions"}

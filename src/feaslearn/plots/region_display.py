@@ -8,16 +8,15 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, EmptySetError, InfeasibleProblemError
 from feaslearn.plots import region_panels as panels
 from feaslearn.plots.canvas import Units, at_signal, find, labels, pyplot, rows_of_decisions, write
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 from feaslearn.tolerances import VISIBLE_TOL
-
-Array = NDArray[np.float64]
 
 #: Pairs of more decisions than this are too small to see.
 MOST_DECISIONS = 8

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError
 from feaslearn.plots.canvas import BLUE, GREY, ORANGE, VERMILION, write
 from feaslearn.region import Region
 from feaslearn.tolerances import GAIN_TOL, ROUNDING, SAME_TOL, TINY, VISIBLE_TOL, size_of
 
-Array = NDArray[np.float64]
 State = Literal["fine", "relaxed", "empty"]
 
 #: Length of the arrow, as a share of what is drawn.

@@ -7,8 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError
 from feaslearn.plots.canvas import (
     BLUE,
@@ -26,8 +27,6 @@ from feaslearn.plots.region_panels import draw_outline, outline
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import check_signals, one_row
-
-Array = NDArray[np.float64]
 
 #: Panels side by side.
 PANELS = 5

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.costs import AffineCost, FunctionCost, ResolvedCost, resolve_cost
 from feaslearn.data import Chunk, Samples, Source, as_matrix, column_names
 from feaslearn.data.checks import column_ends, counting
@@ -30,7 +31,6 @@ from feaslearn.trainers.out_of_fold import MOST_SAMPLES
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
 
-Array = NDArray[np.float64]
 
 #: Tables with more samples are read in blocks; chunks with as few are read into memory.
 FEW_ROWS = 20_000
@@ -57,7 +57,7 @@ class FitData(NamedTuple):
     signals: Array | None = None
     known: ResolvedKnown | None = None
     warnings: tuple[str, ...] = ()
-    numbers: NDArray[np.intp] | None = None
+    numbers: Indices | None = None
 
     @property
     def n_decisions(self) -> int:
@@ -259,7 +259,7 @@ def _check_features(
     return None
 
 
-def _kept(table: Chunk) -> tuple[Chunk, NDArray[np.intp] | None]:
+def _kept(table: Chunk) -> tuple[Chunk, Indices | None]:
     """Keep the rows that count: with a positive weight, and something observed; say which."""
     count = counting(table.decisions, table.weights)
     if count.all():
@@ -371,7 +371,7 @@ def check_known(
 
 
 def _check_consistent(
-    limits: KnownLimits, decisions: Array, tolerance: float, suspects: NDArray[np.intp]
+    limits: KnownLimits, decisions: Array, tolerance: float, suspects: Indices
 ) -> None:
     """Refuse constraints that no decision satisfies; a linear program certifies it."""
     found: list[tuple[np.intp, float]] = []

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block
 from feaslearn.exceptions import SolverError
 from feaslearn.hypotheses.facet_rows import FacetRows
@@ -29,8 +29,6 @@ from feaslearn.results import remark
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.tolerances import SAME_TOL, VISIBLE_TOL, ZERO_PRICE
 from feaslearn.trainers.facets.hyperplanes import identified
-
-Array = NDArray[np.float64]
 
 #: Terms are left out where they move a row by less than this share of its largest term.
 NEGLIGIBLE = 2e-3
@@ -249,7 +247,7 @@ class _Region:
                     found.add(i)
         return found
 
-    def _facet(self, j: int, status: float, binding: NDArray[np.bool_], duals: Array) -> _Limit:
+    def _facet(self, j: int, status: float, binding: Mask, duals: Array) -> _Limit:
         """Return a facet as it is printed, with the price of the printed form."""
         rows = self.rows
         a, f = rows.a[j], rows.f[j]
@@ -301,9 +299,7 @@ def _sparsest(a: Array, f: Array, rows: FacetRows, constants: Array) -> tuple[Ar
     return a, f
 
 
-def _without_multiples(
-    a: Array, f: Array, rows: FacetRows, counted: NDArray[np.bool_]
-) -> tuple[Array, Array]:
+def _without_multiples(a: Array, f: Array, rows: FacetRows, counted: Mask) -> tuple[Array, Array]:
     """Add multiples of the equalities so that the coefficients counted have the least sum."""
     q, n = rows.E.shape
     G = np.hstack([rows.E.T, -rows.E.T, np.eye(n), -np.eye(n)])
@@ -401,7 +397,7 @@ class _Writer:
 
 
 def _written(
-    coefficients: Array, names: Sequence[str], kept: NDArray[np.bool_], plus_first: bool = False
+    coefficients: Array, names: Sequence[str], kept: Mask, plus_first: bool = False
 ) -> str:
     """Write the terms of a sum that are kept; those near one as one."""
     near = np.abs(np.abs(coefficients) - 1.0) <= NEAR_INTEGER

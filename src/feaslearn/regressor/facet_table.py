@@ -6,12 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
-import numpy as np
-from numpy.typing import NDArray
-
+from feaslearn.arrays import Array
 from feaslearn.printable import html_table, printable
-
-Array = NDArray[np.float64]
 
 HEADINGS = ("name", "facet", "binds", "worth", "in the data")
 #: What an equality may be as well: data cannot tell.

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
+from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.exceptions import DataError, NotFittedError, Problems, UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, half_spaces_of
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from feaslearn.results import TrainingResult
     from feaslearn.trainers.streaming import DriftTest, Stream
 
-Array = NDArray[np.float64]
 
 #: Features that an account names.
 NAMED = 6

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.data import column_names
 from feaslearn.exceptions import FeaslearnWarning, Problems
 from feaslearn.known import KnownLimits
 from feaslearn.messages import list_first, row_number
 from feaslearn.tolerances import FEASIBILITY_TOL
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def warn_of_empty_regions(
-    empty: NDArray[np.bool_],
+    empty: Mask,
     known: KnownLimits | None = None,
     decisions: Array | None = None,
 ) -> None:
@@ -104,7 +102,7 @@ def warn_of_empty_regions(
         )
 
 
-def _warn_of_contradictions(rows: NDArray[np.intp], beyond: Array) -> None:
+def _warn_of_contradictions(rows: Indices, beyond: Array) -> None:
     warnings.warn(
         f"the known constraints contradict each other at {_places(rows)}: no decision satisfies "
         f"them, and the one returned breaks them by up to {beyond.max():.4g}, as little as "
@@ -114,5 +112,5 @@ def _warn_of_contradictions(rows: NDArray[np.intp], beyond: Array) -> None:
     )
 
 
-def _places(rows: NDArray[np.intp]) -> str:
+def _places(rows: Indices) -> str:
     return list_first([f"row {row_number(row)}" for row in rows[:5]], len(rows))

@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, FeaslearnError, Problems, SetError, UnsupportedError
@@ -21,7 +20,6 @@ from feaslearn.trainers.running import MAX_SECONDS
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
 
-Array = NDArray[np.float64]
 
 LOSSES: dict[str, type[Loss]] = {"predictability": Predictability, "suboptimality": Suboptimality}
 #: Numbers of threads that joblib knows.

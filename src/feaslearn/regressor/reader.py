@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from feaslearn.arrays import Array
 from feaslearn.costs import ResolvedCost
 from feaslearn.data import Source, as_matrix, column_names
 from feaslearn.exceptions import DataError, NotFittedError, Problems
@@ -19,8 +20,6 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.parameters import checked
 from feaslearn.regressor.checks import check_costs
 from feaslearn.regressor.outputs import Outputs, is_frame
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

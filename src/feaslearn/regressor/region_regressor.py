@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from feaslearn.arrays import Array
 from feaslearn.costs import CostSpecification
 from feaslearn.data import Block, Samples, Source
 from feaslearn.exceptions import (
@@ -52,7 +53,6 @@ from feaslearn.trainers.streaming import told_of_drift
 if TYPE_CHECKING:
     from feaslearn.trainers.streaming import Stream
 
-Array = NDArray[np.float64]
 
 logger = logging.getLogger("feaslearn")
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from feaslearn.arrays import Indices
 from feaslearn.data import Block
 from feaslearn.data.diagnostics import outlying_decisions
 from feaslearn.exceptions import UnsupportedError
@@ -40,7 +40,6 @@ from feaslearn.trainers.selection import (
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
 
-Indices = NDArray[np.intp]
 
 #: Rows that a message names.
 NAMED = 5

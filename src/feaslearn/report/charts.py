@@ -9,14 +9,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.inference.limits import Limit
 from feaslearn.plots.facets_over_time_display import Calendar, binding_limits, calendar, duration
 from feaslearn.report.samples import Samples
 from feaslearn.tolerances import SAME_TOL, TINY
-
-Array = NDArray[np.float64]
 
 #: Decisions with a chart of their own, points in a chart, limits over time, points of their curves.
 MOST_DECISIONS, MOST_POINTS, MOST_LIMITS, MOST_DURATION = 5, 600, 6, 150
@@ -92,7 +90,7 @@ def _duration(limit: Limit) -> Chart:
     return chart
 
 
-def _residuals(samples: Samples, every: NDArray[np.intp]) -> Chart:
+def _residuals(samples: Samples, every: Indices) -> Chart:
     """Draw how far each row is from its prediction, in the order of the data."""
     x, y = every.astype(float) + 1.0, samples.distances[every]
     chart = Chart.around(

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.baselines import LinearPolicy
 from feaslearn.baselines.regressors import REGRESSORS, fit_and_predict
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
@@ -20,9 +20,6 @@ from feaslearn.metrics.evaluation import Score
 from feaslearn.report.samples import Samples
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import ROUNDING, VISIBLE_TOL
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 #: Parts that rows are cut into; one after the other is held out.
 FOLDS = 5
@@ -142,7 +139,7 @@ def _copy(samples: Samples) -> Any:
 def _out_of_fold(
     make: Callable[[], Any],
     samples: Samples,
-    folds: list[tuple[Rows, Rows]],
+    folds: list[tuple[Indices, Indices]],
     bar: ProgressBar | None = None,
 ) -> Array:
     predicted = np.empty(samples.observed.shape)
@@ -154,7 +151,7 @@ def _out_of_fold(
 
 
 def _fitted(
-    make: Callable[[], Any], train: Samples, samples: Samples, inside: Rows, outside: Rows
+    make: Callable[[], Any], train: Samples, samples: Samples, inside: Indices, outside: Indices
 ) -> Array:
     """Fit to some rows and predict others."""
     predictor = make()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.data.diagnostics import outliers
 from feaslearn.inference.data_checks import check_data
 from feaslearn.inference.roles import Finding, Roles
@@ -14,8 +14,6 @@ from feaslearn.messages import list_first
 from feaslearn.report.limits import is_wrong
 from feaslearn.report.samples import Samples
 from feaslearn.tolerances import SAME_TOL
-
-Array = NDArray[np.float64]
 
 #: Usual distances from the median beyond which a value is far out.
 FAR = 8.0
@@ -173,5 +171,5 @@ def _tables(samples: Samples) -> list[tuple[str, Sequence[str], Array]]:
     ]
 
 
-def _places(rows: NDArray[np.intp], place: Callable[[int], str]) -> str:
+def _places(rows: Indices, place: Callable[[int], str]) -> str:
     return list_first([place(int(row)) for row in rows[:NAMED]], len(rows))

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.data import Decisions
 from feaslearn.data.checks import Names
 from feaslearn.exceptions import DataError, Problems
@@ -18,8 +19,6 @@ from feaslearn.inference.trust import Trust
 from feaslearn.io.table import Frame
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import Reader, decision_names
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array
 from feaslearn.costs import FunctionCost
 from feaslearn.exceptions import DataError, EmptySetError, FeaslearnWarning, InfeasibleProblemError
 from feaslearn.hypotheses.hypothesis import Hypothesis
@@ -23,8 +23,6 @@ from feaslearn.report.samples import Samples
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import SAME_TOL, TINY
-
-Array = NDArray[np.float64]
 
 #: Rows that are drawn as dots and can be chosen.
 MOST_ROWS = 400
