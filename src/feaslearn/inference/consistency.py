@@ -1,35 +1,41 @@
-"""Can any region of a class explain these data exactly?"""
+"""Consistency of data with a class of regions."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import clone
 
-from feaslearn.arrays import Indices
+from feaslearn.arrays import Array, Indices
 from feaslearn.costs import CostSpecification
 from feaslearn.data import Block, Decisions, Samples
-from feaslearn.exceptions import MissingExtraError
-from feaslearn.hypotheses import Facets, Minkowski
+from feaslearn.exceptions import DataError, MissingExtraError, Problems, SolverError
+from feaslearn.hypotheses import Facets, Minkowski, Term
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.inference.by_rows import blame, by_bound, decide_by_rows, no, yes
-from feaslearn.inference.contradictions import examine, shrink
+from feaslearn.inference.contradictions import Examined, HullTest, examine, find_dominated, shrink
 from feaslearn.inference.linear_system import LinearSystem
-from feaslearn.inference.verdict import Question, Verdict, ask, listed
+from feaslearn.inference.verdict import Verdict, name_samples
 from feaslearn.losses import Objective, Predictability
+from feaslearn.parameters import POSITIVE, check_value
+from feaslearn.regressor.checks import check_fit
 from feaslearn.regressor.region_regressor import RegionRegressor
-from feaslearn.runs.progress import ProgressBar
-from feaslearn.solvers.highs import CheckedProgram
-from feaslearn.tolerances import GAIN_TOL, SAME_TOL, ZERO_PRICE, extent_of, powers_of_two
-from feaslearn.trainers import FacetLearning, Global, MixedInteger, Trainer
+from feaslearn.sets import Simplex
+from feaslearn.tolerances import GAIN_TOL, SAME_TOL
+from feaslearn.trainers import Convex, FacetLearning, Global, MixedInteger, Trainer
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.facets.facet_learning import contradicting_pair
-from feaslearn.trainers.standardize import moments
+from feaslearn.trainers.returned_decisions import returned_loss
+from feaslearn.trainers.running import MAX_SECONDS
 
 #: Share of the time that each search for a smaller contradiction may take.
 EACH = 0.1
+#: Decisions up to which all simplices of a family are enumerated.
+ENUMERATED_DECISIONS = 8
 
 
 def consistency(
@@ -99,82 +105,261 @@ def consistency(
     model = RegionRegressor(
         hypothesis, cost=cost, features=features, sense=sense, random_state=random_state
     )
-    question = ask(data, model, tolerance, max_seconds)
-    linear = hypothesis.as_minkowski(question.rows.decisions.shape[1])
+    problem = _make_problem(data, model, hypothesis, tolerance, max_seconds)
+    linear = hypothesis.as_minkowski(problem.n)
     if linear is not None:
-        return decide_by_rows(question, linear)
+        return _decide_by_rows(problem, linear)
     facets = hypothesis.as_facets()
     if facets is not None:
-        return decide_by_hull(question, facets)
-    return decide_by_search(question)
+        return _decide_by_hull(problem, facets)
+    return _decide_by_search(problem)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """A class of regions, samples with the costs to minimise, and when an error is none.
+
+    ``indices`` are those of the samples among the given ones; ``unit`` is the largest range of a
+    decision, in which ``tolerance`` is measured; ``until`` is the deadline.
+    """
+
+    model: RegionRegressor
+    hypothesis: Hypothesis
+    X: Any
+    y: Any
+    rows: Block
+    indices: Indices
+    unit: float
+    tolerance: float
+    began: float
+    until: float
+
+    @property
+    def n(self) -> int:
+        """Number of decisions."""
+        return int(self.rows.decisions.shape[1])
+
+    @property
+    def error(self) -> float:
+        """The tolerance in the unit of the decisions."""
+        return self.tolerance * self.unit
+
+    @property
+    def left(self) -> float:
+        """Seconds left."""
+        return max(0.0, self.until - time.monotonic())
+
+    @property
+    def unexplained(self) -> str:
+        """The sentence that no region explains the samples."""
+        return f"no region of {self.hypothesis!r} explains all {len(self.indices)} samples"
+
+    def fitted(self, trainer: Trainer, some: Indices | None = None) -> RegionRegressor:
+        """Return a model of all samples, or some, trained by a trainer."""
+        model: RegionRegressor = clone(self.model).set_params(trainer=trainer)
+        if some is None:
+            return model.fit(self.X, self.y)
+        chosen = self.indices[some]
+        X, y = (np.asarray(table)[chosen] for table in (self.X, self.y))
+        return model.fit(X, y)
+
+    def largest_error(self, model: RegionRegressor) -> float:
+        """Return how far samples are at most from the nearest minimiser of a model, in units."""
+        largest = Predictability("linf", squared=False)
+        errors: Array = largest.samples(model.hypothesis_, model.theta_, self.rows)
+        return float(errors.max() / self.unit)
+
+    def explained_by(self, model: RegionRegressor) -> bool:
+        """Say whether a model explains all samples within the tolerance."""
+        return self.largest_error(model) <= self.tolerance
+
+    def verdict(self, consistent: bool | None, reason: str, **found: Any) -> Verdict:
+        """Return the answer, with the loss and the error of the model if there is one."""
+        model: RegionRegressor | None = found.get("model")
+        if model is not None:
+            found["loss"] = model.result_.objective
+            found["lower_bound"] = model.result_.lower_bound
+            found["largest_error"] = self.largest_error(model) * self.unit
+        for name in ("contradiction", "suspects"):
+            found[name] = self.numbers(found.get(name, ()))
+        return Verdict(
+            consistent,
+            reason,
+            self.hypothesis,
+            len(self.indices),
+            self.error,
+            time.monotonic() - self.began,
+            **found,
+        )
+
+    def numbers(self, some: Any) -> tuple[int, ...]:
+        """Return the indices of samples among the given ones."""
+        return tuple(int(self.indices[i]) for i in some)
+
+    def yes(self, model: RegionRegressor) -> Verdict:
+        """Return the verdict that a model explains all samples."""
+        reason = f"one region of {self.hypothesis!r} explains all {len(self.indices)} samples"
+        return self.verdict(True, reason, model=model)
+
+    def contradicted(self, reason: str, examined: Examined, **found: Any) -> Verdict:
+        """Return the verdict that samples contradict each other, and who is to blame."""
+        blamed = self.numbers(examined.blamed)
+        if blamed:
+            any_one = "any one of " if len(blamed) > 1 and examined.alone else ""
+            who = f"{any_one}sample{'s' * (len(blamed) > 1)} {name_samples(blamed)}"
+            blame = f"without {who}, one region explains all others"
+        else:
+            count = len(examined.core)
+            blame = f"{count} samples already contradict each other, and no few others are to blame"
+        return self.verdict(
+            False,
+            f"{reason}; {blame}",
+            contradiction=examined.core,
+            irreducible=True,
+            suspects=examined.blamed,
+            alone=examined.alone,
+            **found,
+        )
+
+    def is_contradicted(self, bound: float | None) -> bool:
+        """Say whether a lower bound of the loss is above that of errors within the tolerance."""
+        return bound is not None and bound > self.n * self.error**2
+
+    def by_bound(self, model: RegionRegressor | None) -> Verdict:
+        """Return the verdict that a lower bound of the loss alone allows."""
+        bound = None if model is None else model.result_.lower_bound
+        if self.is_contradicted(bound):
+            reason = f"{self.unexplained}: its least loss is at least {bound:.4g}"
+            return self.verdict(False, reason, model=model)
+        reason = (
+            "the best region that was found does not explain them, and that none does is not proved"
+        )
+        return self.verdict(None, reason, model=model)
+
+
+def _make_problem(
+    data: Any,
+    model: RegionRegressor,
+    hypothesis: Hypothesis,
+    tolerance: float,
+    max_seconds: float | None,
+) -> _Problem:
+    """Check data and numbers; raise one error that names everything."""
+    began, problems = time.monotonic(), Problems()
+    if isinstance(data, Decisions):
+        X, y = data.signals, data.decisions
+    elif isinstance(data, tuple) and len(data) == 2:
+        X, y = data
+    else:
+        raise DataError("consistency: data must be Decisions, or a pair (signals, decisions)")
+    if not isinstance(hypothesis, Hypothesis):
+        problems.add(f"hypothesis={hypothesis!r} is not a class of regions such as Facets()")
+    if model.cost is None:
+        problems.add("no cost was given: without prices any decision is optimal somewhere")
+    check_value("tolerance", tolerance, POSITIVE, problems)
+    check_value("max_seconds", max_seconds, MAX_SECONDS, problems)
+    problems.raise_if_any(DataError, "consistency")
+    rows = check_fit(model, X, y, None, None).samples.load()
+    seen = ~np.isnan(np.asarray(y, dtype=float).reshape(len(np.asarray(y)), -1)).all(axis=1)
+    ranges = np.nanmax(rows.decisions, axis=0) - np.nanmin(rows.decisions, axis=0)
+    unit = float(ranges.max()) or float(np.nanmax(np.abs(rows.decisions))) or 1.0
+    until = np.inf if max_seconds is None else began + float(max_seconds)
+    indices = np.flatnonzero(seen)
+    return _Problem(model, hypothesis, X, y, rows, indices, unit, float(tolerance), began, until)
+
+
+# Classes whose decisions are linear in their parameters: least squares and linear programs.
+
+
+def _decide_by_rows(problem: _Problem, linear: Minkowski) -> Verdict:
+    """Answer by least squares where that is exact, and by linear programs."""
+    model: RegionRegressor | None = None
+    with suppress(SolverError):  # where moments are too close to singular
+        model = problem.fitted(Convex(ridge=0.0, sparsity=0.0))
+    if model is not None and problem.explained_by(model):
+        return problem.yes(model)
+    terms = _enumerated(linear, problem.n)
+    if terms is None:
+        return problem.by_bound(model)
+    system = LinearSystem(terms, problem.rows, problem.unit, problem.tolerance)
+    examined = examine(system, problem.until)
+    if not examined.exactly:
+        return problem.contradicted(problem.unexplained, examined, model=model)
+    if system.left_out.any() or linear.as_grown() is not None or model is None:
+        return problem.by_bound(model)
+    model.theta_ = theta = system.theta(examined.optimum)
+    objective = Objective(Predictability(), model.hypothesis_, Samples.of(problem.rows))
+    model.result_ = replace(
+        model.result_,
+        objective=objective.value(theta),
+        returned_loss=returned_loss(objective, theta),
+        status="converged",
+        warnings=[*model.result_.warnings, "the parameters keep the largest error small"],
+    )
+    return problem.yes(model)
+
+
+def _enumerated(linear: Minkowski, n: int) -> Minkowski | None:
+    """Return a sum of given terms that contains every region of the class, if there is one."""
+    grown = linear.as_grown()
+    if grown is None:
+        return linear
+    if grown.family != "simplices" or n > ENUMERATED_DECISIONS:
+        return None
+    sets = (chosen for size in range(2, n + 1) for chosen in combinations(range(n), size))
+    return grown.listed([Term(Simplex(len(chosen)), list(chosen)) for chosen in sets])
 
 
 # Classes that are not convex in their parameters: searches with a lower bound.
 
 
-def decide_by_search(question: Question) -> Verdict:
+def _decide_by_search(problem: _Problem) -> Verdict:
     """Look for a pair that contradicts itself, for a region without loss, and for a bound."""
-    pair = _pair(question)
+    pair = _pair(problem)
     if pair is not None:
-        i, j = (question.places[each] for each in pair)
+        i, j = problem.numbers(pair)
         reason = (
-            f"{no(question)}: samples {i} and {j} have the same features, and at the prices of "
-            f"sample {i} the decision of sample {j} is cheaper"
+            f"{problem.unexplained}: samples {i} and {j} have the same features, and at the prices "
+            f"of sample {i} the decision of sample {j} is cheaper"
         )
-        return question.answer(False, reason, contradiction=pair, irreducible=True)
-    objective = Objective(Predictability(), question.hypothesis, Samples.of(question.rows))
-    model = question.fitted(_limited(choose_trainer("auto", objective), question.left))
-    if question.errors(model).max() <= question.tolerance:
-        return question.answer(True, yes(question), model=model)
+        return problem.verdict(False, reason, contradiction=pair, irreducible=True)
+    objective = Objective(Predictability(), problem.hypothesis, Samples.of(problem.rows))
+    trainer = choose_trainer("auto", objective)
+    model = problem.fitted(_limited(trainer, problem.left))
+    if problem.explained_by(model):
+        return problem.yes(model)
     # The rest of the time is for finding a few samples that contradict each other.
-    prover: Trainer = Global(max_seconds=max(1.0, 0.5 * question.left))
-    if isinstance(choose_trainer("auto", objective), MixedInteger):
+    prover: Trainer = Global(max_seconds=max(1.0, 0.5 * problem.left))
+    if isinstance(trainer, MixedInteger):
         prover = MixedInteger()
     elif prover.mismatches(objective):
-        return by_bound(question, model)
+        return problem.by_bound(model)
     else:
-        proved = _proved(question, prover, model)
-        if isinstance(proved, str):
-            answer = by_bound(question, model)
-            return replace(answer, reason=f"{answer.reason}: {proved}")
-        model = proved
-        if question.errors(model).max() <= question.tolerance:
-            return question.answer(True, yes(question), model=model)
-    answer = by_bound(question, model)
+        try:
+            proved = problem.fitted(prover)
+        except MissingExtraError as error:
+            answer = problem.by_bound(model)
+            return replace(answer, reason=f"{answer.reason}: {error}")
+        if model.result_.objective < proved.result_.objective:
+            bound = proved.result_.lower_bound
+            model.result_ = replace(model.result_, lower_bound=bound)
+        else:
+            model = proved
+        if problem.explained_by(model):
+            return problem.yes(model)
+    answer = problem.by_bound(model)
     if answer.consistent is not False:
         return answer
     if isinstance(prover, Global):
         within = f"with entries of A and b within the radius {prover.radius:g} of trainers.Global"
         answer = replace(answer, reason=f"{answer.reason}, {within}")
-    return _smaller(question, prover, answer)
-
-
-def _proved(question: Question, prover: Trainer, model: RegionRegressor) -> RegionRegressor | str:
-    """Return the better of two models with the bound of the prover, or why there is none."""
-    try:
-        proved = question.fitted(prover)
-    except MissingExtraError as error:
-        return str(error)
-    bound = proved.result_.lower_bound
-    if model.result_.objective < proved.result_.objective:
-        model.result_ = replace(model.result_, lower_bound=bound)
-        return model
-    return proved
-
-
-def _smaller(question: Question, prover: Trainer, answer: Verdict) -> Verdict:
-    """Look for a few samples for which the bound is above zero already."""
-    n = question.rows.decisions.shape[1]
-    limit = n * (question.tolerance * question.unit) ** 2
 
     def contradict(some: Indices) -> bool:
-        left = question.left
-        bound = question.fitted(_limited(prover, EACH * left), some).result_.lower_bound
-        return bound is not None and bound > limit
+        result = problem.fitted(_limited(prover, EACH * problem.left), some).result_
+        return problem.is_contradicted(result.lower_bound)
 
-    rows, done = shrink(np.arange(len(question.places)), contradict, question.until)
-    few = tuple(int(question.places[i]) for i in rows)
-    return replace(answer, contradiction=few, irreducible=done)
+    few, done = shrink(np.arange(len(problem.indices)), contradict, problem.until)
+    return replace(answer, contradiction=problem.numbers(few), irreducible=done)
 
 
 def _limited(trainer: Trainer, seconds: float) -> Trainer:
@@ -185,190 +370,111 @@ def _limited(trainer: Trainer, seconds: float) -> Trainer:
     return trainer
 
 
-def _pair(question: Question) -> tuple[int, int] | None:
-    """Return two complete samples of the same features of which one shows the other too dear."""
-    rows = question.rows
-    complete = np.flatnonzero(~np.isnan(rows.decisions).any(axis=1))
+def _pair(problem: _Problem) -> tuple[int, int] | None:
+    """Return two complete samples of the same features of which one shows the other too costly."""
+    complete = np.flatnonzero(~np.isnan(problem.rows.decisions).any(axis=1))
     if len(complete) < 2:
         return None
-    rows = Block(*(np.ascontiguousarray(part[complete]) for part in rows))
+    rows = problem.rows.rows(complete)
     spread = rows.decisions.std(axis=0)
     moving = spread[spread > SAME_TOL * spread.max()]
     # What errors within the tolerance can make of a saving, at prices of length one.
-    error = question.tolerance * question.unit / float(moving.min(initial=question.unit))
-    saving = max(GAIN_TOL, 2.0 * np.sqrt(rows.decisions.shape[1]) * error)
-    pair = contradicting_pair(rows, saving)
+    error = problem.error / float(moving.min(initial=problem.unit))
+    pair = contradicting_pair(rows, max(GAIN_TOL, 2.0 * np.sqrt(problem.n) * error))
     return None if pair is None else (int(complete[pair[0]]), int(complete[pair[1]]))
 
 
 # Regions of half-spaces.
 
 
-def decide_by_hull(question: Question, hypothesis: Facets) -> Verdict:
+def _decide_by_hull(problem: _Problem, hypothesis: Facets) -> Verdict:
     """Test given bounds, given equalities, and every sample against mixtures of the others."""
     for against in (_against_bounds, _against_balance):
-        answer = against(question, hypothesis)
+        answer = against(problem, hypothesis)
         if answer is not None:
             return answer
-    complete = np.flatnonzero(~np.isnan(question.rows.decisions).any(axis=1))
-    error = question.tolerance * question.unit
-    test = mixtures_cheaper(question.rows, complete, error, question.until)
-    if test.dearer:
-        return _dearer(question, test, complete, error)
-    model = question.fitted(FacetLearning(max_seconds=max(1.0, question.left)))
-    if question.errors(model).max() <= question.tolerance:
-        return question.answer(True, yes(question), model=model)
-    all_tested = test.tested == len(question.places)
+    complete = np.flatnonzero(~np.isnan(problem.rows.decisions).any(axis=1))
+    test = find_dominated(problem.rows, complete, problem.error, problem.until)
+    if test.dominated:
+        return _dominated(problem, test, complete)
+    model = problem.fitted(FacetLearning(max_seconds=max(1.0, problem.left)))
+    if problem.explained_by(model):
+        return problem.yes(model)
+    count = len(problem.indices)
     reason = (
         "with enough facets one region does: no mixture of samples is cheaper than a sample. But "
         "none was found"
-        if all_tested
-        else f"{test.tested} of {len(question.places)} samples were tested: their decisions are "
-        "complete, and the time sufficed"
+        if test.tested == count
+        else f"{test.tested} of {count} samples were tested: their decisions are complete, and the "
+        "time sufficed"
     )
-    return question.answer(None, reason, model=model)
+    return problem.verdict(None, reason, model=model)
 
 
-def _against_bounds(question: Question, hypothesis: Facets) -> Verdict | None:
+def _against_bounds(problem: _Problem, hypothesis: Facets) -> Verdict | None:
     """Name decisions outside bounds that were given."""
     if isinstance(hypothesis.bounds, str):
         return None
-    decisions = question.rows.decisions
-    lower, upper = hypothesis.given_bounds(decisions.shape[1])
-    beyond = np.nan_to_num(np.maximum(lower - decisions, decisions - upper)).max(axis=1)
-    outside = np.flatnonzero(beyond > question.tolerance * question.unit)
+    decisions = problem.rows.decisions
+    lower, upper = hypothesis.given_bounds(problem.n)
+    violation = np.nan_to_num(np.maximum(lower - decisions, decisions - upper)).max(axis=1)
+    outside = np.flatnonzero(violation > problem.error)
     if not len(outside):
         return None
-    worst = outside[np.argmax(beyond[outside])]
+    worst = outside[np.argmax(violation[outside])]
     reason = (
         f"the decisions of {len(outside)} samples lie outside the bounds that were given, by up to "
-        f"{beyond[worst]:.4g} at sample {question.places[worst]}"
+        f"{violation[worst]:.4g} at sample {problem.indices[worst]}"
     )
-    return question.answer(
+    return problem.verdict(
         False, reason, contradiction=[worst], irreducible=True, suspects=outside, alone=False
     )
 
 
-def _against_balance(question: Question, hypothesis: Facets) -> Verdict | None:
+def _against_balance(problem: _Problem, hypothesis: Facets) -> Verdict | None:
     """Find samples for which equalities that were given are not affine in the features."""
-    E = hypothesis.given_balance(question.rows.decisions.shape[1])
+    E = hypothesis.given_balance(problem.n)
     if E is None or not len(E):
         return None
-    sums = question.rows.decisions @ E.T
-    balance = question.rows._replace(decisions=sums, costs=np.zeros(sums.shape))
-    unit = question.unit * float(np.abs(E).sum(axis=1).max())
-    examined = examine(
-        LinearSystem(Minkowski([]), balance, unit, question.tolerance), question.until
-    )
+    sums = problem.rows.decisions @ E.T
+    balance = problem.rows._replace(decisions=sums, costs=np.zeros(sums.shape))
+    unit = problem.unit * float(np.abs(E).sum(axis=1).max())
+    system = LinearSystem(Minkowski([]), balance, unit, problem.tolerance)
+    examined = examine(system, problem.until)
     if examined.exactly:
         return None
-    reason = "the balance that was given is no affine function of the features; "
-    return question.answer(
-        False,
-        reason + blame(question, examined),
-        contradiction=examined.core,
-        irreducible=True,
-        suspects=examined.blamed,
-        alone=examined.alone,
-    )
+    reason = "the balance that was given is not an affine function of the features"
+    return problem.contradicted(reason, examined)
 
 
-def _dearer(question: Question, test: HullTest, complete: Indices, error: float) -> Verdict:
-    """Say which sample is dearer than a mixture of others, and who is to blame if that is one."""
-    first = min(test.dearer, key=lambda each: (len(each.mixture), -each.saving))
+def _dominated(problem: _Problem, test: HullTest, complete: Indices) -> Verdict:
+    """Say which sample costs more than a mixture of others, and who is to blame if that is one."""
+
+    def find(some: Indices) -> HullTest:
+        return find_dominated(problem.rows, some, problem.error, problem.until)
+
+    first = min(test.dominated, key=lambda each: (len(each.mixture), -each.saving))
     core, needed = shrink(
         np.union1d(first.mixture, [first.sample]),
-        lambda some: bool(mixtures_cheaper(question.rows, some, error, question.until).dearer),
-        question.until,
+        lambda some: bool(find(some).dominated),
+        problem.until,
     )
-    mixture = tuple(int(question.places[i]) for i in first.mixture)
     reason = (
-        f"{no(question)}, whatever the number of facets: a mixture of samples {listed(mixture)} "
-        f"has the features of sample {question.places[first.sample]} and costs "
-        f"{first.saving:.4g} less"
+        f"{problem.unexplained}, whatever the number of facets: a mixture of samples "
+        f"{name_samples(problem.numbers(first.mixture))} has the features of sample "
+        f"{problem.indices[first.sample]} and costs {first.saving:.4g} less"
     )
-    blamed = _to_blame(question, test, complete, error)
+    blamed: list[int] = []
+    for sample in test.common():
+        others = complete[complete != sample]
+        again = find(others)
+        if time.monotonic() > problem.until:
+            blamed = []
+            break
+        if not again.dominated and again.tested == len(others):
+            blamed.append(sample)
     if blamed:
-        reason += (
-            f"; without {listed(tuple(int(question.places[i]) for i in blamed))} all others agree"
-        )
-    return question.answer(
+        reason += f"; without {name_samples(problem.numbers(blamed))} all others agree"
+    return problem.verdict(
         False, reason, contradiction=core, irreducible=needed, suspects=blamed, alone=True
     )
-
-
-def _to_blame(question: Question, test: HullTest, complete: Indices, error: float) -> list[int]:
-    """Return the samples that are in every contradiction, each without which there is none."""
-    found = []
-    for sample in common_to_all(test.dearer):
-        if time.monotonic() > question.until:
-            return []
-        others = complete[complete != sample]
-        again = mixtures_cheaper(question.rows, others, error, question.until)
-        if not again.dearer and again.tested == len(others):
-            found.append(sample)
-    return found
-
-
-# Regions of half-spaces: the least of them holds the mixtures of all samples.
-#
-# The rows :math:`a'x \le f'\phi(s)` make a convex set of pairs :math:`(\phi, x)`. It holds every
-# sample, so it holds their mixtures, and sample i is optimal in some such region exactly when no
-# mixture with its features is cheaper:
-#
-# .. math:: \min \{ c_i'\textstyle\sum_j \lambda_j x_j :
-#     \sum_j \lambda_j \phi_j = \phi_i,\ \lambda \ge 0 \} \ge c_i'x_i
-
-
-class Dearer(NamedTuple):
-    """A sample that costs more than a mixture of others with the same features, and by how much."""
-
-    sample: int
-    mixture: Indices
-    saving: float
-
-
-class HullTest(NamedTuple):
-    """The samples that contradict others, and how many were tested."""
-
-    dearer: list[Dearer]
-    tested: int
-
-
-def mixtures_cheaper(rows: Block, allowed: Indices, error: float, until: float) -> HullTest:
-    """Look for samples that are dearer than a mixture of others.
-
-    ``error`` is how far each decision may be off: cheaper by what that can make is not cheaper.
-    """
-    features, costs, decisions = (table[allowed] for table in rows[:3])
-    if not len(allowed):
-        return HullTest([], 0)
-    # Shares add up to one, the first feature, so the others may be moved by their means.
-    mean, scale = moments([features], [np.ones(len(allowed))])
-    matrix = ((features - mean) / scale).T
-    ends = np.zeros(len(allowed)), np.full(len(allowed), np.inf)
-    found: list[Dearer] = []
-    with ProgressBar("consistency: samples", len(allowed)) as bar:
-        for i, cost in enumerate(costs):
-            if time.monotonic() > until:
-                return HullTest(found, i)
-            size = float(np.abs(cost).sum())
-            if size == 0.0:
-                continue
-            prices = (decisions - decisions[i]) @ (cost / size)
-            # In a unit of their own: tolerances mean the same for small prices as for large ones.
-            own = float(powers_of_two(extent_of(prices)))
-            program = CheckedProgram(prices / own, *ends, E=matrix, e=matrix[:, i])
-            answer = program.solve(f"consistency (sample {i})")
-            saving = -answer.value * own
-            if saving > 2.0 * error:
-                mixture = allowed[answer.point > ZERO_PRICE]
-                found.append(Dearer(int(allowed[i]), mixture, saving * size))
-            bar.update(i + 1)
-    return HullTest(found, len(allowed))
-
-
-def common_to_all(found: list[Dearer]) -> list[int]:
-    """Return the samples that take part in every contradiction."""
-    sets = [{each.sample, *each.mixture.tolist()} for each in found]
-    return sorted(set.intersection(*sets)) if sets else []

@@ -8,7 +8,7 @@ import numpy as np
 
 from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block
-from feaslearn.inference.consistency import common_to_all, mixtures_cheaper
+from feaslearn.inference.contradictions import find_dominated
 from feaslearn.inference.roles import FEWEST_ROWS, Finding, Roles, check_roles
 from feaslearn.messages import list_first
 from feaslearn.tolerances import LSTSQ_TOL, SAME_TOL, TINY, VISIBLE_TOL
@@ -127,13 +127,13 @@ def _consistent(rows: Roles, places: Indices) -> Finding:
     steps = [0.5 * grid_step(column) for column in decisions.T]
     error = max(VISIBLE_TOL * float(np.ptp(decisions, axis=0).max()), *steps)
     until = time.monotonic() + MOST_SECONDS
-    test = mixtures_cheaper(block, np.arange(len(some)), error, until)
-    if not test.dearer:
+    test = find_dominated(block, np.arange(len(some)), error, until)
+    if not test.dominated:
         text = "no row could have done better with a mixture of what others did"
         return Finding("consistent", "ok", text)
-    text = f"{len(test.dearer)} of {test.tested} rows are dearer than a mixture of others"
-    common = [int(places[some[i]]) + 1 for i in common_to_all(test.dearer)]
-    if common and len(test.dearer) > 1:
+    text = f"{len(test.dominated)} of {test.tested} rows cost more than a mixture of others"
+    common = [int(places[some[i]]) + 1 for i in test.common()]
+    if common and len(test.dominated) > 1:
         return Finding("consistent", "note", f"{text}, all with row {common[0]}", "Is it right?")
     repair = "Errors, curved costs, on/off, or a cause that no signal tells: no region is exact"
     return Finding("consistent", "note", text, repair)

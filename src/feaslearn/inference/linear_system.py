@@ -35,19 +35,7 @@ class Elastic(NamedTuple):
 
 
 class LinearSystem:
-    """The rows of all samples, of which some are solved at a time.
-
-    Parameters
-    ----------
-    hypothesis : Minkowski
-        The terms.
-    rows : Block
-        The samples.
-    unit : float
-        What decisions are measured in.
-    tolerance : float
-        The error :math:`\tau` that counts as none, in that unit.
-    """
+    """The rows of all samples, of which some are solved at a time; errors are in a unit."""
 
     def __init__(self, hypothesis: Minkowski, rows: Block, unit: float, tolerance: float) -> None:
         self.hypothesis, self.rows = hypothesis, rows
