@@ -102,6 +102,7 @@ def _roles(columns: FitColumns, maximises: bool) -> Roles:
     import numpy as np
 
     from feaslearn.costs import resolve_cost
+    from feaslearn.data import Names
     from feaslearn.exceptions import DataError, Problems
     from feaslearn.inference.roles import Roles
     from feaslearn.parameters import checked
@@ -122,19 +123,8 @@ def _roles(columns: FitColumns, maximises: bool) -> Roles:
     whole = ~np.isnan(X).any(axis=1)
     costs = np.full(y.shape, np.nan)
     costs[whole] = resolved.evaluate(X[whole])
-    others = [j for j in range(len(names)) if j not in resolved.columns]
-    labels = [f"cost of {name}" for name in columns.decisions.columns]
-    if len(resolved.columns) == y.shape[1]:
-        labels = [names[j] for j in resolved.columns]
-    return Roles(
-        X[:, others],
-        costs,
-        y,
-        [names[j] for j in others],
-        labels,
-        columns.decisions.columns,
-        maximises,
-    )
+    both = Names(tuple(names), tuple(columns.decisions.columns))
+    return Roles.of(X, costs, y, both, resolved, maximises)
 
 
 def _show(

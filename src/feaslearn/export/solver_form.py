@@ -16,21 +16,10 @@ from feaslearn.solvers.conic_form import Cone
 
 @dataclass(frozen=True, eq=False)
 class SolverForm:
-    r"""Linear rows, bounds of the variables, and second-order cones over some of them.
+    r"""Linear rows, bounds of decisions and latent variables, and second-order cones.
 
     .. math:: X x + \sum_k w_k (Z_k z - r_k) = 0 \text{ or } \ge 0, \qquad
         l \le (x, z) \le u, \qquad z_{i_0} \ge \|(z_{i_1}, z_{i_2}, \dots)\|
-
-    Parameters
-    ----------
-    rows : RegionForm
-        The linear rows, in cones "zero" and "nonnegative".
-    equal : ndarray of bool
-        Which of them are equalities.
-    lower, upper : ndarray of shape (n + p,)
-        Bounds of the decisions and of the latent variables.
-    norms : tuple of ndarray of int
-        For each cone the latent variables in it, the bound of the norm first.
     """
 
     rows: RegionForm
@@ -43,24 +32,10 @@ class SolverForm:
 def solver_form(
     form: RegionForm, tool: str, *, curved: bool = False, bound_decisions: bool = False
 ) -> SolverForm:
-    """Return the rows of a region as a solver's interface takes it.
+    """Return the rows of a region as a solver's interface takes it, or refuse its cones.
 
-    Parameters
-    ----------
-    form : RegionForm
-        The region.
-    tool : str
-        Its name, for the message.
-    curved : bool, default=False
-        Whether it takes second-order cones.
-    bound_decisions : bool, default=False
-        Whether rows of one decision become its bounds. The decisions of somebody else's model
-        keep the bounds that they have.
-
-    Raises
-    ------
-    UnsupportedError
-        If the region has cones that it does not take.
+    With ``bound_decisions``, rows of one decision become its bounds; the decisions of somebody
+    else's model keep the bounds that they have.
     """
     wanted = {cone.kind for cone in form.cones}
     if "semidefinite" in wanted:

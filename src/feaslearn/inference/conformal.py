@@ -42,24 +42,11 @@ AT_ONCE = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Conformal:
-    """What bands for the next decision need.
+    """What bands for the next decision need: the level and the scores of held-out decisions."""
 
-    Parameters
-    ----------
-    level : float
-        Share of next decisions that bands should hold.
-    weights : ndarray of shape (n,)
-        How wide bands are beside each other.
-    margin : float
-        Margin of the region, in radii.
-    scores : ndarray of shape (N, n)
-        Scores of each decision; those of all decisions are the largest of a row.
-    folds : ndarray of shape (N,)
-        Which of the fits each score is of.
-    thetas : ndarray of shape (folds, p)
-        Parameters of the fits to the other parts; none where scores are of rows held out.
-    """
-
+    # Scales of the bands (n,); margin of the region, in radii; scores (N, n), of all decisions the
+    # largest of a row; the fit of each score (N,), and parameters of the fits to the other parts,
+    # none where rows were held out.
     level: float
     weights: Array
     margin: float
@@ -240,44 +227,41 @@ def _size(box: _Box, decisions: Array, level: float) -> float:
 
 
 class CrossFit:
-    """A model fitted to all but one of consecutive parts of its rows, part after part.
+    """A model fitted to all but one of the parts of its rows, part after part.
 
-    Parameters
-    ----------
-    model : LearnedRegion
-        A fitted model; what it chose is held.
-    X, y : array-like or frame
-        Signals and decisions.
-    costs, weights : array-like, default=None
-        Costs and weights of the fit.
+    What the model chose is held. ``folds`` says which part each row is in; by default, parts are
+    consecutive.
     """
 
     def __init__(
-        self, model: LearnedRegion, X: Any, y: Any, costs: Any = None, weights: Any = None
+        self,
+        model: LearnedRegion,
+        X: Any,
+        y: Any,
+        costs: Any = None,
+        weights: Any = None,
+        folds: Indices | None = None,
     ) -> None:
-        count = len(y)
+        count, given = len(y), (X, y, costs, weights)
         if count < 2 * FOLDS:
             raise DataError(f"{count} rows are too few to hold parts of them out")
-        self.folds = np.arange(count) * FOLDS // count
-        self.thetas, predicted = [], []
+        self.folds = np.arange(count) * FOLDS // count if folds is None else folds
+        self.thetas, found = [], []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FeaslearnWarning)
             for fold in range(FOLDS):
+                out = self.folds == fold
                 inside, outside = (
-                    np.flatnonzero((self.folds == fold) == out) for out in (False, True)
+                    [None if each is None else _taken(each, rows) for each in given]
+                    for rows in (np.flatnonzero(~out), np.flatnonzero(out))
                 )
                 part = clone(model).set_params(hypothesis=model.hypothesis_, verbose=0)
-                part.fit(
-                    _taken(X, inside),
-                    _taken(y, inside),
-                    costs=None if costs is None else _taken(costs, inside),
-                    sample_weight=None if weights is None else _taken(weights, inside),
-                )
-                later = None if costs is None else _taken(costs, outside)
-                found = np.asarray(part.predict(_taken(X, outside), costs=later), dtype=np.float64)
-                predicted.append(found.reshape(len(outside), -1))
+                part.fit(*inside)
+                predicted = np.asarray(part.predict(outside[0], outside[2]), dtype=np.float64)
+                found.append(predicted.reshape(int(out.sum()), -1))
                 self.thetas.append(part.theta_)
-        self.predicted = np.concatenate(predicted)
+        self.predicted = np.empty((count, found[0].shape[1]))
+        self.predicted[np.argsort(self.folds, kind="stable")] = np.concatenate(found)
 
 
 def _taken(values: Any, rows: Indices) -> Any:

@@ -48,38 +48,22 @@ FLAT = 0.1
 
 @dataclass(frozen=True, eq=False)
 class RowCoverage:
-    """What the data say about each limit of a region, in the order of `binding_limits`.
+    """What the data say about each of m limits of a region, in the order of `binding_limits`."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        What predictions call it: "facet_1", "plant_1<=", "plant_1>="; "" for equalities.
-    texts : tuple of str
-        The limit in the names of the data.
-    status : ndarray of shape (m,)
-        0 identified, 1 seen, 2 not seen.
-    scales : ndarray of shape (m,)
-        Factors of the learned rows that make them the printed ones.
-    latent : bool, default=False
-        Whether some are limits of images of latent points, which take further minima to find.
-    printed : ndarray of shape (m, n + k), default of shape (0, 0)
-        Coefficients of decisions and features as printed, for ``a'x <= f'phi``; rows of zeros are
-        not known, as in files of earlier versions.
-    regimes : ndarray of uint8 of shape (r, ceil((1 + m) / 8)), default of shape (0, 0)
-        Packed bits of some samples: whether the observed decision is on all limits that hold the
-        model's, and which these are. Empty where that is so in all samples: no limit is missing.
-    doubt : float, default=0.0
-        Dual beside the largest cost below which errors in the data leave open whether a limit
-        holds.
-    """
-
+    # Names in predictions, "" for equalities, and texts in the names of the data; 0 identified,
+    # 1 seen, 2 not seen; factors that make learned rows the printed ones.
     names: tuple[str, ...]
     texts: tuple[str, ...]
     status: Array
     scales: Array
+    # Whether some are limits of images of latent points, which take further minima to find.
     latent: bool = False
+    # Coefficients (m, n + k) of decisions and features for ``a'x <= f'phi``; zeros if not known.
     printed: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    # Packed bits of some samples: whether the observed decision is on all limits that hold the
+    # model's, and which these are. Empty where that is so in all samples: no limit is missing.
     regimes: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint8))
+    # Dual beside the largest cost below which errors in the data leave open whether a limit holds.
     doubt: float = 0.0
 
     @property
@@ -90,25 +74,11 @@ class RowCoverage:
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """A summary of the samples of a fit.
+    """A summary of the samples of a fit: sizes, ranges, and the limits that they show."""
 
-    Parameters
-    ----------
-    n_samples, looked_at : int
-        Their number, and how many were looked at for the shares.
-    signals, decisions : ndarray of shape (2, K) and (2, n)
-        Least and greatest values.
-    directions : ndarray of shape (m, n)
-        Prices of length one that stand for all others.
-    upper, lower : ndarray of shape (n,)
-        Share of the samples that show the upper and the lower limit of each decision.
-    parts : ndarray
-        Share of the samples in which each entry of a latent point is used, or the mean scale of
-        each term; empty for other hypotheses.
-    rows : RowCoverage or None, default=None
-        What the data say about each limit; None in files of earlier versions.
-    """
-
+    # All samples, and those that the shares are about; least and greatest signals and decisions;
+    # prices of length one that stand for all others; shares of samples at each limit; usage of the
+    # components of the hypothesis, empty if it has none.
     n_samples: int
     looked_at: int
     signals: Array

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from feaslearn.arrays import Array
+from feaslearn.arrays import Array, Indices
 from feaslearn.baselines.regressors import USUAL, fit_and_predict
 from feaslearn.inference.conformal import FOLDS, CrossFit
 from feaslearn.metrics import pooled_r2
@@ -35,19 +36,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Predictors on rows that they have not seen, the model first.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Names of the decisions.
-    ranges : tuple of float
-        Their ranges.
-    lines : tuple of Line
-        The predictors.
-    seconds : float
-        Wall time.
-    """
+    """Predictors on rows that they have not seen, the model first; decisions by name."""
 
     names: tuple[str, ...]
     ranges: tuple[float, ...]
@@ -94,13 +83,18 @@ def hold_out(
     fits = CrossFit(model, X, y, weights=weights)
     lines = [_line("this model", observed, fits.predicted)]
     for name, make in USUAL.items():
-        found = np.empty(observed.shape)
-        for fold in range(FOLDS):
-            out = fits.folds == fold
-            found[out] = fit_and_predict(make, signals[~out], observed[~out], signals[out])
-        lines.append(_line(name, observed, found))
+        lines.append(_line(name, observed, out_of_fold(make, signals, observed, fits.folds)))
     ranges = tuple(float(size) for size in np.nanmax(observed, 0) - np.nanmin(observed, 0))
     return HeldOut(names, ranges, tuple(lines), time.monotonic() - began), fits
+
+
+def out_of_fold(make: Callable[[], Any], signals: Array, observed: Array, folds: Indices) -> Array:
+    """Predict each part of the rows by a regressor that is fitted to the others."""
+    found = np.empty(observed.shape)
+    for fold in range(FOLDS):
+        out = folds == fold
+        found[out] = fit_and_predict(make, signals[~out], observed[~out], signals[out])
+    return found
 
 
 def _line(name: str, observed: Array, predicted: Array) -> Line:

@@ -24,30 +24,11 @@ LONGEST_SUM = 4
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """One learned limit at rows of data, as it is printed.
+    """One learned limit at N rows of data, as it is printed: "left relation right"."""
 
-    Parameters
-    ----------
-    name : str
-        "facet_1", or "plant_1<=" of a bound.
-    left, relation, right : str
-        The text in three parts: what is limited, "<=" or ">=", and the limit.
-    status : str
-        Identified, seen or not seen.
-    values, limits : ndarray of shape (N,)
-        Both sides at each row, the left one at the model's decision.
-    prices : ndarray of shape (N,)
-        Shadow prices at the model's decision: what one unit more saves, 0 where it does not bind.
-    coefficients : ndarray of shape (n,)
-        Those of the decisions on the left side.
-    main : list of (float, str)
-        Coefficients and names of the terms on the left side that move it most.
-    left_out : int
-        The number of other terms.
-    seen : (float, float) or None, default=None
-        For a bound, the least and the greatest value of its decision in the data of the fit.
-    """
-
+    # "facet_1", or "plant_1<=" of a bound; both sides at each row, the left one at the model's
+    # decision, and shadow prices there; coefficients of the decisions; the terms that move the left
+    # side most, and the number of others; of a bound, the range of its decision in the data.
     name: str
     left: str
     relation: str

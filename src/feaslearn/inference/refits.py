@@ -179,17 +179,7 @@ def _said(error: FeaslearnError) -> str:
 
 
 class MomentRefits:
-    """Fits a Minkowski sum with unique minimisers to rows with other weights.
-
-    Parameters
-    ----------
-    model : RegionRegressor
-        The fitted model.
-    hypothesis : Minkowski
-        Its class.
-    rows : Block
-        The samples, with the costs to minimise.
-    """
+    """Fits of a Minkowski sum with unique minimisers to rows with other weights."""
 
     def __init__(self, model: RegionRegressor, hypothesis: Minkowski, rows: Block) -> None:
         self._model, self._hypothesis, self._rows = model, hypothesis, rows

@@ -10,6 +10,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import fdtrc
 
 from feaslearn.arrays import Array
+from feaslearn.costs import AffineCost, FunctionCost, ResolvedCost
+from feaslearn.data import Names
 from feaslearn.messages import list_first
 from feaslearn.tolerances import LSTSQ_TOL, RANK_TOL, SAME_TOL, TINY, VISIBLE_TOL
 
@@ -62,10 +64,41 @@ class Roles(NamedTuple):
     maximises: bool = False
     sums: tuple[float, Array, Array] | None = None
 
+    @classmethod
+    def of(
+        cls,
+        signals: Array,
+        costs: Array,
+        decisions: Array,
+        names: Names,
+        cost: ResolvedCost | None,
+        maximises: bool,
+    ) -> Roles:
+        """Return columns in the roles that a cost gives them."""
+        used = () if cost is None else cost.columns
+        others = [j for j in range(len(names.signals)) if j not in used]
+        return cls(
+            signals[:, others],
+            costs,
+            decisions,
+            [names.signals[j] for j in others],
+            name_costs(cost, names),
+            names.decisions,
+            maximises,
+        )
+
     @property
     def sign(self) -> float:
         """The sign that makes costs something to be minimised."""
         return -1.0 if self.maximises else 1.0
+
+
+def name_costs(cost: ResolvedCost | None, names: Names) -> list[str]:
+    """Return the names of the columns that hold costs, or "cost of" each decision."""
+    columns = () if cost is None else cost.columns
+    if cost is None or isinstance(cost.specification, AffineCost | FunctionCost) or not columns:
+        return [f"cost of {name}" for name in names.decisions]
+    return [names.signals[j] for j in columns]
 
 
 def check_roles(roles: Roles) -> list[Finding]:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import Problems
+from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import describe_non_finite
-from feaslearn.parameters import Either
+from feaslearn.parameters import Either, check_value
 
 Norm = Literal["l1", "l2", "linf"]
 NORM = Either(*get_args(Norm))
@@ -133,11 +133,23 @@ class CheckedProblem(ABC):
         )
         return self._distances(table, points, weights, norm)
 
-    @abstractmethod
     def _tables(
         self, caller: str, signals: ArrayLike, norm: str = "l2", **others: ArrayLike
     ) -> list[Array]:
         """Check all arguments; return the table of the signals, then the others in their order."""
+        problems = Problems()
+        table, n = self._read(problems, signals)
+        tables = {"signals": table}
+        for name, other in others.items():
+            tables[name] = check_table(problems, name, other, n, allow_nan=name == "decisions")
+        check_same_length(problems, **tables)
+        check_value("norm", norm, NORM, problems)
+        problems.raise_if_any(DataError, f"{type(self).__name__}.{caller}")
+        return list(tables.values())
+
+    @abstractmethod
+    def _read(self, problems: Problems, signals: ArrayLike) -> tuple[Array, int]:
+        """Return what the problem reads of the signals, checked, and the number of decisions."""
 
     @abstractmethod
     def _minimizers(self, table: Array, costs: Array) -> Array:

@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.parameters import check_value
 from feaslearn.problem.forward_problem import (
-    NORM,
     CheckedProblem,
     Norm,
     check_same_length,
@@ -113,19 +111,9 @@ class LearnedProblem(CheckedProblem):
         problems.raise_if_any(DataError, "LearnedProblem")
         return features
 
-    def _tables(
-        self, caller: str, signals: ArrayLike, norm: str = "l2", **others: ArrayLike
-    ) -> list[Array]:
+    def _read(self, problems: Problems, signals: ArrayLike) -> tuple[Array, int]:
         features = self._features(signals)
-        problems = Problems()
-        check_value("norm", norm, NORM, problems)
-        n = self._n_decisions(features.shape[1])
-        tables = {"signals": features}
-        for name, table in others.items():
-            tables[name] = check_table(problems, name, table, n, allow_nan=name == "decisions")
-        check_same_length(problems, **tables)
-        problems.raise_if_any(DataError, f"LearnedProblem.{caller}")
-        return list(tables.values())
+        return features, self._n_decisions(features.shape[1])
 
     def _n_decisions(self, k: int) -> int:
         """Return the number of decisions that theta has parameters for."""

@@ -10,13 +10,10 @@ from scipy import sparse
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, Problems, SolverError
-from feaslearn.parameters import check_value
 from feaslearn.problem._nearest import distances
 from feaslearn.problem.forward_problem import (
-    NORM,
     CheckedProblem,
     Norm,
-    check_same_length,
     check_table,
 )
 from feaslearn.solvers.highs import Answers, Bounds, WarmProgram, name_rows, raise_failures
@@ -137,20 +134,8 @@ class LinearProgram(CheckedProblem):
         raise_failures(np.where(statuses == "Infeasible", "Optimal", statuses))
         return np.ascontiguousarray(answers.points[:, : self.n_decisions])
 
-    def _tables(
-        self, caller: str, signals: ArrayLike, norm: str = "l2", **others: ArrayLike
-    ) -> list[Array]:
-        """Check the signals and the tables over decisions, and return them in this order."""
-        problems = Problems()
-        tables = {"signals": check_table(problems, "signals", signals, self.n_signals)}
-        for name, table in others.items():
-            tables[name] = check_table(
-                problems, name, table, self.n_decisions, allow_nan=name == "decisions"
-            )
-        check_same_length(problems, **tables)
-        check_value("norm", norm, NORM, problems)
-        problems.raise_if_any(DataError, f"LinearProgram.{caller}")
-        return list(tables.values())
+    def _read(self, problems: Problems, signals: ArrayLike) -> tuple[Array, int]:
+        return check_table(problems, "signals", signals, self.n_signals), self.n_decisions
 
     def _bounds(self, signals: Array) -> Bounds:
         """Return the bounds of rows and variables at each signal."""

@@ -77,8 +77,7 @@ def decision_names(model: BaseEstimator) -> tuple[str, ...]:
 
 
 def signal_names(model: BaseEstimator) -> tuple[str, ...]:
-    """Return the names of the signals of a fitted model: those of X, or s0, s1, ..."""
-    check_fitted(model)
+    """Return the names of the signals of a model: those of X, or s0, s1, ..."""
     names = getattr(model, "feature_names_in_", None)
     count: int = model.n_features_in_
     return tuple(f"s{j}" for j in range(count)) if names is None else tuple(map(str, names))

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from feaslearn.arrays import Array
 from feaslearn.costs import CostSpecification
-from feaslearn.data import Block, Samples, Source
+from feaslearn.data import Block, Names, Samples, Source
 from feaslearn.exceptions import (
     FeaslearnWarning,
     Problems,
@@ -29,7 +29,7 @@ from feaslearn.inference.coverage import (
     extend_coverage,
     find_evidence,
 )
-from feaslearn.inference.roles import MOST_ROWS, Roles, check_roles
+from feaslearn.inference.roles import MOST_ROWS, Roles, check_roles, name_costs
 from feaslearn.known import Known
 from feaslearn.losses import Loss, Objective
 from feaslearn.parameters import checked
@@ -44,6 +44,7 @@ from feaslearn.regressor.reader import (
     check_signals,
     read,
     regions_of,
+    signal_names,
 )
 from feaslearn.regressor.training import train
 from feaslearn.runs import ended_by_user, one_blas_thread, whole_or_not
@@ -331,25 +332,19 @@ def roles_of_fit(model: RegionRegressor, data: FitData) -> Roles:
     samples, features = data.samples, data.features
     block = samples.spread(MOST_ROWS)
     sums = samples.sum(cost_sums) if samples.in_memory and len(block.weights) > 2 else None
-    n_signals = features.n_signals
-    names = data.outputs.names or tuple(f"x{j}" for j in range(data.n_decisions))
-    priced = () if data.cost is None else data.cost.columns
-    plain = features.transformer is None
-    kept = [
-        i for i in range(len(features.names) - 1) if not (plain and features.columns[i] in priced)
-    ]
-    cost_names = [f"cost of {name}" for name in names]
-    if data.cost is not None and isinstance(data.cost.specification, list):
-        own = [*map(str, getattr(model, "feature_names_in_", map("s{}".format, range(n_signals))))]
-        cost_names = [own[j] for j in priced] if len(priced) == len(names) else cost_names
+    decisions = data.outputs.names or tuple(f"x{j}" for j in range(data.n_decisions))
+    priced = () if data.cost is None or features.transformer is not None else data.cost.columns
+    every = range(1, len(features.names))
+    kept = [i for i in every if not priced or features.columns[i - 1] not in priced]
+    maximises = model.sense == "max"
     return Roles(
-        block.features[:, [1 + i for i in kept]],
-        (-1.0 if model.sense == "max" else 1.0) * block.costs,
+        block.features[:, kept],
+        (-1.0 if maximises else 1.0) * block.costs,
         block.decisions,
-        [features.names[1 + i] for i in kept],
-        cost_names,
-        names,
-        model.sense == "max",
+        [features.names[i] for i in kept],
+        name_costs(data.cost, Names(signal_names(model), decisions)),
+        decisions,
+        maximises,
         None if sums is None else (sums[0], *np.split(sums[1:], 2)),
     )
 

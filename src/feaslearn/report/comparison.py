@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from feaslearn.arrays import Array, Indices
+from feaslearn.arrays import Array
 from feaslearn.baselines import LinearPolicy
 from feaslearn.baselines.regressors import REGRESSORS, fit_and_predict
-from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
-from feaslearn.io.table import Frame
+from feaslearn.exceptions import FeaslearnError
+from feaslearn.inference.conformal import FOLDS, CrossFit
+from feaslearn.inference.held_out import out_of_fold
 from feaslearn.metrics.evaluation import Score
 from feaslearn.report.samples import Samples
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import ROUNDING, VISIBLE_TOL
 
-#: Parts that rows are cut into; one after the other is held out.
-FOLDS = 5
 #: More rows than this are not compared, nor others fitted to more than that: it would take long.
 MOST_ROWS, MOST_TRAINING_ROWS = 5000, 20_000
 #: A model is fitted once more for each part if that takes no longer than this.
@@ -63,11 +60,10 @@ def compare(samples: Samples, train: Samples | None, refit: bool | None) -> Comp
     own = _line("this model", samples, samples.predicted, ours=True)
     if train is not None:
         fitted, train = len(train), train.drawn(MOST_TRAINING_ROWS)
-        predict = {
-            name: _fitted(make, train, samples, np.arange(len(train)), np.arange(len(samples)))
-            for name, make in OTHERS.items()
-        }
-        lines = [_line(name, samples, predicted) for name, predicted in predict.items()]
+        tables = train.signals.values, train.observed, samples.signals.values
+        lines = [
+            _line(name, samples, fit_and_predict(make, *tables)) for name, make in OTHERS.items()
+        ]
         text = (
             f"All were fitted to the same {fitted} rows and measured on the {count} other rows of "
             "this report."
@@ -88,19 +84,21 @@ def compare(samples: Samples, train: Samples | None, refit: bool | None) -> Comp
 
 
 def _cross_validated(samples: Samples, own: Line, refit: bool | None) -> Comparison:
-    folds = list(KFold(FOLDS, shuffle=True, random_state=0).split(samples.data.signals))
-    seconds = FOLDS * samples.model.result_.seconds
+    folds, seconds = np.empty(len(samples), dtype=int), FOLDS * samples.model.result_.seconds
+    for fold, (_, out) in enumerate(KFold(FOLDS, shuffle=True, random_state=0).split(folds)):
+        folds[out] = fold
     fair, why = None, "refitting it was not asked for"
-    makers: dict[str, Callable[..., Any]] = dict(OTHERS)
-    with ProgressBar("comparison", FOLDS * (len(makers) + 1)) as bar:
+    signals, observed = samples.signals, samples.observed
+    with ProgressBar("comparison", len(OTHERS) + 1) as bar:
         lines = []
-        for done, (name, make) in enumerate(makers.items()):
-            lines.append(_line(name, samples, _out_of_fold(make, samples, folds)))
-            bar.update(FOLDS * done, name)
+        for done, (name, make) in enumerate(OTHERS.items()):
+            bar.update(done, name)
+            lines.append(_line(name, samples, out_of_fold(make, signals.values, observed, folds)))
         if refit or (refit is None and seconds <= REFIT_SECONDS):
+            bar.update(len(OTHERS), "this model")
             try:
-                predicted = _out_of_fold(lambda: _copy(samples), samples, folds, bar)
-                fair = _line("this model, fitted anew", samples, predicted, ours=True)
+                fits = CrossFit(samples.model, signals, observed, samples.given_costs, folds=folds)
+                fair = _line("this model, fitted anew", samples, fits.predicted, ours=True)
             except FeaslearnError as error:
                 why = f"it could not be fitted to parts of the rows ({error})"
         elif refit is None:
@@ -129,47 +127,6 @@ def is_training(samples: Samples) -> bool:
     loss = float(np.nanmean(np.square(samples.distances)))
     told = samples.model.result_.returned_loss
     return bool(abs(loss - told) <= VISIBLE_TOL * max(loss, told, ROUNDING))
-
-
-def _copy(samples: Samples) -> Any:
-    """Return the model without what it learned, but for what kind of region was chosen."""
-    return clone(samples.model).set_params(hypothesis=samples.model.hypothesis_, verbose=0)
-
-
-def _out_of_fold(
-    make: Callable[[], Any],
-    samples: Samples,
-    folds: list[tuple[Indices, Indices]],
-    bar: ProgressBar | None = None,
-) -> Array:
-    predicted = np.empty(samples.observed.shape)
-    for done, (inside, outside) in enumerate(folds):
-        predicted[outside] = _fitted(make, samples, samples, inside, outside)
-        if bar is not None:
-            bar.update(FOLDS * len(OTHERS) + done + 1, "this model")
-    return predicted
-
-
-def _fitted(
-    make: Callable[[], Any], train: Samples, samples: Samples, inside: Indices, outside: Indices
-) -> Array:
-    """Fit to some rows and predict others."""
-    predictor = make()
-    names = train.signals.columns
-    X, y = Frame(train.signals.values[inside], names), train.observed[inside]
-    new = Frame(samples.signals.values[outside], names)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FeaslearnWarning)
-        if hasattr(predictor, "hypothesis"):
-            given = train.given_costs
-            predictor.fit(X, y, costs=None if given is None else given[inside])
-            later = samples.given_costs
-            found = predictor.predict(new, costs=None if later is None else later[outside])
-        elif isinstance(predictor, LinearPolicy):
-            found = predictor.fit(X.values, y).predict(new.values)
-        else:
-            found = fit_and_predict(make, X.values, y, new.values)
-    return np.asarray(found, dtype=float).reshape(len(outside), -1)
 
 
 #: What the model is compared with: name and how it is made.

@@ -34,30 +34,22 @@ def find_problems(samples: Samples, train: Samples | None = None) -> list[Findin
     if train is not None:
         found += _fitted(samples, train)
     if samples.reader.priced:
-        found += check_data(_roles(train or samples))
+        rows = train or samples
+        costs = (-1.0 if rows.reader.maximises else 1.0) * rows.prices
+        found += check_data(
+            Roles.of(
+                rows.data.signals,
+                costs,
+                rows.observed,
+                rows.data.names,
+                rows.model.cost_,
+                rows.reader.maximises,
+            )
+        )
     if not is_wrong(samples).any():
         # What looks like a switch is none where a convex region explains every row.
         found = [finding for finding in found if finding.check != "on/off"]
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
-
-
-def _roles(samples: Samples) -> Roles:
-    """Return columns in the roles that the model gives them."""
-    cost, names = samples.model.cost_, samples.data.names
-    used = () if cost is None else cost.columns
-    others = [j for j in range(len(names.signals)) if j not in used]
-    labels = [f"cost of {name}" for name in names.decisions]
-    if len(used) == len(labels):
-        labels = [names.signals[j] for j in used]
-    return Roles(
-        samples.data.signals[:, others],
-        (-1.0 if samples.reader.maximises else 1.0) * samples.prices,
-        samples.observed,
-        [names.signals[j] for j in others],
-        labels,
-        names.decisions,
-        samples.reader.maximises,
-    )
 
 
 def _blank(samples: Samples) -> Iterator[Finding]:
