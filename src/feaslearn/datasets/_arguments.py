@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from feaslearn.arrays import Array
+from feaslearn.costs import CostSpecification
+from feaslearn.data import Decisions, Names
 from feaslearn.exceptions import Problems
 from feaslearn.parameters import NOT_NEGATIVE, Integer, check_value
 from feaslearn.runs.memory import check_memory
@@ -26,18 +28,38 @@ class Streams(NamedTuple):
     signal_noise: np.random.Generator
 
 
+class Draw(NamedTuple):
+    """Generators, and the standard deviations of noise on decisions and signals."""
+
+    streams: Streams
+    noise: float
+    signal_noise: float
+
+    def observed(
+        self, signals: Array, decisions: Array, cost: CostSpecification, names: Names, forward: Any
+    ) -> Decisions:
+        """Return data with noise, and the true problem behind them."""
+        return Decisions.from_arrays(
+            _noisy(signals, self.signal_noise, self.streams.signal_noise),
+            _noisy(decisions, self.noise, self.streams.decision_noise),
+            cost,
+            names=names,
+            forward=forward,
+        )
+
+
 def check_common(
     problems: Problems,
     n_samples: object,
-    noise: object,
-    signal_noise: object,
+    noise: float,
+    signal_noise: float,
     random_state: RandomState,
-) -> Streams:
-    """Check the arguments that all data sets share, and return the generators."""
+) -> Draw:
+    """Check the arguments that all data sets share, and return what draws them."""
     check_value("n_samples", n_samples, Integer(1), problems)
     check_value("noise", noise, NOT_NEGATIVE, problems)
     check_value("signal_noise", signal_noise, NOT_NEGATIVE, problems)
-    return _streams(problems, random_state)
+    return Draw(_streams(problems, random_state), noise, signal_noise)
 
 
 def check_room(owner: str, n_samples: int, columns: int, beside: int = 0) -> None:
@@ -78,7 +100,7 @@ def uniform(
     return generator.uniform(low, high, size=(n_samples, len(low)))
 
 
-def noisy(values: Array, deviation: float, generator: np.random.Generator) -> Array:
+def _noisy(values: Array, deviation: float, generator: np.random.Generator) -> Array:
     """Return the values with Gaussian noise of the given standard deviation added."""
     if not deviation:
         return values
@@ -88,3 +110,9 @@ def noisy(values: Array, deviation: float, generator: np.random.Generator) -> Ar
 def constant_feature(signals: Array) -> Array:
     """Return the features of a region that does not depend on the signal: one, always."""
     return np.ones((len(signals), 1))
+
+
+def numbered(signal: str, decision: str, n: int) -> tuple[list[str], Names]:
+    """Return the names of n costs, which are the signals, and all names."""
+    signals, decisions = ([f"{word}_{j}" for j in range(1, n + 1)] for word in (signal, decision))
+    return signals, Names(tuple(signals), tuple(decisions))

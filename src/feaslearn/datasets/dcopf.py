@@ -18,7 +18,6 @@ from feaslearn.datasets._arguments import (
     RandomState,
     check_common,
     check_room,
-    noisy,
     uniform,
 )
 from feaslearn.datasets.dc_grid import DcGrid
@@ -123,7 +122,7 @@ def make_dcopf(
     given_loads = _given(problems, "loads", loads, zoned.names if zoned else None)
     given = {"loads": given_loads, "costs": given_costs}
     count = _count(problems, n_samples, {k: v for k, v in given.items() if v is not None})
-    streams = check_common(problems, count, noise, signal_noise, random_state)
+    draw = check_common(problems, count, noise, signal_noise, random_state)
     _check_range(problems, "load_range", load_range)
     _check_range(problems, "cost_range", cost_range)
     nominal = _nominal_costs(problems, grid, quadratic) if costs is None else None
@@ -132,27 +131,21 @@ def make_dcopf(
     check_room("make_dcopf", count, 2 * len(grid.generators) + len(zoned.names))
     prices = given_costs
     if nominal is not None:
-        prices = nominal * uniform(streams.signals, count, [cost_range] * len(nominal))
+        prices = nominal * uniform(draw.streams.signals, count, [cost_range] * len(nominal))
     assert prices is not None
     names = Names((*_cost_names(grid), *zoned.names), tuple(f"p_g{g}" for g in grid.generators))
     program = grid.linear_program(zoned.shares, zoned.fixed, len(names.signals))
 
-    def draw(n: int) -> Array:
-        return zoned.nominal * uniform(streams.signals, n, [load_range] * len(zoned.nominal))
+    def draw_loads(n: int) -> Array:
+        return zoned.nominal * uniform(draw.streams.signals, n, [load_range] * len(zoned.nominal))
 
     if given_loads is not None:
         signals = np.hstack([prices, given_loads])
         decisions = _dispatch(program, signals, prices)
         _refuse_unserved(grid, zoned, given_loads, decisions)
     else:
-        signals, decisions = _drawn(grid, program, prices, draw)
-    return Decisions.from_arrays(
-        noisy(signals, signal_noise, streams.signal_noise),
-        noisy(decisions, noise, streams.decision_noise),
-        list(range(prices.shape[1])),
-        names=names,
-        forward=program,
-    )
+        signals, decisions = _drawn(grid, program, prices, draw_loads)
+    return draw.observed(signals, decisions, list(range(prices.shape[1])), names, program)
 
 
 def _drawn(

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.data import Decisions, Names
+from feaslearn.data import Decisions
 from feaslearn.datasets._arguments import (
     RandomState,
     check_common,
     check_room,
     constant_feature,
-    noisy,
+    numbered,
 )
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses import Affine
@@ -68,28 +68,21 @@ def make_ellipsoid(
     array([1., 1., 1.])
     """
     problems = Problems()
-    streams = check_common(problems, n_samples, noise, signal_noise, random_state)
+    draw = check_common(problems, n_samples, noise, signal_noise, random_state)
     if not check_value("n", n, Integer(1), problems):
         problems.raise_if_any(DataError, "make_ellipsoid")
     # Where the number of samples is invalid, the size of the matrix alone is checked.
     check_room(
         "make_ellipsoid", 0 if problems.messages else n_samples, 2 * n, beside=4 * int(n) ** 2
     )
-    M = _array(problems, "matrix", matrix, (n, n), _random_matrix(streams.structure, n))
+    M = _array(problems, "matrix", matrix, (n, n), _random_matrix(draw.streams.structure, n))
     m = _array(problems, "center", center, (n,), np.ones(n))
     problems.raise_if_any(DataError, "make_ellipsoid")
-    costs = streams.signals.standard_normal((n_samples, n))
+    costs = draw.streams.signals.standard_normal((n_samples, n))
     affine = Affine(L2Ball(n))
     theta = affine.layout(n, 1).pack({"A": M[None], "b": m[None]})
     ellipsoid = LearnedProblem(affine, theta, constant_feature)
-    names = [f"cost_{j}" for j in range(1, n + 1)]
-    return Decisions.from_arrays(
-        noisy(costs, signal_noise, streams.signal_noise),
-        noisy(ellipsoid.solve(costs, costs), noise, streams.decision_noise),
-        names,
-        names=Names(tuple(names), tuple(f"x_{j}" for j in range(1, n + 1))),
-        forward=ellipsoid,
-    )
+    return draw.observed(costs, ellipsoid.solve(costs, costs), *numbered("cost", "x", n), ellipsoid)
 
 
 def _random_matrix(generator: np.random.Generator, n: int) -> Array:

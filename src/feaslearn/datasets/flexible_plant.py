@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from feaslearn.data import Decisions, Names
+from feaslearn.data import Decisions
 from feaslearn.datasets._arguments import (
     RandomState,
     check_common,
     check_room,
-    noisy,
+    numbered,
     uniform,
 )
 from feaslearn.exceptions import DataError, Problems
@@ -64,22 +64,16 @@ def make_flexible_plant(
     array([9.6, 9.6])
     """
     problems = Problems()
-    streams = check_common(problems, n_samples, noise, signal_noise, random_state)
+    draw = check_common(problems, n_samples, noise, signal_noise, random_state)
     check_value("hours", hours, Integer(1), problems)
     check_value("energy", energy, Number(0.0, 1.0, above=True, below=True), problems)
     check_value("ramp", ramp, POSITIVE, problems)
     problems.raise_if_any(DataError, "make_flexible_plant")
     check_room("make_flexible_plant", n_samples, 2 * hours, beside=6 * int(hours) ** 2)
-    prices = uniform(streams.signals, n_samples, [(0.0, 1.0)] * hours)
+    prices = uniform(draw.streams.signals, n_samples, [(0.0, 1.0)] * hours)
     plant = _plant(hours, energy, ramp)
-    names = [f"price_{t}" for t in range(1, hours + 1)]
-    return Decisions.from_arrays(
-        noisy(prices, signal_noise, streams.signal_noise),
-        noisy(plant.solve(prices, prices), noise, streams.decision_noise),
-        names,
-        names=Names(tuple(names), tuple(f"load_{t}" for t in range(1, hours + 1))),
-        forward=plant,
-    )
+    schedules = plant.solve(prices, prices)
+    return draw.observed(prices, schedules, *numbered("price", "load", hours), plant)
 
 
 def _plant(hours: int, energy: float, ramp: float) -> LinearProgram:

@@ -92,8 +92,8 @@ def make_ieee14(
     (4, 17)
     """
     problems = Problems()
-    streams = check_common(problems, n_samples, noise, signal_noise, random_state)
+    draw = check_common(problems, n_samples, noise, signal_noise, random_state)
     problems.raise_if_any(DataError, "make_ieee14")
     check_room("make_ieee14", n_samples, 2 * len(PRICES) + len(DEMANDS))
     network = TransportNetwork(14, LINES, LINE_CAPACITY, PLANTS, GENERATOR_CAPACITY)
-    return make_power(network, PRICES, DEMANDS, n_samples, noise, signal_noise, streams)
+    return make_power(network, PRICES, DEMANDS, n_samples, draw)

@@ -6,13 +6,13 @@ from numbers import Real
 
 import numpy as np
 
-from feaslearn.data import Decisions, Names
+from feaslearn.data import Decisions
 from feaslearn.datasets._arguments import (
     RandomState,
     check_common,
     check_room,
     constant_feature,
-    noisy,
+    numbered,
     uniform,
 )
 from feaslearn.exceptions import DataError, Problems
@@ -69,22 +69,15 @@ def make_l1_ball(
     array([1., 1., 1.])
     """
     problems = Problems()
-    streams = check_common(problems, n_samples, noise, signal_noise, random_state)
+    draw = check_common(problems, n_samples, noise, signal_noise, random_state)
     check_value("n", n, Integer(1), problems)
     check_value("radius", radius, POSITIVE, problems)
     if not isinstance(low, Real) or not isinstance(high, Real) or not -np.inf < low < high < np.inf:
         problems.add(f"low is {low!r} and high is {high!r}, expected two numbers, low below high")
     problems.raise_if_any(DataError, "make_l1_ball")
     check_room("make_l1_ball", n_samples, 2 * n)
-    costs = uniform(streams.signals, n_samples, [(low, high)] * n)
+    costs = uniform(draw.streams.signals, n_samples, [(low, high)] * n)
     scaled = Scaled(L1Ball(n))
     blocks = {"alpha": np.array([radius]), "b": np.ones((1, n))}
     ball = LearnedProblem(scaled, scaled.layout(n, 1).pack(blocks), constant_feature)
-    names = [f"cost_{j}" for j in range(1, n + 1)]
-    return Decisions.from_arrays(
-        noisy(costs, signal_noise, streams.signal_noise),
-        noisy(ball.solve(costs, costs), noise, streams.decision_noise),
-        names,
-        names=Names(tuple(names), tuple(f"x_{j}" for j in range(1, n + 1))),
-        forward=ball,
-    )
+    return draw.observed(costs, ball.solve(costs, costs), *numbered("cost", "x", n), ball)

@@ -67,10 +67,10 @@ def make_power5(
     True
     """
     problems = Problems()
-    streams = check_common(problems, n_samples, noise, signal_noise, random_state)
+    draw = check_common(problems, n_samples, noise, signal_noise, random_state)
     pairs = RING if lines is None else lines
     check_network(problems, 5, pairs, line_capacity, PLANTS, generator_capacity)
     problems.raise_if_any(DataError, "make_power5")
     check_room("make_power5", n_samples, 2 * len(PRICES) + len(DEMANDS))
     network = TransportNetwork(5, pairs, line_capacity, PLANTS, generator_capacity)
-    return make_power(network, PRICES, DEMANDS, n_samples, noise, signal_noise, streams)
+    return make_power(network, PRICES, DEMANDS, n_samples, draw)

@@ -6,7 +6,7 @@ import numpy as np
 
 from feaslearn.costs import AffineCost
 from feaslearn.data import Decisions, Names
-from feaslearn.datasets._arguments import RandomState, check_common, check_room, noisy, uniform
+from feaslearn.datasets._arguments import RandomState, check_common, check_room, uniform
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.problem import AffineRows, LinearProgram
 
@@ -48,17 +48,13 @@ def make_switch(
     True
     """
     problems = Problems()
-    streams = check_common(problems, n_samples, noise, signal_noise, random_state)
+    draw = check_common(problems, n_samples, noise, signal_noise, random_state)
     problems.raise_if_any(DataError, "make_switch")
     check_room("make_switch", n_samples, 3)
-    signals = uniform(streams.signals, n_samples, [(0.0, 1.0)])
+    signals = uniform(draw.streams.signals, n_samples, [(0.0, 1.0)])
     first = signals[:, 0] <= 0.5
     decisions = np.column_stack([first, ~first]).astype(np.float64)
     total = AffineRows([1.0], [[0.0]])
-    return Decisions.from_arrays(
-        noisy(signals, signal_noise, streams.signal_noise),
-        noisy(decisions, noise, streams.decision_noise),
-        AffineCost([0.0, 1.0], [[1.0], [-1.0]]),
-        names=Names(("s",), ("x_1", "x_2")),
-        forward=LinearProgram([[1.0, 1.0]], total, total, [0.0, 0.0], [2.0, 2.0], 2),
-    )
+    cost = AffineCost([0.0, 1.0], [[1.0], [-1.0]])
+    program = LinearProgram([[1.0, 1.0]], total, total, [0.0, 0.0], [2.0, 2.0], 2)
+    return draw.observed(signals, decisions, cost, Names(("s",), ("x_1", "x_2")), program)

@@ -13,11 +13,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.data import Decisions, Names
-from feaslearn.datasets._arguments import (
-    Streams,
-    noisy,
-    uniform,
-)
+from feaslearn.datasets._arguments import Draw, uniform
 from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
 from feaslearn.parameters import Integer, check_capacity, check_value
 from feaslearn.problem import AffineRows, LinearProgram
@@ -346,20 +342,14 @@ def make_power(
     price_ranges: Ranges,
     demand_ranges: Ranges,
     n_samples: int,
-    noise: float,
-    signal_noise: float,
-    streams: Streams,
+    draw: Draw,
 ) -> Decisions:
     """Draw prices and demands, dispatch the plants and name everything by its node."""
     n_plants, n_signals = len(price_ranges), len(price_ranges) + len(demand_ranges)
-    signals = uniform(streams.signals, n_samples, [*price_ranges, *demand_ranges])
+    signals = uniform(draw.streams.signals, n_samples, [*price_ranges, *demand_ranges])
     decisions = network.dispatch(signals[:, n_plants:], signals[:, :n_plants])
     costs = [f"cost_{node}" for node in network.plants]
     demands = [f"demand_{node}" for node in range(1, network.n_nodes + 1)]
-    return Decisions.from_arrays(
-        noisy(signals, signal_noise, streams.signal_noise),
-        noisy(decisions, noise, streams.decision_noise),
-        costs,
-        names=Names((*costs, *demands), tuple(f"plant_{node}" for node in network.plants)),
-        forward=network.linear_program(n_signals, np.arange(n_plants, n_signals).tolist()),
-    )
+    names = Names((*costs, *demands), tuple(f"plant_{node}" for node in network.plants))
+    program = network.linear_program(n_signals, np.arange(n_plants, n_signals).tolist())
+    return draw.observed(signals, decisions, costs, names, program)
