@@ -171,8 +171,8 @@ class TestBadArrays:
         [
             ((["a", "b"], ["x", "y"]), "2 names for 4 signals"),
             ((["a", "a", "b", "c"], ["x", "y"]), "2 of the signals are called 'a'"),
-            ((["a", "b", "c", "d"], ["x", 3]), "those of the decisions must be a list of texts"),
-            (("abcd", ["x", "y"]), "those of the signals must be a list of texts"),
+            ((["a", "b", "c", "d"], ["x", 3]), "those of the decisions must be a list of strings"),
+            (("abcd", ["x", "y"]), "those of the signals must be a list of strings"),
             ((["a", "b", "c", "d"],), "expected those of the signals and those of the decisions"),
         ],
     )

@@ -1,4 +1,4 @@
-"""How the cost vector c(s) is read from a signal s."""
+"""Cost vectors c(s) as functions of the signal s."""
 
 from __future__ import annotations
 

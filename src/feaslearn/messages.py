@@ -93,7 +93,7 @@ def list_first(places: Sequence[str], total: int) -> str:
 
 
 class _Rows:
-    """The number of the first row: for every thread, and none is told of the caller's context."""
+    """The number of the first row: for every thread, whatever the caller's context."""
 
     first = 0
 

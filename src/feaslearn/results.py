@@ -1,4 +1,4 @@
-"""What a training run says about itself."""
+"""Results of training runs, and notes of solvers on the way."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class TrainingResult:
         return "none: the run was ended before it reached one"
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return what is worth showing, as pairs of a label and a text."""
+        """Return what is worth showing, as pairs of a label and a string."""
         bound = "not known"
         if self.lower_bound is not None:
             bound = f"{self.lower_bound:.6g} (gap {self.gap:.3g})"
@@ -158,14 +158,14 @@ class TrainingResult:
 
 
 def as_text(rows: Sequence[tuple[str, str]]) -> str:
-    """Return pairs of a label and a text as lines, the texts below each other."""
+    """Return pairs of a label and a string as lines, the strings aligned."""
     shown = [(printable(label), printable(text)) for label, text in rows]
     width = max(len(label) for label, _ in shown)
     return "\n".join(f"{label:<{width}}  {text}" for label, text in shown)
 
 
 def as_table(rows: Sequence[tuple[str, str]]) -> str:
-    """Return pairs of a label and a text as a table in HTML."""
+    """Return pairs of a label and a string as a table in HTML."""
     body = "".join(
         f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in rows
     )

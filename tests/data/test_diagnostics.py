@@ -84,7 +84,7 @@ def test_errors_are_found(name: str, noise: float) -> None:
         rows.decisions[wrong, 0] += 1e6
         found = outlying_decisions(rows)
         assert found is not None
-        assert found.places.tolist() == wrong.tolist()
+        assert found.indices.tolist() == wrong.tolist()
         assert found.times > 50.0
 
 
@@ -96,4 +96,4 @@ def test_units_offsets_and_gaps_do_not_matter() -> None:
     for decisions in (rows.decisions, 1e-7 * rows.decisions, rows.decisions + 1e4, gaps):
         found = outlying_decisions(rows._replace(decisions=decisions))
         assert found is not None
-        assert found.places.tolist() == [3, 17]
+        assert found.indices.tolist() == [3, 17]

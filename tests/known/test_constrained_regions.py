@@ -71,7 +71,7 @@ def test_decisions_are_optimal_within_what_is_known(name: str, balance: bool) ->
         theta, features, costs, known = case(hypothesis, seed, balance)
         within = Constrained(hypothesis, known.shape)
         decisions, empty, *_ = within.solve(theta, features, costs)
-        assert not known.broken(decisions, 1e-7).any()
+        assert not known.violated(decisions, 1e-7).any()
         for i, cost in enumerate(costs):
             one = known.rows(slice(i, i + 1))
             image = hypothesis.image(theta, features[i, :2], N)
@@ -86,7 +86,7 @@ def test_decisions_are_optimal_within_what_is_known(name: str, balance: bool) ->
             else:
                 region = within.image(theta, features[i], N)
                 assert region.is_point
-                assert not one.broken(region.minimize(cost)[None], 1e-7)[0]
+                assert not one.violated(region.minimize(cost)[None], 1e-7)[0]
     assert n_inside >= 6
 
 

@@ -67,4 +67,4 @@ def test_bounds_and_balance_on_the_command_line(
     assert run(*fit, "--balance", "demnd_1") != 0
     assert "did you mean 'demand_1'" in capsys.readouterr().err
     assert run(*fit, "--upper", "1.0") != 0
-    assert "breaks the upper bound of plant_" in capsys.readouterr().err
+    assert "violates the upper bound of plant_" in capsys.readouterr().err

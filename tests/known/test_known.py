@@ -73,7 +73,7 @@ def test_right_hand_sides(side: Any, expected: list[list[float]]) -> None:
         (fl.Known(bounds=(0.0, ["solar", "wind_a"])), "column 'solar' is not among the signals"),
         (fl.Known(bounds=(0.0, [7, 1])), "column 7 is not among the signals; there are 3"),
         (fl.Known(bounds=([0, 0], None)), "constants are written with a point"),
-        (fl.Known(bounds=(0.0, [np.inf, 2])), "upper bounds: whole numbers stand beside inf alone"),
+        (fl.Known(bounds=(0.0, [np.inf, 2])), "upper bounds: integers stand beside inf alone"),
         (fl.Known(bounds=([2, -np.inf], None)), "write 4.0 for a constant, and None for a bound"),
         (fl.Known(bounds=(np.nan, None)), "lower bounds: entry 0 is nan"),
         (fl.Known(bounds=(np.inf, None)), "lower bounds: entry 0 is inf"),
@@ -159,9 +159,9 @@ def test_contradicted_decisions_are_named_projected_dropped_or_kept() -> None:
     with pytest.raises(DataError) as caught:
         model(bounds=(0.0, 2.0)).fit(frame, wrong)
     text = str(caught.value)
-    assert "row 7 breaks balance 0 by 0.5" in text or "row 7 breaks the upper bound" in text
-    assert "row 9 breaks the upper bound of x1 by 0.5" in text
-    for action, said in (("project", "moved"), ("drop", "left out"), ("keep", "break known")):
+    assert "row 7 violates balance 0 by 0.5" in text or "row 7 violates the upper bound" in text
+    assert "row 9 violates the upper bound of x1 by 0.5" in text
+    for action, said in (("project", "moved"), ("drop", "left out"), ("keep", "violate known")):
         fitted = model(bounds=(0.0, 2.0), contradictions=action).fit(frame, wrong)
         assert any("2" in text and said in text for text in fitted.result_.warnings)
         x = fitted.predict(frame)

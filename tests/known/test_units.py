@@ -62,8 +62,8 @@ def test_refits_are_as_good_in_other_units_and_orders(hypothesis: fl.Hypothesis)
 def test_small_decisions_that_break_what_is_known_are_seen() -> None:
     sides = (np.zeros((1, 0)), np.zeros((1, 2)), np.full((1, 2), 1e-7), np.zeros((1, 0)))
     limits = KnownLimits(np.zeros((0, 2)), np.zeros((0, 2)), *sides)
-    assert limits.broken(np.array([[1.001e-7, 0.0]]), 1e-6)[0]
-    assert not limits.broken(np.array([[1e-7, -1e-22]]), 1e-6)[0]
+    assert limits.violated(np.array([[1.001e-7, 0.0]]), 1e-6)[0]
+    assert not limits.violated(np.array([[1e-7, -1e-22]]), 1e-6)[0]
 
 
 def test_equalities_that_say_the_same_count_once() -> None:

@@ -91,7 +91,7 @@ def test_rows_that_say_nothing_about_a_map(size: float) -> None:
         ):
             rows = HalfSpaces(*(np.asarray(each) for each in (A, b, E, e)))
             if empty:
-                with pytest.raises(EmptySetError, match="one is broken by"):
+                with pytest.raises(EmptySetError, match="one is violated by"):
                     intersect(flat, rows)
             else:
                 assert intersect(flat, rows).support([1.0, 0.0]) == pytest.approx(size)

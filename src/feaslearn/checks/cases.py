@@ -24,7 +24,7 @@ Find = Callable[[Any], Iterator[str]]
 class Cases:
     """A set, its conic form, and the inputs on which its answers are compared with the form's."""
 
-    # The first costs are zero and small whole numbers, so that there are ties; the others are
+    # The first costs are zero and small integers, so that there are ties; the others are
     # random. Half of the points are in the set, the other half are anywhere around it.
 
     primitive: PrimitiveSet

@@ -42,7 +42,7 @@ class HypothesisCases:
 
     @cached_property
     def costs(self) -> Array:
-        """Costs (N, n); the first are zero and small whole numbers, so that there are ties."""
+        """Costs (N, n); the first are zero and small integers, so that there are ties."""
         half = self.n_cases // 2
         whole = self.rng.integers(-2, 3, size=(half, self.n)).astype(float)
         whole[:1] = 0.0

@@ -165,7 +165,7 @@ def gradients(cases: LossCases) -> Iterator[str]:
             yield str(error)
 
 
-#: Name of each property, and what looks for cases that break it.
+#: Name of each property, and what looks for cases that violate it.
 PROPERTIES: dict[str, Find] = {
     "parameters survive a clone": parameters,
     "every sample has a loss of at least zero": numbers,

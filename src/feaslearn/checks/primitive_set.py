@@ -131,7 +131,7 @@ def constant_sum(cases: Cases) -> Iterator[str]:
         yield "absorbs_offset is True, but the entries of every point sum to zero"
 
 
-#: Name of each property, and what looks for cases that break it.
+#: Name of each property, and what looks for cases that violate it.
 DESCRIPTION: dict[str, Find] = {
     "parameters survive a clone": parameters,
     "check accepts the set": accepted,
@@ -342,7 +342,7 @@ def _show(values: Array) -> str:
     return line.replace("\n", "")
 
 
-#: Name of each property, and what looks for cases that break it.
+#: Name of each property, and what looks for cases that violate it.
 GEOMETRY: dict[str, Find] = {
     "argmin is optimal": argmin_optimal,
     "argmin with ties='center' is optimal": argmin_center_optimal,

@@ -183,7 +183,7 @@ def learning(cases: TrainerCases) -> Iterator[str]:
         yield f"its training loss is {found:.4g}, that of the mean decision alone {point:.4g}"
 
 
-#: Name of each property, and what looks for cases that break it.
+#: Name of each property, and what looks for cases that violate it.
 PROPERTIES: dict[str, Find] = {
     "parameters survive a clone and a training": parameters,
     "theta fits the hypothesis": fitting,

@@ -130,7 +130,7 @@ def _roles(columns: FitColumns, maximises: bool) -> Roles:
 def _show(
     source: str, roles: Roles, found: Sequence[Finding], fine: bool, console: RichConsole
 ) -> None:
-    """Print what was looked at, and a line for each check."""
+    """Print the sizes, and a line for each check."""
     rows, n = roles.decisions.shape
     verdict = "Ready to fit." if fine else "Not ready to fit."
     others = roles.signals.shape[1]

@@ -22,7 +22,7 @@ from feaslearn.regressor.reader import decision_names
 
 
 def number(text: str) -> float | None:
-    """Return the number that a text is; None if it is none."""
+    """Return the number that a string holds; None if it is invalid."""
     try:
         return float(text)
     except ValueError:

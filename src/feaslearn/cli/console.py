@@ -1,4 +1,4 @@
-"""What a command reads and prints: tables and models, JSON for scripts, text for people."""
+"""Input and output of commands: tables and models, JSON for scripts, text for people."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class PlainConsole(RichConsole):
     """A console that shows unprintable characters by their codes."""
 
     def render_str(self, text: str, **style: Any) -> Text:
-        """Return a text to be shown; those in tables come here too."""
+        """Return a string to be shown; those in tables come here too."""
         return super().render_str(printable(text, lines=True), **style)
 
 

@@ -9,7 +9,7 @@ from feaslearn.printable import printable
 
 #: Limits that are shown; the others are counted.
 MOST = 12
-#: Widest left column; longer limits go on in a line of their own.
+#: Widest left column; longer limits have a line for themselves.
 WIDEST = 46
 
 

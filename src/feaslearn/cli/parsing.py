@@ -1,4 +1,4 @@
-"""What words on the command line stand for: hypotheses, losses, features, trainers, bounds."""
+"""Parsers of words on the command line: hypotheses, losses, features, trainers, bounds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OPTION = "--hypothesis"
 #: Facet regions in a blend whose number is not given.
 BLENDED = 8
 
-#: Sets by name, of p entries, and how many numbers their text has; p is that of the decisions
+#: Sets by name, of p entries, and how many numbers they take; p is that of the decisions
 #: where it is not given.
 SETS: dict[str, tuple[Callable[..., PrimitiveSet], tuple[int, ...]]] = {
     "simplex": (fl.Simplex, (0, 1)),
@@ -58,15 +58,15 @@ TRANSFORMERS: dict[str, Callable[[int], Any]] = {
 
 
 def parse_hypothesis(text: str, n: int) -> Hypothesis | None:
-    """Return the hypothesis of n decisions that a text names, None for "auto"."""
+    """Return the hypothesis of n decisions that a string names, None for "auto"."""
     name, *parts = text.split(":")
     if name in ("auto", "linear"):
-        whole_numbers(OPTION, text, parts, 0)
+        parse_integers(OPTION, text, parts, 0)
         return None if name == "auto" else fl.Affine(fl.Simplex(1))
     if name == "facets":
-        return fl.Facets((*whole_numbers(OPTION, text, parts, 0, 1), None)[0])
+        return fl.Facets((*parse_integers(OPTION, text, parts, 0, 1), None)[0])
     if name == "blend":
-        count = (*whole_numbers(OPTION, text, parts, 0, 1), BLENDED)[0]
+        count = (*parse_integers(OPTION, text, parts, 0, 1), BLENDED)[0]
         return fl.Blend([fl.Facets() for _ in range(count)])
     if name in SETS:
         return fl.Affine(_parse_set(text, name, parts, n))
@@ -91,7 +91,7 @@ def _parse_set(text: str, name: str, numbers: list[str], n: int) -> PrimitiveSet
     if name not in SETS:
         raise DataError(f"{OPTION}: {text!r} names no set; {did_you_mean(name, list(SETS))}")
     kind, counts = SETS[name]
-    return kind(*(whole_numbers(OPTION, text, numbers, *counts) or [n]))
+    return kind(*(parse_integers(OPTION, text, numbers, *counts) or [n]))
 
 
 def _parse_sum(text: str, parts: list[str], n: int) -> Hypothesis:
@@ -101,7 +101,7 @@ def _parse_sum(text: str, parts: list[str], n: int) -> Hypothesis:
     if name not in known:
         raise DataError(f"{OPTION}: {text!r}: no such sum; {did_you_mean(name, known)}")
     counts = range(1, n + 1) if name in SIZED_DICTIONARIES else (0,)
-    numbers = whole_numbers(OPTION, text, sizes, *counts)
+    numbers = parse_integers(OPTION, text, sizes, *counts)
     make: Callable[..., Hypothesis] = getattr(fl.Minkowski, name, fl.Minkowski)
     return make("auto") if name == "auto" else make(n, *([numbers] if numbers else []))
 
@@ -127,7 +127,7 @@ def parse_features(text: str) -> Any:
     if name not in TRANSFORMERS:
         known = [*SPECIFICATIONS, "scale", *TRANSFORMERS]
         raise DataError(f"--features: {text!r} is not known; {did_you_mean(name, known)}")
-    (number,) = whole_numbers("--features", text, numbers, 1)
+    (number,) = parse_integers("--features", text, numbers, 1)
     return TRANSFORMERS[name](number)
 
 
@@ -164,16 +164,16 @@ def with_limits(
     return limited
 
 
-def whole_numbers(option: str, text: str, parts: list[str], *counts: int) -> list[int]:
+def parse_integers(option: str, text: str, parts: list[str], *counts: int) -> list[int]:
     """Read the numbers after a name; ``counts`` says how many there may be."""
-    if len(parts) not in counts or not all(map(_is_whole, parts)):
+    if len(parts) not in counts or not all(map(_is_integer, parts)):
         many = " or ".join(map(str, counts))
-        raise DataError(f"{option}: {text!r} needs {many} whole number(s) after its name")
+        raise DataError(f"{option}: {text!r} needs {many} integer(s) after its name")
     return [int(part) for part in parts]
 
 
-def _is_whole(part: str) -> bool:
-    """Say whether a text is a whole number; Python refuses to read one of thousands of digits."""
+def _is_integer(part: str) -> bool:
+    """Say whether a string is an integer; Python refuses to read one of thousands of digits."""
     return part.isascii() and part.isdigit() and len(part) < 10
 
 
@@ -185,7 +185,7 @@ def _dashed(name: str) -> str:
 def parse_known(
     lower: Columns, upper: Columns, balance: Columns, columns: FitColumns
 ) -> Known | None:
-    """Return what is known: bounds by numbers and columns, and what decisions sum up to."""
+    """Return the known constraints: bounds by numbers and columns, and the sum of decisions."""
     low, high, parts = split(lower), split(upper), split(balance)
     if not low and not high and not parts:
         return None

@@ -107,7 +107,7 @@ def predict(
         found, rests = fitted.predict(X.to_numpy(), costs=prices, return_trust=True)
     decisions = np.asarray(found).reshape(len(X), -1)
     names = [*(table.names[j] for j in kept), *decision_names(fitted)]
-    # In CSV, cells stay the texts that they were.
+    # In CSV, cells stay the strings that they were.
     typed = console.as_json if output is None else output.suffix.lower() == ".parquet"
     columns: list[Any] = [list(table.cells(j) if typed else table.columns[j]) for j in kept]
     columns += [column.tolist() for column in decisions.T]

@@ -53,7 +53,7 @@ def reproduce(
 ) -> None:
     """Run the experiments of the paper (in a checkout of the repository).
 
-    A finished cell, one row with one seed, is kept and not run again; an interrupted run goes on
+    A finished cell, one row with one seed, is kept and not run again; an interrupted run resumes
     where it stopped. Writes CSV, Markdown and figures, and one page: results/README.md. Names:
     all, or what `feaslearn reproduce nothing` lists.
 

@@ -101,7 +101,7 @@ def check_frame(
     left, right = (table[:, list(columns)] if columns else None for columns in (chosen, taken))
     if problems:
         # Which columns were meant is not known: the values of those that were found are checked,
-        # and a cost that is nowhere in the frame is wrong in any case.
+        # and a cost that is not in the frame is wrong in any case.
         if left is not None:
             as_matrix(left, name="signals", problems=problems, columns=names.signals)
         if right is not None:
@@ -126,7 +126,7 @@ def _check_names(
     if given is None:
         return tuple(f"{letter}{j}" for j in range(count))
     if isinstance(given, str) or not all(isinstance(item, str) for item in given):
-        problems.add(f"names: those of the {name} must be a list of texts, got {given!r}")
+        problems.add(f"names: those of the {name} must be a list of strings, got {given!r}")
         return ()
     if count and len(given) != count:
         problems.add(f"names: {len(given)} names for {count} {name}")
@@ -139,7 +139,7 @@ def _check_names(
 def _choose(
     wanted: Sequence[str], labels: list[str], name: str, problems: Problems
 ) -> tuple[int, ...]:
-    """Find columns of a frame by label; labels that are numbers are compared as text."""
+    """Find columns of a frame by label; labels that are numbers are compared as strings."""
     items = [wanted] if isinstance(wanted, str) else [str(item) for item in wanted]
     if not items:
         problems.add(f"{name}: no column is listed; list at least one")

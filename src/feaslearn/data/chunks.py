@@ -41,7 +41,7 @@ class Chunks(Source):
     .. math:: \sum_i w_i \ell_\theta(x_i, s_i) = \sum_{\text{chunks}} \sum_{i \in \text{chunk}}
               w_i \ell_\theta(x_i, s_i)
 
-    Pass them to ``fit`` in the place of X, without y.
+    Pass them to ``fit`` instead of X, without y.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Chunks(Source):
         The column of the samples' weights.
     memory : int or str, default="1GB"
         About what chunks and all that is made of them may take at a time, beside the program
-        itself: bytes, or a text such as ``"500MB"``.
+        itself: bytes, or a string such as ``"500MB"``.
     dtype : {"float64", "float32"}, default="float64"
         How the numbers of a chunk are held. Sums are always in double precision.
 
@@ -145,7 +145,7 @@ class Chunks(Source):
         n_jobs : int, default=1
             Threads, each of which works on one chunk at a time.
         signals : tuple of int, default=None
-            The signals to read, where ``function`` looks at nothing else; the others, and the
+            The signals to read, where ``function`` reads no others; the others, and the
             decisions, are zeros.
 
         Yields
@@ -216,7 +216,7 @@ class Chunks(Source):
             with np.errstate(over="ignore"):  # of numbers beyond single precision
                 for j, column in enumerate(columns):
                     table[:, j] = column
-            # A sum says at once that all is well; where it does not, every value is looked at.
+            # A sum says at once that all is well; where it does not, every value is tested.
             if all_usual(table) or (allow_nan and not beyond(table).any()):
                 return table
         else:
@@ -271,5 +271,5 @@ def bytes_of(memory: int | str) -> int:
         if read and read[2] in UNITS and float(read[1]) > 0.0:
             return int(float(read[1]) * UNITS[read[2]])
     raise DataError(
-        f"memory={memory!r} is no amount of memory; give bytes, or a text such as '500MB' or '2GB'"
+        f"memory={memory!r} is not an amount of memory; give bytes, or a string such as '500MB'"
     )

@@ -1,4 +1,4 @@
-r"""Outliers: rows far beyond all others, as a broken meter makes them.
+r"""Outliers: rows far beyond all others, as a faulty meter makes them.
 
 Distances from the medians are measured in usual ones, which 70 % of the rows keep. Nothing is left
 out because of them: fits and reports name such rows.
@@ -28,9 +28,9 @@ CHANCE = 1e-3
 
 
 class Outliers(NamedTuple):
-    """Positions of the rows, and how many usual distances the nearest of them is away."""
+    """Indices of the rows, and how many usual distances the nearest of them is away."""
 
-    places: Indices
+    indices: Indices
     times: float
 
 
@@ -47,10 +47,10 @@ def outliers(
     if not usual > SAME_TOL * np.nanmax(np.abs(values)):
         return None
     times = away / (usual * leverage)
-    beyond = times > far
-    if times.max() < gross or beyond.mean() > most:
+    far_out = times > far
+    if times.max() < gross or far_out.mean() > most:
         return None
-    return Outliers(np.flatnonzero(beyond), float(times[beyond].min()))
+    return Outliers(np.flatnonzero(far_out), float(times[far_out].min()))
 
 
 def outlying_decisions(rows: Block) -> Outliers | None:
@@ -62,7 +62,7 @@ def outlying_decisions(rows: Block) -> Outliers | None:
         return None  # as nearly always
     found = outliers(rows.decisions, _leverage(rows.features))
     # Samples that are excused by their features are no usual ones either.
-    usual = np.delete(np.arange(len(rows.decisions)), away.places)
+    usual = np.delete(np.arange(len(rows.decisions)), away.indices)
     return found if found is not None and _explained(rows.rows(usual)) else None
 
 

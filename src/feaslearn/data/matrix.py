@@ -63,7 +63,7 @@ def as_matrix(
 
 
 def column_names(values: object) -> tuple[str, ...] | None:
-    """Return the column names of a frame or the name of a series; None if they are not text."""
+    """Return the column names of a frame or the name of a series; None if they are not strings."""
     if not hasattr(values, "to_numpy"):
         return None
     labels = list(values.columns) if hasattr(values, "columns") else [getattr(values, "name", "")]
@@ -74,7 +74,7 @@ def column_names(values: object) -> tuple[str, ...] | None:
 
 def nested_columns(frame: object) -> list[str]:
     """Return the columns of a polars frame whose rows hold several values each."""
-    # They are no numbers, and some versions of polars panic where they are asked for an array.
+    # They are not numbers, and some versions of polars panic where they are asked for an array.
     schema = getattr(frame, "schema", None)
     if not isinstance(schema, Mapping):
         return []
@@ -104,7 +104,7 @@ def _as_array(values: object, name: str, problems: Problems) -> NDArray[np.gener
         problems.add(f"{name}: expected an array, a list of rows or a frame, got {what}")
         return None
     if array.dtype.kind in "US":
-        # NumPy makes text of the numbers beside a text; as objects they keep their types.
+        # NumPy makes strings of numbers beside a string; as objects they keep their types.
         array = np.asarray(values, dtype=object)
     return array
 

@@ -193,7 +193,7 @@ def _found(path: str) -> list[str]:
     """Return the files that a path stands for, in the order of their names."""
     try:
         files = _matching(Path(path))
-    except (OSError, ValueError) as error:  # no rights, or a pattern that is none
+    except (OSError, ValueError) as error:  # no rights, or an invalid pattern
         raise FileError(f"Chunks: {path!r} cannot be looked up: {error}") from error
     if not files and Path(path).is_dir():
         raise FileError(f"Chunks: there is no Parquet file in the directory {path!r}")

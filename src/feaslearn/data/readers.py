@@ -1,4 +1,4 @@
-"""Which kind of source it is that a user passed."""
+"""Readers of the sources that users pass: datasets, lazy frames, Dask, functions, arrays."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class DaskFrameSource(TableSource):
 
     @cached_property
     def _firsts(self) -> list[int]:
-        """The number of the first row of each partition: that takes a look at each."""
+        """The number of the first row of each partition: each must be read."""
         sizes = self._frame.map_partitions(len).compute(scheduler="synchronous")
         return [0, *np.cumsum(np.asarray(sizes)).tolist()]
 
@@ -360,7 +360,7 @@ def columns_of(table: Any, place: str) -> list[NDArray[Any]]:
         if not labels:
             raise DataError(f"Chunks: {place} hold a frame without columns")
         refuse_structures(table, place)
-        # By their places, where the package can: two columns may have the same name.
+        # By position, where the package can: two columns may have the same name.
         placed = hasattr(table, "iloc")
         columns = (table.iloc[:, j] if placed else table[name] for j, name in enumerate(labels))
         return [np.asarray(column.to_numpy()) for column in columns]

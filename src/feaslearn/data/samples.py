@@ -182,7 +182,7 @@ class Samples:
     def summary(self, between: Callable[[], object] | None = None) -> Summary:
         """Return sizes and ranges of the samples; that takes a pass if there was none.
 
-        What is to be done ``between`` blocks, such as a look at the clock, may raise.
+        What is to be done ``between`` blocks, such as a check of the deadline, may raise.
         """
         state = self._state
         if state.summary is None and isinstance(self.source, Memory):
@@ -226,7 +226,7 @@ class Samples:
     ) -> Iterator[Answer]:
         """Yield what ``function`` makes of each block of at most ``rows`` rows, in order.
 
-        With ``features_only`` it looks at features alone: costs and decisions may be zeros.
+        With ``features_only`` it reads features alone: costs and decisions may be zeros.
         """
         work = _Pass(self.read, self.changes, _Unnumbered(function), rows)
         return self._map(work, n_jobs, features_only)

@@ -71,7 +71,7 @@ class Source(ABC):
         n_jobs : int, default=1
             How many chunks are worked on at a time.
         signals : tuple of int, default=None
-            The signals that ``function`` looks at, where it looks at nothing else: a source that
+            The signals that ``function`` reads, where it reads nothing else: a source that
             can spare the others may hand over zeros in their place, and in that of the decisions.
 
         Yields

@@ -1,4 +1,4 @@
-"""What an export hands back, and what can be exported."""
+"""Exported regions, and the sources that can be exported."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Moving:
             limits = self.model.known_.at(signals)
             columns = np.hstack([columns, limits.columns()])
             regions = constrained(regions, limits.shape)
-        nothing = np.zeros((1, self.form.n))
-        if regions.solve(self.model.theta_, columns, nothing).empty[0]:
+        no_cost = np.zeros((1, self.form.n))
+        if regions.solve(self.model.theta_, columns, no_cost).empty[0]:
             raise EmptySetError(
                 "no decision satisfies all learned and known rows at this signal; "
                 "model.region(signal) relaxes them as little as possible: export that"
@@ -189,7 +189,7 @@ def _finite_sides(known: ResolvedKnown, n_signals: int) -> Mask:
         try:
             sides.append(np.isfinite(side.evaluate(anywhere)[0]))
         except DataError:
-            # A function that does not take zeros gives numbers elsewhere.
+            # A function that does not take zeros gives numbers at other signals.
             sides.append(np.ones(side.size, dtype=bool))
     return np.concatenate(sides)
 

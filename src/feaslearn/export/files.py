@@ -34,7 +34,7 @@ def to_mps(
     Parameters
     ----------
     region : Region
-        The region at one signal, which must not be curved; binary sets give whole numbers.
+        The region at one signal, which must not be curved; binary sets give integers.
     path : path-like
         Where to write.
     cost : array-like of shape (n,), default=None
@@ -70,7 +70,7 @@ def to_lp(
     Parameters
     ----------
     region : Region
-        The region at one signal, which must not be curved; binary sets give whole numbers.
+        The region at one signal, which must not be curved; binary sets give integers.
     path : path-like
         Where to write.
     cost : array-like of shape (n,), default=None
@@ -122,7 +122,7 @@ def program_text(
 
 
 def _written(solver: Any, form: str) -> str:
-    """Return what HiGHS writes; it does not say when there is no room for all of it."""
+    """Return what HiGHS writes; it does not say when the disk is full."""
     with temporary_folder() as folder:
         path = folder / f"region.{form}"
         if _name(solver.writeModel(str(path))) == "kError":
@@ -130,7 +130,7 @@ def _written(solver: Any, form: str) -> str:
         text = path.read_text("utf-8")
     if not text.endswith(ENDS[form]):
         raise FileError(
-            f"{tempfile.gettempdir()}: the {form} file could not be written whole; is there room?"
+            f"{tempfile.gettempdir()}: the {form} file was not written whole; is the disk full?"
         )
     return text
 

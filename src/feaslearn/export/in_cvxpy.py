@@ -75,19 +75,19 @@ def to_cvxpy(source: Region | LearnedRegion, x: Any = None, signals: Any = None)
         decisions,
         in_cone(form, slack),
         {name: f"{decisions}[{j}]" for j, name in enumerate(names)},
-        _places_of_rows(form, list(names_of_rows(rows, names))),
+        _index_rows(form, list(names_of_rows(rows, names))),
         phi=phi,
         moving=given.moving,
         assign=assign,
     )
 
 
-def _places_of_rows(form: ConicForm, labels: list[str]) -> dict[str, str]:
+def _index_rows(form: ConicForm, labels: list[str]) -> dict[str, str]:
     """Return in which constraint each row is, and where in it: duals are found there."""
     kept = [rows for cone, rows in form.blocks() if cone.size]
     return {
-        labels[i]: f"constraints[{place}][{i - rows.start}]"
-        for place, rows in enumerate(kept)
+        labels[i]: f"constraints[{index}][{i - rows.start}]"
+        for index, rows in enumerate(kept)
         for i in range(rows.start, rows.stop)
     }
 
@@ -115,8 +115,8 @@ def _moving_part(cp: Any, rows: RegionForm, latent: Any, phi: Any) -> Any:
     if rows.p:
         stacked = below([Z[moving] for Z in rows.Z]) @ latent
         table = table + cp.reshape(stacked, table.shape, order="F")
-    places = sp.eye_array(len(moves), format="csc")[:, moving]
-    return sp.diags_array((~moves).astype(float)) @ still + places @ (table @ phi)
+    selection = sp.eye_array(len(moves), format="csc")[:, moving]
+    return sp.diags_array((~moves).astype(float)) @ still + selection @ (table @ phi)
 
 
 def _expression(cp: Any, x: Any, names: tuple[str, ...]) -> Any:

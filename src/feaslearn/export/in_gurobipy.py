@@ -125,8 +125,8 @@ def _add_latent(gp: Any, model: Any, form: SolverForm, names: list[str]) -> Any:
     latent = model.addMVar(
         form.rows.p, lb=form.lower[n:], ub=form.upper[n:], vtype=kinds, name=prefix
     )
-    for places in form.norms:
-        bound, parts = latent[int(places[0])], latent[places[1:].tolist()]
+    for entries in form.norms:
+        bound, parts = latent[int(entries[0])], latent[entries[1:].tolist()]
         model.addConstr(parts @ parts <= bound * bound)
     return latent
 

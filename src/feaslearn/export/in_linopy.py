@@ -170,8 +170,8 @@ def _add_rows(
         if not which.any():
             continue
         left = 0
-        for variables, places in columns:
-            part = matrix[np.ix_(which, places)]
+        for variables, entries in columns:
+            part = matrix[np.ix_(which, entries)]
             if not variables.coord_dims:
                 left = (
                     left

@@ -93,10 +93,10 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None, signals: Any = None)
 
 
 def _add_latent(pyo: Any, block: Any, form: SolverForm) -> None:
-    n, places = form.rows.n, range(form.rows.p)
-    sides = [(_finite(form.lower[n + j]), _finite(form.upper[n + j])) for j in places]
+    n, entries = form.rows.n, range(form.rows.p)
+    sides = [(_finite(form.lower[n + j]), _finite(form.upper[n + j])) for j in entries]
     domains = [pyo.Binary if whole else pyo.Reals for whole in form.rows.integer]
-    block.z = pyo.Var(places, bounds=lambda _, j: sides[j], within=lambda _, j: domains[j])
+    block.z = pyo.Var(entries, bounds=lambda _, j: sides[j], within=lambda _, j: domains[j])
 
 
 def _finite(limit: float) -> float | None:

@@ -60,8 +60,8 @@ def _cones_on_variables(form: RegionForm) -> tuple[RegionForm, tuple[Indices, ..
     lifted = sp.csr_array(
         (-np.ones(len(curved)), (curved, np.arange(len(curved)))), shape=(m, len(curved))
     )
-    nothing = sp.csr_array(lifted.shape)
-    Z = [beside([Z, nothing if k else lifted]) for k, Z in enumerate(form.Z)]
+    empty = sp.csr_array(lifted.shape)
+    Z = [beside([Z, empty if k else lifted]) for k, Z in enumerate(form.Z)]
     cones = [
         Cone("zero", cone.size) if turns else cone
         for cone, turns in zip(form.cones, turning, strict=True)
@@ -95,8 +95,8 @@ def _bounded(linear: RegionForm, norms: tuple[Indices, ...], decisions: bool) ->
     crossed = lower > upper
     lower[crossed] = upper[crossed] = (lower[crossed] + upper[crossed]) / 2.0
     kept = np.setdiff1d(np.arange(len(equal)), lone)
-    for places in norms:
-        lower[linear.n + places[0]] = 0.0
+    for entries in norms:
+        lower[linear.n + entries[0]] = 0.0
     rows = replace(
         linear,
         X=sparse(linear.X[kept]),

@@ -21,7 +21,7 @@ from feaslearn.formulations.program import CONIC, load_cvxpy, solve
 from feaslearn.messages import import_extra
 from feaslearn.tolerances import HIGHS_TOL, TIGHT_TOL
 
-#: HiGHS stops at a gap of 1e-4 where it branches, unless it is told otherwise.
+#: HiGHS stops at a gap of 1e-4 where it branches, unless an option says otherwise.
 EXACT: dict[str, float] = {
     "primal_feasibility_tolerance": HIGHS_TOL,
     "dual_feasibility_tolerance": HIGHS_TOL,
@@ -134,14 +134,14 @@ def in_gurobipy(source: Any) -> Solving:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Send away what solvers print past Python, whatever they were told."""
+    """Send away what solvers print past Python, whatever their options say."""
     sys.stdout.flush()
     kept = os.dup(1)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    devnull = os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nowhere, 1)
+        os.dup2(devnull, 1)
         yield
     finally:
         os.dup2(kept, 1)
-        os.close(nowhere)
+        os.close(devnull)
         os.close(kept)

@@ -167,7 +167,7 @@ def verify(
         \max(\max_{x \in R} c'x - \min_{x \in R} c'x,\; 10^{-3} |c|'|x|)
 
     Differences are shares of the size of the region, so that units do not matter. They do to
-    solvers: these allow rows to be broken by 1e-6 to 1e-9 in the units of the decisions, which is
+    solvers: these allow rows to be violated by 1e-6 to 1e-9 in the units of the decisions, which is
     all of a region that is as small. Such a region does not pass; exported in larger units, it
     does.
 
@@ -210,7 +210,7 @@ def verify(
     ['cvxpy', 'mps']
     """
     if not isinstance(n_problems, Integral) or n_problems < 1:
-        raise DataError(f"n_problems={n_problems!r} is not a whole number of at least 1")
+        raise DataError(f"n_problems={n_problems!r} is not an integer >= 1")
     chosen = list(TOOLS) if tools is None else [tools] if isinstance(tools, str) else list(tools)
     makers = [(str(tool), _maker(str(tool))) for tool in chosen]
     places = _places(source, signals)

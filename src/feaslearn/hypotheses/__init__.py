@@ -1,4 +1,4 @@
-"""What a learned region can be."""
+"""Hypotheses: classes of regions that can be learned."""
 
 from __future__ import annotations
 

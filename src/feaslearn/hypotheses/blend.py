@@ -132,8 +132,8 @@ class Blend(Hypothesis):
         Members whose region is empty there leave their weight to the others, as in `solve`.
         """
         parts = self.parts(theta, n, len(phi))
-        nothing = np.zeros((1, n))
-        empty = [member.solve(part, phi[None], nothing).empty[0] for _, member, part in parts]
+        no_cost = np.zeros((1, n))
+        empty = [member.solve(part, phi[None], no_cost).empty[0] for _, member, part in parts]
         if not all(empty):
             parts = [each for each, none in zip(parts, empty, strict=True) if not none]
         total = sum(weight for weight, _, _ in parts)

@@ -122,10 +122,10 @@ class Constrained(Hypothesis):
         form = self.describe(theta, costs.shape[1], features.shape[1])
         empty, tied = np.zeros((2, len(costs)), dtype=bool)
         if form.linked:
-            # Most decisions of the region itself, moved onto the equalities, break no other row.
+            # Most decisions of the region itself, moved onto the equalities, violate no other row.
             inner = known.inner_costs(costs)
             decisions = known.on_flat(self.hypothesis.predict(theta, phi, inner))
-            rows = np.flatnonzero(known.broken(decisions, ROW_ROUNDING))
+            rows = np.flatnonzero(known.violated(decisions, ROW_ROUNDING))
             if ties:
                 tied[:] = self.hypothesis.tied(theta, phi, inner)
         else:
@@ -144,7 +144,7 @@ class Constrained(Hypothesis):
 def _repair(decisions: Array, empty: Mask, known: KnownLimits) -> None:
     """Remove what solvers leave of violations; where that fails, no decision satisfies all rows."""
     decisions[:] = known.settled(decisions)
-    for i in np.flatnonzero(known.broken(decisions, SOLVED_ZERO)):
+    for i in np.flatnonzero(known.violated(decisions, SOLVED_ZERO)):
         decisions[i] = least_infeasible(known.rows(slice(i, i + 1)))
         empty[i] = True
 
@@ -176,7 +176,7 @@ def known_shape(hypothesis: Hypothesis) -> KnownShape | None:
 
 
 def without_known(hypothesis: Hypothesis) -> Hypothesis:
-    """Return what is learned of a hypothesis, without what is known."""
+    """Return the learned hypothesis without its known constraints."""
     if isinstance(hypothesis, Blend):
         return Blend([without_known(member) for member in hypothesis.members()])
     return hypothesis.hypothesis if isinstance(hypothesis, Constrained) else hypothesis

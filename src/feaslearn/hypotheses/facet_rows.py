@@ -60,12 +60,12 @@ class FacetRows(NamedTuple):
         )
 
     def largest_violation(self, features: Array, decisions: Array) -> Array:
-        """Return for each decision by how much it breaks a row or a bound at most."""
+        """Return for each decision by how much it violates a row or a bound at most."""
         right, lower, upper = self._limits(features)
-        beyond = [np.abs(decisions @ self.E.T - right[:, : len(self.E)])]
-        beyond += [decisions @ self.a.T - right[:, len(self.E) :]]
-        beyond += [lower - decisions, decisions - upper]
-        return np.asarray(np.hstack(beyond).max(axis=1, initial=0.0))
+        violation = [np.abs(decisions @ self.E.T - right[:, : len(self.E)])]
+        violation += [decisions @ self.a.T - right[:, len(self.E) :]]
+        violation += [lower - decisions, decisions - upper]
+        return np.asarray(np.hstack(violation).max(axis=1, initial=0.0))
 
     def slack_limits(self) -> Array:
         """Return the largest slack of each row: 0 for equalities, infinity for facets."""
@@ -83,10 +83,10 @@ class FacetRows(NamedTuple):
         """
         q, n = self.E.shape
         limits = self._limits(phi[None]) if held is None else self._around(phi[None], held[None])
-        room = NUDGE * max(float(np.abs(side).max(initial=0.0)) for side in limits)
-        smaller = self._widened(limits, -room)
+        margin = NUDGE * max(float(np.abs(side).max(initial=0.0)) for side in limits)
+        smaller = self._widened(limits, -margin)
         if held is not None or self._solve(smaller, np.zeros((1, n))).status[0] != OPTIMAL:
-            limits = self._widened(limits, room)
+            limits = self._widened(limits, margin)
         right, lower, upper = (side[0] for side in limits)
         H, h = np.vstack([np.eye(n), -np.eye(n), -self.a]), np.concatenate([lower, -upper])
         own = powers_of_two(extent_of(h))
@@ -109,10 +109,10 @@ class FacetRows(NamedTuple):
         levels[:, q:] = np.maximum(levels[:, q:], right[:, q:])
         return Limits(levels, np.minimum(lower, held), np.maximum(upper, held))
 
-    def _widened(self, limits: Limits, room: float) -> Limits:
-        """Return limits of a region that has this much more room across its equalities."""
-        rows = np.repeat([0.0, room], [len(self.E), len(self.a)])
-        return Limits(limits.right + rows, limits.lower - room, limits.upper + room)
+    def _widened(self, limits: Limits, margin: float) -> Limits:
+        """Return limits of a region that has this much more margin across its equalities."""
+        rows = np.repeat([0.0, margin], [len(self.E), len(self.a)])
+        return Limits(limits.right + rows, limits.lower - margin, limits.upper + margin)
 
     def _solve(self, limits: Limits, costs: Array) -> FacetSolutions:
         G = np.ascontiguousarray(np.vstack([self.E, self.a]))

@@ -1,4 +1,4 @@
-"""What every hypothesis answers."""
+"""The base of hypotheses, and the layout of their parameters."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Hypothesis(BaseEstimator, ABC):
         Returns
         -------
         Solved
-            Decisions, and where the region is empty, so that they break its rows a little.
+            Decisions, and where the region is empty, so that they violate its rows a little.
         """
         form = self.describe(theta, costs.shape[1], features.shape[1])
         return minimize(form, features, costs, ties)

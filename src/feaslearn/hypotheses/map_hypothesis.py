@@ -90,17 +90,17 @@ class MapHypothesis(Hypothesis):
         """Return for each row a decision of least cost; the image of a set is never empty."""
         n, k = costs.shape[1], features.shape[1]
         primitive, maps = self.latent(n), self.maps(theta, n, k)
-        decisions, nowhere = np.empty(costs.shape), np.zeros(len(costs), dtype=bool)
+        decisions, none_empty = np.empty(costs.shape), np.zeros(len(costs), dtype=bool)
         found = self.solve_coded(theta, features, costs) if ties == "first" else None
         if found is not None:
-            return Solved(found[0], nowhere)
+            return Solved(found[0], none_empty)
         for start in range(0, len(features), CHUNK):
             rows = slice(start, start + CHUNK)
             A, b = maps.at(features[rows])
             latent_costs = np.einsum("inp,in->ip", A, costs[rows])
             z = primitive.argmin(latent_costs, ties=ties)
             decisions[rows] = np.einsum("inp,ip->in", A, z) + b
-        return Solved(decisions, nowhere)
+        return Solved(decisions, none_empty)
 
     def solve_coded(self, theta: Array, features: Array, costs: Array) -> tuple[Array, Mask] | None:
         """Return decisions of least cost, and where the minimiser is not unique.

@@ -1,4 +1,4 @@
-"""How much a learned region depends on which samples were seen."""
+"""Bootstrap bands: the dependence of a learned region on its samples."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Bootstrap:
         return bands_of(center, draws, level, kind)
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return what is worth showing, as pairs of a label and a text."""
+        """Return what is worth showing, as pairs of a label and a string."""
         shown = [("refits", str(len(self.refits))), ("failed", str(len(self.failures)))]
         losses = [refit.result_.objective for refit in self.refits]
         if losses:
@@ -150,7 +150,7 @@ def as_directions(directions: ArrayLike, n: int) -> Array:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Hold back what refits have to say of a signal: the model itself says it once."""
+    """Ignore warnings of refits about a signal: the model itself warns once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FeaslearnWarning)
         yield

@@ -129,11 +129,11 @@ class _Box:
     def scores(self, decisions: Array) -> Array:
         """Return the least radius whose band holds each decision."""
         away = np.abs(decisions - self.center)
-        beyond = np.maximum(np.maximum(self.low - decisions, decisions - self.high), 0.0)
+        violation = np.maximum(np.maximum(self.low - decisions, decisions - self.high), 0.0)
         # Where the region holds the center by rounding alone, it cuts nothing.
         inside = (self.low <= self.center) & (self.center <= self.high)
-        beyond = np.where(inside, beyond, 0.0)
-        return np.asarray(np.maximum(away, beyond / self.margin) / self.weights)
+        violation = np.where(inside, violation, 0.0)
+        return np.asarray(np.maximum(away, violation / self.margin) / self.weights)
 
 
 def _quantile(scores: Array, level: float) -> Array:

@@ -26,13 +26,13 @@ IDENTIFIED, SEEN, UNSEEN = 0.0, 1.0, 2.0
 WORDS = {IDENTIFIED: "identified", SEEN: "seen", UNSEEN: "not seen"}
 #: Samples that must be on a limit: one alone is only the farthest so far.
 FEWEST_ROWS = 2
-#: Errors beyond so many standard deviations are none.
+#: Errors of more than so many standard deviations are not noise.
 ERRORS = 3.5
 #: Weight in a blend below which a member's limits do not count.
 LEAST_WEIGHT = 0.02
-#: Samples that are looked at for rows of decisions, for images of latent points, and where each
+#: Most samples that are checked for rows of decisions, for images of latent points, and where each
 #: decision takes a solver.
-MOST_ROWS, LOOKED_AT, BY_SOLVER = 10_000, 2000, 60
+MOST_ROWS, MOST_CHECKED, BY_SOLVER = 10_000, 2000, 60
 #: Fewest that are, in so many seconds and this share of a time limit.
 FEWEST, GRACE, SHARE = 5, 0.2, 0.05
 #: Directions of prices, and samples with the limits that hold them, that are kept.
@@ -124,7 +124,7 @@ def extend_coverage(
     step = -(-count // _most(hypothesis, n))
     some = Block(*(np.ascontiguousarray(part[::step]) for part in rows))
     decisions = hypothesis.predict(theta, some.features, some.costs)
-    shown = exposure(hypothesis, theta, some.features, some.costs, decisions)
+    shown = limits_shown(hypothesis, theta, some.features, some.costs, decisions)
     share = len(some.weights) / (seen.looked_at + len(some.weights))
 
     def mixed(before: Array, now: Array) -> Array:
@@ -168,7 +168,7 @@ class Evidence(NamedTuple):
     duals: Array
     confirmed: Mask
     times: Array
-    sides: Exposure
+    sides: Sides
 
     def regimes(self) -> NDArray[np.uint8]:
         """Return packed bits of some samples, none if limits explain all; see `RowCoverage`."""
@@ -199,7 +199,7 @@ def find_evidence(
     for (_, member, own), answer in zip(parts, answers, strict=True):
         if answer.duals is None:
             most = min(most, _most(member, n))
-            exposure(member, own, some.features, some.costs, answer.decisions)
+            limits_shown(member, own, some.features, some.costs, answer.decisions)
     if max_seconds is not None and np.isfinite(max_seconds):
         each = (time.monotonic() - began) / len(some.weights)
         most = min(most, max(FEWEST, int((GRACE + SHARE * float(max_seconds)) / each)))
@@ -222,7 +222,7 @@ def _evidence(
     errors = np.maximum(errors, error * scatter)
     for (_, member, own), answer in zip(parts, answers, strict=True):
         if answer.duals is None:
-            shown = exposure(member, own, features, costs, answer.decisions)
+            shown = limits_shown(member, own, features, costs, answer.decisions)
             mask = np.hstack(shown)
             forms.append(None)
             pushed.append(mask)
@@ -241,7 +241,7 @@ def _evidence(
     both = np.hstack(confirmed)
     kinds = np.unique(np.hstack([features, costs]), axis=0, return_inverse=True)[1].ravel()
     count = np.array([len(np.unique(kinds[column])) for column in both.T], dtype=float)
-    shown = Exposure(*(np.all(each, axis=0) for each in zip(*sides, strict=True)))
+    shown = Sides(*(np.all(each, axis=0) for each in zip(*sides, strict=True)))
     return Evidence(some, forms, np.hstack(pushed), np.hstack(duals), both, count, shown)
 
 
@@ -273,7 +273,7 @@ def binding_limits(
             if unseen is not None:
                 start = sum(part.shape[1] for part in found)
                 columns = np.flatnonzero(unseen[start : start + 2 * n].reshape(2, n).any(axis=0))
-            shown = exposure(member, own, features, costs, answer.decisions, columns)
+            shown = limits_shown(member, own, features, costs, answer.decisions, columns)
             found.append(np.hstack(shown))
     return solved, answers, np.hstack(found)
 
@@ -289,8 +289,8 @@ def _is_on(
     right = combined(weights, form.r)
     slack = np.nan_to_num(decisions) @ X.T - np.where(np.isfinite(right), right, 0.0)
     size = np.abs(X) @ np.where(scatter > 0.0, scatter, np.abs(np.nanmean(decisions, axis=0)))
-    room = DECISION_TOL * np.maximum(size, TINY) + ERRORS * np.sqrt(X**2 @ errors**2)
-    return np.asarray(there & np.isfinite(right) & (np.abs(slack) <= room))
+    margin = DECISION_TOL * np.maximum(size, TINY) + ERRORS * np.sqrt(X**2 @ errors**2)
+    return np.asarray(there & np.isfinite(right) & (np.abs(slack) <= margin))
 
 
 def _grid_error(column: Array) -> float:
@@ -299,12 +299,12 @@ def _grid_error(column: Array) -> float:
     return grid_step(values) / np.sqrt(12.0) if len(values) else 0.0
 
 
-def _single_sides(form: RegionForm, here: Mask) -> Exposure:
+def _single_sides(form: RegionForm, here: Mask) -> Sides:
     """Return where a row of one decision alone is confirmed, by decision."""
     upper, lower = (np.zeros((len(here), form.n), dtype=bool) for _ in range(2))
     for i, (j, side) in single_rows(form).items():
         (upper if side == "upper" else lower)[:, j] |= here[:, i]
-    return Exposure(upper, lower)
+    return Sides(upper, lower)
 
 
 def single_rows(form: RegionForm) -> dict[int, tuple[int, str]]:
@@ -327,8 +327,8 @@ def angle(cost: Array, directions: Array) -> float | None:
 
 
 def _most(hypothesis: Hypothesis, n: int) -> int:
-    """Return how many samples to look at: fewer where a decision takes a solver."""
-    return LOOKED_AT if hypothesis.is_compiled(n) else BY_SOLVER
+    """Return how many samples to check: fewer where a decision takes a solver."""
+    return MOST_CHECKED if hypothesis.is_compiled(n) else BY_SOLVER
 
 
 def _spread_out(costs: Array) -> Array:
@@ -353,24 +353,24 @@ def _spread_out(costs: Array) -> Array:
 # the cost.
 
 
-class Exposure(NamedTuple):
+class Sides(NamedTuple):
     """Whether each row shows the upper and the lower limit of each decision, both (N, n)."""
 
     upper: Mask
     lower: Mask
 
 
-def exposure(
+def limits_shown(
     hypothesis: Hypothesis,
     theta: Array,
     features: Array,
     costs: Array,
     decisions: Array,
     columns: Indices | None = None,
-) -> Exposure:
+) -> Sides:
     """Say which limits the rows show at decisions of least cost; of some decisions, if given."""
     n = costs.shape[1]
-    shown = Exposure(*np.zeros((2, *costs.shape), dtype=bool))
+    shown = Sides(*np.zeros((2, *costs.shape), dtype=bool))
     chosen = np.arange(n) if columns is None else columns
     if not len(chosen) or not len(costs):
         return shown

@@ -118,9 +118,9 @@ def _balance(rows: Roles) -> Finding:
     return Finding("balance", "ok", f"decisions add up to {to}, to {left:.2g} in every row")
 
 
-def _consistent(rows: Roles, places: Indices) -> Finding:
+def _consistent(rows: Roles, indices: Indices) -> Finding:
     """Say whether one region explains the rows: no mixture of others is cheaper than a row."""
-    some = np.arange(0, len(places), -(-len(places) // MOST_ROWS))
+    some = np.arange(0, len(indices), -(-len(indices) // MOST_ROWS))
     features = np.column_stack([np.ones(len(some)), rows.signals[some]])
     decisions = rows.decisions[some]
     block = Block(features, rows.sign * rows.costs[some], decisions, np.ones(len(some)))
@@ -132,7 +132,7 @@ def _consistent(rows: Roles, places: Indices) -> Finding:
         text = "no row could have done better with a mixture of what others did"
         return Finding("consistent", "ok", text)
     text = f"{len(test.dominated)} of {test.tested} rows cost more than a mixture of others"
-    common = [int(places[some[i]]) + 1 for i in test.common()]
+    common = [int(indices[some[i]]) + 1 for i in test.common()]
     if common and len(test.dominated) > 1:
         return Finding("consistent", "note", f"{text}, all with row {common[0]}", "Is it right?")
     repair = "Errors, curved costs, on/off, or a cause that no signal tells: no region is exact"
@@ -145,8 +145,8 @@ def _linear_cost(rows: Roles) -> Finding:
     both = np.column_stack([inputs, rows.costs])
     shares = []
     for values in rows.decisions.T:
-        room = END * np.ptp(values)
-        inner = (values > values.min() + room) & (values < values.max() - room)
+        margin = END * np.ptp(values)
+        inner = (values > values.min() + margin) & (values < values.max() - margin)
         if inner.sum() >= both.shape[1] + FEWEST_ROWS:
             left = [_variance(each[inner], values[inner]) for each in (inputs, both)]
             still = left[0] <= VISIBLE_TOL * np.ptp(values) ** 2

@@ -93,8 +93,8 @@ def _read(
 def _outside(values: Array, seen: Coverage, names: tuple[str, ...]) -> list[Outside]:
     found = []
     for value, low, high, name in zip(values, *seen.signals, names, strict=True):
-        room = SAME_TOL * max(abs(low), abs(high))
-        if not low - room <= value <= high + room:
+        margin = SAME_TOL * max(abs(low), abs(high))
+        if not low - margin <= value <= high + margin:
             found.append(Outside(name, float(value), float(low), float(high)))
     return sorted(found, key=lambda each: -each.ranges)
 

@@ -1,4 +1,4 @@
-"""What is pinned by data, what is not seen, and what carries the region."""
+"""Explanations: limits that the data pin, limits not seen, components of the region."""
 
 from __future__ import annotations
 

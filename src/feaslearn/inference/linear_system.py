@@ -123,9 +123,9 @@ class LinearSystem:
             owners = np.zeros(len(faces.terms), int) if groups == 1 else faces.terms
             columns = owners[:, None] * functions + np.arange(functions)
             values = faces.h[:, None] * psi[faces.rows]
-            places = np.repeat(np.arange(len(owners)), functions), columns.ravel()
+            entries = np.repeat(np.arange(len(owners)), functions), columns.ravel()
             shape = (len(owners), groups * functions)
-            scaled = sp.csr_array((values.ravel(), places), shape=shape)
+            scaled = sp.csr_array((values.ravel(), entries), shape=shape)
             before = sum(part.shape[1] for part in parts.columns[:2])
             rows = _padded(scaled, 0, width) - _padded(faces.H, before, width)
             for kind, _, chosen in faces.cones():
@@ -146,10 +146,10 @@ class LinearSystem:
         if len(tied):
             loss, some = Predictability("linf", squared=False), Block(*(a[tied] for a in self.rows))
             distance[tied] = loss.samples(self.hypothesis, self.theta(found), some) / self.unit
-        beyond = np.maximum(distance - self.tolerance, 0.0)
+        violation = np.maximum(distance - self.tolerance, 0.0)
         if scales.shape[1]:
-            beyond = np.maximum(beyond, -scales.min(axis=1))
-        return np.asarray(np.where(self.left_out, 0.0, beyond))
+            violation = np.maximum(violation, -scales.min(axis=1))
+        return np.asarray(np.where(self.left_out, 0.0, violation))
 
 
 class _Parts(NamedTuple):

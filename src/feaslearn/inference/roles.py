@@ -1,4 +1,4 @@
-"""Roles of columns: whether costs, decisions and signals look like what they were given as."""
+"""Roles of columns: tests whether costs, decisions and signals are what they were given as."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from feaslearn.data import Names
 from feaslearn.messages import list_first
 from feaslearn.tolerances import LSTSQ_TOL, RANK_TOL, SAME_TOL, TINY, VISIBLE_TOL
 
-#: Fewer rows than this, or than so many beside each signal and price, tell nothing.
+#: Fewer rows than this, or than so many beside each signal and price, are too few to test.
 FEWEST_ROWS, BESIDE = 20, 10
-#: Rows and columns that are looked at, and rows whose decisions are compared with each other.
+#: Most rows and columns that are tested, and rows whose decisions are compared with each other.
 MOST_ROWS, MOST_COLUMNS, COMPARED = 2000, 200, 400
 #: Standard errors beyond which something is no chance, and within which it may be.
 SURE, CHANCE = 3.5, 2.0
@@ -36,7 +36,7 @@ Level = Literal["ok", "note", "no", "unknown"]
 
 
 class Finding(NamedTuple):
-    """The outcome of one check: what it looked at, how it went, and what to do."""
+    """The outcome of one check: what it tested, how it went, and what to do."""
 
     check: str
     level: Level
@@ -102,7 +102,7 @@ def name_costs(cost: ResolvedCost | None, names: Names) -> list[str]:
 
 
 def check_roles(roles: Roles) -> list[Finding]:
-    """Return what can be told from the data about the roles of columns, worst first."""
+    """Return what the data show about the roles of columns, worst first."""
     scaled = _standardized(roles)
     roles = _complete(roles)
     too_few = _too_few(roles)
@@ -140,7 +140,7 @@ def _complete(roles: Roles) -> Roles:
 
 
 def _too_few(roles: Roles) -> Finding | None:
-    """Say why nothing can be told, None if something can."""
+    """Say why roles cannot be tested, None if they can."""
     count, columns = len(roles.decisions), roles.signals.shape[1] + roles.costs.shape[1]
     if count < max(FEWEST_ROWS, columns + BESIDE):
         text = f"too few rows to tell: {count} complete ones for {columns} signals and prices"
@@ -148,9 +148,9 @@ def _too_few(roles: Roles) -> Finding | None:
     if columns > MOST_COLUMNS:
         return Finding("roles", "unknown", f"too many columns to tell: {columns}")
     if not (np.ptp(roles.costs, axis=0) > 0.0).any():
-        return Finding("roles", "unknown", "prices never vary: nothing can be told about roles")
+        return Finding("roles", "unknown", "prices never vary: roles cannot be tested")
     if not (np.ptp(roles.decisions, axis=0) > 0.0).any():
-        return Finding("roles", "unknown", "decisions never vary: nothing can be told about roles")
+        return Finding("roles", "unknown", "decisions never vary: roles cannot be tested")
     return None
 
 
@@ -308,8 +308,8 @@ def _cheaper(costs: Array, *decisions: Array) -> Array:
         if not np.ptp(each, axis=0).any():
             continue
         values = costs @ each.T
-        room = SAME_TOL * np.abs(values).max(axis=1, keepdims=True)
-        found.append((values < np.diag(values)[:, None] - room).mean(axis=1))
+        margin = SAME_TOL * np.abs(values).max(axis=1, keepdims=True)
+        found.append((values < np.diag(values)[:, None] - margin).mean(axis=1))
     return np.asarray(min(found, key=np.mean))
 
 
@@ -440,7 +440,7 @@ def _units(study: _Study) -> Finding:
     if found is None:
         found = _unit_of_costs(study)
     if found is None:
-        return Finding("units", "ok", "decisions are in one unit, as far as can be told")
+        return Finding("units", "ok", "decisions seem to be in one unit")
     which, times = found
     name = repr(study.roles.decision_names[which])
     rate = f"one of {name} counts as {times:.4g} of the others"
@@ -475,7 +475,7 @@ def _unit_of_balance(study: _Study) -> tuple[int, float] | None:
 def _unit_of_costs(study: _Study) -> tuple[int, float] | None:
     """Return the decision that others are cheapest with if it counts as a thousand, or as one.
 
-    It has to be far larger or smaller than all of them as given, and decisions to be dearer where
+    It has to be far larger or smaller than all of them as given, and decisions to cost more where
     it counts even more. In a wrong unit one decision counts instead of all, so that the difference
     is large.
     """

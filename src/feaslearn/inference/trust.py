@@ -16,7 +16,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.inference.coverage import SEEN, UNSEEN, RowCoverage, binding_limits, is_priced
 from feaslearn.messages import list_first
 
-#: Rows that are minimised and looked at together.
+#: Rows that are minimised together.
 BLOCK = 65_536
 #: What a decision can rest on, better first.
 MEANINGS = {
@@ -25,7 +25,7 @@ MEANINGS = {
     "not seen": "rest on a limit that the data never show, or where one is missing",
     "out of range": "have a signal or a what-if price outside the range of the data",
     "relaxed": "have an empty region: limits were relaxed as little as possible",
-    "tie": "are one of several decisions of least cost, as far as can be told",
+    "tie": "are one of several decisions of least cost, as far as the data show",
 }
 STATUSES = tuple(MEANINGS)
 #: Share of the range by which a signal may lie outside of it.
@@ -33,8 +33,8 @@ MARGIN = 0.01
 #: Share of ordinary predictions that may rest on limits not seen without a warning, and of samples
 #: held by the same limits that may lie elsewhere.
 SILENT = 0.05
-#: Decisions that are looked at for a warning where finding their limits takes further minima.
-LOOKED_AT = 1000
+#: Decisions that are checked for a warning where finding their limits takes further minima.
+MOST_CHECKED = 1000
 #: Limits that a warning names.
 NAMED = 3
 
@@ -114,9 +114,9 @@ def is_in_range(model: Any, signals: Array, prices: Array | None) -> Mask:
         else:
             columns = [j for j in columns if j not in priced]
     low, high = seen.signals[:, columns]
-    room = MARGIN * (high - low)
+    margin = MARGIN * (high - low)
     values = signals[:, columns]
-    return np.asarray(((values >= low - room) & (values <= high + room)).all(axis=1))
+    return np.asarray(((values >= low - margin) & (values <= high + margin)).all(axis=1))
 
 
 class Tracer:

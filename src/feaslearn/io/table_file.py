@@ -43,7 +43,7 @@ def read_table(
     delimiter: str | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> Table:
-    """Read a CSV or Parquet file, told apart by its first bytes."""
+    """Read a CSV or Parquet file, distinguished by its first bytes."""
     contents = read_bytes(path, max_bytes)
     source = os.fspath(path)
     if contents.startswith(MAGIC):
@@ -219,7 +219,7 @@ def _decoded(contents: bytes, source: str, encoding: str) -> str:
             f"{source}: not {encoding} text{at}; name its encoding, such as latin-1"
         ) from None
     except LookupError:
-        raise DataError(f"encoding: {encoding!r} is not one of texts; try utf-8") from None
+        raise DataError(f"encoding: {encoding!r} is not an encoding of text; try utf-8") from None
     if kind != "utf-8" and not is_unicode(text):
         raise DataError(f"{source}: read as {encoding}, it holds letters that are not Unicode")
     return text

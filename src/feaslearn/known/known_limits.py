@@ -15,7 +15,7 @@ from feaslearn.tolerances import EXACT_TOL, RANK_TOL
 #: Corrections beside one for each entry that may meet a bound: they remove rounding.
 EXTRA_ROUNDS = 2
 
-#: What can be done with observed decisions that break known constraints.
+#: What can be done with observed decisions that violate known constraints.
 CONTRADICTIONS = ("raise", "project", "drop", "keep")
 
 
@@ -89,8 +89,8 @@ class KnownLimits(NamedTuple):
         gap = self.e - decisions @ self.E.T
         return np.asarray(decisions + gap @ pseudo_inverse(self.E).T)
 
-    def beyond(self, decisions: Array) -> Array:
-        """Return by how much each decision breaks each row: G, lower, upper, E; NaN is none."""
+    def violation(self, decisions: Array) -> Array:
+        """Return by how much each decision violates each row: G, lower, upper, E; NaN is none."""
         parts = [
             self.g - decisions @ self.G.T,
             self.lower - decisions,
@@ -110,15 +110,15 @@ class KnownLimits(NamedTuple):
         rows, flat = (x @ np.abs(matrix).T for matrix in (self.G, self.E))
         return np.hstack([g + rows, lower + x, upper + x, e + flat])
 
-    def broken(self, decisions: Array, tolerance: float) -> Mask:
-        """Say which decisions break a row by more than a share of its size."""
-        over = self.beyond(decisions) > tolerance * self.sizes(decisions)
+    def violated(self, decisions: Array, tolerance: float) -> Mask:
+        """Say which decisions violate a row by more than a share of its size."""
+        over = self.violation(decisions) > tolerance * self.sizes(decisions)
         return np.asarray(over.any(axis=1))
 
     def settled(self, decisions: Array) -> Array:
         """Return decisions that a solver left within its tolerances, exactly within the bounds.
 
-        What the equalities then lack is spread over the entries that have room to move.
+        What the equalities then lack is spread over the entries that can move.
         """
         x = np.clip(decisions, self.lower, self.upper)
         if len(self.E):
@@ -170,7 +170,7 @@ class Known(BaseEstimator):
     balance : pair (E, e), default=None
         Equalities: rows ``E`` of shape (q, n), or one row, and their right-hand side.
     contradictions : {"raise", "project", "drop", "keep"}, default="raise"
-        What to do with observed decisions that break the constraints: refuse them by name, move
+        What to do with observed decisions that violate the constraints: refuse them by name, move
         them to the nearest decision that does not, leave these samples out, or keep them as they
         are, because decisions are noisy.
     tolerance : float, default=1e-6

@@ -39,7 +39,7 @@ class ResolvedKnown:
         return KnownLimits(self.shape.G, self.shape.E, *sides)
 
     def row_names(self, decisions: Sequence[str]) -> list[str]:
-        """Name the rows in the order of `KnownLimits.beyond`, in the words of the data."""
+        """Name the rows in the order of `KnownLimits.violation`, in the words of the data."""
         names = [f"row {i} of G" for i in range(len(self.shape.G))]
         names += [f"the lower bound of {name}" for name in decisions]
         names += [f"the upper bound of {name}" for name in decisions]
@@ -105,26 +105,26 @@ def _pair(given: Any, name: str, what: str, problems: Problems) -> tuple[Any, An
 def _rows(
     matrix: Any, side: Any, name: str, other: str, n: int, problems: Problems
 ) -> tuple[Array, Any]:
-    """Return rows of n numbers, none where nothing is given, and their right-hand side."""
-    nothing = np.zeros((0, n))
+    """Return rows of n numbers, empty where none are given, and their right-hand side."""
+    empty_rows = np.zeros((0, n))
     if matrix is None and side is None:
-        return nothing, None
+        return empty_rows, None
     if matrix is None or side is None:
         missing, there = (name, other) if matrix is None else (other, name)
         problems.add(f"known: {there} is given and {missing} is not; they belong together")
-        return nothing, None
+        return empty_rows, None
     try:
         rows = np.atleast_2d(np.asarray(matrix, dtype=float))
     except (TypeError, ValueError):
         problems.add(f"known: {name} is not an array of numbers")
-        return nothing, None
+        return empty_rows, None
     if rows.ndim != 2 or rows.shape[1] != n:
         problems.add(f"known: {name} has shape {np.shape(matrix)}, expected (rows, {n})")
-        return nothing, None
+        return empty_rows, None
     if not np.isfinite(rows).all():
         i, j = np.argwhere(~np.isfinite(rows))[0]
         problems.add(f"known: {name} holds {rows[i, j]} in row {i}, column {column_label(j, None)}")
-        return nothing, None
+        return empty_rows, None
     empty = np.flatnonzero(~rows.any(axis=1))
     if len(empty):
         problems.add(f"known: {name} has only zeros in row {empty[0]}; drop the row")
@@ -258,11 +258,11 @@ def _items(given: Any, size: int, name: str, problems: Problems) -> list[Any] | 
 
 
 def _whole_are_columns(items: list[Any], name: str, problems: Problems) -> bool:
-    """Say whether whole numbers are columns: beside a number with a point they are constants."""
+    """Say whether integers are columns: beside a number with a point they are constants."""
     pointed = [item for item in items if _is_number(item) and not isinstance(item, Integral)]
     if pointed and np.isinf(pointed).all() and len(pointed) < sum(map(_is_number, items)):
         problems.add(
-            f"{name}: whole numbers stand beside {pointed[0]} alone, so they may be columns or "
+            f"{name}: integers stand beside {pointed[0]} alone, so they may be columns or "
             "constants; write 4.0 for a constant, and None for a bound that is not there"
         )
     return not pointed

@@ -128,13 +128,13 @@ class RegionForm:
     @classmethod
     def of_maps(cls, latent: LatentSet, A: Sequence[Any], b: Array) -> RegionForm:
         """Return the points ``sum_k phi_k (A_k y + b_k)`` of the y in a set."""
-        k, nothing = len(b), sp.csr_array(latent.H.shape)
+        k, empty = len(b), sp.csr_array(latent.H.shape)
         w = np.zeros((k, len(latent.h)))
         w[0] = latent.h
         lifted = Lifted(
             tuple(sparse(sparse(A_k) @ latent.matrix) for A_k in A),
             b,
-            (latent.H, *(nothing for _ in A[1:])),
+            (latent.H, *(empty for _ in A[1:])),
             w,
             latent.cones,
             set_rows(len(latent.h)),
@@ -440,14 +440,14 @@ class Lifted(NamedTuple):
         )
 
     def spread(self, shared: int, start: int, count: int) -> Lifted:
-        """Return the same among more weights: the shared ones first, the others at a place."""
-        places = [*range(shared), *range(start, start + len(self.m) - shared)]
+        """Return the same among more weights: the shared ones first, others from ``start`` on."""
+        indices = [*range(shared), *range(start, start + len(self.m) - shared)]
         m, w = np.zeros((count, self.m.shape[1])), np.zeros((count, self.w.shape[1]))
-        m[places], w[places] = self.m, self.w
+        m[indices], w[indices] = self.m, self.w
         M = [sp.csr_array(self.M[0].shape) for _ in range(count)]
         W = [sp.csr_array(self.W[0].shape) for _ in range(count)]
-        for place, M_k, W_k in zip(places, self.M, self.W, strict=True):
-            M[place], W[place] = M_k, W_k
+        for index, M_k, W_k in zip(indices, self.M, self.W, strict=True):
+            M[index], W[index] = M_k, W_k
         return self._replace(M=tuple(M), m=m, W=tuple(W), w=w)
 
 

@@ -28,7 +28,7 @@ class LatentSet(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """Whether the points are the z themselves, with no whole numbers among them."""
+        """Whether the points are the z themselves, with no integers among them."""
         p = len(self.integer)
         same = self.matrix.shape == (p, p) and abs(self.matrix - sp.eye_array(p)).nnz == 0
         return bool(same and not self.integer.any())

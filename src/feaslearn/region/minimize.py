@@ -31,7 +31,7 @@ ROUNDS = 4
 
 
 class Solved(NamedTuple):
-    """Decisions of least cost, and what is known about them.
+    """Decisions of least cost, and their properties.
 
     ``decisions`` is (N, n); ``empty`` says where the region is empty, so that rows are relaxed
     in the order of their labels; ``tied`` where several decisions may be optimal (None if it was
@@ -383,7 +383,7 @@ def _by_branching(form: RegionForm, cost: Array, duals: bool) -> Array:
     if duals:
         raise UnsupportedError("a region with integers has no duals")
     if form.curved:
-        raise UnsupportedError("a region with integers and cones is beyond the solvers here")
+        raise UnsupportedError("no solver here takes a region with integers and cones")
     matrix, right = sp.hstack([form.X, form.Z[0]], format="csc"), form.r[0]
     free = np.full(form.n, np.inf)
     limit = np.where(form.integer, 1.0, np.inf)

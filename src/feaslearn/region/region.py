@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Region:
-    r"""The region :math:`R(s) = \{A z + b : z \in Z\}` at one signal, within what is known.
+    r"""The region :math:`R(s) = \{A z + b : z \in Z\}` at one signal, within known constraints.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ class Region:
 
     @cached_property
     def _all(self) -> AffineImage:
-        """The learned part within what is known."""
+        """The learned part within known constraints."""
         return self.image if self.known is None else intersect(self.image, self.known)
 
     @cached_property
     def form(self) -> RegionForm:
-        """The labelled rows of the region, within what is known."""
+        """The labelled rows of the region, within known constraints."""
         form = RegionForm.of_image(self.image) if self.rows is None else self.rows
         if self.known is None:
             return form
@@ -145,7 +145,7 @@ class Region:
     def describe(self) -> str:
         """Say in words what the region is: its parts where they are known, and its ranges."""
         box = np.array(self.bounding_box())
-        # What is next to nothing beside the region is nothing to a reader.
+        # Rounding beside the size of the region is shown as zero.
         lower, upper = np.where(np.abs(box) < VISIBLE_TOL * np.abs(box).max(), 0.0, box)
         ranges = (
             f"{name} lies in [{low:.4g}, {high:.4g}]"
@@ -154,7 +154,7 @@ class Region:
         return "\n".join([*self.account, *self._known_rows(), *ranges])
 
     def _known_rows(self) -> Iterator[str]:
-        """Say what is known about sums of decisions; bounds show in the ranges."""
+        """Yield the known constraints on sums of decisions; bounds show in the ranges."""
         if self.known is None:
             return
         rows = [*zip(self.known.E, self.known.e, strict=True)]

@@ -83,10 +83,10 @@ class _Elastic:
         self.equality = form.equality[rows]
         relaxed = np.arange(len(others), len(rows))
         both = relaxed[self.equality[relaxed]]
-        places = np.concatenate([relaxed, both])
+        columns = np.concatenate([relaxed, both])
         signs = np.repeat([1.0, -1.0], [len(relaxed), len(both)])
-        shape = (len(rows), len(places))
-        slack = sp.csr_array((signs, (places, np.arange(len(places)))), shape=shape)
+        shape = (len(rows), len(columns))
+        slack = sp.csr_array((signs, (columns, np.arange(len(columns)))), shape=shape)
         # Links read ``A z + v = x - b``; rows that are never relaxed are of size one.
         links = np.array([form.labels[i].kind == "link" for i in rows], dtype=bool)
         largest = abs(matrix[rows]).max(axis=1).toarray().ravel()
@@ -94,9 +94,9 @@ class _Elastic:
         self.sizes[links & soft[rows]] = -1.0
         scaled = sp.diags_array(self.sizes) @ matrix[rows]
         self.matrix = sp.csc_array(sp.hstack([scaled, slack]))
-        self.prices = price[rows][places]
+        self.prices = price[rows][columns]
         self.integer = np.concatenate(
-            [np.zeros(form.n, dtype=bool), form.integer, np.zeros(len(places), dtype=bool)]
+            [np.zeros(form.n, dtype=bool), form.integer, np.zeros(len(columns), dtype=bool)]
         )
 
     def solve(self, right: Array, costs: Array) -> tuple[Array, Array, Mask]:

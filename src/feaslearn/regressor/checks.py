@@ -72,7 +72,7 @@ def check_fit(
     problems = FitProblems()
     loss, random = check_parameters(model, problems)
     before = len(problems)
-    # Blocks are made of the data as they are, but what is known and transformers want all at once.
+    # Blocks are made of the data as they are; known constraints and transformers need all at once.
     as_it_is = model.known is None and isinstance(model.features, str)
     signals = as_matrix(X, name="X", problems=problems, as_it_is=as_it_is)
     usable = signals if len(problems) == before else None
@@ -97,16 +97,20 @@ def check_fit(
         raise AssertionError("a part of the data is missing although no problem was found")
     if loss is None or random is None:
         raise AssertionError("a parameter is missing although no problem was found")
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if known is not None:
         names = Outputs.of(y).names or tuple(f"x{j}" for j in range(decisions.shape[1]))
         limits = known.at(signals)
-        decisions, sample_weights, told = reconcile(known, limits, decisions, sample_weights, names)
+        decisions, sample_weights, notes = reconcile(
+            known, limits, decisions, sample_weights, names
+        )
     read = SampleReader(features, cost, model.sense == "max")
     table, numbers = _kept(Chunk(signals, decisions, sample_weights, costs=cost_matrix))
     samples = _samples(table, read, None if known is None else known.at(table.signals).columns())
     ends = column_ends(table.signals)
-    return FitData(samples, Outputs.of(y), features, cost, loss, random, ends, known, told, numbers)
+    return FitData(
+        samples, Outputs.of(y), features, cost, loss, random, ends, known, notes, numbers
+    )
 
 
 def check_weights(weights: ArrayLike | None, count: int | None, problems: Problems) -> Array | None:
@@ -249,7 +253,7 @@ def _check_features(
     if signals is None or weights is None or len(signals) != len(weights):
         if hasattr(specification, "fit"):
             return None
-        # A wrong word can be told without data.
+        # A wrong word needs no data.
         signals, weights, cost_columns, X = np.zeros((1, 1)), np.ones(1), (), None
     names = column_names(X) or tuple(f"s{j}" for j in range(signals.shape[1]))
     with problems.taking():
@@ -377,11 +381,11 @@ def _check_consistent(
     found: list[tuple[np.intp, float]] = []
     suspected = limits.rows(suspects)
     moved = suspected.settled(np.nan_to_num(decisions[suspects]))
-    for i in suspects[suspected.broken(moved, tolerance)]:
+    for i in suspects[suspected.violated(moved, tolerance)]:
         one = limits.rows(slice(i, i + 1))
         x = least_infeasible(one)[None]
-        if one.broken(x, tolerance)[0]:
-            found.append((i, float(one.beyond(x).max())))
+        if one.violated(x, tolerance)[0]:
+            found.append((i, float(one.violation(x).max())))
     if found:
         places = [f"row {row_number(i)} (by {gap:.3g})" for i, gap in found[:NAMED]]
         raise DataError(
@@ -400,26 +404,26 @@ def reconcile(
     """Return decisions and weights that known constraints allow, and what was changed."""
     specification = known.specification
     tolerance = float(specification.tolerance)
-    over = limits.beyond(decisions)
-    over[over <= tolerance * limits.sizes(decisions)] = 0.0
-    over[weights <= 0.0] = 0.0
+    violation = limits.violation(decisions)
+    violation[violation <= tolerance * limits.sizes(decisions)] = 0.0
+    violation[weights <= 0.0] = 0.0
     # A complete decision that satisfies all of them proves that they can be satisfied.
-    unsure = over.any(axis=1) | (np.isnan(decisions).any(axis=1) & (weights > 0.0))
+    unsure = violation.any(axis=1) | (np.isnan(decisions).any(axis=1) & (weights > 0.0))
     _check_consistent(limits, decisions, tolerance, np.flatnonzero(unsure))
-    rows = np.flatnonzero(over.any(axis=1))
+    rows = np.flatnonzero(violation.any(axis=1))
     if not len(rows):
         return decisions, weights, ()
     labels = known.row_names(names)
-    worst = over[rows].argmax(axis=1)
+    worst = violation[rows].argmax(axis=1)
     places = [
-        f"row {row_number(i)} breaks {labels[j]} by {over[i, j]:.4g}"
+        f"row {row_number(i)} violates {labels[j]} by {violation[i, j]:.4g}"
         for i, j in zip(rows[:NAMED], worst[:NAMED], strict=True)
     ]
-    told = list_first(places, len(rows))
+    named = list_first(places, len(rows))
     action = specification.contradictions
     if action == "raise":
         raise DataError(
-            f"RegionRegressor: known constraints contradict observed decisions: {told}. Correct "
+            f"RegionRegressor: known constraints contradict observed decisions: {named}. Correct "
             "them, or choose Known(contradictions='project', 'drop' or 'keep')"
         )
     if action == "drop":
@@ -428,21 +432,21 @@ def reconcile(
         observed = ~np.isnan(decisions[weights > 0.0])
         if not observed.any():
             raise DataError(
-                f"RegionRegressor: every observed decision contradicts known constraints: {told}"
+                f"RegionRegressor: every observed decision contradicts known constraints: {named}"
             )
         if not observed.any(axis=0).all():
-            nothing = names[int(observed.any(axis=0).argmin())]
+            unobserved = names[int(observed.any(axis=0).argmin())]
             raise DataError(
                 "RegionRegressor: without the samples that contradict known constraints, nothing "
-                f"is observed of {nothing!r}: {told}"
+                f"is observed of {unobserved!r}: {named}"
             )
-        return decisions, weights, (f"{len(rows)} samples were left out: {told}",)
+        return decisions, weights, (f"{len(rows)} samples were left out: {named}",)
     if action == "project":
         decisions = decisions.copy()
         for i in rows:
             decisions[i] = nearest_decision(limits.rows(slice(i, i + 1)), decisions[i])
-        return decisions, weights, (f"{len(rows)} decisions were moved: {told}",)
-    return decisions, weights, (f"{len(rows)} decisions break known constraints: {told}",)
+        return decisions, weights, (f"{len(rows)} decisions were moved: {named}",)
+    return decisions, weights, (f"{len(rows)} decisions violate known constraints: {named}",)
 
 
 def nearest_decision(limits: KnownLimits, x: Array) -> Array:

@@ -240,10 +240,10 @@ class _Region:
         for i, (j, side) in self.bounds.items():
             if (j, side) in given:
                 other = given[j, side]
-                room = VISIBLE_TOL * self.writer.spread[j]
+                margin = VISIBLE_TOL * self.writer.spread[j]
                 # Rows are X x >= r, so that the larger right-hand side per unit is tighter.
                 ours, theirs = (right[:, row] / abs(X[row, j]) for row in (i, other))
-                if (theirs >= ours - room).all():
+                if (theirs >= ours - margin).all():
                     found.add(i)
         return found
 

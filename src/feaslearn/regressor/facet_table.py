@@ -84,7 +84,7 @@ class FacetTable(Sequence[LearnedFacet]):
     facets : sequence of LearnedFacet
         The facets.
     equalities, bounds : sequence of str
-        The other rows, as texts.
+        The other rows, as strings.
     regions : int, default=1
         Number of regions that were learned: the members of a blend.
 
@@ -126,7 +126,7 @@ class FacetTable(Sequence[LearnedFacet]):
         return len(self.facets)
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Return the table of facets as texts, headings first."""
+        """Return the table of facets as strings, headings first."""
         shown = [
             (facet.name, facet.text, str(facet.binds), f"{facet.price:.3g}", facet.in_the_data)
             for facet in self.facets

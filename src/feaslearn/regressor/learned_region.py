@@ -1,4 +1,4 @@
-"""What a fitted model answers: decisions, regions, losses."""
+"""Fitted models: decisions, regions, losses, bands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from feaslearn.inference.coverage import Coverage
 from feaslearn.inference.explain import explain
 from feaslearn.inference.explanation import Explanation
 from feaslearn.inference.refits import resample
-from feaslearn.inference.trust import LOOKED_AT, Tracer, is_in_range, warn_of_unseen
+from feaslearn.inference.trust import MOST_CHECKED, Tracer, is_in_range, warn_of_unseen
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region, RegionForm
@@ -120,14 +120,14 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         else:
             decisions, empty, *_ = regions_of(self).solve(self.theta_, features, prices)
             if unseen and costs is not None:
-                some = np.arange(0, len(prices), -(-len(prices) // LOOKED_AT))
+                some = np.arange(0, len(prices), -(-len(prices) // MOST_CHECKED))
                 tracer = Tracer(regions_of(self), self.theta_, rows)
                 every = np.ones(len(some), dtype=bool)
                 warn_of_unseen(tracer.solve(features[some], prices[some], every)[2], asked=True)
         known = None if self.known_ is None else self.known_.shape.split(features)[1]
         warn_of_empty_regions(empty, known, decisions)
-        dressed = self._reader.outputs.dress(decisions, X)
-        return (dressed, trust) if return_trust else dressed
+        formatted = self._reader.outputs.format_like(decisions, X)
+        return (formatted, trust) if return_trust else formatted
 
     def region(self, signal: ArrayLike) -> Region:
         """Return the learned region at one signal.
@@ -370,7 +370,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     @property
     def drift_(self) -> DriftTest | None:
-        """The test whether new samples still fit, of a model that goes on learning."""
+        """The test whether new samples still fit, of a model that continues to learn."""
         check_fitted(self)
         return None if self.stream_ is None else self.stream_.drift
 

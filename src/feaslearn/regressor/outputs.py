@@ -36,13 +36,13 @@ class Outputs:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The labels as texts; None where decisions have none."""
+        """The labels as strings; None where decisions have none."""
         if self.labels is None or self.labels in ((None,), ("",)):
             return None
         return tuple(str(label) for label in self.labels)
 
-    def dress(self, decisions: Array, X: Any) -> Any:
-        """Return decisions in the form of y: with the index of ``X`` where both had one.
+    def format_like(self, decisions: Array, X: Any) -> Any:
+        """Return decisions formatted like y: with the index of ``X`` where both had one.
 
         pandas and polars are never imported: the frame is made by the class of ``X``.
         """
@@ -85,14 +85,14 @@ def warn_of_empty_regions(
     rows = np.flatnonzero(empty)
     if not len(rows):
         return
-    what, returned = "is empty", "a decision that breaks it as little as possible"
+    what, returned = "is empty", "a decision that violates it as little as possible"
     if known is not None and decisions is not None:
         what = "has no decision that satisfies the known constraints"
         returned = "the decision nearest to it that does"
-        broken = rows[known.rows(rows).broken(decisions[rows], FEASIBILITY_TOL)]
-        if len(broken):
-            _warn_of_contradictions(broken, known.rows(broken).beyond(decisions[broken]))
-            rows = np.setdiff1d(rows, broken)
+        violated = rows[known.rows(rows).violated(decisions[rows], FEASIBILITY_TOL)]
+        if len(violated):
+            _warn_of_contradictions(violated, known.rows(violated).violation(decisions[violated]))
+            rows = np.setdiff1d(rows, violated)
     if len(rows):
         warnings.warn(
             f"the learned region {what} at {_places(rows)}: {returned} was returned; are these "
@@ -102,10 +102,10 @@ def warn_of_empty_regions(
         )
 
 
-def _warn_of_contradictions(rows: Indices, beyond: Array) -> None:
+def _warn_of_contradictions(rows: Indices, violation: Array) -> None:
     warnings.warn(
         f"the known constraints contradict each other at {_places(rows)}: no decision satisfies "
-        f"them, and the one returned breaks them by up to {beyond.max():.4g}, as little as "
+        f"them, and the one returned violates them by up to {violation.max():.4g}, as little as "
         "possible; check bounds and balances at these signals",
         FeaslearnWarning,
         stacklevel=4,

@@ -1,4 +1,4 @@
-"""How a fitted model reads what it is given."""
+"""Inputs of a fitted model: signals, costs and decisions checked against those of the fit."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def features_of(model: Any, signals: Array) -> Array:
 
 
 def regions_of(model: Any) -> Hypothesis:
-    """Return what was fitted, within what is known."""
+    """Return what was fitted, within known constraints."""
     hypothesis: Hypothesis = model.hypothesis_
     return hypothesis if model.known_ is None else constrained(hypothesis, model.known_.shape)
 

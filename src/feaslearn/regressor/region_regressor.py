@@ -58,15 +58,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger("feaslearn")
 
 
-# What happens between a chunk of samples and a model that goes on learning.
+# Models that continue to learn from chunks of samples.
 
 
-def can_go_on(model: RegionRegressor) -> bool:
-    """Refuse a trainer that cannot go on; others than trainers are refused with the data."""
+def can_continue(model: RegionRegressor) -> bool:
+    """Refuse a trainer that cannot continue; what is not a trainer is refused with the data."""
     trainer = model.trainer
     if isinstance(trainer, Trainer) and not isinstance(trainer, Streaming):
         raise UnsupportedError(
-            f"partial_fit: {trainer!r} keeps nothing to go on from; use trainer='auto' or "
+            f"partial_fit: {trainer!r} keeps no state to continue from; use trainer='auto' or "
             "trainer=Streaming(...)"
         )
     return True
@@ -128,7 +128,7 @@ class RegionRegressor(LearnedRegion):
     known_ : ResolvedKnown or None
         Known constraints, as functions of the signals.
     stream_ : Stream or None
-        What the model needs to go on learning, after `partial_fit` or with a `Streaming` trainer.
+        What the model continues from, after `partial_fit` or with a `Streaming` trainer.
     drift_ : DriftTest or None
         Whether new samples still fit, and after how many samples they did not; None for `Affine`.
     conformal_ : Conformal or None
@@ -214,7 +214,7 @@ class RegionRegressor(LearnedRegion):
             self._learn(X, y, costs, sample_weight, self.trainer)
         return self
 
-    @available_if(can_go_on)  # type: ignore[untyped-decorator]
+    @available_if(can_continue)  # type: ignore[untyped-decorator]
     def partial_fit(
         self,
         X: ArrayLike,
@@ -222,11 +222,11 @@ class RegionRegressor(LearnedRegion):
         costs: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Go on learning from more samples; the first call begins, or `fit` does.
+        """Continue learning from more samples; the first call begins, or `fit` does.
 
-        How much older samples count, which rows are retained and when drift is told are said by
-        ``trainer=Streaming(...)``; with "auto" its defaults hold. A model that was loaded goes on
-        where it was saved. `Minkowski`, `Scaled`, `Affine` and the linear policy can go on.
+        How much older samples count, which rows are retained and when drift is detected are options
+        of ``trainer=Streaming(...)``; with "auto" its defaults hold. A model that was loaded
+        continues where it was saved. `Minkowski`, `Scaled`, `Affine` and the linear policy can.
 
         Parameters
         ----------
@@ -261,7 +261,7 @@ class RegionRegressor(LearnedRegion):
     def _follow(self, X: Any, y: Any, costs: Any, sample_weight: Any, trainer: Streaming) -> None:
         if self.stream_ is None:
             self._learn(*self._samples, trainer)
-        with spoken(self.verbose):
+        with logging_at(self.verbose):
             trained, self._seen = follow(self, trainer, X, y, costs, sample_weight)
         self.theta_, self.result_, self.stream_ = trained
         self.conformal_ = None
@@ -279,7 +279,7 @@ class RegionRegressor(LearnedRegion):
         check_columns(self, X, reset=True)
         if priced and data.samples.in_memory:
             _warn_of_roles(self, data)
-        with spoken(self.verbose):
+        with logging_at(self.verbose):
             hypothesis, trained = train(self, data, priced, trainer)
         self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
         self.theta_, self.result_, self.known_ = trained.theta, trained.result, data.known
@@ -355,11 +355,11 @@ def cost_sums(block: Block) -> Array:
     return np.concatenate([[len(costs)], costs.sum(axis=0), (costs**2).sum(axis=0)])
 
 
-# What ``verbose`` does: for the time of a fit, the log of feaslearn can be read.
+# The log during a fit, as ``verbose`` says.
 
 
 @contextmanager
-def spoken(verbose: int) -> Iterator[None]:
+def logging_at(verbose: int) -> Iterator[None]:
     """Let the logger "feaslearn" through for a while; with no handler, to standard error."""
     if verbose < 1:
         yield
@@ -380,17 +380,17 @@ def spoken(verbose: int) -> Iterator[None]:
 
 
 def streaming_trainer(model: RegionRegressor) -> Streaming:
-    """Return what goes on with more samples; say who can where the model cannot."""
+    """Return the trainer that continues with more samples; say which hypotheses it serves."""
     trainer = model.trainer if isinstance(model.trainer, Streaming) else Streaming()
     if model.hypothesis is None and model.cost is not None:
         raise UnsupportedError(
             "partial_fit: hypothesis=None is chosen by cross-validation of all samples; name one "
-            "that can go on: Minkowski, Scaled or Affine"
+            "that can continue: Minkowski, Scaled or Affine"
         )
     if hasattr(model, "theta_") and model.stream_ is None and not hasattr(model, "_samples"):
         raise UnsupportedError(
-            "partial_fit: this model was fitted by a trainer that keeps nothing to go on from, and "
-            "its samples are gone; fit it with trainer=Streaming(...) before it is saved"
+            "partial_fit: this model was fitted by a trainer that keeps no state to continue from, "
+            "and its samples are gone; fit it with trainer=Streaming(...) before it is saved"
         )
     return trainer
 

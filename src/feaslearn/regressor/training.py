@@ -156,15 +156,15 @@ def _readable(trainer: Trainer, objective: Objective) -> Objective:
 def _outliers(
     objective: Objective, data: FitData, trainer: Trainer | str, choose: bool
 ) -> list[str]:
-    """Return the warning that names outliers, if there is one; of many rows, some are looked at."""
+    """Return the warning that names outliers, if there is one; of many rows, some are checked."""
     rows, step = data.samples.spread(), data.samples.step()
     if objective.known is not None:
         rows = rows._replace(features=objective.known.split(rows.features)[0])
 
-    def named(places: Indices) -> str:
+    def named(indices: Indices) -> str:
         if not data.samples.in_memory:
-            return f"{len(places)} of {len(rows.weights)} samples that were looked at"
-        numbers = step * places if data.numbers is None else data.numbers[step * places]
+            return f"{len(indices)} of {len(rows.weights)} samples that were checked"
+        numbers = step * indices if data.numbers is None else data.numbers[step * indices]
         return list_first([f"row {row_number(i)}" for i in numbers[:NAMED]], len(numbers))
 
     return outlier_warning(objective.loss, trainer, choose, rows, named)
@@ -188,6 +188,6 @@ def outlier_warning(
         else "They may bias the search: take them out if they are errors"
     )
     return [
-        f"{named(found.places)}: decisions at least {found.times:.0f} times as far from their "
+        f"{named(found.indices)}: decisions at least {found.times:.0f} times as far from their "
         f"median as usual ones. {advice}"
     ]

@@ -19,7 +19,7 @@ from feaslearn.tolerances import SAME_TOL, TINY
 #: Decisions with a chart of their own, points in a chart, limits over time, points of their curves.
 MOST_DECISIONS, MOST_POINTS, MOST_LIMITS, MOST_DURATION = 5, 600, 6, 150
 
-#: Size of a chart, and the room around its axes: left, right, top, bottom.
+#: Size of a chart, and the margins around its axes: left, right, top, bottom.
 WIDTH, HEIGHT = 340, 250
 LEFT, RIGHT, TOP, BOTTOM = 52, 10, 12, 40
 #: Heights of a calendar and of the curve below, and shades of prices.
@@ -148,7 +148,7 @@ class HeatMap(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A mark on an axis: where, and its text."""
+    """A mark on an axis: its position and label."""
 
     at: float
     text: str
@@ -164,7 +164,7 @@ class Mark(NamedTuple):
 
 @dataclass
 class Chart:
-    """One chart: its texts, ticks and paths."""
+    """One chart: its labels, ticks and paths."""
 
     title: str
     x_label: str
@@ -179,7 +179,7 @@ class Chart:
     def around(
         cls, title: str, x_label: str, y_label: str, x: Array, y: Array, same: bool = False
     ) -> Chart:
-        """Return an empty chart with room for points; ``same`` gives both axes one range."""
+        """Return an empty chart with margins around points; ``same`` gives both axes one range."""
         x, y = x[np.isfinite(x)], y[np.isfinite(y)]
         if same:
             x = y = np.concatenate([x, y])
@@ -191,13 +191,13 @@ class Chart:
         return LEFT, self.width - RIGHT, TOP, self.height - BOTTOM
 
     def x(self, values: Array) -> Array:
-        """Return horizontal places."""
+        """Return horizontal positions."""
         left, right, _, _ = self.box
         low, high = self.xs
         return np.asarray(left + (values - low) / (high - low) * (right - left))
 
     def y(self, values: Array) -> Array:
-        """Return vertical places."""
+        """Return vertical positions."""
         _, _, top, bottom = self.box
         low, high = self.ys
         return np.asarray(bottom - (values - low) / (high - low) * (bottom - top))
@@ -209,7 +209,7 @@ class Chart:
         path = "".join(f"M{a:.1f} {b:.1f}h0" for a, b in places)
         self.marks.append(Mark(kind, path, label))
 
-    def beyond(self, x: Array, y: Array, above: bool) -> None:
+    def shade(self, x: Array, y: Array, above: bool) -> None:
         """Shade what lies above or below a line across the axes."""
         left, right, top, bottom = self.box
         a, b = np.clip(self.y(y), top, bottom)
@@ -250,8 +250,8 @@ def _range(values: Sequence[float] | Array) -> tuple[float, float]:
     if not len(values):
         return 0.0, 1.0
     low, high = float(np.min(values)), float(np.max(values))
-    room = 0.04 * (high - low) or 0.05 * abs(high) or 1.0
-    return low - room, high + room
+    margin = 0.04 * (high - low) or 0.05 * abs(high) or 1.0
+    return low - margin, high + margin
 
 
 def _text(value: float) -> str:

@@ -125,8 +125,8 @@ def _seen(samples: Samples) -> str:
 def is_training(samples: Samples) -> bool:
     """Say whether the training loss is that of these rows."""
     loss = float(np.nanmean(np.square(samples.distances)))
-    told = samples.model.result_.returned_loss
-    return bool(abs(loss - told) <= VISIBLE_TOL * max(loss, told, ROUNDING))
+    training = samples.model.result_.returned_loss
+    return bool(abs(loss - training) <= VISIBLE_TOL * max(loss, training, ROUNDING))
 
 
 #: What the model is compared with: name and how it is made.

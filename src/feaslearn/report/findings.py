@@ -15,7 +15,7 @@ from feaslearn.report.limits import is_wrong
 from feaslearn.report.samples import Samples
 from feaslearn.tolerances import SAME_TOL
 
-#: Usual distances from the median beyond which a value is far out.
+#: Usual distances from the median above which a value is an outlier.
 FAR = 8.0
 #: A larger share of values than this does not stand out.
 RARE = 0.05
@@ -131,7 +131,7 @@ def _far_out(samples: Samples) -> Iterator[Finding]:
             if len(seen) < FEW:
                 continue
             found = outliers(column[seen, None], gross=FAR, far=FAR, most=RARE)
-            far = seen[:0] if found is None else seen[found.places]
+            far = seen[:0] if found is None else seen[found.indices]
             places += [f"{name!r} in {samples.place(int(i))} ({column[i]:.4g})" for i in far]
         if places:
             yield Finding(

@@ -143,7 +143,7 @@ def _evidence(samples: Samples, limits: list[Limit]) -> tuple[Chart | None, str,
     )
     ends = np.array(chart.xs)
     wall = ends if moves else np.full(2, limit[0])
-    chart.beyond(ends, wall, above=chosen.relation == "<=")
+    chart.shade(ends, wall, above=chosen.relation == "<=")
     chart.line("wall", ends, wall, "the limit, and beyond it")
     on = chosen.binds[every]
     chart.dots("loose", x[every][~on], left[every][~on], "other rows")

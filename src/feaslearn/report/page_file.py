@@ -1,4 +1,4 @@
-"""One self-contained page: texts escaped, nothing loaded from elsewhere."""
+"""One self-contained page: all strings escaped, no file or network needed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from feaslearn.messages import import_extra
 
 #: Parts of the script, in their order.
 SCRIPTS = ("solve.js", "tools.js", "view.js")
-#: Characters that could end a script element, or a line of a script, inside a JSON text.
+#: Characters that could end a script element, or a line of a script, inside a JSON string.
 UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def check_extra() -> None:
-    """Refuse, before any work, to go on without what the extra ``report`` installs."""
+    """Refuse, before any work, if the extra ``report`` is not installed."""
     import_extra("jinja2", "report")
 
 
@@ -33,7 +33,7 @@ def render_page(content: Mapping[str, Any], scene: Mapping[str, Any]) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     return environment.from_string(_file("page.html")).render(
         **content,
-        # Our own files and a text without any markup character: the only ones not escaped.
+        # Our files and a string without any markup character: the only ones not escaped.
         style=Markup(style),
         script=Markup(script),
         scene=Markup(script_json(scene)),
@@ -53,6 +53,6 @@ def _file(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return what a content security policy knows a text by."""
+    """Return the hash by which a content security policy knows a string."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -272,7 +272,7 @@ def _poor(comparison: Comparison) -> str:
 
 
 def _race(comparison: Comparison) -> list[tuple[str, int, str]]:
-    """Return predictors with the length of their bars and R² as texts, the best three others."""
+    """Return predictors with the length of their bars and R² as strings, the best three others."""
     own = comparison.fair or comparison.lines[0]
     others = sorted((line for line in comparison.lines if not line.ours), key=lambda x: -x.r2)
     return [

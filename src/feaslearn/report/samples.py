@@ -1,4 +1,4 @@
-"""Data as a model reads them: what every part of the report looks at."""
+"""Data as a model reads them, which every part of the report uses."""
 
 from __future__ import annotations
 

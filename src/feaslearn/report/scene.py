@@ -1,4 +1,4 @@
-"""What the interactive view of the region is made of, as JSON can hold it."""
+"""Contents of the interactive view of the region, as JSON."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def _moving(
     still = lengths <= RANK_TOL * size
     gap = -right[still] if one_sided else np.abs(right[still])
     if (gap > FEASIBILITY_TOL * size).any():
-        raise EmptySetError(f"no point satisfies the rows: one is broken by {gap.max():.3g}")
+        raise EmptySetError(f"no point satisfies the rows: one is violated by {gap.max():.3g}")
     of_z, right, rows, lengths = (each[~still] for each in (of_z, right, rows, lengths))
     reach = size * np.linalg.norm(rows, axis=1) / lengths
     return of_z / lengths[:, None], right / lengths, reach
@@ -77,7 +77,7 @@ def _new(E: Array, e: Array, reach: Array, own: Array, right: Array) -> tuple[Ar
         if np.linalg.norm(row - parts @ before) > RANK_TOL:
             kept.append(j)
         elif (gap := abs(e[j] - parts @ sides)) > FEASIBILITY_TOL * max(1.0, abs(e[j]), reach[j]):
-            raise EmptySetError(f"no point satisfies the equalities: one is broken by {gap:.3g}")
+            raise EmptySetError(f"no point satisfies the equalities: one is violated by {gap:.3g}")
     return E[kept], e[kept]
 
 

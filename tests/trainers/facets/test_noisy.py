@@ -128,7 +128,7 @@ def test_known_constraints_hold_beside_the_learned_ones() -> None:
     assert not len(found.rows.E)  # the balance is not learned again
     solved = found.rows.solve(world.features, world.costs, known)
     assert (solved.status == 0).all()
-    assert known.beyond(solved.decisions).max() < 1e-7
+    assert known.violation(solved.decisions).max() < 1e-7
     assert pooled_r2(world.decisions, solved.decisions) > 0.98
 
 
