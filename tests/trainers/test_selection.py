@@ -13,7 +13,7 @@ from feaslearn.exceptions import UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers import Annealing, Convex, GradientDescent, selection
 from feaslearn.trainers.automatic import choose_trainer
-from feaslearn.trainers.selection import HeldOut, _Race, linear_policy, select
+from feaslearn.trainers.selection import Race, linear_policy, select
 
 POLICY, BALL = linear_policy(), fl.Affine(fl.L2Ball(2))
 MINKOWSKI = fl.Minkowski("auto", scale="affine")
@@ -53,13 +53,12 @@ def disc_data(count: int = 60) -> fl.Decisions:
     return fl.Decisions.from_arrays(costs, points @ axes.T, [0, 1])
 
 
-def race(data: fl.Decisions, members: list[Any], errors: list[Any], decisions: Any = ()) -> _Race:
+def race(data: fl.Decisions, members: list[Any], errors: list[Any], decisions: Any = ()) -> Race:
     """Return candidates that have made given errors, or given decisions."""
-    held_out = HeldOut(objective(data), np.random.default_rng(0), "auto")
-    found = _Race(held_out, members, [])
+    found = Race(objective(data), np.random.default_rng(0), "auto", members)
     rows = np.ones(len(data), dtype=bool)
     for each, value in zip(found.alive, decisions, strict=False):
-        each.decisions[:], each.errors[:] = value, held_out.errors(value, rows)
+        each.decisions[:], each.errors[:] = value, found.errors(value, rows)
     for each, value in zip(found.alive, errors, strict=False):
         each.errors[:] = value
     return found
@@ -120,7 +119,7 @@ def test_a_blend_must_be_clearly_better(monkeypatch: pytest.MonkeyPatch) -> None
         pair = [np.array(data.decisions) + both * side for side in ([1.0, 1.0], [1.0, -1.0])]
         found = race(data, [fl.Facets(), MINKOWSKI], [], pair)
         monkeypatch.setattr(found, "_trained_blend", lambda *_: "blend")
-        return found._blend(found._chosen(), None)  # type: ignore[arg-type]
+        return found._blend(found._chosen())
 
     # The blend has no error to the sides: it is better by 8 % and by 2 %, in every row.
     assert blended(0.3) == "blend"
@@ -190,7 +189,7 @@ def test_too_few_samples_leave_the_linear_policy() -> None:
 def test_the_number_of_folds_follows_the_size() -> None:
     def folds(count: int, n: int = 2, hard: bool = False) -> tuple[int, int]:
         data = fl.datasets.make_l1_ball(count, n=n, low=-1.0, random_state=0)
-        held_out = HeldOut(objective(data), np.random.default_rng(0), "auto")
+        held_out = Race(objective(data), np.random.default_rng(0), "auto", [])
         signals = np.random.default_rng(1).normal(size=(count, 1))
         held_out.whole = held_out.whole._replace(features=signals)
         assert held_out.deal(hard)

@@ -18,7 +18,6 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -119,18 +118,8 @@ def minkowski(n: int, k: int) -> Minkowski:
 class Selection(NamedTuple):
     """A hypothesis, and what was learned on the way to it.
 
-    Parameters
-    ----------
-    hypothesis : Hypothesis
-        The hypothesis that was selected.
-    trained : Trained or None, default=None
-        Its parameters for all rows, where they are known already.
-    incumbent : tuple of Hypothesis and Trained, or None, default=None
-        What can be returned where there is no time to train it.
-    details : mapping of str to float, optional
-        Held-out R² of all candidates.
-    warnings : sequence of str, default=()
-        What the user should know.
+    ``trained`` are its parameters for all rows, where they are known already; ``incumbent`` is what
+    can be returned where there is no time to train it; ``details`` are held-out R² by name.
     """
 
     hypothesis: Hypothesis
@@ -140,55 +129,23 @@ class Selection(NamedTuple):
     warnings: Sequence[str] = ()
 
 
-@dataclass
-class Candidate:
-    """A hypothesis with its decisions (N, n) for held-out rows, and their errors (N,)."""
-
-    objective: Objective
-    decisions: Array
-    errors: Array
-
-    @property
-    def hypothesis(self) -> Hypothesis:
-        """The hypothesis without known constraints."""
-        return without_known(self.objective.hypothesis)
-
-    @property
-    def is_policy(self) -> bool:
-        """Whether it is the linear policy."""
-        return repr(self.hypothesis) == repr(linear_policy())
-
-
 def select(
     objective: Objective, random: np.random.Generator, trainer: Trainer | str = "auto"
 ) -> Selection:
-    """Select a hypothesis by held-out rows.
+    """Select a hypothesis by held-out rows, of those that the trainer serves.
 
     The first candidate is trained on all rows, and is what is returned at a deadline. The
-    hypothesis of ``objective`` itself does not count, nor do those that the trainer does not serve.
-
-    Parameters
-    ----------
-    objective : Objective
-        Loss and samples, in memory.
-    random : Generator
-        Draws the folds, and the seeds of all fits.
-    trainer : Trainer or "auto", default="auto"
-        Trains the candidates.
-
-    Returns
-    -------
-    Selection
-        The hypothesis.
+    hypothesis of ``objective`` itself does not count.
     """
     trainer = "auto" if isinstance(trainer, Auto) else trainer
     n, k = objective.n_decisions, objective.learned().n_features
-    served = [each for each in candidates(n, k) if _serves(trainer, objective.of(each))]
+    served, others = (
+        [each for each in tried if _serves(trainer, objective.of(each))]
+        for tried in (candidates(n, k), curved(n, k))
+    )
     if objective.n_samples < LEAST_ROWS or len(served) < 2:
         return Selection((served or [linear_policy()])[-1])
-    held_out = HeldOut(objective, random, trainer)
-    others = [each for each in curved(n, k) if _serves(trainer, objective.of(each))]
-    return _Race(held_out, served, others).run()
+    return Race(objective, random, trainer, served, others).run()
 
 
 def _serves(trainer: Trainer | str, objective: Objective) -> bool:
@@ -215,21 +172,54 @@ def ended_early(selection: Selection, objective: Objective, trainer: Trainer) ->
     return trained
 
 
-class HeldOut:
-    """Folds that all candidates share, and the comparison of their errors.
+@dataclass(eq=False)
+class Candidate:
+    """A hypothesis with its decisions (N, n) for held-out rows, and their errors (N,).
 
-    Parameters
-    ----------
-    objective : Objective
-        Loss and samples.
-    random : Generator
-        Draws the folds, and the seeds of all fits.
-    trainer : Trainer or "auto"
-        Trains the candidates.
+    ``trained`` are its parameters for all rows, where they are known; ``note`` what to say of it.
+    """
+
+    objective: Objective
+    decisions: Array
+    errors: Array
+    trained: Trained | None = None
+    note: str = ""
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """The hypothesis without known constraints."""
+        return without_known(self.objective.hypothesis)
+
+    @property
+    def name(self) -> str:
+        """What details call it."""
+        return f"held-out R² of {self.hypothesis!r}"
+
+    @property
+    def is_policy(self) -> bool:
+        """Whether it is the linear policy."""
+        return repr(self.hypothesis) == repr(linear_policy())
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether there are enough held-out rows to decide by."""
+        return int(np.isfinite(self.errors).sum()) >= LEAST_HELD_OUT
+
+
+class Race:
+    """Candidates that predict the same folds, until one is left or all folds are predicted.
+
+    ``served`` are the most readable first and the linear policy last; ``others`` are for rows that
+    those leave unexplained.
     """
 
     def __init__(
-        self, objective: Objective, random: np.random.Generator, trainer: Trainer | str
+        self,
+        objective: Objective,
+        random: np.random.Generator,
+        trainer: Trainer | str,
+        served: Sequence[Hypothesis],
+        others: Sequence[Hypothesis] = (),
     ) -> None:
         self.objective, self.random, self.trainer = objective, random, trainer
         self.whole = objective.load()
@@ -240,11 +230,51 @@ class HeldOut:
         # Losses below this are rounding.
         size = np.nan_to_num(self.whole.decisions**2).sum(axis=1)
         self.rounding = ROUNDING * float(self.whole.weights @ size)
+        self.alive = [self._candidate(each) for each in served]
+        self.all, self.others = list(self.alive), others
+        #: Whether the first candidate explains all rows, which no linear policy does.
+        self.explained = False
 
-    @cached_property
-    def signals(self) -> Array:
-        """What regressors see: features and costs."""
-        return np.hstack([numbers_of(self.whole.features[:, 1:]), self.whole.costs])
+    def _candidate(self, hypothesis: Hypothesis) -> Candidate:
+        """Return a hypothesis that has predicted nothing so far."""
+        nothing = np.full(self.whole.decisions.shape, np.nan)
+        return Candidate(self.objective.of(hypothesis), nothing, nothing[:, 0].copy())
+
+    def run(self) -> Selection:
+        """Train the first candidate on all rows, compare, and select."""
+        first, run = self.alive[0], self.objective.run
+        with ProgressBar("Selection of a hypothesis", len(self.all) * FOLDS) as bar:
+            bar.update(0, f"{first.hypothesis!r}, all rows")
+            trained = self._train(first)
+            incumbent = (first.hypothesis, trained)
+            share = trained.result.details.get("unexplained share", 1.0)
+            self.explained = trained.result.data in ("exact", "rounded") and share == 0.0
+            if not self.deal(share > 0.0 or trained.result.n_iter > EASY_FACETS):
+                return Selection(self.all[-1].hypothesis)
+            chosen = first
+            try:
+                if trained.result.status not in ENDED_EARLY:
+                    self._predict_folds(bar)
+                    chosen = self._chosen()
+                    chosen = self._blend(chosen) or chosen
+            except KeyboardInterrupt:
+                run.clock.interrupt()
+            except OutOfTime:
+                pass
+        details = {
+            each.name: self.r2(each.decisions)
+            for each in self.all
+            if np.isfinite(each.errors).any()
+        }
+        if run.late() or trained.result.status in ENDED_EARLY:
+            return Selection(first.hypothesis, None, incumbent, details)
+        warnings = []
+        if chosen.note:
+            details[chosen.name] = self.r2(chosen.decisions)
+            warnings.append(chosen.note)
+        with contextlib.suppress(OutOfTime):
+            warnings += self._guard(chosen, details)
+        return Selection(chosen.hypothesis, chosen.trained, incumbent, details, warnings)
 
     def deal(self, hard: bool) -> bool:
         """Deal rows to folds; return whether there are as many different rows as folds.
@@ -262,58 +292,62 @@ class HeldOut:
         self.n_folds = int(np.clip(NUMBERS // (count * (n + k)), 1, most))
         return len(np.unique(self.fold)) == folds
 
-    def candidate(self, hypothesis: Hypothesis) -> Candidate:
-        """Return a hypothesis that has predicted nothing so far."""
-        shape = self.whole.decisions.shape
-        return Candidate(
-            self.objective.of(hypothesis), np.full(shape, np.nan), np.full(shape[0], np.nan)
-        )
+    def _train(self, candidate: Candidate) -> Trained:
+        """Train a candidate on all rows, unless it is trained already."""
+        if candidate.trained is None:
+            objective = candidate.objective.within(f"{candidate.hypothesis!r}")
+            trainer = choose_trainer(self.trainer, objective)
+            candidate.trained = train_once(trainer, objective, self.start, spawn=False)
+        return candidate.trained
 
-    def train(self, candidate: Candidate) -> Trained:
-        """Train a candidate on all rows."""
-        objective = candidate.objective.within(f"{candidate.hypothesis!r}")
-        trainer = choose_trainer(self.trainer, objective)
-        return train_once(trainer, objective, self.start, spawn=False)
+    def _predict(self, these: Sequence[Candidate], fold: int, bar: ProgressBar) -> None:
+        """Let candidates predict a fold after training on all others."""
+        for place, candidate in enumerate(these):
+            note = f"{candidate.hypothesis!r}, fold {fold + 1} of {self.n_folds}"
+            bar.update(fold * len(self.all) + place, note)
+            self._predict_fold(candidate, fold)
+            logger.info("%s: held-out loss %.6g", note, self.mean(candidate.errors))
 
-    def predict(self, candidate: Candidate, fold: int) -> bool:
-        """Let a candidate predict a fold after training on all others; say whether it could."""
+    def _predict_fold(self, candidate: Candidate, fold: int) -> None:
+        self.objective.run.check_time()
         outside = self.fold == fold
         inner = replace(
             candidate.objective, samples=Samples.of(self.whole.rows(~outside)), drawn=True
         ).within(f"{candidate.hypothesis!r}/fold {fold}")
-        trained = train_once(self._quick_trainer(inner), inner, self.random, thorough=False)
-        if trained.result.status in ENDED_EARLY or self.objective.run.late():
-            return False
+        trainer = choose_trainer(self.trainer, inner)
+        if self.trainer == "auto" and isinstance(trainer, Annealing):
+            trainer = QUICK
+        trained = train_once(trainer, inner, self.random, thorough=False)
+        if trained.result.status in ENDED_EARLY:
+            raise OutOfTime
+        self.objective.run.check_time()
         outer = self.whole.rows(outside)
-        hypothesis = candidate.objective.hypothesis
-        decisions = hypothesis.predict(trained.theta, outer.features, outer.costs)
+        decisions = inner.hypothesis.predict(trained.theta, outer.features, outer.costs)
         candidate.decisions[outside] = decisions
         candidate.errors[outside] = self.errors(decisions, outside)
-        return True
-
-    def _quick_trainer(self, objective: Objective) -> Trainer:
-        """Return the trainer itself; for "auto" one that is good enough to compare hypotheses."""
-        trainer = choose_trainer(self.trainer, objective)
-        return QUICK if self.trainer == "auto" and isinstance(trainer, Annealing) else trainer
 
     def errors(self, decisions: Array, rows: Mask) -> Array:
         """Return the error of each decision, as the loss measures it."""
         residuals = np.nan_to_num(decisions - self.whole.decisions[rows])
         return np.asarray(self.objective.loss.lengths(residuals))
 
+    def _all_errors(self, decisions: Array, rows: Mask) -> Array:
+        """Return the errors of all rows, NaN where no decision is asked for."""
+        found = np.full(len(rows), np.nan)
+        found[rows] = self.errors(decisions[rows], rows)
+        return found
+
     def mean(self, errors: Array) -> float:
         """Return the mean error over the rows that were predicted."""
-        return self._mean_and_error(errors)[0]
+        return self.compare(errors, np.zeros(len(errors)))[0]
 
     def compare(self, errors: Array, others: Array) -> tuple[float, float]:
         """Return the mean difference of the errors of the same rows, and its standard error."""
-        return self._mean_and_error(errors - others)
-
-    def _mean_and_error(self, values: Array) -> tuple[float, float]:
-        there = np.isfinite(values)
+        there = np.isfinite(errors - others)
+        values = (errors - others)[there]
         weights = self.whole.weights[there] / max(float(self.whole.weights[there].sum()), TINY)
-        mean = float(weights @ values[there])
-        return mean, float(np.linalg.norm(weights * (values[there] - mean)))
+        mean = float(weights @ values)
+        return mean, float(np.linalg.norm(weights * (values - mean)))
 
     def r2(self, decisions: Array) -> float:
         """Return the share of the variance that decisions explain, over predicted rows."""
@@ -327,83 +361,23 @@ class HeldOut:
         left = float((shares * (filled - decisions[there]) ** 2).sum())
         return 1.0 - left / max(total, TINY)
 
-
-class _Race:
-    """Candidates that predict fold after fold, until one is left or all folds are predicted.
-
-    Parameters
-    ----------
-    held_out : HeldOut
-        The folds.
-    served : list of Hypothesis
-        Candidates, the most readable first and the linear policy last.
-    others : list of Hypothesis
-        Candidates for rows that those leave unexplained.
-    """
-
-    def __init__(
-        self, held_out: HeldOut, served: list[Hypothesis], others: list[Hypothesis]
-    ) -> None:
-        self.held_out, self.others = held_out, others
-        self.alive = [held_out.candidate(each) for each in served]
-        self.all = list(self.alive)
-        #: Whether the first candidate explains all rows, which no linear policy does.
-        self.explained = False
-
-    def run(self) -> Selection:
-        """Train the first candidate on all rows, compare, and select."""
-        first, run = self.alive[0], self.held_out.objective.run
-        with ProgressBar("Selection of a hypothesis", len(self.all) * FOLDS) as bar:
-            bar.update(0, f"{first.hypothesis!r}, all rows")
-            trained = self.held_out.train(first)
-            incumbent = (first.hypothesis, trained)
-            share = trained.result.details.get("unexplained share", 1.0)
-            self.explained = trained.result.data in ("exact", "rounded") and share == 0.0
-            hard = share > 0.0 or trained.result.n_iter > EASY_FACETS
-            if not self.held_out.deal(hard):
-                return Selection(self.all[-1].hypothesis)
-            blended = None
-            try:
-                if trained.result.status not in ENDED_EARLY:
-                    self._predict_folds(bar)
-                    chosen = self._chosen()
-                    blended = self._blend(chosen, trained)
-            except KeyboardInterrupt:
-                run.clock.interrupt()
-            except OutOfTime:
-                pass
-        if run.late() or trained.result.status in ENDED_EARLY:
-            return Selection(first.hypothesis, None, incumbent, self._details())
-        details, warnings = self._details(), []
-        decisions, errors = chosen.decisions, chosen.errors
-        if blended is not None:
-            decisions, errors = blended.decisions, blended.errors
-            details[f"held-out R² of {blended.hypothesis!r}"] = self.held_out.r2(decisions)
-            warnings.append(blended.note)
-        with contextlib.suppress(OutOfTime):
-            warnings += guard(self.held_out, decisions, errors, details)
-        if blended is not None:
-            return Selection(blended.hypothesis, blended.trained, incumbent, details, warnings)
-        known = trained if chosen is first else None
-        return Selection(chosen.hypothesis, known, incumbent, details, warnings)
-
     def _predict_folds(self, bar: ProgressBar) -> None:
         """Let candidates predict folds; drop those that are clearly worse after each."""
         first, done, left = self.alive[0], 0, 0.0
-        while done < self.held_out.n_folds and left <= LITTLE_LEFT:
+        while done < self.n_folds and left <= LITTLE_LEFT:
             if np.isfinite(first.errors).sum() >= SURE_HELD_OUT:
                 break
             self._predict([first], done, bar)
-            done, left = done + 1, 1.0 - self.held_out.r2(first.decisions)
-        if left <= (LITTLE_LEFT if self._enough(first) else NOTHING_LEFT):
+            done, left = done + 1, 1.0 - self.r2(first.decisions)
+        if left <= (LITTLE_LEFT if first.has_enough else NOTHING_LEFT):
             self.alive = [first]
             return
-        for fold in range(self.held_out.n_folds):
+        for fold in range(self.n_folds):
             self._predict(
                 [each for each in self.alive if each is not first or fold >= done], fold, bar
             )
             if not fold and self._unexplained() > UNEXPLAINED:
-                new = [self.held_out.candidate(each) for each in self.others]
+                new = [self._candidate(each) for each in self.others]
                 self._predict(new, fold, bar)
                 for these in (self.alive, self.all):
                     these.extend(new)
@@ -412,32 +386,23 @@ class _Race:
             if len(self.alive) == 1:
                 return
 
-    def _predict(self, these: Sequence[Candidate], fold: int, bar: ProgressBar) -> None:
-        count = self.held_out.n_folds
-        for place, candidate in enumerate(these):
-            note = f"{candidate.hypothesis!r}, fold {fold + 1} of {count}"
-            bar.update(fold * len(self.all) + place, note)
-            self.held_out.objective.run.check_time()
-            if not self.held_out.predict(candidate, fold):
-                raise OutOfTime
-            logger.info("%s: held-out loss %.6g", note, self.held_out.mean(candidate.errors))
-
     def _unexplained(self) -> float:
         """Return the least loss as a share of that of the linear policy."""
-        losses = [self.held_out.mean(each.errors) for each in self.alive]
+        losses = [self.mean(each.errors) for each in self.alive]
         if not self.alive[-1].is_policy:
             return 1.0
-        return min(losses) / max(losses[-1], self.held_out.rounding, TINY)
+        return min(losses) / max(losses[-1], self.rounding, TINY)
 
     def _drop(self) -> None:
+        """Drop candidates that have no chance, and a linear policy of rows explained exactly."""
         best = self._best()
-        least = HOPELESS * self.held_out.mean(best.errors) + self.held_out.rounding
+        least = HOPELESS * self.mean(best.errors) + self.rounding
 
         def hopeless(each: Candidate) -> bool:
-            if not self._enough(best):
+            if not best.has_enough:
                 return False
-            worse, error = self.held_out.compare(each.errors, best.errors)
-            return worse > 2.0 * error and self.held_out.mean(each.errors) > least
+            worse, error = self.compare(each.errors, best.errors)
+            return worse > 2.0 * error and self.mean(each.errors) > least
 
         self.alive = [
             each
@@ -445,13 +410,8 @@ class _Race:
             if not (hopeless(each) or (each.is_policy and self.explained))
         ]
 
-    @staticmethod
-    def _enough(candidate: Candidate) -> bool:
-        """Say whether there are enough held-out rows to decide by."""
-        return int(np.isfinite(candidate.errors).sum()) >= LEAST_HELD_OUT
-
     def _best(self) -> Candidate:
-        return min(self.alive, key=lambda each: self.held_out.mean(each.errors))
+        return min(self.alive, key=lambda each: self.mean(each.errors))
 
     def _chosen(self) -> Candidate:
         """Return the most readable of those that are about as good as the best.
@@ -460,50 +420,44 @@ class _Race:
         a standard error.
         """
         best = self._best()
-        least = self.held_out.mean(best.errors)
+        margin = MARGIN * self.mean(best.errors)
+        worse = {id(each): self.compare(each.errors, best.errors) for each in self.alive}
         for each in self.alive:
-            worse, error = self.held_out.compare(each.errors, best.errors)
-            if each.is_policy and worse <= min(error, MARGIN * least) + self.held_out.rounding:
+            behind, error = worse[id(each)]
+            if each.is_policy and behind <= min(error, margin) + self.rounding:
                 return each
         for each in self.alive:
-            worse, error = self.held_out.compare(each.errors, best.errors)
-            if worse <= max(error, MARGIN * least) + self.held_out.rounding:
+            behind, error = worse[id(each)]
+            if behind <= max(error, margin) + self.rounding:
                 return each
         return best
 
-    def _blend(self, chosen: Candidate, trained: Trained) -> _Blended | None:
+    def _blend(self, chosen: Candidate) -> Candidate | None:
         """Return a blend of those that are left, where it is clearly better than the best."""
-        held_out = self.held_out
-        if len(self.alive) < 2 or held_out.trainer != "auto":
+        if len(self.alive) < 2 or self.trainer != "auto":
             return None
         best, rows = self._best(), np.isfinite(chosen.errors)
         decisions = np.array([each.decisions[rows] for each in self.alive])
-        weights, mixed = blend_of(decisions, held_out.whole.rows(rows))
-        errors = np.full(len(rows), np.nan)
-        errors[rows] = held_out.errors(mixed, rows)
-        better, error = held_out.compare(best.errors, errors)
-        margin = BLEND_MARGIN * held_out.mean(best.errors)
-        least = max(BLEND_ERRORS * error, margin) + held_out.rounding
+        weights, mixed = blend_of(decisions, self.whole.rows(rows))
+        everything = np.full(chosen.decisions.shape, np.nan)
+        everything[rows] = mixed
+        errors = self._all_errors(everything, rows)
+        better, error = self.compare(best.errors, errors)
+        least = max(BLEND_ERRORS * error, BLEND_MARGIN * self.mean(best.errors)) + self.rounding
         members = [(each, w) for each, w in zip(self.alive, weights, strict=True) if w > 0.0]
         if better <= least or len(members) < 2:
             return None
-        everything = np.full(chosen.decisions.shape, np.nan)
-        everything[rows] = mixed
-        return self._trained_blend(members, trained, everything, errors)
+        return self._trained_blend(members, everything, errors)
 
     def _trained_blend(
-        self,
-        members: list[tuple[Candidate, float]],
-        trained: Trained,
-        decisions: Array,
-        errors: Array,
-    ) -> _Blended:
+        self, members: list[tuple[Candidate, float]], decisions: Array, errors: Array
+    ) -> Candidate:
         """Train the members that are not trained on all rows, and put them together."""
-        objective, parts = self.held_out.objective, list[Trained]()
+        parts = list[Trained]()
         for each, _ in members:
-            objective.run.check_time()
-            parts.append(trained if each is self.all[0] else self.held_out.train(each))
-        whole = objective.of(Blend([each.hypothesis for each, _ in members]))
+            self.objective.run.check_time()
+            parts.append(self._train(each))
+        whole = self.objective.of(Blend([each.hypothesis for each, _ in members]))
         layout = whole.hypothesis.layout(whole.n_decisions, whole.n_features)
         named = {f"member_{t}": part.theta for t, part in enumerate(parts)}
         theta = layout.pack({"weights": np.array([weight for _, weight in members]), **named})
@@ -514,29 +468,86 @@ class _Race:
         shares = " and ".join(f"{weight:.2f} {each.hypothesis!r}" for each, weight in members)
         best = self._best()
         note = (
-            f"a blend, {shares}, has a held-out R² of {self.held_out.r2(decisions):.4f}, "
-            f"{best.hypothesis!r} alone {self.held_out.r2(best.decisions):.4f}. What it costs: no "
+            f"a blend, {shares}, has a held-out R² of {self.r2(decisions):.4f}, "
+            f"{best.hypothesis!r} alone {self.r2(best.decisions):.4f}. What it costs: no "
             "facet and no bound of a member holds for the blend, so facets_ lists only what holds "
             "in all members; hypothesis=Facets() learns one readable region"
         )
-        return _Blended(without_known(whole.hypothesis), found, decisions, errors, note)
+        return Candidate(whole, decisions, errors, found, note)
 
-    def _details(self) -> dict[str, float]:
-        return {
-            f"held-out R² of {each.hypothesis!r}": self.held_out.r2(each.decisions)
-            for each in self.all
-            if np.isfinite(each.errors).any()
-        }
+    # Whether usual regressors, which know nothing of costs and regions, predict better.
 
+    def _guard(self, chosen: Candidate, details: dict[str, float]) -> list[str]:
+        """Return a warning if a usual regressor is better by a standard error; add to details."""
+        if 1.0 - self.r2(chosen.decisions) <= LITTLE_LEFT:
+            return []
+        count = min(1 if len(self.fold) >= FEW_ROWS else GUARD_FOLDS, self.n_folds)
+        rows = self.fold < count
+        ours = self.mean(np.where(rows, chosen.errors, np.nan))
+        best, most = "", 0.0
+        for name, guesses in self._usual_predictions(count, ours):
+            details[f"held-out R² of {name}"] = self.r2(guesses)
+            behind, error = self.compare(chosen.errors, self._all_errors(guesses, rows))
+            if behind > max(error, MARGIN * ours, most):
+                best, most = name, behind
+        if not best:
+            return []
+        r2 = self.r2(np.where(rows[:, None], chosen.decisions, np.nan))
+        return [
+            f"{REGRESSORS[best]} predicts better: decisions may not minimise this cost (held-out "
+            f"R² {details[f'held-out R² of {best}']:.3f} against {r2:.3f})"
+        ]
 
-class _Blended(NamedTuple):
-    """A trained blend with its held-out decisions and errors."""
+    def _usual_predictions(self, count: int, enough: float) -> Iterator[tuple[str, Array]]:
+        """Yield what scikit-learn's defaults predict for folds, on one thread.
 
-    hypothesis: Hypothesis
-    trained: Trained
-    decisions: Array
-    errors: Array
-    note: str
+        Boosting has a model for each decision: it is left out as soon as its error in some
+        decisions, those that trees predict worst first, is larger than ``enough``.
+        """
+        from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
+        from sklearn.linear_model import Ridge
+
+        whole, rows = self.whole, self.fold < count
+        guesses = np.zeros((0, 0))
+        models = {"ridge regression": Ridge(), "extra trees": ExtraTreesRegressor(random_state=0)}
+        for name, model in models.items():
+            guesses = self._guessed(model, count, slice(None))
+            if np.isfinite(guesses).any():
+                yield name, guesses
+        if (np.isfinite(whole.decisions).all(axis=1) & (self.fold > 0)).sum() < BOOSTED_ROWS:
+            return
+        missed = np.nan_to_num(whole.decisions - guesses)[rows]
+        # What was not predicted yet counts as right.
+        guesses = np.where(rows[:, None], np.nan_to_num(whole.decisions), np.nan)
+        for j in np.argsort(-np.square(missed).sum(axis=0), kind="stable"):
+            boosting = HistGradientBoostingRegressor(random_state=0)
+            guesses[:, j] = self._guessed(boosting, count, j)[:, 0]
+            if self.mean(self._all_errors(guesses, rows)) > enough:
+                return
+        yield "gradient boosting", guesses
+
+    def _guessed(self, model: Any, count: int, columns: slice | np.intp) -> Array:
+        """Return what a regressor predicts for the first folds after a fit to the other rows."""
+        from threadpoolctl import threadpool_limits
+
+        whole = self.whole
+        signals = np.hstack([numbers_of(whole.features[:, 1:]), whole.costs])
+        complete = ~np.isnan(whole.decisions).any(axis=1) & (whole.weights > 0.0)
+        wanted = whole.decisions[:, columns]
+        found = np.full((len(wanted), 1 if wanted.ndim == 1 else wanted.shape[1]), np.nan)
+        for fold in range(count):
+            outside = self.fold == fold
+            inside = np.flatnonzero(complete & ~outside)[:GUARD_ROWS]
+            if not len(inside):
+                continue
+            self.objective.run.check_time()
+            weights = whole.weights[inside] / whole.weights[inside].mean()
+            # Boosting takes far longer with weights, even with equal ones.
+            weights = None if np.ptp(weights) <= ROUNDING else weights
+            with threadpool_limits(1):
+                model.fit(signals[inside], wanted[inside], sample_weight=weights)
+                found[outside] = model.predict(signals[outside]).reshape(int(outside.sum()), -1)
+        return found
 
 
 def blend_of(decisions: Array, whole: Block) -> tuple[Array, Array]:
@@ -553,103 +564,3 @@ def blend_of(decisions: Array, whole: Block) -> tuple[Array, Array]:
     weights = best_weights(decisions, whole)
     weights[weights < LEAST_WEIGHT] = 0.0
     return weights / weights.sum(), mixed
-
-
-# Whether usual regressors, which know nothing of costs and regions, predict better.
-
-
-def guard(
-    held_out: HeldOut, decisions: Array, errors: Array, details: dict[str, float]
-) -> list[str]:
-    """Return a warning if a usual regressor predicts held-out rows better by a standard error.
-
-    Parameters
-    ----------
-    held_out : HeldOut
-        The folds.
-    decisions, errors : ndarray
-        Held-out decisions (N, n) of what was selected, and their errors (N,).
-    details : dict of str to float
-        Held-out R² by name, to which those of the regressors are added.
-
-    Returns
-    -------
-    list of str
-        No or one warning.
-    """
-    if 1.0 - held_out.r2(decisions) <= LITTLE_LEFT:
-        return []
-    count = min(1 if len(errors) >= FEW_ROWS else GUARD_FOLDS, held_out.n_folds)
-    rows = held_out.fold < count
-    ours = np.where(rows, errors, np.nan)
-    best, most = "", 0.0
-    for name, guesses in _usual_predictions(held_out, count, held_out.mean(ours)):
-        details[f"held-out R² of {name}"] = held_out.r2(guesses)
-        theirs = np.full(len(errors), np.nan)
-        theirs[rows] = held_out.errors(guesses[rows], rows)
-        behind, error = held_out.compare(errors, theirs)
-        if behind > max(error, MARGIN * held_out.mean(ours), most):
-            best, most = name, behind
-    if not best:
-        return []
-    r2 = held_out.r2(np.where(rows[:, None], decisions, np.nan))
-    return [
-        f"{REGRESSORS[best]} predicts better: decisions may not minimise this cost (held-out R² "
-        f"{details[f'held-out R² of {best}']:.3f} against {r2:.3f})"
-    ]
-
-
-def _usual_predictions(held_out: HeldOut, count: int, enough: float) -> Iterator[tuple[str, Array]]:
-    """Yield what scikit-learn's defaults predict for folds, on one thread.
-
-    Boosting has a model for each decision: it is left out as soon as its error in some decisions,
-    those that trees predict worst first, is larger than ``enough``.
-    """
-    from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
-    from sklearn.linear_model import Ridge
-
-    whole = held_out.whole
-    rows = held_out.fold < count
-    guesses = np.zeros((0, 0))
-    models = {"ridge regression": Ridge(), "extra trees": ExtraTreesRegressor(random_state=0)}
-    for name, model in models.items():
-        guesses = _guessed(held_out, model, count, slice(None))
-        if np.isfinite(guesses).any():
-            yield name, guesses
-    if (np.isfinite(whole.decisions).all(axis=1) & (held_out.fold > 0)).sum() < BOOSTED_ROWS:
-        return
-    missed = np.nan_to_num(whole.decisions - guesses)[rows]
-    # What was not predicted yet counts as right.
-    guesses = np.where(rows[:, None], np.nan_to_num(whole.decisions), np.nan)
-    for j in np.argsort(-np.square(missed).sum(axis=0), kind="stable"):
-        boosting = HistGradientBoostingRegressor(random_state=0)
-        guesses[:, j] = _guessed(held_out, boosting, count, j)[:, 0]
-        lost = np.full(len(rows), np.nan)
-        lost[rows] = held_out.errors(guesses[rows], rows)
-        if held_out.mean(lost) > enough:
-            return
-    yield "gradient boosting", guesses
-
-
-def _guessed(held_out: HeldOut, model: Any, count: int, columns: slice | np.intp) -> Array:
-    """Return what a regressor predicts for the first folds after a fit to the other rows."""
-    from threadpoolctl import threadpool_limits
-
-    whole = held_out.whole
-    signals = held_out.signals
-    complete = ~np.isnan(whole.decisions).any(axis=1) & (whole.weights > 0.0)
-    wanted = whole.decisions[:, columns]
-    found = np.full((len(wanted), 1 if wanted.ndim == 1 else wanted.shape[1]), np.nan)
-    for fold in range(count):
-        outside = held_out.fold == fold
-        inside = np.flatnonzero(complete & ~outside)[:GUARD_ROWS]
-        if not len(inside):
-            continue
-        held_out.objective.run.check_time()
-        weights = whole.weights[inside] / whole.weights[inside].mean()
-        # Boosting takes far longer with weights, even with equal ones.
-        weights = None if np.ptp(weights) <= ROUNDING else weights
-        with threadpool_limits(1):
-            model.fit(signals[inside], wanted[inside], sample_weight=weights)
-            found[outside] = model.predict(signals[outside]).reshape(int(outside.sum()), -1)
-    return found

@@ -11,7 +11,7 @@ import feaslearn as fl
 from common.worlds import draw_world
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.known import KnownLimits
-from feaslearn.trainers.facets import Learned, learn_facets
+from feaslearn.trainers.facets import Learned, Task, learn_facets
 from feaslearn.trainers.facets.hyperplanes import identified
 from trainers.facets.worlds import World, make_world
 
@@ -19,7 +19,7 @@ Array = np.ndarray
 
 
 def learn(world: World, **options) -> Learned:
-    found = learn_facets(*world[1:], np.random.default_rng(0), exact=True, **options)
+    found = learn_facets(Task(*world[1:], np.random.default_rng(0), **options), exact=True)
     assert found is not None
     return found
 

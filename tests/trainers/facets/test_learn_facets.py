@@ -12,7 +12,7 @@ import pytest
 import feaslearn as fl
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.metrics import pooled_r2
-from feaslearn.trainers.facets import Learned, learn_facets
+from feaslearn.trainers.facets import Learned, Task, learn_facets
 from feaslearn.trainers.facets.hyperplanes import Metric, identified, least_norm
 from feaslearn.trainers.facets.rows import grid_step, standard_rows
 from trainers.facets.worlds import World, make_world
@@ -22,7 +22,7 @@ CASE39 = Path(__file__).parents[3] / "benchmarks" / "data" / "case39_api.csv"
 
 def learn(world: World, rows: int | None = None) -> Learned:
     parts = (world.features[:rows], world.costs[:rows], world.decisions[:rows])
-    return learn_facets(*parts, np.random.default_rng(0))
+    return learn_facets(Task(*parts, np.random.default_rng(0)))
 
 
 def modulo(rows: FacetRows, a: np.ndarray, f: np.ndarray) -> np.ndarray:
@@ -225,9 +225,8 @@ def test_rounding_does_not_choose_between_columns_that_act_alike(seed: int) -> N
     features, costs, x = world.features[there], costs[there], 100.0 * found.decisions[there]
     features = np.column_stack([features[:, 0], np.round(100.0 * features[:, 1:], 2)])
     train, test = slice(0, 300), slice(300, None)
-    learned = learn_facets(
-        features[train], costs[train], np.round(x[train], 2), np.random.default_rng(0)
-    )
+    parts = features[train], costs[train], np.round(x[train], 2)
+    learned = learn_facets(Task(*parts, np.random.default_rng(0)))
     assert learned.data == "rounded"
     assert not learned.unexplained.any()
     predicted = learned.rows.solve(features[test], costs[test]).decisions

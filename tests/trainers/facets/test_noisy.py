@@ -7,8 +7,10 @@ import pytest
 
 from feaslearn.known import KnownLimits
 from feaslearn.metrics import pooled_r2
-from feaslearn.trainers.facets import Learned
-from feaslearn.trainers.facets.noisy import learn_noisy, noise_level
+from feaslearn.trainers.facets import Learned, Task
+from feaslearn.trainers.facets.noise import hidden_equalities
+from feaslearn.trainers.facets.noisy import learn_noisy
+from feaslearn.trainers.facets.rows import standard_rows
 from trainers.facets.worlds import World, make_world
 
 
@@ -21,7 +23,14 @@ def noisy(world: World, sigma: float, seed: int = 0) -> World:
 
 def learn(world: World, **options) -> Learned:
     parts = (world.features, world.costs, world.decisions)
-    return learn_noisy(*parts, np.random.default_rng(0), lambda: False, **options)
+    return learn_noisy(Task(*parts, np.random.default_rng(0), **options))
+
+
+def noise_level(features: np.ndarray, decisions: np.ndarray) -> tuple[float, int]:
+    """Return the noise in standard deviations, and how many equalities it hides."""
+    rows, _ = standard_rows(features, np.zeros_like(decisions), decisions)
+    sigma, E, _ = hidden_equalities(rows, np.ones(len(decisions)), rows.E)
+    return sigma, len(E)
 
 
 def score(found: Learned, world: World) -> float:
@@ -135,7 +144,7 @@ def test_known_constraints_hold_beside_the_learned_ones() -> None:
 def test_a_deadline_returns_what_there_is() -> None:
     world = noisy(make_world(0), 0.05)
     random, parts = np.random.default_rng(0), (world.features, world.costs, world.decisions)
-    at_once = learn_noisy(*parts, random, lambda: True)
+    at_once = learn_noisy(Task(*parts, random, lambda: True))
     assert not len(at_once.kind)
     assert (at_once.rows.solve(world.features, world.costs).status == 0).all()
     assert len(learn(world, max_facets=1).kind) <= 1
@@ -148,7 +157,7 @@ def test_few_rows_and_columns(rows: int, n: int) -> None:
     features = np.column_stack([np.ones(rows), random.uniform(size=(rows, 2)), np.ones(rows)])
     decisions = random.normal(size=(rows, n))
     decisions[:, 1:2] = 3.0  # never moves
-    found = learn_noisy(features, random.normal(size=(rows, n)), decisions, random, lambda: False)
+    found = learn_noisy(Task(features, random.normal(size=(rows, n)), decisions, random))
     solved = found.rows.solve(features, np.ones((rows, n)))
     assert (solved.status == 0).all()
     assert len(found.unexplained) == rows

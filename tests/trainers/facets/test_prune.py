@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from feaslearn.tolerances import DECISION_TOL
+from feaslearn.trainers.facets import Task
 from feaslearn.trainers.facets.rows import standard_rows
 from feaslearn.trainers.facets.search import prune
 from feaslearn.trainers.facets.state import State
@@ -15,8 +16,9 @@ from trainers.facets.worlds import make_world
 def cutting(move: float) -> State:
     """Return a state with one facet that moves the cheapest point of one row by so much."""
     world = make_world(0, m=0, rows=100)
-    rows, _ = standard_rows(world.features, world.costs, world.decisions)
-    state = State(rows, np.random.default_rng(0))
+    parts = (world.features, world.costs, world.decisions)
+    rows, _ = standard_rows(*parts)
+    state = State(rows, Task(*parts, np.random.default_rng(0)))
     a = state.W[:, 0]
     top = float((rows.x @ a).max())
     y = state.y.copy()

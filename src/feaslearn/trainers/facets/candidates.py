@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import DECISION_TOL, ROUNDING, SAME_TOL, SOLVED_DEPENDENT_TOL, TINY
 from feaslearn.trainers.facets.hyperplanes import EXCESS, least_norm
 from feaslearn.trainers.facets.rows import SPREAD, UNEQUAL
 from feaslearn.trainers.facets.state import GAIN, State
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 #: How much a row that would not be optimal counts as far from a hyperplane.
 WRONG = 10.0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.data import Block
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.constrained import without_known
@@ -24,12 +25,9 @@ from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import DECISION_TOL, LSTSQ_TOL, SAME_TOL, SPARSITY_RIDGE, TINY
 from feaslearn.trainers.facets.learn import learn_facets
 from feaslearn.trainers.facets.noisy import learn_noisy
-from feaslearn.trainers.facets.rows import Learned
+from feaslearn.trainers.facets.rows import Learned, Task
 from feaslearn.trainers.running import Given
 from feaslearn.trainers.trainer import Trained, Trainer, measured
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 #: Savings beyond so many standard deviations of the errors contradict another decision.
 CLEARLY = 5.0
@@ -109,14 +107,18 @@ class FacetLearning(Trainer):
             _refuse_empty(bounds, hypothesis, rows, known, complete)
 
         with ProgressBar("FacetLearning", len(rows.features)) as bar:
-            options = {
-                "known": known,
-                "bounds": bounds,
-                "balance": balance,
-                "max_facets": hypothesis.max_facets,
-                "progress": lambda done, count: bar.update(done, f"{count} facets"),
-            }
-            learned = self._learn(rows, random, run, options)
+            task = Task(
+                *rows[:3],
+                random,
+                run.late,
+                rows.weights / rows.weights.mean(),
+                known,
+                bounds,
+                balance,
+                hypothesis.max_facets,
+                lambda done, count: bar.update(done, f"{count} facets"),
+            )
+            learned = self._learn(task, run)
         region = _exact_bounds(learned.rows, rows.decisions, bounds)
         theta = hypothesis.theta_of_rows(region)
         trained = measured(self, objective, theta, run.ended() if run.late() else "converged")
@@ -129,32 +131,20 @@ class FacetLearning(Trainer):
             result.warnings = _contradictions(rows, np.flatnonzero(complete), learned.error)
         return trained
 
-    def _learn(
-        self, rows: Block, random: np.random.Generator, run: Run, options: dict[str, Any]
-    ) -> Learned:
+    def _learn(self, task: Task, run: Run) -> Learned:
         """Learn exact rows; noisy ones where the data or the user say so."""
-        table = (rows.features, rows.costs, rows.decisions)
-        first, second = random.spawn(2)
+        first, second = (replace(task, random=each) for each in task.random.spawn(2))
         if self.noise == "auto" or not self.noise:
 
             def exact() -> list[Any]:
-                forced = self.noise != "auto"
-                found = learn_facets(*table, first, run.late, exact=forced, **options)
+                found = learn_facets(first, self.noise != "auto")
                 return [] if found is None else found.parts()
 
             parts = run.cached("exact", exact)
             if len(parts):
                 return Learned.from_parts(parts)
         noise = None if self.noise == "auto" else float(self.noise)
-        weights = rows.weights / rows.weights.mean()
-        return Learned.from_parts(
-            run.cached(
-                "noisy",
-                lambda: learn_noisy(
-                    *table, second, run.late, weights=weights, noise=noise, **options
-                ).parts(),
-            )
-        )
+        return Learned.from_parts(run.cached("noisy", lambda: learn_noisy(second, noise).parts()))
 
 
 def complete_rows(block: Block) -> Mask:
@@ -298,7 +288,7 @@ def _refuse_empty(
         )
 
 
-def _contradictions(rows: Block, places: NDArray[np.intp], error: float) -> list[str]:
+def _contradictions(rows: Block, places: Indices, error: float) -> list[str]:
     """Name the first pair of decisions that cannot both be optimal."""
     pair = contradicting_pair(rows, max(DECISION_TOL, CLEARLY * error))
     if pair is None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.tolerances import (
     DECISION_TOL,
@@ -17,10 +17,6 @@ from feaslearn.tolerances import (
 )
 from feaslearn.trainers.facets.ray_kernels import heaviest_ray, lower_ray, start_ray
 from feaslearn.trainers.facets.rows import SPREAD, standard_rows
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 #: Rows that a facet must carry beyond their rank.
 EXCESS = 3

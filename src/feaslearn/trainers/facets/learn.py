@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.known import KnownLimits
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import (
@@ -28,15 +24,13 @@ from feaslearn.trainers.facets.rows import (
     STEP,
     Learned,
     Rows,
+    Task,
     Units,
     known_ends,
     standard_rows,
 )
 from feaslearn.trainers.facets.search import prune, rare, search, turn, unite, upgrade
-from feaslearn.trainers.facets.state import GAIN, Progress, State
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from feaslearn.trainers.facets.state import GAIN, State
 
 #: Evidence in nats that two columns act alike, beyond the number of pairs that are asked.
 SURPRISE = 5.0
@@ -50,150 +44,77 @@ BELIEVED = 0.5
 KINDS = ("determined", "merged", "open", "other", "rare")
 
 
-def learn_facets(
-    features: Array,
-    costs: Array,
-    decisions: Array,
-    random: np.random.Generator,
-    late: Callable[[], bool] = lambda: False,
-    *,
-    known: KnownLimits | None = None,
-    bounds: tuple[Array, Array] | None = None,
-    balance: Array | None = None,
-    max_facets: int | None = None,
-    exact: bool = False,
-    progress: Progress | None = None,
-) -> Learned | None:
-    """Learn the constraints of a linear program from its optimal decisions.
-
-    Parameters
-    ----------
-    features : ndarray of shape (N, k)
-        Features, the first of them one.
-    costs, decisions : ndarray of shape (N, n)
-        Costs and the decisions that minimise them.
-    random : Generator
-        Where searches begin.
-    late : callable, optional
-        Says that the deadline has passed: what was found by then is returned.
-    known : KnownLimits, optional
-        Known constraints, one row for each sample.
-    bounds : pair of ndarray of shape (n, k), optional
-        Bounds as coefficients of the features; by default the extremes of the decisions.
-    balance : ndarray of shape (q, n), optional
-        Equalities whose right-hand sides are fitted; by default they are found.
-    max_facets : int, optional
-        Most facets that are kept.
-    exact : bool, default=False
-        Whether decisions are known to be exact.
-    progress : callable, optional
-        Called with the number of rows that are explained and the number of facets.
-
-    Returns
-    -------
-    Learned or None
-        The region; None if decisions are neither exact nor rounded.
-
-    Examples
-    --------
-    >>> import feaslearn as fl
-    >>> data = fl.datasets.make_power5(100, random_state=0)
-    >>> phi = np.column_stack([np.ones(100), data.signals[:, 3:]])
-    >>> found = learn_facets(phi, data.cost_matrix, data.decisions, np.random.default_rng(0))
-    >>> int(found.unexplained.sum())
-    0
-    """
-    options = (bounds, balance, max_facets, exact, progress)
-    first, place = _distinct(features, costs, decisions, known)
-    table = (features[first], costs[first], decisions[first])
-    known = None if known is None else known.rows(first)
-    found = _learn_table(table, known, random, late, *options)
+def learn_facets(task: Task, exact: bool = False) -> Learned | None:
+    """Learn constraints from optimal decisions; None if those are neither exact nor rounded."""
+    first, place = _in_order(task)
+    found = _learn_many(task.rows(first), exact)
     return None if found is None else found._replace(unexplained=found.unexplained[place])
 
 
-def _distinct(
-    features: Array, costs: Array, decisions: Array, known: KnownLimits | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _in_order(task: Task) -> tuple[Indices, Indices]:
     """Return one of rows that are the same, and the place of each row among those.
 
     They come in an order that depends neither on that of rows and columns nor on units, so that
     what is drawn at random does not either.
     """
-    parts = [features, costs, decisions, *([] if known is None else [known.columns()])]
-    _, first, place = np.unique(np.hstack(parts), axis=0, return_index=True, return_inverse=True)
-    spread = decisions[first].std(axis=0)
-    x = (decisions[first] - decisions[first].mean(axis=0)) / np.maximum(spread, TINY)
+    first, place = task.distinct()
+    decisions = task.decisions[first]
+    spread = decisions.std(axis=0)
+    x = (decisions - decisions.mean(axis=0)) / np.maximum(spread, TINY)
     x[:, spread <= SAME_TOL * spread.max(initial=0.0)] = 0.0
-    c = costs[first] * spread
+    c = task.costs[first] * spread
     c = c / np.maximum(np.linalg.norm(c, axis=1, keepdims=True), TINY)
     order = np.argsort((x**2 + x * c + c**3).sum(axis=1), kind="stable")
-    return first[order], np.argsort(order)[place.ravel()]
+    return first[order], np.argsort(order)[place]
 
 
-def _learn_table(
-    table: tuple[Array, ...],
-    known: KnownLimits | None,
-    random: np.random.Generator,
-    late: Callable[[], bool],
-    *options: Any,
-) -> Learned | None:
+def _learn_many(task: Task, exact: bool) -> Learned | None:
     """Learn from some of very many rows, and from those that object to what was learned."""
-    decisions = table[2]
-    if len(decisions) <= MOST_ROWS:
-        return _learn(table, known, random, late, *options)
-    chosen = _first_rows(decisions, random)
+    if len(task.decisions) <= MOST_ROWS:
+        return _learn(task, exact)
+    chosen = _first_rows(task.decisions, task.random)
     while True:
-        some = tuple(part[chosen] for part in table)
-        part = None if known is None else known.rows(chosen)
-        found = _learn(some, part, random, late, *options)
+        found = _learn(task.rows(chosen), exact)
         if found is None:
             return None
-        violation, gain = _objections(found, table, known, random)
+        violation, gain = _objections(found, task)
         worst = np.argsort(-np.maximum(violation, gain), kind="stable")[: MOST_ROWS // 4]
         more = np.setdiff1d(worst[np.maximum(violation, gain)[worst] > 1.0], chosen)
-        if not len(more) or len(chosen) > 2 * MOST_ROWS or late():
-            return _made_feasible(found, table, violation, gain > 1.0)
+        if not len(more) or len(chosen) > 2 * MOST_ROWS or task.late():
+            return _made_feasible(found, task, violation, gain > 1.0)
         chosen = np.union1d(chosen, more)
 
 
-def _first_rows(decisions: Array, random: np.random.Generator) -> NDArray[np.int64]:
+def _first_rows(decisions: Array, random: np.random.Generator) -> Indices:
     """Return some rows, and those that reach the extremes of each decision."""
     order = np.argsort(decisions, axis=0, kind="stable")
     some = random.choice(len(decisions), MOST_ROWS, replace=False)
     return np.unique(np.concatenate([some, order[:3].ravel(), order[-3:].ravel()]))
 
 
-def _objections(
-    found: Learned,
-    table: tuple[Array, ...],
-    known: KnownLimits | None,
-    random: np.random.Generator,
-) -> tuple[Array, Array]:
+def _objections(found: Learned, task: Task) -> tuple[Array, Array]:
     """Return by how much rows violate a region, and what cheaper points save, in tolerances.
 
     With very many rows, cheaper points are looked for at some of them.
     """
-    features, costs, decisions = table
+    decisions, random = task.decisions, task.random
     spread = np.maximum(decisions.std(axis=0), ROUNDING * max(float(decisions.std()), TINY))
     tol = 10.0 * max(DECISION_TOL, found.error)
-    violation = found.rows.largest_violation(features, decisions) / (tol * float(spread.max()))
+    violation = found.rows.largest_violation(task.features, decisions)
     gain, count = np.zeros(len(decisions)), len(decisions)
     some = np.arange(count)
     if count > MOST_ASKED:
         some = np.sort(random.choice(count, MOST_ASKED, replace=False))
-    part = None if known is None else known.rows(some)
-    solved = found.rows.solve(features[some], costs[some], part)
-    saved = ((decisions[some] - solved.decisions) * costs[some]).sum(axis=1)
-    size = np.linalg.norm(costs[some] * spread, axis=1)
+    solved = task.rows(some).solve(found.rows)
+    saved = ((decisions[some] - solved.decisions) * task.costs[some]).sum(axis=1)
+    size = np.linalg.norm(task.costs[some] * spread, axis=1)
     gain[some] = np.nan_to_num(saved / np.maximum(tol * size, TINY), nan=np.inf)
-    return violation, gain
+    return violation / (tol * float(spread.max())), gain
 
 
-def _made_feasible(
-    found: Learned, table: tuple[Array, ...], violation: Array, unexplained: Mask
-) -> Learned:
+def _made_feasible(found: Learned, task: Task, violation: Array, unexplained: Mask) -> Learned:
     """Return a region that no row violates: facets are moved out as far as it takes."""
-    features, _, decisions = table
+    features, decisions = task.features, task.decisions
     region = found.rows
     beyond = (decisions @ region.a.T - features @ region.f.T).max(axis=0, initial=0.0)
     f = region.f.copy()
@@ -205,22 +126,13 @@ def _made_feasible(
     return found._replace(rows=region, unexplained=unexplained)
 
 
-def _learn(
-    table: tuple[Array, ...],
-    known: KnownLimits | None,
-    random: np.random.Generator,
-    late: Callable[[], bool],
-    bounds: tuple[Array, Array] | None,
-    balance: Array | None,
-    max_facets: int | None,
-    exact: bool,
-    progress: Progress | None,
-) -> Learned | None:
+def _learn(task: Task, exact: bool) -> Learned | None:
     """Learn from rows that are few enough to look at all of them."""
-    features, costs, decisions = table
-    rows, units = standard_rows(features, costs, decisions, known, bounds, balance)
-    state = State(rows, random, late, progress)
-    if max_facets != 0 and len(rows.scale):
+    rows, units = standard_rows(
+        task.features, task.costs, task.decisions, task.known, task.bounds, task.balance
+    )
+    state, most = State(rows, task), task.max_facets
+    if most != 0 and len(rows.scale):
         search(state, only_determined=True)
         exact = exact or rows.exact
         if not exact:
@@ -230,10 +142,10 @@ def _learn(
         _complete(state)
         if not exact and state.hindered.mean() > BELIEVED:
             return None
-    if max_facets is not None and state.m > max_facets:
-        heaviest = np.argsort(-state.on.sum(axis=0), kind="stable")[:max_facets]
+    if most is not None and state.m > most:
+        heaviest = np.argsort(-state.on.sum(axis=0), kind="stable")[:most]
         state.keep(np.sort(heaviest))
-    return _Finish(state, units, costs, decisions, known, bounds is None).learned()
+    return _Finish(state, units, task).learned()
 
 
 def _complete(state: State) -> None:
@@ -263,22 +175,15 @@ class _Finish:
     halfway between zero and the one under which the column stays by the largest margin.
     """
 
-    def __init__(
-        self,
-        state: State,
-        units: Units,
-        costs: Array,
-        decisions: Array,
-        known: KnownLimits | None,
-        may_open: bool,
-    ) -> None:
-        self.state, self.units, self.may_open = state, units, may_open
-        self.nonnegative = bool((decisions >= 0.0).all())
+    def __init__(self, state: State, units: Units, task: Task) -> None:
+        self.state, self.units, self.may_open = state, units, task.bounds is None
+        self.nonnegative = bool((task.decisions >= 0.0).all())
         rows, n = state.rows, len(state.rows.scale)
         still = np.flatnonzero(~units.moving)
         self.order = np.append(np.flatnonzero(units.moving), still)
         size = float(np.median(rows.scale)) if n else 1.0
         self.scale = np.append(rows.scale, np.full(len(still), size))
+        known = task.known
         self.known = None if known is None else units.scaled(known, self.order, self.scale)
         length = max(float(np.linalg.norm(rows.scale)), TINY)
         along = rows.scale / length
@@ -290,7 +195,7 @@ class _Finish:
         self.lower, self.upper = np.vstack([rows.lower, flat]), np.vstack([rows.upper, flat])
         no = np.zeros(len(still), bool)
         self.seen_lo, self.seen_up = np.append(rows.seen_lo, no), np.append(rows.seen_up, no)
-        raw = costs[:, self.order] * self.scale
+        raw = task.costs[:, self.order] * self.scale
         lengths = np.linalg.norm(raw[:, :n], axis=1, keepdims=True)
         self.c = np.ascontiguousarray(raw / np.where(lengths > 0.0, lengths, 1.0))
         self.x = np.hstack([rows.x, np.zeros((len(rows.x), len(still)))])

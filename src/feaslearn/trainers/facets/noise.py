@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Mask
 from feaslearn.tolerances import DEPENDENT_TOL, LSTSQ_TOL, SAME_TOL, TINY
-from feaslearn.trainers.facets.rows import Rows, equal_coefficients, standard_rows
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from feaslearn.trainers.facets.rows import Rows, equal_coefficients
 
 #: Standard errors beyond which a statistic is no accident, and deviations a row is not on a facet.
 UNLIKELY, NEAR = 5.0, 3.0
@@ -18,38 +14,6 @@ UNLIKELY, NEAR = 5.0, 3.0
 FLAT, LESS_FLAT = 0.3, 0.6
 #: Mean distance of normal errors below their middle, in standard deviations.
 BELOW = float(np.sqrt(2.0 / np.pi))
-
-
-def noise_level(
-    features: Array, decisions: Array, weights: Array | None = None
-) -> tuple[float, int]:
-    """Return the noise in standard deviations of each column, and how many equalities it hides.
-
-    An equality under noise is a direction of the decisions given the features whose residual is
-    normal; a facet that nearly always binds has a long tail. Where there is none, the scatter of
-    decisions beyond a bound at which they gather tells. (0.0, 0) if nothing shows.
-
-    Examples
-    --------
-    >>> random = np.random.default_rng(0)
-    >>> x = random.uniform(size=(400, 1)) * [1.0, -1.0] + [0.0, 1.0]
-    >>> sigma, hidden = noise_level(np.ones((400, 1)), x + 0.01 * random.normal(size=x.shape))
-    >>> 0.02 < sigma < 0.05, hidden
-    (True, 1)
-    """
-    first, w = distinct_rows([features, decisions], weights)
-    rows, _ = standard_rows(features[first], np.zeros_like(decisions[first]), decisions[first])
-    sigma, E, _ = hidden_equalities(rows, w, rows.E)
-    return sigma, len(E)
-
-
-def distinct_rows(tables: list[Array], weights: Array | None) -> tuple[Indices, Array]:
-    """Return the first of rows that are the same, and how many rows they stand for."""
-    w = np.ones(len(tables[0])) if weights is None else np.asarray(weights, dtype=float)
-    table = np.hstack(tables)
-    _, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    total = np.bincount(group.ravel(), w)
-    return np.asarray(first[total > 0.0], dtype=np.int64), np.asarray(total[total > 0.0])
 
 
 def hidden_equalities(

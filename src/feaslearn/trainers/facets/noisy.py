@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.known import KnownLimits
 from feaslearn.solvers.small_lp import FacetSolutions
@@ -27,19 +27,10 @@ from feaslearn.trainers.facets.noise import (
     NEAR,
     UNLIKELY,
     answers_to_prices,
-    distinct_rows,
     hidden_equalities,
-    noise_level,
     noisy_bounds,
 )
-from feaslearn.trainers.facets.rows import Learned, Rows, known_ends, standard_rows
-from feaslearn.trainers.facets.state import Progress
-
-__all__ = ["learn_noisy", "noise_level"]
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from feaslearn.trainers.facets.rows import Learned, Rows, Task, known_ends, standard_rows
 
 #: Noise, in standard deviations, where nothing in the data tells.
 FAINT = 0.02
@@ -57,77 +48,36 @@ FOLDS, GAIN = 5, 2.0
 SINGULAR = 1e-3
 
 
-def learn_noisy(
-    features: Array,
-    costs: Array,
-    decisions: Array,
-    random: np.random.Generator,
-    late: Callable[[], bool] = lambda: False,
-    *,
-    weights: Array | None = None,
-    known: KnownLimits | None = None,
-    bounds: tuple[Array, Array] | None = None,
-    balance: Array | None = None,
-    noise: float | None = None,
-    max_facets: int | None = None,
-    progress: Progress | None = None,
-) -> Learned:
-    """Learn the constraints of a linear program from optimal decisions with noise.
+def learn_noisy(task: Task, noise: float | None = None) -> Learned:
+    """Learn constraints from optimal decisions with noise, in units of the spread of each column.
 
-    Parameters
-    ----------
-    features : ndarray of shape (N, k)
-        Features, the first of them one.
-    costs, decisions : ndarray of shape (N, n)
-        Costs, and decisions that minimise them up to noise.
-    random : Generator
-        Where searches begin.
-    late : callable, optional
-        Says that the time is up.
-    weights : ndarray of shape (N,), optional
-        How many rows each row stands for.
-    known : KnownLimits, optional
-        Constraints that hold beside the learned ones.
-    bounds : pair of ndarray of shape (n, k), optional
-        Bounds as coefficients of the features; by default where decisions gather.
-    balance : ndarray of shape (q, n), optional
-        Equalities whose right-hand sides are fitted; by default they are found.
-    noise : float, optional
-        Standard deviation of the noise in those of each column; estimated if None.
-    max_facets : int, optional
-        Most facets that are learned.
-    progress : callable, optional
-        Called with the number of rows that are explained and the number of facets.
-
-    Returns
-    -------
-    Learned
-        The region.
+    Noise that is not given is estimated.
     """
-    if bounds is not None:
-        known = _within(known, *(features @ side.T for side in bounds))
-    tables = [features, costs, decisions, *([] if known is None else [known.columns()])]
-    first, w = distinct_rows(tables, weights)
+    if task.bounds is not None:
+        task = replace(task, known=_within(task))
+    first, place = task.distinct()
+    w = np.bincount(place, task.weights).astype(float)
+    first, w = first[w > 0.0], w[w > 0.0]
     if len(first) > MOST_ROWS:
-        kept = np.sort(random.choice(len(first), MOST_ROWS, replace=False))
+        kept = np.sort(task.random.choice(len(first), MOST_ROWS, replace=False))
         first, w = first[kept], w[kept]
-    some = None if known is None else known.rows(first)
+    some = task.rows(first)
     rows, units = standard_rows(
-        features[first], costs[first], decisions[first], some, None, balance
+        some.features, some.costs, some.decisions, some.known, None, task.balance
     )
-    fit = _best_start(rows, w, noise, balance is None, random, late, progress)
-    most = len(rows.x) if max_facets is None else max_facets
+    fit = _best_start(rows, w, task, noise)
+    most = len(rows.x) if task.max_facets is None else task.max_facets
     fit.learn(most if answers_to_prices(rows, w) else 0)
     learned = units.revert(fit.region(), rows.P, np.flatnonzero(units.moving), rows.scale)
     seen = np.zeros((2, len(units.moving)), bool)
     seen[:, units.moving] = fit.seen
-    error = (learned.solve(features, costs, known).decisions - decisions) / units.std
+    error = (task.solve(learned).decisions - task.decisions) / units.std
     far = ~(np.abs(error).max(axis=1, initial=0.0) <= UNLIKELY * fit.sigma)
     kinds = ("noisy",) * len(fit.a)
     return Learned(learned, kinds, seen[0], seen[1], far, "noisy", fit.sigma)
 
 
-def _best_start(rows: Rows, w: Array, *options: Any) -> _Fit:
+def _best_start(rows: Rows, w: Array, task: Task, noise: float | None) -> _Fit:
     """Return the equalities and bounds under which decisions are predicted best.
 
     The data do not say whether the noise of each decision is the same in its own unit or in its
@@ -136,15 +86,16 @@ def _best_start(rows: Rows, w: Array, *options: Any) -> _Fit:
     there are some in the other.
     """
     units = (np.ones(rows.x.shape[1]), rows.scale)
-    starts = [_Fit(rows, w, *options, flat=FLAT, unit=unit) for unit in units]
+    starts = [_Fit(rows, w, task, noise, FLAT, unit) for unit in units]
     if any(len(fit.E) for fit in starts) or not any(fit.told for fit in starts):
         without = [unit for unit, fit in zip(units, starts, strict=True) if not len(fit.E)]
-        starts += [_Fit(rows, w, *options, flat=LESS_FLAT, unit=unit) for unit in without]
+        starts += [_Fit(rows, w, task, noise, LESS_FLAT, unit) for unit in without]
     return min(starts, key=lambda fit: float(fit.error.sum()))
 
 
-def _within(known: KnownLimits | None, lower: Array, upper: Array) -> KnownLimits:
-    """Return known constraints with these bounds beside them."""
+def _within(task: Task) -> KnownLimits:
+    """Return known constraints with the given bounds beside them."""
+    known, (lower, upper) = task.known, (task.features @ side.T for side in task.bounds or ())
     if known is None:
         none = np.zeros((0, lower.shape[1])), np.zeros((len(lower), 0))
         known = KnownLimits(none[0], none[0], none[1], lower, upper, none[1])
@@ -168,26 +119,20 @@ class _Fit:
         self,
         rows: Rows,
         w: Array,
+        task: Task,
         noise: float | None,
-        find: bool,
-        random: np.random.Generator,
-        late: Callable[[], bool],
-        progress: Progress | None,
-        *,
         flat: float,
         unit: Array,
     ) -> None:
-        self.rows, self.w, self.known, self.random, self.late = rows, w, rows.known, random, late
-        self.progress = progress
+        self.rows, self.w, self.known, self.random = rows, w, rows.known, task.random
+        self.late, self.progress = task.late, task.progress
         self.N, self.n = rows.x.shape
         given = self.known.E if self.known is not None else rows.E[:0]
         sigma, E, e = hidden_equalities(rows, w, np.vstack([rows.E, given]), flat, unit)
         self.told, self.sigma = sigma > 0.0, noise or sigma or FAINT
-        # Equalities that were given are all there are.
-        self.E, self.e = (
-            np.vstack([rows.E, E[: find * len(E)]]),
-            np.vstack([rows.e, e[: find * len(e)]]),
-        )
+        if task.balance is not None:  # equalities that were given are all there are
+            E, e = E[:0], e[:0]
+        self.E, self.e = np.vstack([rows.E, E]), np.vstack([rows.e, e])
         self.flat = np.vstack([self.E, given])
         self.a, self.f = np.zeros((0, self.n)), np.zeros((0, rows.F.shape[1]))
         self.lo, self.up, self.seen = noisy_bounds(rows.x, w, self.sigma)
@@ -214,11 +159,6 @@ class _Fit:
         parts = (self.E, self.e, lower, upper, self.a, self.f)
         return FacetRows(*map(np.ascontiguousarray, parts))
 
-    def solve(self, region: FacetRows, which: Indices) -> FacetSolutions:
-        """Return the cheapest points of some rows."""
-        known = None if self.known is None else self.known.rows(which)
-        return region.solve(self.rows.F[which], self.rows.c[which], known)
-
     def errors(self, found: FacetSolutions, which: Indices) -> Array:
         """Return the squared errors of these rows."""
         error = np.nan_to_num(found.decisions - self.rows.x[which]) ** 2
@@ -227,7 +167,7 @@ class _Fit:
 
     def refresh(self) -> None:
         """Find the cheapest points and the rows that they do not explain."""
-        found = self.solve(self.region(), np.arange(self.N))
+        found = self.rows.solve(self.region(), np.arange(self.N))
         self.found, self.error = found, self.errors(found, np.arange(self.N))
         self.y = np.where((found.status == OPTIMAL)[:, None], found.decisions, self.x)
         self.d = (self.y - self.x) @ self.W
@@ -249,7 +189,7 @@ class _Fit:
         """Move bounds out, those not seen first, until no region is empty."""
         every, lo, up = np.arange(self.N), self.lo, self.up
         for step in range(12):
-            if (self.solve(self.region(), every).status == OPTIMAL).all():
+            if (self.rows.solve(self.region(), every).status == OPTIMAL).all():
                 return
             move = self.sigma * 2.0 ** (step - 3)
             self.lo = lo - move * (~self.seen[0] | (step > 3))
@@ -330,7 +270,7 @@ class _Fit:
         if len(moved):
             rows = which[moved]
             out[moved] = self.error[rows] - self.errors(
-                self.solve(self.region().adding(a, f), rows), rows
+                self.rows.solve(self.region().adding(a, f), rows), rows
             )
         return out
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import null_space
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.known import KnownLimits
+from feaslearn.solvers.small_lp import FacetSolutions
 from feaslearn.tolerances import (
     DECISION_TOL,
     DEPENDENT_TOL,
@@ -21,9 +22,6 @@ from feaslearn.tolerances import (
     TINY,
     VISIBLE_TOL,
 )
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 #: Errors beyond so many standard deviations are not rounding.
 SPREAD = 3.5
@@ -35,6 +33,50 @@ STEP = float(np.sqrt(12.0))
 COARSE = 0.05
 #: Steps of the grids that values are written on, within a decade.
 STEPS = (1.0, 0.5, 0.25, 0.2)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Rows to learn from, and what is given of their region.
+
+    ``features`` (N, k), the first of them one, ``costs`` and ``decisions`` (N, n), ``weights`` how
+    many rows each stands for; ``bounds`` two arrays (n, k) of coefficients of the features and
+    ``balance`` rows (q, n) of equalities, which are found where they are None.
+    """
+
+    features: Array
+    costs: Array
+    decisions: Array
+    random: np.random.Generator
+    late: Callable[[], bool] = lambda: False
+    weights: Array | None = None
+    known: KnownLimits | None = None
+    bounds: tuple[Array, Array] | None = None
+    balance: Array | None = None
+    max_facets: int | None = None
+    progress: Callable[[int, int], None] | None = None
+
+    def rows(self, which: Indices) -> Task:
+        """Return the task of some rows."""
+        known = None if self.known is None else self.known.rows(which)
+        return replace(
+            self,
+            features=self.features[which],
+            costs=self.costs[which],
+            decisions=self.decisions[which],
+            known=known,
+        )
+
+    def distinct(self) -> tuple[Indices, Indices]:
+        """Return the first of rows that are the same, and the place of each row among those."""
+        known = [] if self.known is None else [self.known.columns()]
+        table = np.hstack([self.features, self.costs, self.decisions, *known])
+        _, first, place = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        return first, place.ravel()
+
+    def solve(self, region: FacetRows) -> FacetSolutions:
+        """Return the cheapest points of a region."""
+        return region.solve(self.features, self.costs, self.known)
 
 
 class Learned(NamedTuple):
@@ -105,6 +147,11 @@ class Rows:
     def one(self) -> Array:
         """The coefficients of the constant."""
         return np.asarray(self.P[0])
+
+    def solve(self, region: FacetRows, which: Indices) -> FacetSolutions:
+        """Return the cheapest points of some rows in a region."""
+        known = None if self.known is None else self.known.rows(which)
+        return region.solve(self.F[which], self.c[which], known)
 
     @property
     def exact(self) -> bool:
@@ -251,7 +298,7 @@ class Units:
         out[:, 0] = 1.0
         return out
 
-    def limits(self, side: Array, order: NDArray[np.int64]) -> Array:
+    def limits(self, side: Array, order: Indices) -> Array:
         """Return bounds (n, k) in the features given as coefficients of standard features."""
         found = side[order] * np.where(self.flat, 0.0, self.phi_std)
         constant = side[order, 0] + side[order, 1:] @ self.phi_mean[1:]
@@ -264,9 +311,7 @@ class Units:
         raw[:, 0] = coefficients[:, 0] - raw[:, 1:] @ self.phi_mean[1:]
         return np.asarray(raw)
 
-    def revert(
-        self, region: FacetRows, P: Array, order: NDArray[np.int64], scale: Array
-    ) -> FacetRows:
+    def revert(self, region: FacetRows, P: Array, order: Indices, scale: Array) -> FacetRows:
         """Return a region on some columns in the units of the data; others stay where they are.
 
         Right-hand sides are coefficients of ``phi @ P``; normals get length one.
@@ -291,7 +336,7 @@ class Units:
             bounds.append(limit)
         return FacetRows(*map(np.ascontiguousarray, (E, e, *bounds, a, f)))
 
-    def scaled(self, known: KnownLimits, order: NDArray[np.int64], scale: Array) -> KnownLimits:
+    def scaled(self, known: KnownLimits, order: Indices, scale: Array) -> KnownLimits:
         """Return known constraints on some columns in standard units, in rows of length one."""
         mean = self.mean[order]
         rest = np.setdiff1d(np.arange(len(self.mean)), order)

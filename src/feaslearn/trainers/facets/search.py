@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import DECISION_TOL, ROUNDING
 from feaslearn.trainers.facets.candidates import (
@@ -23,9 +23,6 @@ from feaslearn.trainers.facets.candidates import (
 from feaslearn.trainers.facets.hyperplanes import EXCESS
 from feaslearn.trainers.facets.rows import SPREAD
 from feaslearn.trainers.facets.state import State
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 #: Rows that searches begin with at a time, and in all for rare facets.
 TRIES, SEEDS = 8, 60

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.solvers.small_lp import FacetSolutions
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
@@ -20,12 +19,7 @@ from feaslearn.tolerances import (
     SOLVED_DEPENDENT_TOL,
 )
 from feaslearn.trainers.facets.hyperplanes import Metric, Rays
-from feaslearn.trainers.facets.rows import SPREAD, STEP, Rows
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Progress = Callable[[int, int], None]
+from feaslearn.trainers.facets.rows import SPREAD, STEP, Rows, Task
 
 #: Rows that are looked at one by one rather than all at once.
 FEW = 20
@@ -65,14 +59,9 @@ class State:
     slack of row i is ``Z[i] @ t``.
     """
 
-    def __init__(
-        self,
-        rows: Rows,
-        random: np.random.Generator,
-        late: Callable[[], bool] = lambda: False,
-        progress: Progress | None = None,
-    ) -> None:
-        self.rows, self.random, self.late, self.progress = rows, random, late, progress
+    def __init__(self, rows: Rows, task: Task) -> None:
+        self.rows, self.random = rows, task.random
+        self.late, self.progress = task.late, task.progress
         self.N, self.n = rows.x.shape
         self.a, self.f = np.zeros((0, self.n)), np.zeros((0, rows.F.shape[1]))
         self.kind: list[str] = []
@@ -167,8 +156,7 @@ class State:
         self, which: Indices, a: Array | None = None, f: Array | None = None
     ) -> FacetSolutions:
         """Return the cheapest points of some rows."""
-        known = None if self.rows.known is None else self.rows.known.rows(which)
-        return self.region(a, f).solve(self.rows.F[which], self.rows.c[which], known)
+        return self.rows.solve(self.region(a, f), which)
 
     def solve_with(self, t: Array, which: Indices) -> FacetSolutions:
         """Return the cheapest points of some rows with one more facet."""
