@@ -96,12 +96,12 @@ def _corrected(found: Found) -> tuple[bool | None, str]:
     tied = found.values(RANDOM, "continuous_ties") > 0
     same = np.abs(binary - continuous) <= 1e-3 * binary + 1e-9
     proved = continuous - bound <= 1e-2 * continuous + 1e-9
+    proved &= binary - found.values(RANDOM, "binary_bound") <= 1e-2 * binary + 1e-9
     counted = ~tied & proved
     verdict = None if not counted.any() else bool(same[counted].all())
     return verdict, (
-        f"{int(same[counted].sum())} of {int(counted.sum())} random data sets whose "
-        f"continuous optimum was "
-        "proved and has no tie have the same optimum"
+        f"{int(same[counted].sum())} of {int(counted.sum())} random data sets whose optima were "
+        "proved, the continuous one without a tie, have the same optimum"
     )
 
 

@@ -6,6 +6,7 @@ from experiments import (
     bilinear_noiseless,
     bilinear_noisy,
     binary_simplex,
+    binding_lines,
     convergence,
     convex,
     ellipsoid,
@@ -39,6 +40,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         power5,
         topologies,
         ieee14,
+        binding_lines,
         network,
         signal_noise,
     )

@@ -121,25 +121,26 @@ def _training_loss_grows(found: Found) -> tuple[bool | None, str]:
         float((np.diff(path["smoothed"])[np.diff(path["epsilon"]) > 0] > 0).mean())
         for path in paths
     ]
-    return bool(np.mean(grew) > 0.5), (
+    verdict = True if all(grew) else None if any(grew) else False
+    return verdict, (
         f"between drawn iterates with a larger ε it rises in {np.nanmean(jumps):.0%}; above "
-        f"its start in "
-        f"{sum(grew)} of {len(grew)} seeds, since the descent is faster than ε"
+        f"its start in {sum(grew)} of {len(grew)} seeds"
     )
 
 
 def _true_losses_fall(found: Found) -> tuple[bool | None, str]:
-    row = name(2, "predictability")
-    first, last = found.values(row, "first_true"), found.values(row, "last_true")
-    ups = [
-        float((np.diff(path["true_predictability"]) > 1e-9).mean())
-        for path in found.raw(row, "path")
-    ]
-    return bool((last < first).all()), (
-        f"true predictability falls from {first.mean():.3f} to {last.mean():.2g} on average, in "
-        f"{int((last < first).sum())} of {len(first)} seeds; not at every step: up in "
-        f"{np.mean(ups):.0%} of the drawn ones"
-    )
+    paths, told, fell = found.raw(name(2, "predictability"), "path"), [], []
+    for loss in LOSSES:
+        curves = [np.array(path[f"true_{loss}"]) for path in paths]
+        ends = [bool(curve[-1] < curve[0]) for curve in curves]
+        ups = np.mean([(np.diff(curve) > 1e-9).mean() for curve in curves])
+        first, last = (np.mean([curve[at] for curve in curves]) for at in (0, -1))
+        fell += ends
+        told.append(
+            f"true {loss} {first:.3f} to {last:.2g} on average, lower in {sum(ends)} of "
+            f"{len(ends)} seeds, up in {ups:.0%} of the drawn steps"
+        )
+    return all(fell), "; ".join(told)
 
 
 def draw(found: Found, folder: Path) -> list[str]:
@@ -189,6 +190,9 @@ EXPERIMENT = Experiment(
         Claim(
             "Figure: the training loss increases as smoothing is taken away", _training_loss_grows
         ),
-        Claim("Figure: meanwhile the true losses keep decreasing", _true_losses_fall),
+        Claim(
+            "Figure: meanwhile the true losses decrease (from the first to the last iterate)",
+            _true_losses_fall,
+        ),
     ),
 )

@@ -56,6 +56,8 @@ EXPERIMENT = Experiment(
     columns=COLUMNS,
     helpers=HELPERS,
     claims=(
-        Claim("Remark: ellipsoidal constraints are learned with the L2 ball as Z", _recovered),
+        Claim(
+            "Remark: ellipsoidal constraints are learned with the L2 ball, corrected", _recovered
+        ),
     ),
 )

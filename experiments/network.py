@@ -121,11 +121,10 @@ def _four_lines(found: Found) -> tuple[bool | None, str]:
 
 def _enumeration_is_slow(found: Found) -> tuple[bool | None, str]:
     every, milp = (found.mean(row, "seconds") for row in (ALL, MILP.format(loss="predictability")))
-    return every > milp, (
+    return True if every > 10 * milp else None if every > milp else False, (
         f"all networks {every:.2f} s (paper: {EACH * 1024:.0f} s, estimated), integer "
         f"program {milp:.2f} s (23.5 s), by "
-        f"cuts {found.mean(CUTS, 'seconds'):.3f} s; with a greedy dispatch, enumeration is "
-        f"no obstacle at five nodes"
+        f"cuts {found.mean(CUTS, 'seconds'):.3f} s; enumeration has a greedy dispatch"
     )
 
 
@@ -136,11 +135,6 @@ def _unsigned(found: Found) -> tuple[bool | None, str]:
         f"network is {cost:.2g}, "
         "energy is free; signed incidence, or {-1, 0, 1}, is needed"
     )
-
-
-def _binaries(found: Found) -> tuple[bool | None, str]:
-    del found
-    return True, "by construction: one binary for each of the ten candidate lines, whatever N is"
 
 
 def draw(found: Found, folder: Path) -> list[str]:
@@ -164,7 +158,8 @@ EXPERIMENT = Experiment(
     title="Problem 2: learning the lines of the network",
     about=(
         "100 dispatches without noise, ten candidate lines; the sparsest network of least "
-        "loss is asked for. *Networks* is "
+        "loss is asked for. The integer program has one binary for each candidate line, however "
+        "many the dispatches. *Networks* is "
         "how many of the 1024 explain every dispatch. Seconds of the paper: Gurobi, and its "
         "own estimate for enumeration."
     ),
@@ -181,13 +176,12 @@ EXPERIMENT = Experiment(
     helpers=(unsigned_cost,),
     draw=draw,
     claims=(
-        Claim("Problem 2: both losses reach zero", _zero_loss),
+        Claim("Problem 2: both losses reach zero (every seed)", _zero_loss),
         Claim("Problem 2: four lines suffice instead of five", _four_lines),
         Claim(
             "Problem 2: enumerating all networks takes far longer than the integer program",
             _enumeration_is_slow,
         ),
         Claim("Problem 2: A in {0, 1} describes the lines", _unsigned),
-        Claim("Problem 2: the number of binary variables does not grow with the data", _binaries),
     ),
 )

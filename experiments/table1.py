@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from experiments.frame.experiment import Claim, Experiment, Row, Settings
-from experiments.frame.found import Found
+from experiments.frame.found import FEWEST, Found, all_of, short
 from experiments.frame.methods import HELPERS, measure
-from experiments.frame.models import COLUMNS, CONVENTIONS, CORRECTED, LOSSES
+from experiments.frame.models import COLUMNS, CONVENTIONS, CORRECTED, LOSSES, PUBLISHED
 from experiments.frame.pictures import new_figure, save
+from experiments.frame.printed_smoothing import descend, solve_inner
 
 N_TRAIN = 100
 DATA = {"data": "l1 ball, n=5", "n_train": N_TRAIN, "n_test": 500, "p": 5}
@@ -30,7 +32,7 @@ def name(algorithm: int, loss: str, convention: str) -> str:
 
 
 def rows(settings: Settings) -> list[Row]:
-    """Return the rows: both algorithms and losses, then Algorithm 2 as its formula is printed."""
+    """Return the rows: both algorithms and losses, then Algorithm 2 as the paper has it."""
     data = {**DATA, "n_test": 100} if settings.quick else DATA
     found = [
         Row(
@@ -59,6 +61,23 @@ def rows(settings: Settings) -> list[Row]:
         )
         for loss in LOSSES
     ]
+    if not settings.quick:
+        found += [
+            Row(
+                name(2, loss, f"two ε and exact b, {convention}"),
+                {
+                    **data,
+                    "method": "algorithm 2, printed",
+                    "convention": convention,
+                    "loss": loss,
+                    "max_iter": 500,
+                },
+                {"train": PAPER[2, loss]},
+                most_seeds=3,
+                seconds=100.0,
+            )
+            for convention, loss in product(CONVENTIONS, LOSSES)
+        ]
     return [*found, Row("Ours: Annealing", {**data, "method": "annealing"})]
 
 
@@ -70,35 +89,51 @@ def _share(found: Found, row: str) -> str:
 def _vanilla_prefers_suboptimality(found: Found) -> tuple[bool | None, str]:
     held, told = [], []
     for convention in CONVENTIONS:
-        near, cheap = (found.mean(name(1, loss, convention), "train") for loss in LOSSES)
-        held.append(bool(cheap < 0.5 * near))
-        told.append(f"{convention}: predictability {near:.3g}, suboptimality {cheap:.3g}")
-    return all(held), "; ".join(told)
+        near, cheap = (name(1, loss, convention) for loss in LOSSES)
+        held.append(found.lower(cheap, near, "train"))
+        losses = [found.told(row, "train") for row in (near, cheap)]
+        told.append(f"{convention}: predictability {losses[0]}, suboptimality {losses[1]}")
+    return all_of(held), "; ".join(told)
 
 
-def _smoothing_serves_both(found: Found) -> tuple[bool | None, str]:
-    told = [
-        f"{loss}, {convention} {_share(found, name(2, loss, convention))}"
-        for convention, loss in product(CONVENTIONS, LOSSES)
-    ]
-    held = all(
-        (found.values(name(2, loss, CORRECTED), "train") <= RECOVERED).mean() >= 0.5
-        for loss in LOSSES
-    )
-    return held, (
-        f"training loss of at most {RECOVERED:g}: {'; '.join(told)}. Where the map may "
-        f"depend on the "
-        "costs, 500 iterations from our start do not get there"
-    )
+def _reaches_zero(kind: str) -> Callable[[Found], tuple[bool | None, str]]:
+    """Return whether every run of a kind has a training loss of zero, with both losses."""
+
+    def decide(found: Found) -> tuple[bool | None, str]:
+        rows_ = {loss: name(2, loss, kind) for loss in LOSSES}
+        told = "; ".join(f"{loss} {_share(found, row)}" for loss, row in rows_.items())
+        least = all((found.values(row, "train") <= RECOVERED).all() for row in rows_.values())
+        return bool(least), f"training loss of at most {RECOVERED:g}: {told} seeds"
+
+    return decide
 
 
 def _the_formula_as_printed(found: Found) -> tuple[bool | None, str]:
-    rows_ = {text: name(2, "predictability", text) for text in (CORRECTED, "ε terms without 1/N")}
-    with_weight, without = (found.values(row, "train") for row in rows_.values())
-    return bool(without.mean() <= 2 * with_weight.mean() + RECOVERED), (
-        f"recovered {_share(found, rows_[CORRECTED])} with 1/N on every term, "
-        f"{_share(found, rows_['ε terms without 1/N'])} without "
-        f"(mean training loss {with_weight.mean():.2g} and {without.mean():.2g})"
+    weighted, printed = (
+        name(2, "predictability", text) for text in (CORRECTED, "ε terms without 1/N")
+    )
+    worse = found.lower(weighted, printed, "train")
+    return None if worse is None else not worse, (
+        f"training loss {found.told(weighted, 'train')} with 1/N on every term (at most "
+        f"{RECOVERED:g}: {_share(found, weighted)} seeds), {found.told(printed, 'train')} without "
+        f"({_share(found, printed)})"
+    )
+
+
+def _beside_the_library_s(found: Found) -> str:
+    told = []
+    for convention, loss in product(CONVENTIONS, LOSSES):
+        printed, ours = (
+            name(2, loss, kind) for kind in (f"two ε and exact b, {convention}", convention)
+        )
+        first, second = found.paired(printed, ours, "train")
+        told.append(f"{loss}, {convention}: {short(first.mean())} and {short(second.mean())}")
+    return (
+        "*Two ε and exact b* is Algorithm 2 as the paper describes it: b is solved for together "
+        "with z and λ, each ε has its own slack and is doubled by the printed rule, and the last "
+        "iterate is returned (as published: no 1/N on the terms of the slacks). The library has "
+        "one ε, b among the columns, slacks relative to the scale of the data, and returns the "
+        f"best iterate. Training losses on the same {len(first)} seeds: {'; '.join(told)}."
     )
 
 
@@ -106,11 +141,11 @@ def _unsteady_without_smoothing(found: Found) -> tuple[bool | None, str]:
     spreads = [
         float(found.values(name(a, "predictability", CORRECTED), "train").std()) for a in (1, 2)
     ]
-    verdict = (
-        None
-        if len(found.seeds(name(1, "predictability", CORRECTED))) < 3
-        else spreads[0] > spreads[1]
-    )
+    verdict = None
+    if len(found.seeds(name(1, "predictability", CORRECTED))) >= FEWEST:
+        # Twice the deviation is a ratio of variances of 4, beyond chance with ten seeds.
+        verdict = True if spreads[0] > 2.0 * spreads[1] else None
+        verdict = False if 2.0 * spreads[0] < spreads[1] else verdict
     return verdict, (
         f"standard deviation over seeds {spreads[0]:.2g} without smoothing, {spreads[1]:.2g} with"
     )
@@ -143,16 +178,26 @@ EXPERIMENT = Experiment(
     rows=rows,
     measure=measure,
     columns=COLUMNS,
-    helpers=HELPERS,
+    helpers=(*HELPERS, descend, solve_inner),
+    notes=(_beside_the_library_s,),
     draw=draw,
     claims=(
         Claim(
-            "Table 1: with Algorithm 1, suboptimality trains much better than predictability",
+            "Table 1: with Algorithm 1, suboptimality trains better than predictability",
             _vanilla_prefers_suboptimality,
         ),
         Claim(
-            "Table 1: Algorithm 2 is competitive with both losses (zero is reached)",
-            _smoothing_serves_both,
+            "Table 1: Algorithm 2 reaches zero with both losses; the library's, corrected",
+            _reaches_zero(CORRECTED),
+        ),
+        Claim("The same; the library's, as published", _reaches_zero(PUBLISHED)),
+        Claim(
+            "The same; with two ε and exact b, as published",
+            _reaches_zero(f"two ε and exact b, {PUBLISHED}"),
+        ),
+        Claim(
+            "The same; with two ε and exact b, corrected",
+            _reaches_zero(f"two ε and exact b, {CORRECTED}"),
         ),
         Claim("Smoothed loss, as printed: ε terms need no 1/N", _the_formula_as_printed),
         Claim(

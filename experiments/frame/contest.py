@@ -14,11 +14,11 @@ EXACT = 1e-6
 def contest_table(experiments: list[Experiment], founds: dict[str, Found]) -> str:
     """Return a table with one line for each contest."""
     lines = [
-        "Squared test loss of the returned decision divided by that of the linear policy, "
-        "both means "
-        "over the seeds that all rows share. *Printed* is the same ratio of the paper's own "
-        "numbers, "
-        "where it has both rows.\n",
+        "Squared test loss of the returned decision divided by that of the linear policy, both "
+        "means over the seeds that the two rows share. The best row of each side is the one of "
+        "least validation loss, also as a ratio. *Printed* is the ratio of the paper's own "
+        "numbers, where it has both rows. *Yes* and *no* are differences beyond two standard "
+        "errors.\n",
         "| table | the paper's best row, run here | ours | printed in the paper | ours wins |",
         "|---|---:|---:|---:|---|",
     ]
@@ -29,16 +29,17 @@ def contest_table(experiments: list[Experiment], founds: dict[str, Found]) -> st
 
 
 def best(rows: tuple[str, ...], baseline: str, found: Found) -> tuple[str, float]:
-    """Return the row of least loss relative to the baseline, and that ratio."""
-    ratios = {}
-    for row in rows:
-        if found.seeds(row):
-            loss, linear = found.paired(row, baseline, COLUMN)
-            ratios[row] = float(loss.mean() / linear.mean())
-    if not ratios:
+    """Return the row of least validation loss relative to the baseline, and its ratio of losses."""
+    run = [row for row in rows if found.seeds(row)]
+    if not run:
         raise MissingCellsError(", ".join(rows))
-    name = min(ratios, key=lambda row: ratios[row])
-    return name, ratios[name]
+    name = min(run, key=lambda row: _ratio(row, baseline, "validation", found))
+    return name, _ratio(name, baseline, COLUMN, found)
+
+
+def _ratio(row: str, baseline: str, column: str, found: Found) -> float:
+    loss, linear = found.paired(row, baseline, column)
+    return float(loss.mean() / linear.mean())
 
 
 def _line(contest: Contest, found: Found) -> str:
@@ -60,11 +61,12 @@ def _verdict(contest: Contest, found: Found, theirs: str, ours: str, worst: floa
     """Say whether ours wins: on the seeds that both rows have, beyond two standard errors."""
     if worst < EXACT:
         return "both are exact"
-    first, second = found.paired(ours, theirs, COLUMN)
+    shared = len(found.paired(ours, theirs, COLUMN)[0])
+    if shared < FEWEST:
+        return f"cannot be decided (seeds: {shared})"
     lower = found.lower(ours, theirs, COLUMN)
-    if lower is None and len(first) >= FEWEST:
-        return "a tie, within two standard errors"
     if lower is None:
-        lower = bool(first.mean() < second.mean())
-    told = "yes" if lower else f"no: {contest.why_not}"
-    return told if len(first) >= FEWEST else f"{told} (seeds: {len(first)})"
+        return "a tie, within two standard errors"
+    if lower:
+        return "yes"
+    return f"no: {contest.why_not}" if contest.why_not else "no"

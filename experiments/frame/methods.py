@@ -9,15 +9,20 @@ from typing import Any
 import feaslearn as fl
 from benchmarks.common.regressors import tuned_regressors
 from experiments.frame.models import CORRECTED, algorithm_2, fit_and_measure, region_model
+from experiments.frame.printed_smoothing import PrintedSmoothing
 from feaslearn import baselines, datasets, trainers
 
 DATASETS: dict[str, Callable[..., fl.Decisions]] = {
     "power5": datasets.make_power5,
     "ieee14": datasets.make_ieee14,
+    "power5, lines of 1.6": partial(datasets.make_power5, line_capacity=1.6),
+    "ieee14, lines of 1.8": partial(datasets.make_ieee14, line_capacity=1.8),
     "l1 ball, n=5": datasets.make_l1_ball,
     "l1 ball, n=2": partial(datasets.make_l1_ball, n=2, low=-1.0),
     "ellipsoid": partial(datasets.make_ellipsoid, n=2),
 }
+#: Rows that neither a fit nor a table sees: on them, a best row is chosen.
+N_VALIDATION = 200
 #: Regressors of scikit-learn, each tuned by its own cross-validation.
 REGRESSORS = (
     "ridge",
@@ -78,6 +83,7 @@ def build(
     parts: dict[str, tuple[Any, Any]] = {
         "algorithm 1": (affine, trainers.GradientDescent(max_iter=max_iter, n_starts=1)),
         "algorithm 2": (affine, algorithm_2(convention, max_iter, epsilon)),
+        "algorithm 2, printed": (affine, PrintedSmoothing(max_iter, convention == CORRECTED)),
         "algorithm 2, ball": (fl.Affine(fl.L2Ball(p)), algorithm_2(convention, max_iter)),
         "annealing, ball": (fl.Affine(fl.L2Ball(p)), trainers.Annealing()),
         "convex, simplex": (fl.Scaled(fl.Simplex(p)), "auto"),
@@ -86,6 +92,7 @@ def build(
         "annealing": (affine, trainers.Annealing()),
         "minkowski": (fl.Minkowski("auto"), "auto"),
         "facets": (fl.Facets(), "auto"),
+        "balance and box": (fl.Facets(max_facets=0), "auto"),
         "default": (None, "auto"),
     }
     if method == "mixed-integer":
@@ -106,7 +113,7 @@ def measure(
     signal_noise: float = 0.0,
     **options: Any,
 ) -> dict[str, Any]:
-    """Draw a data set, fit a method to its first rows and measure it on the others.
+    """Draw a data set, fit a method to its first rows and measure it on others.
 
     Parameters
     ----------
@@ -124,13 +131,16 @@ def measure(
     Returns
     -------
     dict
-        What `fit_and_measure` says.
+        What `fit_and_measure` says, and the loss of the returned decisions on further rows.
     """
     make = DATASETS[data]
     extra = {"signal_noise": signal_noise} if signal_noise else {}
-    drawn = make(n_train + n_test, noise=noise, random_state=seed, **extra)
-    train, test = drawn[:n_train], drawn[n_train:]
-    return fit_and_measure(build(method, drawn, seed, **options), train, test)
+    seen = n_train + n_test
+    drawn = make(seen + N_VALIDATION, noise=noise, random_state=seed, **extra)
+    train, test, further = drawn[:n_train], drawn[n_train:seen], drawn[seen:]
+    model = build(method, drawn, seed, **options)
+    values = fit_and_measure(model, train, test)
+    return {**values, "validation": fl.evaluate(model, further).returned.mean}
 
 
 #: The functions whose code decides what `measure` returns.

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from experiments.frame.experiment import Experiment, Row, Settings
 from experiments.frame.store import Store
 
-#: Seconds from which a cell is put off to the end.
+#: Seconds from which a cell is put off to the end of its experiment.
 LONG = 20.0
 
 logger = logging.getLogger("feaslearn")
@@ -72,7 +72,7 @@ def unfinished(
         rows = experiment.rows(settings)
         finished = {row.name: store.finished(experiment, row) for row in rows}
         for row in rows:
-            for cell in finished[row.name].values():
+            for cell in store.stored(experiment, row).values():
                 pace.note(experiment, row, cell["seconds"])
         cells += [
             Cell(experiment, row, seed)
@@ -80,10 +80,19 @@ def unfinished(
             for seed in row.seeds(settings)
             if again or seed not in finished[row.name]
         ]
-    # One seed of everything before the next, what takes long last: a run that is cut short still
-    # has something for every table.
+    # The cheapest experiment first, one seed of all its rows before the next, what takes long last:
+    # a run that is cut short has finished many tables, and something of the next.
     chosen = [cell for cell in cells if pace.of(cell) <= at_most]
-    return sorted(chosen, key=lambda cell: (pace.of(cell) > LONG, cell.seed)), pace
+    together: dict[str, float] = {}
+    for cell in chosen:
+        name = cell.experiment.name
+        together[name] = together.get(name, 0.0) + pace.of(cell)
+
+    def order(cell: Cell) -> tuple[float, str, bool, int]:
+        name = cell.experiment.name
+        return together[name], name, pace.of(cell) > LONG, cell.seed
+
+    return sorted(chosen, key=order), pace
 
 
 class Measured(NamedTuple):

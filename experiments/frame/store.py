@@ -23,6 +23,11 @@ from experiments.frame.found import Found
 from feaslearn import __version__
 from feaslearn.atomic import write_bytes
 
+#: Counts changes of the library after which fits give other numbers: raise it with one, and all
+#: cells are run again. Tests run some cells and compare them with the stored ones.
+EDITION = 1
+#: The version of the library that a cell is made by.
+VERSION = f"{__version__}, edition {EDITION}"
 #: Digits that are kept of a number.
 DIGITS = 10
 
@@ -40,13 +45,19 @@ class Store:
         self.folder = folder
 
     def finished(self, experiment: Experiment, row: Row) -> dict[int, dict[str, Any]]:
-        """Return the cells of a row by seed, without those of other parameters or other code."""
+        """Return the cells of a row by seed, of these parameters, this code and this version."""
         wanted = fingerprint(experiment, row)
         return {
-            int(seed): cell
-            for seed, cell in self._read(experiment, row).items()
-            if cell["fingerprint"] == wanted
+            seed: cell
+            for seed, cell in self.stored(experiment, row).items()
+            if cell["fingerprint"] == wanted and cell["feaslearn"] == VERSION
         }
+
+    def stored(self, experiment: Experiment, row: Row) -> dict[int, dict[str, Any]]:
+        """Return the cells of a row by seed, also those that are to be run again."""
+        path = self.path(experiment, row)
+        cells = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        return {int(seed): cell for seed, cell in cells.items()}
 
     def add(
         self, experiment: Experiment, row: Row, seed: int, values: Values, seconds: float
@@ -55,7 +66,7 @@ class Store:
         cells = {str(key): cell for key, cell in self.finished(experiment, row).items()}
         cells[str(seed)] = {
             "fingerprint": fingerprint(experiment, row),
-            "feaslearn": __version__,
+            "feaslearn": VERSION,
             "commit": _commit(),
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
             "seconds": round(seconds, 3),
@@ -82,17 +93,12 @@ class Store:
         name = re.sub(r"[^a-z0-9.=]+", "-", row.name.lower()).strip("-")
         return self.folder / "cells" / experiment.name / f"{name}.json"
 
-    def _read(self, experiment: Experiment, row: Row) -> dict[str, Any]:
-        path = self.path(experiment, row)
-        return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
-
 
 def fingerprint(experiment: Experiment, row: Row) -> str:
     """Return a code for the parameters of a cell and the functions that measure it.
 
     Comments, docstrings and the layout of the code do not count; constants of the module that the
-    functions name do. The library itself does not: a cell says with which version it was run, and
-    ``--again`` runs it once more.
+    functions name do. The library itself does not: that is what `VERSION` says.
     """
     parts = [json.dumps(row.parameters, sort_keys=True, default=repr)]
     parts += [_code(function) for function in (experiment.measure, *experiment.helpers)]

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from experiments.__main__ import main
 from experiments.frame import store as store_module
+from experiments.frame.contest import best
 from experiments.frame.experiment import Claim, Contest, Experiment, Row, Settings
 from experiments.frame.page import write_experiment, write_page
 from experiments.frame.runner import run, unfinished
@@ -26,7 +27,8 @@ def measured(seed: int, *, shift: float) -> dict[str, Any]:
     calls.append(("measured", seed))
     if shift < 0 and seed == 1:
         raise ValueError("a broken cell")
-    return {"returned": FACTOR * seed + shift, "path": [1, 2], "bound": float("nan")}
+    loss = FACTOR * seed + shift
+    return {"returned": loss, "validation": 10.0 - loss, "path": [1, 2], "bound": float("nan")}
 
 
 def other(seed: int, *, shift: float) -> dict[str, Any]:
@@ -67,12 +69,45 @@ def test_a_finished_cell_is_not_run_again(store: Store) -> None:
     assert go(toy, store) == []
     assert len(calls) == 7
     cell = store.finished(toy, Row("ours", {"shift": 0.5}))[2]
-    assert cell["values"] == {"returned": 4.5, "path": [1, 2], "bound": None}
-    assert {"feaslearn", "commit", "date", "seconds"} < set(cell)
+    assert cell["values"] == {"returned": 4.5, "validation": 5.5, "path": [1, 2], "bound": None}
+    assert cell["feaslearn"] == store_module.VERSION
+    assert {"commit", "date", "seconds"} < set(cell)
     assert go(toy, store) == []
     assert len(calls) == 7
     go(toy, store, again=True)
     assert len(calls) == 14
+
+
+def test_a_cell_of_another_version_is_run_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy, row = experiment(), Row("ours", {"shift": 0.5})
+    go(toy, store)
+    monkeypatch.setattr(store_module, "VERSION", "another one")
+    assert store.finished(toy, row) == {}
+    cells, pace = unfinished([toy], SETTINGS, store)
+    assert len(cells) == 7
+    assert pace.left(cells) < 7.0, "what stale cells took is what they will take"
+    # One new cell, and an end: the next run has the others to do.
+    run(cells[:1], pace, store, Console(quiet=True))
+    assert len(unfinished([toy], SETTINGS, store)[0]) == 6
+    go(toy, store)
+    assert {cell["feaslearn"] for cell in store.finished(toy, row).values()} == {"another one"}
+    assert len(calls) == 14
+    go(toy, store)
+    assert len(calls) == 14
+
+
+def test_the_cheapest_experiment_is_run_first(store: Store) -> None:
+    long, short = (
+        experiment(name=name, rows=lambda _, cost=cost: [Row("a", {"shift": 0.0}, seconds=cost)])
+        for name, cost in (("long", 9.0), ("short", 2.0))
+    )
+    cells, _ = unfinished([long, short], SETTINGS, store)
+    assert [(cell.experiment.name, cell.seed) for cell in cells] == [
+        *(("short", seed) for seed in SETTINGS.seeds),
+        *(("long", seed) for seed in SETTINGS.seeds),
+    ]
 
 
 def test_what_changed_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,9 +148,18 @@ def test_the_page_sets_ours_beside_the_paper_s(store: Store) -> None:
     assert "| it is small | holds | so (toy) |" in page
     assert "| it is not there | cannot be decided | cells missing" in page
     # Seed 0 alone is shared with the paper's row; ours has all three.
-    assert "| toy | 9 (theirs) | 0.833 (ours) | 0.5 | yes (seeds: 1) |" in page
+    assert "| toy | 9 (theirs) | 0.833 (ours) | 0.5 | cannot be decided (seeds: 1) |" in page
+    assert f"Made by feaslearn {store_module.VERSION} (commits" in page
     assert "7 of 7 cells are finished" in page
     assert "ours,returned,2.5,1.1547,3,7.0" in (store.folder / "toy.csv").read_text()
+
+
+def test_the_best_row_is_chosen_on_validation_rows(store: Store) -> None:
+    # Where one loss is low the other is high, so that the worse row is taken.
+    toy = experiment()
+    go(toy, store)
+    found = store.found(toy, toy.rows(SETTINGS))
+    assert best(("ours", "linear"), "linear", found) == ("linear", 1.0)
 
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["--seeds", "3-1"]])

@@ -21,7 +21,7 @@ def reproduce(
     ] = None,
     seeds: Annotated[
         str | None,
-        typer.Option("--seeds", metavar="LIST", help="Such as 0-9, the default, or 0,3,7."),
+        typer.Option("--seeds", metavar="LIST", help="Such as 100-109, the default, or 0,3,7."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes and one seed, into results/quick.")
@@ -53,9 +53,9 @@ def reproduce(
 ) -> None:
     """Run the experiments of the paper (in a checkout of the repository).
 
-    A finished cell, one row with one seed, is kept and not run again; an interrupted run resumes
-    where it stopped. Writes CSV, Markdown and figures, and one page: results/README.md. Names:
-    all, or what `feaslearn reproduce nothing` lists.
+    A cell, one row with one seed, that this version of the library has finished is kept and not run
+    again; an interrupted run resumes where it stopped. Writes CSV, Markdown and figures, and one
+    page: results/README.md. Names: all, or what `feaslearn reproduce nothing` lists.
 
     \b
     Examples:

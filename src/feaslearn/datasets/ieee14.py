@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from numpy.typing import ArrayLike
+
 from feaslearn.data import Decisions
 from feaslearn.datasets._arguments import RandomState, check_common, check_room
-from feaslearn.datasets.transport import TransportNetwork, make_power
+from feaslearn.datasets.transport import TransportNetwork, check_network, make_power
 from feaslearn.exceptions import DataError, Problems
 
 PLANTS = (2, 8, 13)
@@ -57,10 +59,11 @@ def make_ieee14(
     random_state: RandomState = None,
     *,
     signal_noise: float = 0.0,
+    line_capacity: ArrayLike = LINE_CAPACITY,
 ) -> Decisions:
     """Make cheapest dispatches of three plants in the IEEE 14-node network.
 
-    ``min { c'x : E x = B z + d, |z| <= 3, 0 <= x <= 3.6 }`` with flows z on the lines.
+    ``min { c'x : E x = B z + d, |z| <= f, 0 <= x <= 3.6 }`` with flows z on the lines.
 
     Parameters
     ----------
@@ -74,6 +77,8 @@ def make_ieee14(
     signal_noise : float, default 0.0
         The standard deviation of Gaussian noise on the signals as they are observed; the decisions
         answer to the true ones.
+    line_capacity : float or array_like, default 3.0
+        The most a line carries, for all lines or for each.
 
     Returns
     -------
@@ -93,7 +98,8 @@ def make_ieee14(
     """
     problems = Problems()
     draw = check_common(problems, n_samples, noise, signal_noise, random_state)
+    check_network(problems, 14, LINES, line_capacity, PLANTS, GENERATOR_CAPACITY)
     problems.raise_if_any(DataError, "make_ieee14")
     check_room("make_ieee14", n_samples, 2 * len(PRICES) + len(DEMANDS))
-    network = TransportNetwork(14, LINES, LINE_CAPACITY, PLANTS, GENERATOR_CAPACITY)
+    network = TransportNetwork(14, LINES, line_capacity, PLANTS, GENERATOR_CAPACITY)
     return make_power(network, PRICES, DEMANDS, n_samples, draw)
