@@ -57,14 +57,6 @@ def test_every_trainer_refuses_what_is_no_limit(kind: type[Trainer], limit: Any)
     assert told == [f"max_seconds={limit!r} is neither None nor a positive number"]
 
 
-@pytest.mark.parametrize("limit", [None, 1, 1e-9, np.float32(2.0), np.inf])
-@pytest.mark.parametrize("kind", TRAINERS)
-def test_every_trainer_takes_a_limit(kind: type[Trainer], limit: Any) -> None:
-    problems = Problems()
-    kind(max_seconds=limit).check(problems)
-    assert not problems.messages
-
-
 @pytest.mark.parametrize("limit", [0, float("nan"), True])
 @pytest.mark.parametrize("ask", [refit, network, decided])
 def test_whoever_is_asked_says_the_same(ask: Callable[[Any], object], limit: Any) -> None:

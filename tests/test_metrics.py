@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -269,8 +268,3 @@ def test_pooled_r2_is_that_of_scikit_learn(weighted: bool) -> None:
     ones, half = np.ones((4, 2)), np.tile([1.0, 2.0], (4, 1))
     expected = r2_score(ones, half, multioutput="variance_weighted")
     assert pooled_r2(ones, half) == expected == 0.5
-
-
-def test_pooled_r2_of_one_sample_is_not_defined() -> None:
-    with pytest.warns(UndefinedMetricWarning, match="fewer than two samples"):
-        assert np.isnan(pooled_r2(np.ones((1, 2)), np.ones((1, 2))))

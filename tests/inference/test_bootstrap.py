@@ -77,18 +77,6 @@ def test_bands_on_reach_agree_with_those_on_decisions_and_shrink_with_data() -> 
     assert widths[1] < 0.4 * widths[0]
 
 
-@pytest.mark.soak
-def test_refits_hold_the_hypothesis_that_was_chosen_and_go_through_frames() -> None:
-    pd = pytest.importorskip("pandas")
-    data = ball(40)
-    X = pd.DataFrame(data.signals, columns=["p", "q"])
-    y = pd.DataFrame(data.decisions, columns=["a", "b"])
-    model = fl.RegionRegressor(cost=["p", "q"], random_state=0).fit(X, y)
-    boot = model.bootstrap(10, X, y)
-    assert {type(refit.hypothesis_) for refit in boot.refits} == {type(model.hypothesis_)}
-    assert boot.predict(X).center.shape == (40, 2)
-
-
 @pytest.mark.parametrize("hypothesis", [fl.Facets(max_facets=2), fl.Affine(fl.Simplex(2))])
 def test_every_class_can_be_drawn_again(hypothesis: fl.hypotheses.Hypothesis) -> None:
     data = fl.datasets.make_switch(40, noise=0.05, random_state=0)

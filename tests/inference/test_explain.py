@@ -11,7 +11,6 @@ import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.inference.coverage import binding_limits
-from feaslearn.regressor import Explanation, Limit, Outside
 
 pd = pytest.importorskip("pandas")
 
@@ -211,14 +210,6 @@ def test_where_solvers_are_slow_fewer_samples_are_looked_at_and_that_is_said() -
     assert explained.looked_at == 44
     assert "130 samples, of which 44 were looked at" in str(explained)
     assert all(limit.pinned for limit in explained.limits)
-
-
-def test_few_samples_are_called_few() -> None:
-    assert "which is few" in str(Limit("a", "lower", 0.01))
-    assert "few" not in str(Limit("a", "lower", 0.5))
-    assert Outside("s", 3.0, 1.0, 2.0).ranges == 1.0
-    empty = Explanation("Facets()", 3, (), ())
-    assert str(empty) == "Facets(), fitted to 3 samples"
 
 
 def test_a_limit_that_is_known_need_not_be_seen() -> None:
