@@ -197,14 +197,6 @@ class TestBadArrays:
         assert "'prise_1' is not among the signals; did you mean 'price_1'?" in lines[4]
 
 
-class TestNames:
-    @FRAMES
-    def test_frames_bring_their_names(self, frame: Any) -> None:
-        data = make(frame[list(COLUMNS[:4])], frame["x_2"], ["price_2"])
-        assert data.names == Names(COLUMNS[:4], ("x_2",))
-        assert data.cost == [1]
-
-
 class TestFromFrame:
     @FRAMES
     def test_lists_and_patterns(self, frame: Any) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
@@ -177,23 +174,6 @@ def test_regions_are_found_inside_pipelines_and_searches() -> None:
             )
     linear = make_pipeline(StandardScaler(), LinearRegression())
     assert fl.evaluate(linear.fit(TRAIN.signals, TRAIN.decisions), TEST).predictability is None
-
-
-def test_columns_are_found_by_name() -> None:
-    names = list(TRAIN.names.signals)
-    turned = pd.DataFrame(TRAIN.signals, columns=names)[names[::-1]]
-    prices = [names[j] for j in TRAIN.cost]
-    for by_place, by_name in (
-        (LinearRegression(), LinearRegression()),
-        (scaled(TRAIN), fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=prices)),
-    ):
-        by_place.fit(TRAIN.signals, TRAIN.decisions)
-        expected = fl.evaluate(by_place, TEST, losses="all").table
-        by_name.fit(turned, TRAIN.decisions)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            found = fl.evaluate(by_name, TEST, losses="all").table
-        assert found == pytest.approx(expected, nan_ok=True)
 
 
 def test_what_was_not_observed_does_not_count() -> None:

@@ -233,25 +233,6 @@ def test_report_for_scripts(command: Any, example: Path) -> None:
     assert Path("report.html").exists()
 
 
-def test_a_column_of_times_gives_a_calendar(example: Path, command: Any) -> None:
-    table = pd.read_csv(example / "unseen.csv")
-    table.insert(
-        0, "when", [f"2025-03-0{3 + i // 4} {6 * (i % 4):02d}:00" for i in range(len(table))]
-    )
-    table.insert(1, "note", "2025")
-    table.to_csv("hours.csv", index=False)
-    files = [str(example / "power.json"), "hours.csv", "--train", str(example / "power.csv")]
-    assert command("report", *files, "-o", "found.html").code == 0
-    assert command("report", *files, "--time", "when", "-o", "named.html").code == 0
-    page = Path("found.html").read_text("utf-8")
-    assert page.replace("found.html", "named.html") == Path("named.html").read_text("utf-8")
-    assert "2025-03-03 06:00" in page
-    run = command("report", *files, "--time", "note")
-    assert run.code == 2
-    assert "'note' does not hold times such as" in run.err
-    assert command("report", *files, "--time", "wen").code == 2
-
-
 def test_kept_columns_are_numbers_where_the_format_knows_some(example: Path, command: Any) -> None:
     lines = (example / "unseen.csv").read_text().splitlines()
     added = ["day,load,key", *(f"d{i},{'' if i == 2 else i},{2**60 + i}" for i in range(1, 8))]

@@ -49,7 +49,7 @@ def test_trained_by_suboptimality() -> None:
 
 def test_power5() -> None:
     losses = []
-    for seed in range(10):
+    for seed in range(5):
         data = fl.datasets.make_power5(300, random_state=seed)
         train, test = data[:100], data[100:]
         model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
@@ -63,7 +63,7 @@ def test_power5() -> None:
 
 def test_no_facet_where_decisions_ignore_prices() -> None:
     invented = 0
-    for seed in range(20):
+    for seed in range(8):
         random = np.random.default_rng(100 + seed)
         n, n_samples = int(random.integers(2, 6)), int(random.choice([50, 200]))
         signals, costs = random.normal(size=(n_samples, 2)), random.normal(size=(n_samples, n))
@@ -75,7 +75,7 @@ def test_no_facet_where_decisions_ignore_prices() -> None:
 
 def test_no_facet_where_no_line_binds() -> None:
     invented = 0
-    for seed in range(10):
+    for seed in range(6):
         noise = 0.05 if seed % 2 else 0.0
         data = fl.datasets.make_power5(150, noise=noise, line_capacity=100.0, random_state=seed)
         model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=seed)
