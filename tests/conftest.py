@@ -9,3 +9,12 @@ from hypothesis import settings
 settings.register_profile("soak", max_examples=2000, deadline=None)
 settings.register_profile("few", max_examples=12, deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "few"))
+
+
+def pytest_sessionstart() -> None:
+    """Compile a half of the kernels in each of two processes, before both need all of them."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is not None:
+        from kernels import compile_half
+
+        compile_half(int(worker.removeprefix("gw")) % 2)

@@ -13,15 +13,8 @@ from feaslearn.exceptions import CheckError
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.losses import Loss
 from feaslearn.sets import Box, Simplex
-from registry import ONE_OF_EACH, example
 
 Array = NDArray[np.float64]
-
-
-@pytest.mark.parametrize("name", ONE_OF_EACH)
-@pytest.mark.parametrize("loss", [Predictability(), Suboptimality()], ids=repr)
-def test_gradients_on_every_set_are_right(name: str, loss: Loss) -> None:
-    assert check_gradient(loss, Affine(example(name)), n_cases=1) <= 1e-5
 
 
 @pytest.mark.parametrize(

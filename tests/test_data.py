@@ -14,8 +14,8 @@ import pytest
 import scipy.sparse
 
 from feaslearn.costs import FunctionCost
-from feaslearn.data import Decisions, Names, as_matrix
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.data import Decisions, Names
+from feaslearn.exceptions import DataError
 
 SIGNALS = np.arange(24.0).reshape(6, 4) / 8
 DECISIONS = np.arange(12.0).reshape(6, 2) / 4
@@ -197,14 +197,6 @@ class TestBadArrays:
         assert "'prise_1' is not among the signals; did you mean 'price_1'?" in lines[4]
 
 
-class TestNames:
-    @FRAMES
-    def test_frames_bring_their_names(self, frame: Any) -> None:
-        data = make(frame[list(COLUMNS[:4])], frame["x_2"], ["price_2"])
-        assert data.names == Names(COLUMNS[:4], ("x_2",))
-        assert data.cost == [1]
-
-
 class TestFromFrame:
     @FRAMES
     def test_lists_and_patterns(self, frame: Any) -> None:
@@ -337,29 +329,3 @@ class TestShown:
         assert html.count("<tr>") == 1 + 6
         assert "<td>x</td><td>0</td><td>1.25</td><td>2.5</td><td>0</td>" in html
         assert "<td>y</td><td></td><td></td><td></td><td>6</td>" in html
-
-
-class TestAsMatrix:
-    @pytest.mark.parametrize(
-        ("values", "error", "pattern"),
-        [
-            (np.array([[{"a": 1}]]), TypeError, "argument must be .* string.* number"),
-            (np.ones((2, 2)) * 1j, ValueError, "Complex data not supported"),
-            (np.ones(3), ValueError, "Reshape your data"),
-            (
-                np.empty((15, 0)),
-                ValueError,
-                r"0 feature\(s\) \(shape=\(\d*, 0\)\) while a minimum of \d* is required.",
-            ),
-            (np.array([[np.nan]]), ValueError, "NaN"),
-            (np.array([[np.inf]]), ValueError, "inf"),
-            (scipy.sparse.csr_matrix(SIGNALS), ValueError, "sparse"),
-        ],
-    )
-    def test_what_the_estimator_checks_of_scikit_learn_look_for(
-        self, values: Any, error: type[Exception], pattern: str
-    ) -> None:
-        problems = Problems()
-        as_matrix(values, name="X", problems=problems)
-        with pytest.raises(error, match=pattern):
-            problems.raise_if_any(DataError, "fit")

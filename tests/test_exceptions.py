@@ -23,7 +23,7 @@ from feaslearn.exceptions import (
     SolverError,
     UnsupportedError,
 )
-from feaslearn.messages import describe_non_finite, did_you_mean, find_columns
+from feaslearn.messages import find_columns
 
 
 @pytest.mark.parametrize(
@@ -83,17 +83,6 @@ class TestProblems:
             problems.raise_if_any(SetError, "heading")
 
 
-class TestDidYouMean:
-    @pytest.mark.parametrize(
-        ("name", "nearest"),
-        [("demnad", "demand"), ("price2", "price_2"), ("PRICE_1", "price_1"), ("wind", "Wind")],
-    )
-    def test_the_nearest_name_is_suggested(self, name: str, nearest: str) -> None:
-        assert did_you_mean(name, ["price_1", "price_2", "demand", "Wind"]) == (
-            f"did you mean {nearest!r}?"
-        )
-
-
 class TestFindColumns:
     NAMES = ("price_1", "demand", "price_2", "x[0]", "x0")
 
@@ -132,23 +121,3 @@ class TestFindColumns:
         assert find_columns(["x0", wanted], self.NAMES, 5, "cost", "here", problems) == (4,)
         (said,) = problems.messages
         assert said.startswith(message)
-
-
-class TestDescribeNonFinite:
-    def test_row_column_and_value(self) -> None:
-        values = np.array([[1.0, np.nan], [-np.inf, 2.0]])
-        assert describe_non_finite(values, ["a", "b"]) == (
-            "2 values are NaN or infinite: row 0, column 'b' is NaN; row 1, column 'a' is -inf"
-        )
-        assert describe_non_finite(values, allow_nan=True) == (
-            "1 value is infinite: row 1, column 0 is -inf"
-        )
-
-    @given(st.integers(1, 20))
-    def test_the_first_five_and_the_count(self, count: int) -> None:
-        values = np.zeros((20, 1))
-        values[:count] = np.nan
-        said = describe_non_finite(values) or ""
-        assert said.startswith(str(count))
-        assert said.count("row ") == min(count, 5)
-        assert (f"and {count - 5} more" in said) is (count > 5)

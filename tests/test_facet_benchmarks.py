@@ -8,7 +8,6 @@ import pytest
 import facet_worlds
 import facets_few_rows
 import pglib
-from common.facet_truth import Recovery
 
 
 def test_grids_are_learned_and_compared_with_the_truth(capsys: pytest.CaptureFixture[str]) -> None:
@@ -17,33 +16,6 @@ def test_grids_are_learned_and_compared_with_the_truth(capsys: pytest.CaptureFix
     told = capsys.readouterr().out
     assert "14_ieee      typ     0   60    2  1.00000" in told
     assert "not judged" in told
-
-
-def fake(r2: float, seconds: float = 1.0, best: float = 0.5, rows: int = 500) -> pglib.Score:
-    task = pglib.Task("14_ieee", "typ", 0, rows, 0.0, baselines=True)
-    return pglib.Score(task, 2, r2, r2, seconds, Recovery(), {"trees": best})
-
-
-@pytest.mark.parametrize(
-    ("odd", "missed"),
-    [
-        ([], 0),
-        ([fake(0.988)], 0),
-        ([fake(0.986)], 1),
-        ([fake(0.988)] * 2, 1),
-        ([fake(0.992)] * 4, 1),
-        ([fake(0.997)] * 10, 0),
-        ([fake(0.997)] * 11, 1),
-        ([fake(0.9992, best=0.99965)], 0),
-        ([fake(0.9992, best=0.9998)], 1),
-        ([fake(1.0, seconds=3.5)], 1),
-        ([fake(1.0, seconds=61.0)], 3),
-    ],
-)
-def test_claims_about_grids_are_judged_by_counts(odd: list[pglib.Score], missed: int) -> None:
-    scores = [*odd, *[fake(0.9999)] * (33 - len(odd))]
-    assert pglib.summarise(scores, whole=True, jobs=1) == missed
-    assert pglib.summarise(scores, whole=False, jobs=1) == 0
 
 
 def test_identified_facets_are_true_and_most_determined_ones_are_called_so(

@@ -11,12 +11,9 @@ from common.facet_truth import (
     Inequalities,
     count_recovered,
     determined_facets,
-    without_hidden,
 )
 from common.worlds import World, draw_world
-from feaslearn.datasets import make_dcopf
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.problem import LinearProgram
 
 
 def table(rows: Inequalities, identified: bool = True) -> list[SimpleNamespace]:
@@ -35,30 +32,6 @@ def square(rows: int = 60) -> World:
     region = FacetRows(np.zeros((0, 2)), np.zeros((0, 2)), np.zeros((2, 2)), upper, a, f)
     costs = random.normal(size=(rows, 2))
     return World(region, features, costs, region.solve(features, costs).decisions)
-
-
-def test_the_rows_of_a_grid_hold_and_one_is_tight_where_a_cheaper_dispatch_is_cut_off() -> None:
-    data = make_dcopf("case5_pjm", 60, variant="api", random_state=0)
-    n = data.decisions.shape[1]
-    assert isinstance(data.forward, LinearProgram)
-    truth = without_hidden(data.forward)
-    features = np.column_stack([np.ones(60), data.signals[:, n:]])
-    slack = features @ truth.f.T - data.decisions @ truth.a.T
-    assert slack.min() > -1e-9
-    # A dispatch that serves the loads and keeps all rows is one that the grid can serve.
-    random = np.random.default_rng(0)
-    moved = data.decisions + random.normal(size=data.decisions.shape)
-    moved[:, 0] -= (moved - data.decisions).sum(axis=1)
-    kept = (features @ truth.f.T - moved @ truth.a.T).min(axis=1) >= 0.0
-    distance = data.forward.distance_to_feasible(moved, data.signals)
-    np.testing.assert_array_equal(kept, distance < 1e-7)
-
-
-def test_a_cut_of_a_square_is_determined_and_its_bounds_are_stated() -> None:
-    world = square()
-    facets, sure = determined_facets(world.truth(), world.features, world.decisions)
-    assert len(facets) == 1
-    assert sure.all()
 
 
 def test_a_facet_needs_three_rows_beyond_its_rank() -> None:

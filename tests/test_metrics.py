@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -180,23 +176,6 @@ def test_regions_are_found_inside_pipelines_and_searches() -> None:
     assert fl.evaluate(linear.fit(TRAIN.signals, TRAIN.decisions), TEST).predictability is None
 
 
-def test_columns_are_found_by_name() -> None:
-    names = list(TRAIN.names.signals)
-    turned = pd.DataFrame(TRAIN.signals, columns=names)[names[::-1]]
-    prices = [names[j] for j in TRAIN.cost]
-    for by_place, by_name in (
-        (LinearRegression(), LinearRegression()),
-        (scaled(TRAIN), fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=prices)),
-    ):
-        by_place.fit(TRAIN.signals, TRAIN.decisions)
-        expected = fl.evaluate(by_place, TEST, losses="all").table
-        by_name.fit(turned, TRAIN.decisions)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            found = fl.evaluate(by_name, TEST, losses="all").table
-        assert found == pytest.approx(expected, nan_ok=True)
-
-
 def test_what_was_not_observed_does_not_count() -> None:
     model = scaled(TRAIN)
     decisions = TEST.decisions.copy()
@@ -269,8 +248,3 @@ def test_pooled_r2_is_that_of_scikit_learn(weighted: bool) -> None:
     ones, half = np.ones((4, 2)), np.tile([1.0, 2.0], (4, 1))
     expected = r2_score(ones, half, multioutput="variance_weighted")
     assert pooled_r2(ones, half) == expected == 0.5
-
-
-def test_pooled_r2_of_one_sample_is_not_defined() -> None:
-    with pytest.warns(UndefinedMetricWarning, match="fewer than two samples"):
-        assert np.isnan(pooled_r2(np.ones((1, 2)), np.ones((1, 2))))

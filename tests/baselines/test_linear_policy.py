@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from feaslearn.baselines import LinearPolicy
@@ -85,19 +84,6 @@ def test_chunks_equal_the_whole() -> None:
     )
 
 
-def test_it_forgets_as_weights_fade() -> None:
-    signals, decisions = draw()
-    ages = np.arange(59.0, -1.0, -1.0)
-    whole = LinearPolicy().fit(signals, decisions[:, 0], 0.9**ages)
-    parts = LinearPolicy(forgetting=0.9).fit(signals[:30], decisions[:30, 0])
-    parts.partial_fit(signals[30:], decisions[30:, 0])
-    np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-8)
-    assert parts.predict(signals).shape == (60,)
-    np.testing.assert_allclose(
-        LinearPolicy(forgetting=0.9).fit(signals, decisions[:, 0]).coef_, whole.coef_
-    )
-
-
 def test_chunks_of_another_form_are_refused() -> None:
     signals, decisions = draw()
     policy = LinearPolicy().partial_fit(signals, decisions)
@@ -107,19 +93,3 @@ def test_chunks_of_another_form_are_refused() -> None:
         policy.partial_fit(signals[:, :3], decisions)
     with pytest.raises(DataError, match="forgetting=0"):
         LinearPolicy(forgetting=0).partial_fit(signals, decisions)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_large_tables_in_blocks_are_least_squares(dtype: type) -> None:
-    """Against scikit-learn, with signals that are far from zero and nearly dependent."""
-    rng = np.random.default_rng(3)
-    signals = rng.normal(size=(20_000, 4))
-    signals[:, 1] = 300.0 + signals[:, 0] + 1e-2 * signals[:, 1]
-    signals = signals.astype(dtype)
-    decisions = (signals @ rng.normal(size=(4, 2)) + rng.normal(size=(20_000, 2))).astype(dtype)
-    weights = rng.uniform(size=20_000)
-    policy = LinearPolicy().fit(signals, decisions, weights)
-    exact = signals.astype(float), decisions.astype(float)
-    expected = LinearRegression().fit(*exact, sample_weight=weights)
-    np.testing.assert_allclose(policy.coef_, expected.coef_, rtol=1e-9)
-    np.testing.assert_allclose(policy.intercept_, expected.intercept_, rtol=1e-9)

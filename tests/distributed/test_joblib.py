@@ -17,6 +17,7 @@ from experiments.frame.experiment import Experiment, Row, Settings
 from experiments.frame.runner import run, unfinished
 from experiments.frame.store import Store
 
+pytestmark = pytest.mark.soak
 DATA = fl.datasets.make_power5(80, noise=0.1, random_state=0)
 PAIR = (DATA.signals, DATA.decisions)
 QUICK = {"ridge": 0.1, "ridge_floor": 1.0, "max_iter": 20}
@@ -29,7 +30,6 @@ def affine() -> fl.RegionRegressor:
     )
 
 
-@pytest.mark.soak
 def test_bootstrap_on_the_cluster(client: Any) -> None:
     for model in (fl.RegionRegressor(fl.Minkowski("auto"), cost=DATA.cost), affine()):
         model.fit(*PAIR)

@@ -69,31 +69,6 @@ def test_a_clipped_scale_is_what_the_region_says() -> None:
     assert fl.export.verify(model, "cvxpy", signals=far).checks[0].largest_difference < 1e-6
 
 
-def test_gradients_in_phi_flow_through_the_layer() -> None:
-    pytest.importorskip("diffcp", reason="needs diffcp, with which CVXPY differentiates")
-    model, signal = fitted("affine-l2"), POWER.signals[0]
-    exported = fl.export.to_cvxpy(model)
-    cost = np.array([1.0, -2.0, 0.5])
-    problem = cp.Problem(cp.Minimize(cost @ exported.x), exported.constraints)
-    exported.set_signal(signal)
-    problem.solve(solver="SCS", requires_grad=True, eps=1e-10)
-    for variable in problem.variables():
-        variable.gradient = np.zeros(variable.shape)
-    exported.x.gradient = np.array([0.3, 0.1, -1.0])
-    problem.backward()
-    start, step = exported.phi.value.copy(), 1e-5
-
-    def loss(phi: np.ndarray) -> float:
-        image = model.hypothesis_.image(model.theta_, phi, 3)
-        return float(exported.x.gradient @ image.minimize(cost))
-
-    slopes = [
-        (loss(start + step * each) - loss(start - step * each)) / (2 * step)
-        for each in np.eye(len(start))
-    ]
-    np.testing.assert_allclose(exported.phi.gradient, slopes, rtol=1e-3, atol=1e-4)
-
-
 def test_names_of_features_and_frames() -> None:
     pytest.importorskip("pyomo", reason="needs pyomo")
     X = pd.DataFrame(POWER.signals, columns=[f"s {j}" for j in range(8)])

@@ -171,28 +171,3 @@ def test_the_map_is_a_table_of_all_constraints(grid, tmp_path):
     sums.fit(signals, decisions)
     with pytest.raises(UnsupportedError, match="latent"):
         fl.export.to_csv(sums, path)
-
-
-@pytest.mark.parametrize("kind", ["mps", "lp"])
-def test_ten_facets_are_read_back_by_highs(kind, tmp_path):
-    data = fl.datasets.make_flexible_plant(200, random_state=0, hours=6)
-    signals = pd.DataFrame(data.signals, columns=data.names.signals)
-    decisions = pd.DataFrame(data.decisions, columns=data.names.decisions)
-    model = fl.RegionRegressor(fl.Facets(), cost=list(signals), random_state=0)
-    model.fit(signals, decisions)
-    assert len(model.facets_) == 10
-    path, cost = tmp_path / f"plant.{kind}", signals.iloc[3].to_numpy()
-    region = model.region(signals.iloc[[3]])
-    {"mps": fl.export.to_mps, "lp": fl.export.to_lp}[kind](region, path, cost)
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.readModel(str(path))
-    solver.run()
-    program = solver.getLp()
-    assert list(program.col_names_) == list(data.names.decisions)
-    assert set(program.row_names_) == {facet.name for facet in model.facets_} | {"equality_1"}
-    assert solver.getInfo().objective_function_value == pytest.approx(
-        cost @ region.minimize(cost), rel=1e-9
-    )
-    found = model.predict(signals.iloc[[3]]).to_numpy()[0]
-    assert solver.getSolution().col_value == pytest.approx(found.tolist(), abs=1e-7)

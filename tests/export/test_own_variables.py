@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import cvxpy as cp
-import numpy as np
 import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError
-from feaslearn.sets import AffineImage
 
 #: Least hydro + 2 gas over the triangle (1, 1), (3, 1), (1, 3) with hydro + gas >= 3: at (2, 1).
 LEAST = 4.0
@@ -55,49 +53,3 @@ def test_pyomo(triangle: fl.Region, kind: str) -> None:
         fl.export.to_pyomo(triangle, [hydro])
     with pytest.raises(DataError, match="x holds 1 variables"):
         fl.export.to_pyomo(triangle, 3.0)
-
-
-def test_gurobipy(triangle: fl.Region) -> None:
-    gp = pytest.importorskip("gurobipy", reason="needs gurobipy")
-    model = gp.Model(env=gp.Env(params={"OutputFlag": 0}))
-    x = model.addVars(["hydro", "gas turbine"], lb=-10, name="p")
-    model.update()
-    plant = fl.export.to_gurobipy(triangle, model, x)
-    assert plant.names["hydro"] == "p[hydro]"
-    model.addConstr(x.sum() >= 3)
-    model.setObjective(x["hydro"] + 2 * x["gas turbine"])
-    model.optimize()
-    assert pytest.approx(LEAST) == model.ObjVal
-    # A second region on the same variables: both hold.
-    fl.export.to_gurobipy(fl.Region(AffineImage(fl.Box(2), 2 * np.eye(2), np.zeros(2))), model, x)
-    model.setObjective(-x["hydro"])
-    model.optimize()
-    assert pytest.approx(-2.0) == model.ObjVal
-    assert fl.export.to_gurobipy(triangle, model).names["gas turbine"] == "gas_turbine"
-    with pytest.raises(DataError, match="give that model as well"):
-        fl.export.to_gurobipy(triangle, x=x)
-    with pytest.raises(DataError, match=r"not a gurobipy\.Model"):
-        fl.export.to_gurobipy(triangle, x)
-
-
-def test_linopy(triangle: fl.Region) -> None:
-    linopy = pytest.importorskip("linopy", reason="needs linopy")
-    model = linopy.Model()
-    x = model.add_variables(coords=[["h", "g", "w"]], dims=["unit"], lower=-10, name="p")
-    plant = fl.export.to_linopy(triangle, model, x.sel(unit=["h", "g"]))
-    total = x.sel(unit=["h", "g"]).sum()
-    model.add_constraints(total >= 3)
-    model.add_objective(total + x.sel(unit=["g"]).sum())
-    assert model.solve("highs", io_api="direct", progress=False) == ("ok", "optimal")
-    assert model.objective.value == pytest.approx(LEAST)
-    assert plant.model is model
-    with pytest.raises(DataError, match="has a region called 'region'"):
-        fl.export.to_linopy(triangle, model)
-    fl.export.to_linopy(triangle, model, name="second")
-    for wrong in (x, 3.0):
-        with pytest.raises(DataError, match="one dimension of size 2"):
-            fl.export.to_linopy(triangle, model, wrong, name="third")
-    with pytest.raises(DataError, match="give that model as well"):
-        fl.export.to_linopy(triangle, x=x)
-    with pytest.raises(DataError, match=r"not a linopy\.Model"):
-        fl.export.to_linopy(triangle, x)

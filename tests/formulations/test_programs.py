@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn import Affine, Box, L2Ball, Polytope, Predictability, Simplex, Suboptimality
+from feaslearn import Affine, Box, Polytope, Predictability, Simplex, Suboptimality
 from feaslearn.data import Block
 from feaslearn.exceptions import SolverError
 from feaslearn.formulations import (
@@ -120,39 +120,6 @@ def test_the_suboptimality_optimum_satisfies_its_rows(name: str) -> None:
         assert found.excess_cost >= -1e-9
 
 
-@pytest.mark.parametrize("norm", ["l2", "l1"])
-@pytest.mark.parametrize("name", NAMES)
-def test_one_step_and_two_are_the_same_program(name: str, norm: str) -> None:
-    """Complementary slackness for the row of strong duality, which alone is less exact."""
-    one, two = (
-        PredictabilityProgram(example(name), 3, norm, False, steps) for steps in (False, True)
-    )
-    tolerance = 1e-3 if name in CURVED else 1e-6
-    for seed in range(3):
-        pair = make_pair(name, seed)
-        if seed == 2:
-            pair = pair._replace(c=np.zeros(3))
-        assert two.solve(*pair).value == pytest.approx(one.solve(*pair).value, abs=tolerance)
-
-
-@pytest.mark.parametrize("stated", [PredictabilityProgram, SuboptimalityProgram])
-@pytest.mark.parametrize("primitive", [Simplex(3), L2Ball(2)], ids=["simplex", "ball"])
-def test_a_program_holds_nothing_of_earlier_pairs(
-    stated: type[PredictabilityProgram] | type[SuboptimalityProgram],
-    primitive: Simplex | L2Ball,
-) -> None:
-    rng = np.random.default_rng(0)
-    pairs = [
-        (rng.normal(size=(2, primitive.dimension)), *rng.normal(size=(3, 2))) for _ in range(4)
-    ]
-    pairs[1][3][0] = np.nan
-    pairs[2][2][:] = 0.0
-    again = stated(primitive, 2)
-    for pair in pairs:
-        fresh = stated(primitive, 2).solve(*pair)
-        assert again.solve(*pair).value == pytest.approx(fresh.value, abs=1e-8)
-
-
 @pytest.mark.parametrize("stated", [PredictabilityProgram, SuboptimalityProgram])
 @pytest.mark.parametrize("norm", ["l2", "l1"])
 def test_an_empty_set(
@@ -161,17 +128,6 @@ def test_an_empty_set(
     empty = stated(Polytope([[1.0], [-1.0]], [1.0, 0.0]), 1, norm)
     with pytest.raises(SolverError, match=r"no solver solved the .* program .*CLARABEL: "):
         solved(empty, [[1.0]], [0.0], [1.0], [0.0])
-
-
-def test_another_solver_is_tried_where_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    stopped = ("CLARABEL", {"max_iter": 1})
-    monkeypatch.setattr(program, "QUADRATIC", (stopped, ("HIGHS", {})))
-    stated = PredictabilityProgram(Simplex(2), 2)
-    assert solved(stated, np.eye(2), [0, 0], [1, 0], [1, 1]).value == pytest.approx(1.0)
-    monkeypatch.setattr(program, "QUADRATIC", (stopped,))
-    failing = PredictabilityProgram(Simplex(2), 2)
-    with pytest.raises(SolverError, match="user_limit"):
-        solved(failing, np.eye(2), [0, 0], [1, 0], [1, 1])
 
 
 def test_losses_by_program_follow_the_loss() -> None:

@@ -87,29 +87,3 @@ def test_polytopes_hold_the_region_and_hardly_more(size: float) -> None:
     point = rows.image(np.array([1.0, 0.0])).vertices()
     np.testing.assert_allclose(point, np.zeros(point.shape), atol=1e-5 * size)
     assert np.ptp(point, axis=0).max() > 0.0
-
-
-@pytest.mark.parametrize(("slope", "right", "at"), [(1.0, -10.0, 1.0), (3.0, -1.0, 10.0)])
-def test_a_facet_gives_way_as_far_as_it_must(slope: float, right: float, at: float) -> None:
-    """One decision that is fixed, and a facet far from it."""
-    fixed = np.array([[at]])
-    rows = FacetRows(
-        np.zeros((0, 1)), np.zeros((0, 1)), fixed, fixed, np.array([[slope]]), np.array([[right]])
-    )
-    facets = fl.Facets(1, bounds=(at, at))
-    solved = facets.solve(facets.theta_of_rows(rows), np.ones((1, 1)), np.ones((1, 1)))
-    assert solved.empty.all()
-    np.testing.assert_allclose(solved.decisions, fixed, atol=1e-9)
-
-
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_bounds_give_way_on_either_side(sign: float) -> None:
-    """The two decisions are at most 2 in size and add up to 5: together, bounds give way by 1."""
-    one, two = np.ones((2, 1)), np.full((2, 1), 2.0)
-    lower, upper = (-one, two) if sign > 0.0 else (-two, one)
-    none = np.zeros((0, 2)), np.zeros((0, 1))
-    rows = FacetRows(np.ones((1, 2)), np.full((1, 1), 5.0 * sign), lower, upper, *none)
-    facets = fl.Facets(0)
-    corners = facets.image(facets.theta_of_rows(rows), np.ones(1), 2).vertices()
-    np.testing.assert_allclose(corners.sum(axis=1), 5.0 * sign, atol=1e-6)
-    assert np.abs(corners).max() <= 3.0 + 1e-6

@@ -11,9 +11,7 @@ from scipy.optimize import linprog, minimize
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnWarning, SetError, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.solvers import small_lp_kernels as small_lp
 from feaslearn.solvers.small_lp import Limits, solve_programs
-from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL, UNSOLVED
 from feaslearn.trainers import FacetLearning
 
 Array = np.ndarray
@@ -60,27 +58,6 @@ def test_predictions_minimise_over_the_region() -> None:
             assert c @ x == pytest.approx(exact.fun, abs=1e-9)
             assert c @ image.minimize(c) == pytest.approx(exact.fun, abs=1e-7)
             assert image.contains(x[None])[0]
-
-
-def test_programs_that_the_kernel_leaves_go_to_highs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from feaslearn.solvers import small_lp as small_programs
-
-    hypothesis, rows, theta, features, costs = random_case(1)
-    rows = rows._replace(e=rows.e + 0.0)
-    expected = hypothesis.solve(theta, features, costs)
-    features = np.vstack([features, [1.0, 1e3, 0.0]])
-    costs = np.vstack([costs, np.ones(4)])
-    assert rows.solve(features, costs).status[-1] == INFEASIBLE
-
-    def give_up(*arguments: object) -> None:
-        small_lp.solve_rows(*arguments)
-        arguments[-2][:] = UNSOLVED
-
-    monkeypatch.setattr(small_programs, "solve_rows", give_up)
-    found = rows.solve(features, costs)
-    assert (found.status[:-1] == OPTIMAL).all()
-    assert found.status[-1] == INFEASIBLE
-    np.testing.assert_allclose(found.decisions[:-1], expected.decisions, atol=1e-8)
 
 
 def empty_case() -> tuple[fl.Facets, FacetRows]:

@@ -84,11 +84,3 @@ def test_boxed_forms_hold_the_same_points(primitive: Any) -> None:
     assert len(boxed_form(box).w) == 0  # type: ignore[union-attr]
     assert boxed_form(fl.L2Ball(2)) is None
     assert boxed_form(fl.Simplex(2, binary=True)) is None
-
-
-@pytest.mark.parametrize("model", [fl.Facets(2), fl.Affine(fl.L2Ball(2))])
-def test_curved_sets_and_facets_have_no_lifted_region(model: Any) -> None:
-    slopes = LiftedSlopes(*(np.zeros((1, 2)) for _ in range(5)))
-    theta = np.zeros(model.layout(2, 1).size)
-    with pytest.raises(TypeError, match="no lifted region"):
-        pull_back(model, theta, np.ones((1, 1)), slopes)

@@ -76,23 +76,6 @@ def test_decisions_minimise_the_cost_over_the_region(
             assert c @ x == pytest.approx(-image.support(-c), abs=1e-6)
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@settings(max_examples=6)
-@given(rng=generators(), whole=st.booleans())
-def test_ties_are_those_of_the_region(scale: str, rng: np.random.Generator, whole: bool) -> None:
-    model = mixed(scale)
-    theta, features, costs = case(model, rng, whole)
-    tied = model.tied(theta, features, costs)
-    first, center = (model.predict(theta, features, costs, ties=t) for t in ("first", "center"))
-    apart = np.abs(first - center).max(axis=1) > 1e-6
-    assert not (apart & ~tied).any()
-    if whole:
-        free = ~costs.any(axis=1)
-        np.testing.assert_array_equal(
-            tied[free], model.scales(theta, features, 3)[free].any(axis=1)
-        )
-
-
 def test_scales_are_not_negative_and_go_on_as_constants() -> None:
     for kind, count in (("box", 2), ("tents", 4)):
         basis = ScaleBasis(kind, 3, 4)

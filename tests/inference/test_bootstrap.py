@@ -77,29 +77,6 @@ def test_bands_on_reach_agree_with_those_on_decisions_and_shrink_with_data() -> 
     assert widths[1] < 0.4 * widths[0]
 
 
-@pytest.mark.soak
-def test_refits_hold_the_hypothesis_that_was_chosen_and_go_through_frames() -> None:
-    pd = pytest.importorskip("pandas")
-    data = ball(40)
-    X = pd.DataFrame(data.signals, columns=["p", "q"])
-    y = pd.DataFrame(data.decisions, columns=["a", "b"])
-    model = fl.RegionRegressor(cost=["p", "q"], random_state=0).fit(X, y)
-    boot = model.bootstrap(10, X, y)
-    assert {type(refit.hypothesis_) for refit in boot.refits} == {type(model.hypothesis_)}
-    assert boot.predict(X).center.shape == (40, 2)
-
-
-@pytest.mark.parametrize("hypothesis", [fl.Facets(max_facets=2), fl.Affine(fl.Simplex(2))])
-def test_every_class_can_be_drawn_again(hypothesis: fl.hypotheses.Hypothesis) -> None:
-    data = fl.datasets.make_switch(40, noise=0.05, random_state=0)
-    trainer = fl.trainers.GradientDescent(max_iter=3, n_starts=1)
-    if isinstance(hypothesis, fl.Facets):
-        trainer = fl.trainers.FacetLearning()
-    model = fitted(data, hypothesis=hypothesis, trainer=trainer, random_state=0)
-    boot = model.bootstrap(10, data.signals, data.decisions)
-    assert boot.predict(data.signals).contains(model.predict(data.signals)).all()
-
-
 def test_failed_refits_are_counted_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     data = ball(40)
     model = fitted(data)
@@ -139,18 +116,6 @@ def test_bad_input_is_said() -> None:
             boot.support(data.signals[0], directions)
     with pytest.raises(NotFittedError):
         fl.RegionRegressor().bootstrap(10, data.signals, data.decisions)
-
-
-def test_weights_and_maximisation_go_through() -> None:
-    data = ball(60)
-    model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=[0, 1], sense="max")
-    weights = np.linspace(0.0, 1.0, 60)
-    model.fit(-data.signals, data.decisions, sample_weight=weights)
-    boot = model.bootstrap(10, -data.signals, data.decisions, sample_weight=weights)
-    same = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=[0, 1])
-    same.fit(data.signals, data.decisions, sample_weight=weights)
-    again = same.bootstrap(10, data.signals, data.decisions, sample_weight=weights)
-    assert boot.predict(-data.signals).width == pytest.approx(again.predict(data.signals).width)
 
 
 def test_known_constraints_go_through_refits_and_hold_in_each() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError, UnsupportedError
-from feaslearn.inference import conformal
 
 
 def fitted(noise: float = 0.2, count: int = 150) -> tuple[fl.Decisions, fl.RegionRegressor]:
@@ -38,20 +37,6 @@ def test_cross_bands_cover_and_need_no_rows() -> None:
     model.conformalize(method="cross")
     bands = model.predict_interval(data.signals[500:700])
     assert bands.contains(data.decisions[500:700]).all(axis=1).mean() > 0.8
-
-
-def test_cross_bands_are_calibrated_after_the_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    data, model = fitted()
-    covered = []
-    for margin in (1.0, 0.05):
-        monkeypatch.setattr(conformal, "MARGINS", (margin,))
-        model.conformalize(method="cross")
-        bands = model.predict_interval(data.signals[500:])
-        covered.append(bands.contains(data.decisions[500:]).all(axis=1).mean())
-        assert covered[-1] > 0.85
-        widest = model.conformal_.scores.max(axis=1)
-        # The region reaches less beyond its ends than without a cut.
-        assert (np.quantile(widest, 0.9) > 5.0) == (margin < 1.0)
 
 
 def test_bands_in_time_follow_the_last_rows() -> None:

@@ -16,7 +16,7 @@ def with_decisions(data: fl.Decisions, decisions: np.ndarray) -> fl.Decisions:
     return fl.Decisions.from_arrays(data.signals, decisions, cost=data.cost)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_data_of_the_class_are_accepted_with_a_region_that_explains_them(seed: int) -> None:
     hypothesis, data = drawn(seed)
     answer = fl.consistency(data, hypothesis)
@@ -28,7 +28,7 @@ def test_data_of_the_class_are_accepted_with_a_region_that_explains_them(seed: i
     assert answer.contradiction == answer.suspects == ()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_one_wrong_sample_is_named_and_the_contradiction_is_irreducible(seed: int) -> None:
     hypothesis, data = drawn(seed)
     changed, wrong = corrupted(data, seed)
@@ -46,16 +46,6 @@ def test_one_wrong_sample_is_named_and_the_contradiction_is_irreducible(seed: in
     assert answer.loss > 0.0
     assert f"without sample {wrong}" in str(answer)
     assert "<table>" in answer._repr_html_()
-
-
-def test_several_wrong_samples_are_all_named() -> None:
-    hypothesis, data = drawn(5)
-    decisions = data.decisions.copy()
-    decisions[[3, 40, 77]] += [[2.0, -1.0, 0.5], [-1.5, 0.5, 2.0], [0.5, 2.0, 1.0]]
-    answer = fl.consistency(with_decisions(data, decisions), hypothesis)
-    assert answer.consistent is False
-    assert answer.suspects == (3, 40, 77)
-    assert not answer.alone
 
 
 def test_noise_everywhere_blames_nobody_unless_the_tolerance_covers_it() -> None:
@@ -85,22 +75,6 @@ def test_ties_are_explained_by_any_of_their_minimisers() -> None:
     answer = fl.consistency(with_decisions(data, decisions), fl.Scaled(fl.Simplex(2)))
     assert answer.consistent is False
     assert 3 in answer.contradiction
-
-
-@pytest.mark.parametrize("scale", ["affine", "shared", "constant", "box"])
-def test_every_kind_of_scale_is_served(scale: str) -> None:
-    rng = np.random.default_rng(0)
-    hypothesis = fl.Minkowski.hypersimplices(3, scale=scale)
-    signals = rng.uniform(0.2, 1.0, (60, 5))
-    z = np.eye(3)[signals[:, :3].argmin(axis=1)]
-    size = np.ones(60) if scale == "constant" else signals[:, 3]
-    if scale == "shared":
-        z = z + 1.0 - np.eye(3)[signals[:, :3].argmax(axis=1)]
-    decisions = size[:, None] * z + signals[:, 4:]
-    data = fl.Decisions.from_arrays(signals, decisions, cost=[0, 1, 2])
-    assert fl.consistency(data, hypothesis)
-    decisions[7] += [0.3, -0.2, 0.1]
-    assert fl.consistency(with_decisions(data, decisions), hypothesis).suspects == (7,)
 
 
 def test_unobserved_decisions_and_maximisation_and_frames() -> None:
@@ -135,8 +109,9 @@ def test_facets_are_refused_by_a_cheaper_mixture_and_accepted_with_a_region() ->
     )
 
 
-@pytest.mark.parametrize("unit", [1e-9, 1e-7, 1e-3, 1e5, 1e9])
-@pytest.mark.parametrize("of", ["decisions", "signals", "costs"])
+@pytest.mark.parametrize(
+    ("of", "unit"), [("decisions", 1e-9), ("decisions", 1e5), ("signals", 1e9), ("costs", 1e-7)]
+)
 def test_whether_facets_explain_data_does_not_depend_on_units(of: str, unit: float) -> None:
     data = fl.datasets.make_power5(40, random_state=0)
     signals = np.array(data.signals)
@@ -185,11 +160,6 @@ def test_the_same_features_and_a_cheaper_decision_refute_every_class() -> None:
     assert len(answer.contradiction) == 2
 
 
-def test_a_free_affine_map_that_explains_is_found() -> None:
-    data = fl.datasets.make_switch(30, random_state=0)
-    assert fl.consistency(data, fl.Affine(fl.Simplex(2)))
-
-
 def random_pairs(count: int) -> fl.Decisions:
     rng = np.random.default_rng(0)
     signals = np.hstack([rng.uniform(0, 1, (count, 2)), rng.uniform(1, 2, (count, 1))])
@@ -219,15 +189,6 @@ def test_without_a_proof_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) -> 
     assert "SCIP" in answer.reason
     assert "not decided" in str(answer)
     assert answer.model is not None
-
-
-def test_grown_sums_are_refuted_over_all_their_terms() -> None:
-    data = fl.datasets.make_switch(20, random_state=0)
-    assert fl.consistency(data, fl.GrownMinkowski())
-    decisions = data.decisions.copy()
-    decisions[3] = [0.5, 0.6]
-    answer = fl.consistency(with_decisions(data, decisions), fl.GrownMinkowski())
-    assert answer.suspects == (3,)
 
 
 def test_bad_input_is_said_all_together() -> None:

@@ -11,7 +11,6 @@ import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.inference.coverage import binding_limits
-from feaslearn.regressor import Explanation, Limit, Outside
 
 pd = pytest.importorskip("pandas")
 
@@ -78,39 +77,6 @@ def test_a_unit_that_is_rewarded_is_seen() -> None:
         assert upper["unit 1"] > 0.1
 
 
-def test_sets_and_ternary_maps_are_explained_too() -> None:
-    data = fl.datasets.make_l1_ball(60, n=2, low=-1.0, random_state=0)
-    model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost)
-    explained = model.fit(data.signals, data.decisions).explain()
-    assert all(limit.pinned for limit in explained.limits)
-    assert "column 0 is used in" in str(explained)
-    # Without a width there are no limits.
-    constant = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost)
-    explained = constant.fit(data.signals, np.ones((60, 2))).explain()
-    assert "single point" in str(explained)
-    assert not any(limit.pinned for limit in explained.limits)
-    rng = np.random.default_rng(0)
-    costs = rng.normal(size=(30, 2))
-    decisions = np.sign(costs[:, 1] - costs[:, 0])[:, None] * [[1.0, -1.0]]
-    ternary = fl.RegionRegressor(fl.Ternary(fl.Box(1)), cost=[0, 1], random_state=0)
-    limits = ternary.fit(costs, decisions).explain().limits
-    assert all(limit.pinned for limit in limits)
-
-
-def test_a_ball_is_seen_where_prices_come_near_its_limits() -> None:
-    rng = np.random.default_rng(0)
-    angles = rng.uniform(-0.3, 0.3, 50)
-    costs = -np.column_stack([np.cos(angles), np.sin(angles)])
-    model = fl.RegionRegressor(fl.Scaled(fl.L2Ball(2)), cost=[0, 1]).fit(costs, -costs)
-    seen = {(limit.decision, limit.side): limit.pinned for limit in model.explain().limits}
-    assert seen == {
-        ("x0", "upper"): True,
-        ("x0", "lower"): False,
-        ("x1", "upper"): False,
-        ("x1", "lower"): False,
-    }
-
-
 def test_decisions_rest_on_bounds_that_have_a_price() -> None:
     X, y = dispatch()
     model = fitted(fl.Facets(), X, y)
@@ -157,14 +123,6 @@ def test_a_decision_at_a_limit_that_was_not_seen_is_a_remark() -> None:
     assert explained.price_angle > 30.0
 
 
-def test_facets_and_blends_say_how_often_what_binds() -> None:
-    X, y = dispatch()
-    text = str(fitted(fl.Facets(), X, y).explain())
-    assert "equality unit 1 + unit 2 + unit 3 = demand" in text
-    blend = str(fitted(HYPOTHESES["blend"], X, y).explain())
-    assert "% of the region" in blend
-
-
 @pytest.mark.parametrize("name", ["minkowski", "facets"])
 def test_a_loaded_model_explains_and_bounds_the_same(name: str, tmp_path: Path) -> None:
     X, y = dispatch()
@@ -178,15 +136,6 @@ def test_a_loaded_model_explains_and_bounds_the_same(name: str, tmp_path: Path) 
         assert np.array_equal(boot.predict(X).width, model.bootstrap(10, X, y).predict(X).width)
 
 
-def test_without_costs_or_with_costs_of_their_own() -> None:
-    X, y = dispatch()
-    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3))
-    model.fit(X[["demand"]], y, costs=X[COSTS].to_numpy())
-    explained = model.explain(X[["demand"]].iloc[[0]])
-    assert explained.price_angle is None
-    assert model.explain(X[["demand"]].iloc[[0]], costs=[1.0, 1.0, 2.0]).price_angle is not None
-
-
 def test_bad_input_is_said() -> None:
     X, y = dispatch()
     with pytest.raises(NotFittedError):
@@ -198,27 +147,6 @@ def test_bad_input_is_said() -> None:
         model.explain(costs=[1.0, 2.0, 3.0])
     with pytest.raises(DataError, match="costs"):
         model.explain(X.iloc[0], costs=[1.0, 2.0])
-
-
-def test_where_solvers_are_slow_fewer_samples_are_looked_at_and_that_is_said() -> None:
-    H = np.vstack([np.zeros((1, 2)), np.eye(2)])
-    disc = fl.ConicSet(H, [-1.0, 0.0, 0.0], [("second-order", 3)])
-    rng = np.random.default_rng(0)
-    costs = rng.normal(size=(130, 2))
-    decisions = -costs / np.linalg.norm(costs, axis=1, keepdims=True)
-    model = fl.RegionRegressor(fl.Scaled(disc), cost=[0, 1]).fit(costs, decisions)
-    explained = model.explain()
-    assert explained.looked_at == 44
-    assert "130 samples, of which 44 were looked at" in str(explained)
-    assert all(limit.pinned for limit in explained.limits)
-
-
-def test_few_samples_are_called_few() -> None:
-    assert "which is few" in str(Limit("a", "lower", 0.01))
-    assert "few" not in str(Limit("a", "lower", 0.5))
-    assert Outside("s", 3.0, 1.0, 2.0).ranges == 1.0
-    empty = Explanation("Facets()", 3, (), ())
-    assert str(empty) == "Facets(), fitted to 3 samples"
 
 
 def test_a_limit_that_is_known_need_not_be_seen() -> None:

@@ -18,13 +18,12 @@ def wrong(given: Roles) -> list[str]:
     return [found.check for found in check_roles(given) if found.level == "no"]
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", SETS)
-def test_right_roles_are_right(name: str, seed: int) -> None:
-    assert wrong(roles_of(SETS[name](seed))) == []
+def test_right_roles_are_right(name: str) -> None:
+    assert wrong(roles_of(SETS[name](1))) == []
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_right_roles_of_random_worlds_are_right(seed: int) -> None:
     assert wrong(draw_market(seed)[1]) == []
 
@@ -74,13 +73,6 @@ def test_standardised_prices(power: Roles) -> None:
     assert wrong(power._replace(costs=centred / power.costs.std(axis=0, ddof=1))) == ["prices"]
 
 
-def test_standardised_prices_of_many_rows() -> None:
-    data = fl.datasets.make_power5(5000, random_state=0)
-    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=data.cost, random_state=0)
-    with pytest.warns(RoleWarning, match="mean 0 and standard deviation 1"):
-        model.fit(StandardScaler().fit_transform(data.signals), data.decisions)
-
-
 def test_one_decision_in_another_unit(power: Roles) -> None:
     for factor in (1000.0, 0.001):
         found = check_roles(power._replace(decisions=power.decisions * [1.0, factor, 1.0]))[0]
@@ -126,12 +118,3 @@ def test_fit_warns_and_is_silent_where_roles_are_right() -> None:
     scaled = StandardScaler().fit_transform(data.signals)
     with pytest.warns(RoleWarning, match="mean 0 and standard deviation 1"):
         model.fit(scaled, data.decisions)
-
-
-def test_costs_that_are_signals_as_well_are_no_reason() -> None:
-    for count in (30, 100, 400):
-        data = fl.datasets.make_power5(count, random_state=0)
-        given = roles_of(data)
-        both = np.hstack([given.costs, given.signals])
-        names = [*given.cost_names, *given.signal_names]
-        assert wrong(given._replace(signals=both, signal_names=names)) == []

@@ -12,7 +12,6 @@ import pytest
 import feaslearn as fl
 import trust as trust_benchmark
 from feaslearn.exceptions import FeaslearnWarning, UnseenLimitWarning
-from feaslearn.inference.trust import STATUSES
 from feaslearn.regressor import Trust
 
 MODELS = Path(__file__).parents[1] / "net" / "models"
@@ -68,20 +67,6 @@ def test_a_what_if_on_limits_that_were_seen_is_trusted_and_right() -> None:
     assert np.abs(truth - found)[trust.trusted].max() < 1e-6
 
 
-def test_range_empty_regions_and_ties() -> None:
-    data, model = power()
-    signals = data.signals[500:503].copy()
-    signals[0, 3:] *= 10.0  # demands that no plant can serve
-    signals[1, 0] = signals[1, 1]  # equal costs of two plants
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FeaslearnWarning)
-        _, trust = model.predict(signals, return_trust=True)
-    assert not trust.in_range[0]
-    assert trust.status[0] in ("relaxed", "not seen", "out of range")
-    assert set(trust.counts) <= set(STATUSES)
-    assert trust.in_range[2]
-
-
 @pytest.mark.parametrize(
     "hypothesis",
     [fl.Minkowski.hypersimplices(3), fl.Blend([fl.Facets(), fl.Minkowski.hypersimplices(3)])],
@@ -127,15 +112,6 @@ def test_a_saved_model_says_the_same_and_old_files_say_what_they_can(tmp_path: P
     assert old.facets_._repr_html_()
 
 
-def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    data, model = power()
-    whole = model.predict(data.signals, return_trust=True)
-    monkeypatch.setattr("feaslearn.inference.trust.BLOCK", 64)
-    parts = model.predict(data.signals, return_trust=True)
-    assert np.allclose(whole[0], parts[0], rtol=0.0, atol=1e-12)
-    assert np.array_equal(whole[1].rests_on, parts[1].rests_on)
-
-
 def test_the_shadow_price_is_that_of_the_printed_limit() -> None:
     """One unit more on the right-hand side of the text saves what the table says."""
     data, model = power()
@@ -165,16 +141,6 @@ def test_bounds_and_explanations_mark_what_one_row_reached() -> None:
     # The plant is at 0 in a quarter of the samples, however often a facet limits it.
     assert limits["x2", "lower"].share == pytest.approx(0.25, abs=0.01)
     assert "stable" not in str(model.facets_)
-
-
-def test_a_known_bound_replaces_one_that_was_never_seen() -> None:
-    data, model = power()
-    assert "not seen" in " ".join(model.facets_.bounds)
-    known = fl.RegionRegressor(
-        fl.Facets(), cost=data.cost, known=fl.Known(bounds=(0.0, 3.5)), random_state=0
-    )
-    table = known.fit(data.signals[:500], data.decisions[:500]).facets_
-    assert table.bounds == tuple(f"0 <= x{j} <= 3.5" for j in range(3))
 
 
 def test_rows_near_a_missing_limit_and_prices_out_of_range_are_not_trusted() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 import feaslearn as fl
 from examples import fit, table
 from feaslearn.exceptions import (
-    DataError,
     ModelFileError,
     UnsupportedError,
 )
@@ -79,23 +77,6 @@ def test_a_function_as_cost_is_refused_unless_it_is_given_again(path: Path) -> N
     assert loaded.fit(signals, decisions).theta_.tobytes() == model.theta_.tobytes()
 
 
-@pytest.mark.parametrize(
-    ("cost", "message"),
-    [
-        (fl.FunctionCost(prices, columns=[0]), r"reads the signals \[0\], .* read \[0, 1\]"),
-        ([0], "the number of entries is 1"),
-    ],
-)
-def test_another_cost_than_that_of_the_fit(cost: Any, message: str, path: Path) -> None:
-    fl.save(
-        fit(fl.Scaled(fl.Box(2)), cost=fl.FunctionCost(prices, columns=[0, 1])),
-        path,
-        leave_out="cost",
-    )
-    with pytest.raises(DataError, match=message):
-        fl.load(path, cost=cost)
-
-
 TRANSFORMERS = {
     "Pipeline": Pipeline([("scale", StandardScaler())]),
     "FunctionTransformer": FunctionTransformer(np.arctan),
@@ -117,19 +98,6 @@ def test_any_other_transformer_is_refused_unless_it_is_given_again(name: str, pa
     assert loaded.features is model.features_.transformer
 
 
-@pytest.mark.parametrize(
-    ("features", "message"),
-    [
-        (MinMaxScaler(), "MinMaxScaler is not fitted; .*model.features_.transformer"),
-        (MinMaxScaler, "not a transformer"),
-    ],
-)
-def test_another_transformer_than_that_of_the_fit(features: Any, message: str, path: Path) -> None:
-    fl.save(fit(fl.Scaled(fl.Box(2)), features=MinMaxScaler()), path, leave_out=["features"])
-    with pytest.raises(DataError, match=message):
-        fl.load(path, features=features)
-
-
 def test_everything_that_has_no_place_is_named_at_once(path: Path) -> None:
     trainer = GradientDescent(max_iter=0, n_starts=1, callback=never)
     model = fit(fl.Affine(fl.Simplex(2)), trainer=trainer, features=MinMaxScaler())
@@ -146,16 +114,6 @@ def test_a_callback_left_out_comes_back_as_none(path: Path) -> None:
     trainer = GradientDescent(max_iter=0, n_starts=1, callback=never)
     fl.save(fit(fl.Affine(fl.Simplex(2)), trainer=trainer), path, leave_out=["callback"])
     assert difference(fl.load(path).trainer, GradientDescent(max_iter=0, n_starts=1)) is None
-
-
-def test_what_cannot_be_left_out(path: Path) -> None:
-    model = fit(fl.Scaled(Interval(2.0)), n=1)
-    with pytest.raises(UnsupportedError, match=r"primitive cannot be left out: Scaled needs it"):
-        fl.save(model, path, leave_out=["primitive"])
-    with pytest.raises(
-        UnsupportedError, match=r"random_state\[0\] is of type date.*; change it; c"
-    ):
-        fl.save(model.set_params(random_state=[date.today()]), path, leave_out=["random_state[0]"])
 
 
 class Interval(fl.Box):
@@ -175,12 +133,6 @@ def test_classes_of_the_users_own(path: Path) -> None:
         fl.load(path)
     loaded = fl.load(path, classes=[Interval])
     assert difference(model, loaded) is None
-
-
-@pytest.mark.parametrize("kind", [Path, print, type("Box", (fl.Box,), {})])
-def test_classes_that_cannot_be_saved(kind: Any, model: fl.RegionRegressor, path: Path) -> None:
-    with pytest.raises(UnsupportedError, match="classes: "):
-        fl.save(model, path, classes=[kind])
 
 
 # Writing

@@ -94,19 +94,6 @@ def test_the_gradient_of_the_refit_is_that_of_its_value(hypothesis: Any) -> None
         assert gradient @ move == pytest.approx((ends[0] - ends[1]) / 4e-5, rel=2e-4, abs=2e-5)
 
 
-def test_terms_that_do_not_count_yet_have_slopes() -> None:
-    hypothesis = fl.Minkowski.pairs(3)
-    problem, samples = refit_problem(hypothesis, np.random.default_rng(1))
-    layout = hypothesis.layout(3, 3)
-    theta, move = np.full(layout.size, 0.2), np.zeros(layout.size)
-    layout.unpack(theta)["alpha"][0] = 0.0
-    layout.unpack(move)["alpha"][0] = 1.0
-    value, gradient = problem.value_and_gradient(theta, samples)
-    grown = problem.value_and_gradient(theta + 1e-5 * move, samples)[0]
-    assert abs(gradient @ move) > 1e-2
-    assert gradient @ move == pytest.approx((grown - value) / 1e-5, rel=1e-3)
-
-
 def test_facets_do_not_learn_what_is_known() -> None:
     rng = np.random.default_rng(0)
     prices, signals = rng.uniform(1, 2, (80, 3)), rng.uniform(1.0, 2.0, (80, 2))
@@ -128,16 +115,6 @@ def test_facets_do_not_learn_what_is_known() -> None:
     assert not model.parameters_["E"].any()
 
 
-def test_noise_is_read_from_a_known_balance() -> None:
-    noisy = fl.datasets.make_power5(100, noise=0.1, random_state=0)
-    known = fl.Known(bounds=(0.0, 3.5), balance=BALANCE, contradictions="keep")
-    model = fl.RegionRegressor(fl.Facets(), cost=DATA.cost, known=known, random_state=0)
-    model.fit(noisy.signals, noisy.decisions)
-    assert loss(model) < 0.15
-    x = model.predict(TEST.signals)
-    assert np.abs(x.sum(axis=1) - TEST.signals[:, 3:].sum(axis=1)).max() <= 1e-9
-
-
 def test_availability_of_each_sample_is_a_bound() -> None:
     rng = np.random.default_rng(0)
     table = np.column_stack(
@@ -152,20 +129,6 @@ def test_availability_of_each_sample_is_a_bound() -> None:
         x = model.fit(table, decisions).predict(table)
         assert (x[:, 0] <= table[:, 2] + 1e-9).all()
         assert np.abs(x.sum(axis=1) - 2.0).max() <= 1e-9
-
-
-@pytest.mark.soak
-def test_the_automatic_choice_keeps_what_is_known() -> None:
-    model = fl.RegionRegressor(None, cost=DATA.cost, known=KNOWN, random_state=0)
-    model.fit(TRAIN.signals[:20], TRAIN.decisions[:20])
-    unseen = fl.datasets.make_power5(500, random_state=5).signals
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
-        x = model.predict(unseen)
-    assert np.abs(x.sum(axis=1) - unseen[:, 3:].sum(axis=1)).max() <= 1e-9
-    assert x.min() >= -1e-9
-    assert x.max() <= 3.5 + 1e-9
-    assert loss(model) < 0.5
 
 
 def test_a_balance_that_no_region_of_the_class_satisfies_is_refused() -> None:

@@ -20,7 +20,7 @@ from feaslearn.formulations import losses_by_program
 from feaslearn.losses import Loss
 
 #: rows, tied, share of unobserved decisions
-MANY = ((10, False, 0.0), (6, False, 0.3), (10, True, 0.0), (6, True, 0.3))
+MANY = ((5, False, 0.0), (3, False, 0.3), (5, True, 0.0), (3, True, 0.3))
 FEW = ((2, False, 0.0), (2, False, 0.3), (3, True, 0.0), (2, True, 0.3))
 
 

@@ -76,19 +76,6 @@ def losses() -> st.SearchStrategy[Loss]:
 
 @each_kind_of_set
 @settings(max_examples=EXAMPLES)
-@given(st.data())
-def test_optimal_decisions_have_no_loss(names: tuple[str, ...], data: st.DataObject) -> None:
-    """Every point of the optimal face, not only the corner that a prediction returns."""
-    learned, rng = data.draw(learned_problems(names))
-    loss = data.draw(losses())
-    face = learned.image.optimal_face(learned.cost)
-    for latent in mixtures(face.primitive, rng, 2):
-        x = face.at(latent)
-        assert learned.loss_of(loss, x) <= 3e-6 * learned.size
-
-
-@each_kind_of_set
-@settings(max_examples=EXAMPLES)
 @given(st.data(), st.booleans())
 def test_decisions_that_are_not_optimal_have_a_loss(
     names: tuple[str, ...], data: st.DataObject, feasible: bool

@@ -73,17 +73,6 @@ def test_a_plane(model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None
     display.figure_.savefig(tmp_path / "plane.png")
 
 
-def test_one_and_pairs(model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None:
-    X, y = frames
-    for options in ({}, {"view": "pairs"}):
-        pairs = RegionDisplay.from_estimator(model, X.iloc[0], y=y, **options)
-        assert [ax.get_xlabel() for ax in pairs.axes_] == ["", "hydro", "$gas$"]
-    pairs.figure_.savefig(tmp_path / "pairs.png")
-    one = RegionDisplay.from_estimator(model, X.iloc[0], y=y, decisions="coal")
-    lower, upper = model.region(X.iloc[0]).bounding_box()
-    assert one.axes_[0].lines[0].get_xdata() == pytest.approx([lower[2], upper[2]])
-
-
 def test_what_if_prices_move_the_optimum(model: fl.RegionRegressor, frames: Any) -> None:
     _, ax = matplotlib.pyplot.subplots()
     display = RegionDisplay.from_estimator(
@@ -173,20 +162,6 @@ def test_learning_curves(frames: Any, tmp_path: Path) -> None:
         LearningCurveDisplay.from_samples(linear, X, y, sizes=[4000], cv=2)
     with pytest.raises(DataError, match="nothing was recorded"):
         LearningCurveDisplay({}).plot()
-
-
-@pytest.mark.parametrize("decisions", [None, ["hydro"]])
-def test_legends_are_not_clipped(
-    decisions: list[str] | None, model: fl.RegionRegressor, frames: Any
-) -> None:
-    X, y = frames
-    display = RegionDisplay.from_estimator(model, X.iloc[[0]], y=y, decisions=decisions, units="MW")
-    figure = display.figure_
-    figure.canvas.draw()
-    box = figure.legends[0].get_window_extent()
-    assert box.x0 >= 0.0
-    assert box.y0 >= 0.0
-    assert box.x1 <= figure.bbox.x1
 
 
 def test_a_slice_has_named_edges(model: fl.RegionRegressor, frames: Any) -> None:

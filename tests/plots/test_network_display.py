@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError
 
 pytest.importorskip("networkx")
 matplotlib = pytest.importorskip("matplotlib")
@@ -42,15 +41,3 @@ def test_layers_are_named_and_counted(learner: fl.NetworkLearner, tmp_path: Path
     display.figure_.savefig(tmp_path / "network.png")
     assert (tmp_path / "network.png").stat().st_size > 10_000
     matplotlib.pyplot.close(display.figure_)
-
-
-def test_without_identification_nothing_is_certain() -> None:
-    _, ax = matplotlib.pyplot.subplots()
-    display = NetworkDisplay("abc", "a", [("a", "b")]).plot(
-        ax=ax, positions={"a": (0, 0), "b": (1, 0), "c": (0, 1)}
-    )
-    assert display.ax_ is ax
-    assert legend(display) == ["learned (1)"]
-    with pytest.raises(DataError, match="no place for node 'c'"):
-        display.plot(positions={"a": (0, 0), "b": (1, 0)})
-    matplotlib.pyplot.close("all")

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 import feaslearn as fl
-from feaslearn.plots.region_display import slopes
 from feaslearn.plots.region_panels import outline
 from feaslearn.sets import AffineImage
 
@@ -59,12 +58,6 @@ def test_a_curved_outline_is_followed() -> None:
     assert (DIRECTIONS @ corners.T).max(axis=1) == pytest.approx(reach(disc, 0, 1), abs=2e-3)
 
 
-def test_corners_go_around() -> None:
-    corners = outline(region(fl.Box(2), np.eye(2)).minimize, 2, 0, 1)
-    x, y = corners.T
-    assert 0.5 * (x @ np.roll(y, -1) - y @ np.roll(x, -1)) == pytest.approx(4.0)
-
-
 def test_flat_regions() -> None:
     segment = region(fl.Simplex(2), [[0.0, 1], [0, 2], [1, 0]])
     assert len(outline(segment.minimize, 3, 0, 1)) == 2
@@ -72,16 +65,3 @@ def test_flat_regions() -> None:
     assert outline(point.minimize, 2, 0, 1).tolist() == [[3.0, 4.0]]
     along_an_axis = region(fl.Box(1), [[2.0], [0.0]], [1e5, 7.0])
     assert len(outline(along_an_axis.minimize, 2, 0, 1)) == 2
-
-
-def test_cost_counts_within_the_flat_alone() -> None:
-    triangle = region(fl.Simplex(3), np.eye(3))
-    down, level = slopes(triangle, np.array([5.0, 5.0, 8.0]))
-    assert down == pytest.approx([1.0, 1.0, -2.0])
-    assert level is not None
-    assert level @ down == pytest.approx(0.0, abs=1e-12)
-    assert level.sum() == pytest.approx(0.0, abs=1e-12)
-    down, level = slopes(triangle, np.ones(3))
-    assert not down.any()
-    assert level is None
-    assert slopes(region(fl.Box(3), np.eye(3)), np.ones(3))[1] is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import product
 
 import cvxpy as cp
 import numpy as np
@@ -99,26 +99,6 @@ def test_l2_projection_is_exact_for_tiny_distances() -> None:
     # Off the plane sum x = 3, at right angles to it.
     decisions = np.array([1.0, 1.5, 0.5]) + steps[:, None] * np.ones(3) / np.sqrt(3.0)
     np.testing.assert_allclose(program.distance_to_feasible(decisions, signals), steps, atol=2e-9)
-
-
-def test_l2_projection_against_enumeration_of_active_sets() -> None:
-    """Project onto a known polygon: the plane sum x = 2 cut by 0 <= x <= 1."""
-    total = AffineRows([2.0], [[0.0]])
-    program = LinearProgram(np.ones((1, 3)), total, total, np.zeros(3), np.ones(3), 3)
-    points = np.random.default_rng(4).normal(0.5, 1.5, size=(60, 3))
-    distances = program.distance_to_feasible(points, np.zeros((60, 1)))
-    for x, distance in zip(points, distances, strict=True):
-        best = np.inf
-        for size in range(3):
-            for fixed in combinations(range(3), size):
-                for values in product([0.0, 1.0], repeat=size):
-                    y = x.copy()
-                    y[list(fixed)] = values
-                    free = [j for j in range(3) if j not in fixed]
-                    y[free] += (2.0 - y.sum()) / len(free)
-                    if (y > -1e-12).all() and (y < 1.0 + 1e-12).all():
-                        best = min(best, float(np.linalg.norm(y - x)))
-        assert distance == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.parametrize("norm", NORMS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import feaslearn as fl
@@ -32,12 +31,6 @@ def page(
     path = tmp_path_factory.mktemp("page") / "report.html"
     write_report(model, power, path, units={"plant_1": "MW"}, refit=False)
     return path
-
-
-def slider(browser: Browser, label: str) -> str:
-    """Return a selector for the slider with a label."""
-    names = browser.run("[...document.querySelectorAll('#sliders label')].map(l => l.textContent)")
-    return f"#slider-{names.index(label)}" if label in names else pytest.fail(f"{label}: {names}")
 
 
 def test_sliders_move_the_region(
@@ -139,28 +132,6 @@ def test_a_policy_stops_other_scripts(page: Path, browser: Browser, tmp_path: Pa
     assert any("Content Security Policy" in text for text in browser.complaints)
 
 
-def test_one_decision_with_prices_of_its_own(browser: Browser, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    signals, costs = rng.uniform(1, 2, (40, 1)), rng.normal(size=(40, 1))
-    decisions = np.where(costs[:, 0] > 0, 0.0, signals[:, 0])
-    model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), random_state=0)
-    model.fit(signals, decisions, costs=costs)
-    cost = fl.FunctionCost(lambda _: costs, columns=[])
-    path = tmp_path / "one.html"
-    data = fl.Decisions.from_arrays(signals, decisions, cost=cost)
-    write_report(model, data, path)
-    browser.open(path)
-    before = browser.run(BEST)
-    for value in (costs.min(), costs.max()):
-        browser.slide("#move-prices input", value)
-        before = {before, browser.run(BEST)} if isinstance(before, str) else before
-    assert len(before) == 2
-    outline = browser.run(OUTLINE)
-    browser.slide("#move-region input", 1.99)
-    assert browser.run(OUTLINE) != outline
-    checked(browser, path)
-
-
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the page of a plant of eight hours: balance, ramps and bounds, more than a screen."""
@@ -204,24 +175,6 @@ def test_the_first_screen_at_1280(many: Path, dark: bool, browser: Browser) -> N
     assert set(words) <= {"identified", "seen"}
     assert browser.run("document.querySelector('.side svg').getBoundingClientRect().right") < 1280
     assert "none beyond" in browser.run("document.querySelector('.side').textContent")
-    checked(browser, many)
-
-
-def test_limits_are_cards_at_390(many: Path, browser: Browser) -> None:
-    browser.open(many, 390)
-    rows = "[...document.querySelectorAll('#constraints tbody tr')]"
-    assert set(browser.run(f"{rows}.map((row) => getComputedStyle(row).display)")) == {"flex"}
-    assert max(browser.run(f"{rows}.map((row) => row.getBoundingClientRect().right)")) <= 390
-    assert (
-        browser.run("getComputedStyle(document.querySelector('#constraints thead')).display")
-        == "none"
-    )
-    cells = "[...document.querySelectorAll('#constraints [data-head]')]"
-    heads = f"{cells}.map((cell) => cell.dataset.head)"
-    assert set(browser.run(heads)) == {"binds", "worth"}
-    assert browser.run("document.documentElement.scrollWidth") == 390
-    wide = "document.querySelector('#trust table').getBoundingClientRect().right"
-    assert browser.run(wide) <= 390
     checked(browser, many)
 
 

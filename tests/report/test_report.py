@@ -16,7 +16,6 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import DataError, MissingExtraError, NotFittedError
 from feaslearn.report import write_report
-from feaslearn.report.charts import Chart, nice_steps
 from feaslearn.report.comparison import compare
 from feaslearn.report.findings import find_problems
 from feaslearn.report.page_file import script_json
@@ -127,15 +126,6 @@ def test_every_problem_is_found(model: fl.RegionRegressor, power: fl.Decisions) 
         assert expected in found, found
 
 
-def test_no_prices() -> None:
-    data = fl.datasets.make_switch(40, random_state=0)
-    with pytest.warns(fl.exceptions.FeaslearnWarning):
-        model = fl.RegionRegressor().fit(data.signals, data.decisions)
-    page = render_report(model, data)
-    assert "no cost is known." in page
-    assert "a linear policy" in page
-
-
 # ---- words ----------------------------------------------------------------------------------
 
 
@@ -164,39 +154,7 @@ def test_every_kind_of_region_has_a_page(
     assert f"in a region of the kind {type(hypothesis).__name__}(" in page
 
 
-def test_calibrated_bands_and_what_the_data_show(power: fl.Decisions) -> None:
-    train, rest = power[:50], power[50:]
-    model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=power.cost, random_state=0)
-    model.fit(train.signals, train.decisions)
-    page = render_report(model, rest, train=train)
-    assert "Calibrated bands" not in page
-    assert "is not given by limits that can be listed" in page
-    assert "<summary>Pinned by data</summary>" in page
-    model.conformalize(rest.signals, rest.decisions)
-    page = render_report(model, rest, train=train)
-    held = re.search(r"Calibrated bands of 90 % hold (\d+)", page)
-    assert held is not None
-    assert int(held[1]) >= 90
-
-
 # ---- charts ---------------------------------------------------------------------------------
-
-
-def test_charts() -> None:
-    chart = Chart.around("t", "x", "y", np.array([0.0, 10.0]), np.array([0.0, 1000.0]))
-    chart.dots("dots", np.array([0.0, np.nan]), np.array([1.0, 5.0]))
-    assert chart.marks[0].path.count("M") == 1
-    assert [tick.text for tick in chart.y_ticks] == ["0", "200", "400", "600", "800", "1000"]
-    flat = Chart.around("t", "x", "y", np.array([2.0]), np.array([0.0]))
-    assert flat.xs[0] < 2.0 < flat.xs[1]
-    assert nice_steps(-1e-7, 1e-7) == pytest.approx([-1e-7, -5e-8, 0.0, 5e-8, 1e-7])
-    assert len(nice_steps(3.1e8, 3.2e8)) > 2
-    # Ticks stay within their frame.
-    for size in (1e-30, 1.0, 1e12):
-        tiny = Chart.around("t", "x", "y", np.arange(3.0), np.full(3, size))
-        _, _, top, bottom = tiny.box
-        assert len(tiny.y_ticks) > 2
-        assert all(top <= tick.at <= bottom for tick in tiny.y_ticks)
 
 
 # ---- what is refused ------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.preprocessing import PolynomialFeatures
 
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnWarning
@@ -117,19 +116,3 @@ def test_outlines_are_the_same(
         expected = outline(region.minimize, 3, 0, 2)
         gaps = np.abs(expected[:, None] - np.array(corners)[None]).max(axis=2)
         assert gaps.min(axis=1).max() < 1e-6
-
-
-def test_what_the_page_cannot_compute(power: fl.Decisions) -> None:
-    squares = PolynomialFeatures(2, include_bias=False)
-    curved = fl.RegionRegressor(fl.Affine(fl.Simplex(1)), cost=power.cost, features=squares)
-    assert region_program(curved.fit(power.signals, power.decisions), power.signals) is None
-    # A half of a disc has no code.
-    cones = (fl.sets.Cone("nonnegative", 1), fl.sets.Cone("second-order", 3))
-    rows = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    half = fl.ConicSet(rows, np.array([0.0, -1.0, 0.0, 0.0]), cones)
-    assert half.code() is None
-    model = fl.RegionRegressor(
-        fl.Affine(half), cost=power.cost, trainer=fl.trainers.GradientDescent(max_iter=1)
-    )
-    model.fit(power.signals[:10], power.decisions[:10])
-    assert region_program(model, power.signals) is None

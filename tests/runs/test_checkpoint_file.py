@@ -134,14 +134,3 @@ def test_a_full_disk_does_not_end_the_run(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.undo()
     book.put("c", 3)
     assert set(read_checkpoint(path)["pieces"]) == {"a", "b", "c"}
-
-
-def test_leftovers_of_a_killed_writer_go(tmp_path: Path) -> None:
-    (tmp_path / ".c.abcd_123.tmp").write_bytes(b"half")
-    others = {".d.abcd_123.tmp", ".c.notes.tmp", ".c.2.abcd_123.tmp"}
-    for name in others:
-        (tmp_path / name).write_bytes(b"of another")
-    book = Checkpoint(tmp_path / "c", PRINT)
-    book.put("a", 1)
-    book.remove()
-    assert {file.name for file in tmp_path.iterdir()} == others

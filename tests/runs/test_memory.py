@@ -40,18 +40,3 @@ def test_tables_that_do_not_fit(kind: str, tmp_path: Path, one_megabyte: None) -
     write_table(path, ["demand", "power"], [np.zeros(50_000), np.zeros(50_000)])
     with pytest.raises(MemoryLimitError, match=r"table\.\w+ has .* chunks"):
         read_table(path)
-
-
-def test_what_the_system_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, text in (
-        ("MACHINE", "MemAvailable:  2048 kB\n"),
-        ("LIMIT", "5000"),
-        ("USED", "1000"),
-    ):
-        (tmp_path / name).write_text(text)
-        monkeypatch.setattr(memory, name, tmp_path / name)
-    assert memory.available_bytes() == 4000.0
-    (tmp_path / "LIMIT").write_text("max\n")
-    assert memory.available_bytes() == 2048.0 * 1024
-    (tmp_path / "MACHINE").write_text("nonsense")
-    assert np.isfinite(memory.available_bytes())

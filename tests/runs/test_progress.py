@@ -43,32 +43,6 @@ def test_a_file_sees_nothing(impatient: None, monkeypatch: pytest.MonkeyPatch) -
     assert shown(monkeypatch, io.StringIO()) == ""
 
 
-def test_one_bar_at_a_time(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
-    with ProgressBar("Outer", 2) as outer:
-        outer.update(1)
-        with ProgressBar("Inner", 2) as inner:
-            inner.update(1)
-    assert "Outer" in stream.getvalue()
-    assert "Inner" not in stream.getvalue()
-    assert "Work" in shown(monkeypatch, Terminal())
-
-
-def test_the_bar_is_closed_after_an_error(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
-
-    def fail() -> None:
-        with ProgressBar("Work", 2) as bar:
-            bar.update(1)
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fail()
-    assert stream.getvalue().endswith("\x1b[2K")  # the line of the bar is erased
-
-
 @pytest.mark.parametrize("stream", [Terminal(), io.StringIO()], ids=["terminal", "file"])
 def test_a_fit_shows_its_bar_on_a_terminal_only(
     impatient: None, monkeypatch: pytest.MonkeyPatch, stream: io.StringIO

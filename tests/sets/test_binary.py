@@ -96,33 +96,6 @@ def test_losses_are_those_of_the_list(name: str, norm: str, random: np.random.Ge
     np.testing.assert_allclose(loss.samples(hypothesis, theta, block), cheap, atol=1e-9)
 
 
-@pytest.mark.parametrize("norm", ["l1", "linf"])
-def test_unobserved_decisions_are_completed_for_each_point(norm: str) -> None:
-    hypothesis, random = fl.Affine(fl.Simplex(3, binary=True)), np.random.default_rng(0)
-    theta, costs = random.normal(size=6), random.normal(size=(5, 2))
-    decisions = 2.0 * random.normal(size=(5, 2))
-    hidden = decisions.copy()
-    hidden[:, 1] = np.nan
-    block = Block(np.ones((5, 1)), costs, hidden, np.ones(5))
-    loss = fl.Suboptimality(norm, squared=False)
-    found = loss.samples(hypothesis, theta, block)
-    tried = []
-    for guess in np.linspace(-6.0, 6.0, 121):
-        decisions[:, 1] = guess
-        tried.append(loss.samples(hypothesis, theta, block._replace(decisions=decisions)))
-    least = np.min(tried, axis=0)
-    assert (found <= least + 1e-9).all()
-    assert (found >= least - 0.1).all()
-
-
-@pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)
-def test_gradients_are_right(loss: object) -> None:
-    assert (
-        fl.checks.check_gradient(loss, fl.Affine(BINARY_SETS["binary-knapsack"]()), n_cases=1)
-        < 1e-6
-    )
-
-
 def test_a_region_of_points() -> None:
     corners = np.array([[0.0, 2.0, 0.5], [0.0, 0.0, 0.5]])
     region = fl.Region(AffineImage(fl.Simplex(3, binary=True), corners, np.zeros(2)))

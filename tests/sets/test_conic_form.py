@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from feaslearn.exceptions import (
     InfeasibleProblemError,
-    SolverError,
     UnboundedProblemError,
 )
 from feaslearn.sets import Cone, ConicForm
-from feaslearn.solvers import conic as module
-from feaslearn.solvers.conic import ConicSolution, minimize_linear, nearest_by_solver
-from registry import CURVED, NAMES, example
+from feaslearn.solvers.conic import minimize_linear
+from registry import NAMES, example
 
 MIXED = ConicForm(
     np.array([[1.0, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]]),
@@ -51,26 +47,3 @@ def test_programs_without_an_answer() -> None:
     nothing = ConicForm(np.array([[1.0], [-1.0]]), np.ones(2), (Cone("nonnegative", 2),))
     with pytest.raises(InfeasibleProblemError):
         minimize_linear(nothing, np.ones(1))
-
-
-@pytest.mark.parametrize("name", CURVED)
-def test_one_of_two_programs_for_a_distance_is_enough(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The square of a distance, or the distance: whichever the solver does not stall at."""
-    form = example(name).conic_form()
-    rng = np.random.default_rng(0)
-    M, solve = rng.normal(size=(2, form.H.shape[1])), module.solve_conic
-    target = M @ example(name).center() + 1e-3 * rng.normal(size=2)
-    right = np.linalg.norm(M @ nearest_by_solver(form, M, target, "l2").latent - target)
-    for stalls in (True, False):
-
-        def half_blind(*program: Any, stalls: bool = stalls) -> ConicSolution:
-            is_squared = program[-1] > 0
-            if is_squared == stalls:
-                raise SolverError("stalled")
-            return solve(*program)
-
-        monkeypatch.setattr(module, "solve_conic", half_blind)
-        z = nearest_by_solver(form, M, target, "l2").latent
-        assert np.linalg.norm(M @ z - target) == pytest.approx(right, abs=1e-3)

@@ -8,38 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feaslearn.sets import Box, ConicSet, L1Ball, L2Ball, Polytope, Product, Simplex
-from feaslearn.solvers.conic import minimize_linear
-from oracles import least_cost
 from registry import (
-    CURVED,
     FOR_EACH_SET,
-    NAMES,
     POLYHEDRAL,
     example,
-    generators,
-    mixtures,
     size_of,
     vectors,
 )
 
 TOLERANCE = 1e-6
-
-
-@pytest.mark.parametrize("name", NAMES)
-@FOR_EACH_SET
-@given(data=st.data(), rng=generators())
-def test_face_holds_only_minimisers(
-    name: str, data: st.DataObject, rng: np.random.Generator
-) -> None:
-    primitive, form = example(name), example(name).conic_form()
-    q = data.draw(vectors(primitive.dimension))
-    least = primitive.minimum(q)[0]
-
-    face = primitive.face(q)
-
-    Z = mixtures(face.primitive, rng, 3) @ face.matrix.T + face.offset
-    assert (form.violation(Z) <= 1e-5 * size_of(name)).all()
-    assert (Z @ q <= least + 1e-5 * size_of(name) * np.abs(q).max()).all()
 
 
 @pytest.mark.parametrize("name", POLYHEDRAL)
@@ -59,23 +36,6 @@ def test_face_holds_every_vertex_of_least_cost(name: str, data: st.DataObject) -
     assert not face.contains(others[:4], TOLERANCE * size_of(name)).any()
     assert face.is_point == (len(tied) == 1) or excess[excess > 1e-10].min(initial=1.0) < 1e-5
     assert primitive.tied(q)[0] != face.is_point
-
-
-@pytest.mark.parametrize("name", CURVED)
-@given(data=st.data(), rng=generators())
-def test_face_holds_minimisers_found_by_moving_the_cost(
-    name: str, data: st.DataObject, rng: np.random.Generator
-) -> None:
-    primitive, form = example(name), example(name).conic_form()
-    q = data.draw(vectors(primitive.dimension))
-    size = np.abs(q).max()
-    # Small against every part of the cost: a product is curved in each of its factors.
-    least = np.abs(q[q != 0.0]).min(initial=np.inf)
-    moved = q + 1e-6 * (least if np.isfinite(least) else 1.0) * rng.normal(size=len(q))
-    z = minimize_linear(form, moved).point
-    if q @ z > least_cost(form, q)[0] + 1e-9 * size:
-        return  # a curved set bends away: no minimiser of q itself
-    assert primitive.face(q).distance(z) <= 1e-3 * size_of(name)
 
 
 def test_flat_side_of_a_half_disc() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.sets import AffineImage, Box, Hypersimplex, L1Ball, L2Ball, Simplex
 from feaslearn.sets import half_spaces as module
-from feaslearn.sets.half_spaces import distinct, extreme_points, half_spaces_of_points
+from feaslearn.sets.half_spaces import extreme_points, half_spaces_of_points
 from registry import generators
 
 
@@ -35,14 +33,6 @@ def test_extreme_points_and_half_spaces_describe_the_hull(
             assert not rest.contains(corner[None, :], 1e-12).any()
     far = points.mean(axis=0) + 100.0 * rng.normal(size=(5, n))
     assert not rows.contains(far, 1e-7).any()
-
-
-@given(rng=generators())
-def test_points_that_repeat_up_to_rounding_count_once(rng: np.random.Generator) -> None:
-    corners = np.array(list(product([0.0, 1.0], repeat=3))) @ rng.normal(size=(3, 3))
-    noisy = np.vstack([corners + 1e-14 * rng.normal(size=corners.shape) for _ in range(5)])
-    assert len(distinct(noisy)) == 8
-    assert len(extreme_points(noisy)) == 8
 
 
 def test_many_points_in_many_dimensions_without_a_hull(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,6 +46,7 @@ def test_a_case_is_drawn_again_by_its_number() -> None:
     assert repr(first.model) == repr(second.model)
 
 
+@pytest.mark.soak
 def test_a_wrong_decision_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     number = 0
     while True:

@@ -11,6 +11,8 @@ from feaslearn.exceptions import DataError
 from soak import fuzz
 from soak.fuzz import LOADERS, Loader
 
+#: Damage of model files and tables drawn by Hypothesis is in tests/io, for `make test`.
+pytestmark = pytest.mark.soak
 #: Cases of each loader that take about a second.
 CASES = {"checkpoint": 30, "chunks": 40, "model": 60, "csv": 300}
 CASES |= {"parquet": 300, "case": 60, "words": 150}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import highspy
 import numpy as np
 import pytest
@@ -29,35 +27,9 @@ def test_every_option_is_one_that_highs_takes() -> None:
     assert (int(names.kSimplexStrategyDual), int(names.kSimplexStrategyPrimal)) == (DUAL, PRIMAL)
 
 
-class Lost:
-    """HiGHS, whose dual method never comes to an end."""
-
-    def __init__(self, solver: Any) -> None:
-        self._solver, self.strategies = solver, []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._solver, name)
-
-    def setOptionValue(self, name: str, value: Any) -> Any:
-        self.strategies.append(value)
-        return self._solver.setOptionValue(name, value)
-
-    def getModelStatus(self) -> Any:
-        lost = self.strategies[-1:] in ([], [DUAL]) and not self.strategies
-        return highspy.HighsModelStatus.kUnknown if lost else self._solver.getModelStatus()
-
-
 def simplex(count: int) -> Bounds:
     """Return x0 + x1 = 1, 0 <= x, for some samples."""
     return Bounds(*(np.full((count, w), v) for w, v in ((1, 1.0), (1, 1.0), (2, 0.0), (2, INF))))
-
-
-def test_where_the_dual_method_is_lost_the_primal_one_is_asked() -> None:
-    program = WarmProgram(np.ones((1, 2)))
-    program._solver = lost = Lost(program._solver)
-    answers = program.solve(np.array([[1.0, 2.0]]), simplex(1))
-    np.testing.assert_allclose(answers.points, [[1.0, 0.0]])
-    assert lost.strategies == [PRIMAL, DUAL]
 
 
 def test_samples_follow_each_other_with_their_own_costs_and_bounds() -> None:

@@ -14,7 +14,6 @@ from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedP
 from feaslearn.results import remarks_heard
 from feaslearn.solvers import conic, highs
 from feaslearn.solvers.highs import CheckedProgram, Optimum
-from feaslearn.solvers.mip import MixedIntegerProgram
 
 
 def test_a_conic_program_is_solved_without_presolve(monkeypatch: Any, caplog: Any) -> None:
@@ -31,26 +30,6 @@ def test_a_conic_program_is_solved_without_presolve(monkeypatch: Any, caplog: An
     assert "solved by HiGHS" in caplog.text
     with pytest.raises(SolverError, match="InsufficientProgress"):
         conic.minimize_linear(fl.L2Ball(2).conic_form(), np.array([-3.0, 1.0]))
-
-
-def test_a_wrong_answer_to_a_training_program_is_not_believed(monkeypatch: Any) -> None:
-    model = MixedIntegerProgram("training")
-    (x,) = model.columns(1, lower=0.0, upper=3.0, cost=1.0, integer=True)
-    model.row([(x, 2.0)], lower=3.0)
-    right = model.solve()
-    assert right.values.tolist() == [2.0]
-    asked = []
-
-    def lies(*_: Any, presolve: bool) -> Any:
-        asked.append(presolve)
-        return right._replace(values=np.array([1.5])) if presolve else right
-
-    monkeypatch.setattr(model, "_attempt", lies)
-    assert model.solve() is right
-    assert asked == [True, False]
-    monkeypatch.setattr(model, "_attempt", lambda *_, presolve: right._replace(values=np.ones(1)))
-    with pytest.raises(SolverError, match="a row is violated"):
-        model.solve()
 
 
 #: Of the two cheapest of three plants, one makes at most 2 and all of them 3.

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
-from feaslearn.exceptions import SolverError, UnsupportedError
 from feaslearn.losses import Loss, Objective
-from feaslearn.trainers import AdaptiveSmoothing, Iterate
-from feaslearn.trainers.returned_decisions import returned_loss, tied_share
+from feaslearn.trainers import AdaptiveSmoothing
 from registry import example
 
 Array = NDArray[np.float64]
@@ -71,20 +69,6 @@ def test_the_smoothed_loss_never_rises_while_epsilon_stays(
     ).all()
 
 
-def test_epsilon_is_doubled_when_the_slack_has_settled() -> None:
-    result = train(
-        AdaptiveSmoothing(max_iter=120, tol=0.0), fl.Affine(fl.Simplex(3)), LOSSES[0], samples(0)
-    )[1]
-    names = ("epsilon", "slack_primal", "slack_dual")
-    epsilon, primal, dual = (np.array(result.history[name]) for name in names)
-    assert epsilon[-1] >= 8.0
-    decisions = samples(0).decisions
-    scale = ((decisions - decisions.mean(axis=0)) ** 2).sum(axis=1).mean()
-    moved = (np.abs(np.diff(primal)) + np.abs(np.diff(dual))) / scale
-    stays = np.diff(epsilon) == 0.0
-    assert (moved[stays] >= 0.01 / 10 ** (np.log2(epsilon[:-1][stays]) + 1)).all()
-
-
 def test_a_walk_that_reaches_the_last_epsilon_has_converged() -> None:
     trainer = AdaptiveSmoothing(max_iter=5000, max_epsilon=4.0, tol=1e-4)
     result = train(trainer, fl.Affine(fl.Simplex(2)), LOSSES[0], samples(0))[1]
@@ -137,39 +121,7 @@ def test_a_set_that_no_kernel_serves_is_trained_through_cvxpy() -> None:
     assert result.returned_loss < result.history["returned_loss"][0]
 
 
-@pytest.mark.soak
-def test_programs_of_several_starts_do_not_meet() -> None:
-    rows, hypothesis = samples(2, n_rows=8), fl.Affine(example("conic-half-disc"))
-    found = [
-        AdaptiveSmoothing(max_iter=3, n_starts=3)
-        .train(Objective(LOSSES[0], hypothesis, Samples.of(rows), n_jobs), np.random.default_rng(0))
-        .theta
-        for n_jobs in (1, 3)
-    ]
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
-
-
 # What it refuses
-
-
-def test_everything_that_it_cannot_train_is_named_at_once() -> None:
-    problem = Objective(fl.Predictability("l1"), fl.Facets(), Samples.of(samples(0)))
-    with pytest.raises(UnsupportedError) as caught:
-        AdaptiveSmoothing().train(problem, np.random.default_rng(0))
-    said = str(caught.value)
-    assert "Facets" in said
-    assert "FacetLearning" in said
-    assert "Predictability(norm='l1')" in said
-    assert "GradientDescent" in said
-
-
-def test_a_solver_that_fails_is_said_in_our_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    from feaslearn.formulations import smoothed_program
-
-    hopeless = (("CLARABEL", {"max_iter": 1}),)
-    monkeypatch.setattr(smoothed_program.SmoothedProgram.__init__, "__defaults__", (hopeless,))
-    with pytest.raises(SolverError, match="no solver solved the smoothed program"):
-        train(AdaptiveSmoothing(), fl.Affine(example("conic-half-disc")), LOSSES[0], samples(0))
 
 
 # The vacuous optimum
@@ -192,47 +144,6 @@ def vacuous(features: Array, costs: Array, decisions: Array, n_columns: int) -> 
         half = random.normal(size=(n, n))
         A[1 : n + 1, :, j] += 20.0 * (half - half.T).T
     return A.ravel()
-
-
-def test_columns_that_depend_on_the_cost_can_make_predictability_vacuous() -> None:
-    data = fl.datasets.make_power5(300, random_state=0)
-    costs, decisions = data.cost_matrix.copy(), data.decisions.copy()
-    features = np.column_stack([np.ones(300), data.signals])
-    np.testing.assert_array_equal(features[:, 1:4], costs)
-    theta = vacuous(features, costs, decisions, 8)
-    problem = Objective(
-        fl.Predictability(),
-        fl.Affine(fl.Simplex(8)),
-        Samples.of(Block(features, costs, decisions, np.full(300, 1 / 300))),
-    )
-    policy = fl.baselines.LinearPolicy().fit(data.signals, data.decisions)
-    linear = ((policy.predict(data.signals) - data.decisions) ** 2).sum(axis=1).mean()
-    assert problem.value(theta) < 0.1 * linear
-    assert returned_loss(problem, theta) > 100.0 * linear
-    assert tied_share(problem, theta) == 1.0
-
-
-def test_a_vacuous_start_is_not_kept() -> None:
-    """With features="all" a search may begin at ties; what is kept returns better decisions."""
-    data = fl.datasets.make_power5(100, random_state=0)
-    seen: list[float] = []
-
-    def watch(i: int, iterate: Iterate) -> None:
-        seen.append(iterate.loss)
-
-    model = fl.RegionRegressor(
-        fl.Affine(fl.Simplex(6)),
-        cost=data.cost,
-        features="all",
-        trainer=AdaptiveSmoothing(max_iter=100, callback=watch),
-        random_state=2,
-    ).fit(data.signals, data.decisions)
-    result = model.result_
-    assert result.returned_loss == pytest.approx(min(result.history["returned_loss"]), rel=1e-6)
-    policy = fl.baselines.LinearPolicy().fit(data.signals, data.decisions)
-    linear = ((policy.predict(data.signals) - data.decisions) ** 2).sum(axis=1).mean()
-    assert result.returned_loss <= 1.05 * linear
-    assert len(seen) == result.n_iter + 1
 
 
 def test_the_paper_s_program_gives_the_same_walk() -> None:

@@ -7,9 +7,8 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.data import Block
-from feaslearn.exceptions import TimeLimitError, UnsupportedError
-from feaslearn.runs import Clock, OutOfTime
-from feaslearn.trainers import Blending, Convex, FacetLearning, GradientDescent
+from feaslearn.runs import OutOfTime
+from feaslearn.trainers import Blending, Convex, FacetLearning
 from feaslearn.trainers.blending import best_weights
 from feaslearn.trainers.trainer import Trained, Trainer
 
@@ -67,23 +66,6 @@ def test_without_folds_members_share_the_weight() -> None:
     np.testing.assert_array_equal(model.parameters_["weights"], [0.5, 0.5])
 
 
-def test_what_cannot_be_blended() -> None:
-    data = fl.datasets.make_switch(20, random_state=0)
-    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, trainer=Blending())
-    with pytest.raises(UnsupportedError, match="is not a Blend"):
-        model.fit(data.signals, data.decisions)
-
-
-def test_warnings_of_members_are_passed_on() -> None:
-    data = fl.datasets.make_power5(40, random_state=0)
-    signals, decisions = data.signals.copy(), data.decisions.copy()
-    signals[5, 3:] = signals[4, 3:]
-    decisions[5] = decisions[4] + [1.0, 1.0, 1.0]
-    model = fl.RegionRegressor(fl.Blend([fl.Facets()] * 2), cost=data.cost, random_state=0)
-    (told,) = model.fit(signals, decisions).result_.warnings
-    assert told.startswith("rows 5 and 4 have the same features")
-
-
 class _Late(Convex):
     """Has no model in time, the first times that it is asked."""
 
@@ -108,28 +90,3 @@ def test_a_member_without_time_has_no_weight(monkeypatch: pytest.MonkeyPatch) ->
     model = fit(members, data, choose=choose, n_folds=0, max_seconds=60.0)
     np.testing.assert_array_equal(model.parameters_["weights"], [1.0, 0.0])
     assert model.result_.status == "time limit"
-
-
-def test_members_after_the_deadline_are_not_trained(monkeypatch: pytest.MonkeyPatch) -> None:
-    late: list[bool] = []
-
-    class Last(GradientDescent):
-        def search(self, objective: fl.losses.Objective, random: np.random.Generator) -> Trained:
-            found = super().search(objective, random)
-            late.append(True)
-            return found
-
-    monkeypatch.setattr(Clock, "out", lambda _: bool(late))
-    data = fl.datasets.make_power5(40, random_state=0)
-    members = [fl.Affine(fl.Simplex(1)), fl.Scaled(fl.Simplex(3))]
-    model = fit(members, data, choose=lambda _: Last(1, n_starts=1), n_folds=0, max_seconds=60.0)
-    assert late == [True]
-    np.testing.assert_array_equal(model.parameters_["weights"], [1.0, 0.0])
-
-
-def test_no_member_in_time_is_no_blend(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_Late, "times", 2)
-    data = fl.datasets.make_power5(40, random_state=0)
-    policy = fl.Affine(fl.Simplex(1))
-    with pytest.raises(TimeLimitError, match="before there was any model"):
-        fit([policy, policy], data, choose=lambda _: _Late(), n_folds=0, max_seconds=60.0)

@@ -74,35 +74,21 @@ def test_equals_bounded_least_squares(name: str, sign: float, gaps: bool) -> Non
         assert result.returned_loss == pytest.approx(result.objective)
 
 
-@pytest.mark.parametrize("name", ["box", "l2-ball"])
-def test_equals_a_convex_program(name: str) -> None:
-    whole = samples(7, gaps=True)
-    alpha, b = cp.Variable(nonneg=True), cp.Variable((3, 3))
-    minimizers = SETS[name].argmin(whole.costs)
-    seen = (~np.isnan(whole.decisions)).astype(float)
-    errors = cp.multiply(
-        seen, np.nan_to_num(whole.decisions) - alpha * minimizers - whole.features @ b
-    )
-    weighted = cp.multiply(np.sqrt(whole.weights)[:, None] * np.ones((1, 3)), errors)
-    program = cp.Problem(cp.Minimize(cp.sum_squares(weighted)))
-    program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
-    problem = objective(whole, fl.Scaled(SETS[name]))
-    theta, result, _ = Convex().train(problem, np.random.default_rng(0))
-    assert result.objective == pytest.approx(program.value, rel=1e-6)
-    np.testing.assert_allclose(theta[0], alpha.value, rtol=1e-5)
-
-
-def test_a_point_is_the_linear_policy() -> None:
+def test_a_point_is_weighted_least_squares() -> None:
     whole = samples(0, gaps=True)
     theta, result, _ = Convex().train(
         objective(whole, fl.Affine(fl.Simplex(1))), np.random.default_rng(0)
     )
-    policy = fl.baselines.LinearPolicy()
-    policy.fit(whole.features[:, 1:], whole.decisions, sample_weight=whole.weights)
-    np.testing.assert_allclose(theta.reshape(3, 3)[0], policy.intercept_, atol=1e-9)
-    np.testing.assert_allclose(theta.reshape(3, 3)[1:].T, policy.coef_, atol=1e-9)
+    value = 0.0
+    for j, x in enumerate(whole.decisions.T):
+        seen = ~np.isnan(x)
+        root = np.sqrt(whole.weights[seen])
+        found = np.linalg.lstsq(root[:, None] * whole.features[seen], root * x[seen], rcond=None)
+        np.testing.assert_allclose(theta.reshape(3, 3)[:, j], found[0], atol=1e-9)
+        value += float(found[1][0])
+    assert result.objective == pytest.approx(value, rel=1e-9)
+    assert result.lower_bound == pytest.approx(value, rel=1e-9)
     assert result.status == "optimal"
-    assert result.tied_share == 0.0
 
 
 def test_ties_go_to_the_nearest_minimiser() -> None:
@@ -161,14 +147,3 @@ def test_everything_unsupported_is_named_with_who_serves_it() -> None:
     assert "Scaled" in text
     assert "GradientDescent" in text
     assert "robust=True reweighs squared predictability, not Suboptimality()" in text
-
-
-def test_terms_that_stand_for_each_other_need_no_ridge() -> None:
-    """Decisions that have nothing to do with prices: nearly all scales are held at zero."""
-    random = np.random.default_rng(0)
-    signals, decisions = random.uniform(size=(20_000, 8)), random.uniform(size=(20_000, 3))
-    convex = Convex(ridge=0, sparsity=0)
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=[0, 1, 2], trainer=convex, random_state=0)
-    result = model.fit(signals, decisions).result_
-    assert result.status == "optimal"
-    assert result.details["KKT residual"] < 1e-12

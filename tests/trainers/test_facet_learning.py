@@ -9,14 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from facet_recovery import Instance, learn, learned_rows, random_polytope, recovery
-from feaslearn.exceptions import DataError, UnsupportedError
-from feaslearn.metrics import pooled_r2
-from feaslearn.trainers import FacetLearning
+from facet_recovery import learn, learned_rows, random_polytope, recovery
+from feaslearn.exceptions import DataError
 
 Array = NDArray[np.float64]
-
-HALVES = (slice(0, 300), slice(300, 600))
 
 
 def fit(signals: Array, decisions: Array, costs: Array, **options: object) -> fl.RegionRegressor:
@@ -41,22 +37,6 @@ def test_random_polytopes_are_recovered() -> None:
     assert learned <= 1.2 * asked
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize("balance", [True, False])
-def test_noisy_polytopes_are_predicted(balance: bool) -> None:
-    scores = []
-    for seed in range(4):
-        case = random_polytope(seed, 2 + seed % 3, 600, balance=balance)
-        noise = np.random.default_rng(seed).normal(size=case.decisions.shape)
-        noisy = case.decisions + 0.05 * case.decisions.std(axis=0) * noise
-        train, test = (Instance(case.rows, *(part[rows] for part in case[1:])) for rows in HALVES)
-        model = learn(train, noisy[HALVES[0]])
-        predicted = model.predict(test.signals, costs=test.costs)
-        scores.append(pooled_r2(test.decisions, predicted))
-    assert np.mean(scores) >= 0.95
-    assert min(scores) >= 0.9
-
-
 def test_trained_by_suboptimality() -> None:
     """The other loss chooses: facets that save nothing are not missed, and costs agree."""
     case = random_polytope(4, 3, 300, balance=True)
@@ -69,7 +49,7 @@ def test_trained_by_suboptimality() -> None:
 
 def test_power5() -> None:
     losses = []
-    for seed in range(10):
+    for seed in range(5):
         data = fl.datasets.make_power5(300, random_state=seed)
         train, test = data[:100], data[100:]
         model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
@@ -83,7 +63,7 @@ def test_power5() -> None:
 
 def test_no_facet_where_decisions_ignore_prices() -> None:
     invented = 0
-    for seed in range(20):
+    for seed in range(8):
         random = np.random.default_rng(100 + seed)
         n, n_samples = int(random.integers(2, 6)), int(random.choice([50, 200]))
         signals, costs = random.normal(size=(n_samples, 2)), random.normal(size=(n_samples, n))
@@ -95,7 +75,7 @@ def test_no_facet_where_decisions_ignore_prices() -> None:
 
 def test_no_facet_where_no_line_binds() -> None:
     invented = 0
-    for seed in range(10):
+    for seed in range(6):
         noise = 0.05 if seed % 2 else 0.0
         data = fl.datasets.make_power5(150, noise=noise, line_capacity=100.0, random_state=seed)
         model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=seed)
@@ -103,34 +83,6 @@ def test_no_facet_where_no_line_binds() -> None:
         assert len(rows.E) == 1
         invented += len(rows.a) > 0
     assert invented == 0
-
-
-def test_duplicated_rows_change_little() -> None:
-    case = random_polytope(1, n=3, n_samples=100, balance=True)
-    twice = [np.vstack([part, part]) for part in (case.signals, case.decisions, case.costs)]
-    model = fit(*twice)
-    assert model.result_.objective < 1e-6
-    assert not model.result_.warnings
-
-
-def test_one_decision() -> None:
-    random = np.random.default_rng(0)
-    signals, costs = random.uniform(-1, 1, size=(80, 1)), random.normal(size=(80, 1))
-    decisions = np.where(costs > 0.0, 0.5 * signals - 1.0, 2.0 + signals)
-    model = fit(signals, decisions, costs)
-    assert learned_rows(model).E.shape == (0, 1)
-    np.testing.assert_allclose(model.predict(signals, costs=costs), decisions, atol=1e-6)
-
-
-def test_equal_costs() -> None:
-    """One price for all rows: the region is only seen from one side."""
-    random = np.random.default_rng(1)
-    signals = random.uniform(-1, 1, size=(100, 1))
-    upper = np.minimum(1.0, 0.5 + signals)
-    decisions = np.hstack([upper, 0.0 * upper])
-    costs = np.tile([-1.0, 1.0], (100, 1))
-    model = fit(signals, decisions, costs)
-    np.testing.assert_allclose(model.predict(signals, costs=costs), decisions, atol=1e-6)
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 9])
@@ -164,25 +116,6 @@ def test_weights_of_zero_are_rows_that_are_not_there() -> None:
     model = fit(case.signals, wrong, case.costs, sample_weight=weights)
     other = fit(case.signals[:90], case.decisions[:90], case.costs[:90])
     np.testing.assert_allclose(model.theta_, other.theta_, atol=1e-8)
-
-
-def test_same_seed_same_region() -> None:
-    case = random_polytope(5, n=3, n_samples=60, balance=True)
-    data = (
-        case.signals,
-        case.decisions + 0.02 * np.sin(np.arange(180.0)).reshape(60, 3),
-        case.costs,
-    )
-    first, again = fit(*data, random_state=7), fit(*data, random_state=7)
-    np.testing.assert_array_equal(first.theta_, again.theta_)
-
-
-def test_time_limit() -> None:
-    case = random_polytope(6, n=4, n_samples=300, balance=False)
-    trainer = FacetLearning(max_seconds=0.001)
-    model = fit(case.signals, case.decisions, case.costs, trainer=trainer)
-    assert model.result_.status == "time limit"
-    assert model.result_.seconds < 30.0
 
 
 @pytest.mark.parametrize("unit", [1e3, 1e-3])
@@ -294,26 +227,3 @@ def test_maximising_is_minimising_the_negative() -> None:
     np.testing.assert_array_equal(
         model.theta_, fit(case.signals, case.decisions, case.costs).theta_
     )
-
-
-def test_only_facets_are_served() -> None:
-    data = fl.datasets.make_switch(20, random_state=0)
-    model = fl.RegionRegressor(fl.Scaled(fl.Box(2)), cost=data.cost, trainer=FacetLearning())
-    with pytest.raises(UnsupportedError, match="has no facets; Facets has"):
-        model.fit(data.signals, data.decisions)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"noise": -1.0}, "noise=-1.0"),
-        ({"noise": "some"}, "noise='some'"),
-        ({"max_seconds": 0.0}, "max_seconds=0.0"),
-    ],
-)
-def test_bad_parameters(parameters: dict[str, object], message: str) -> None:
-    data = fl.datasets.make_switch(20, random_state=0)
-    trainer = FacetLearning(**parameters)  # type: ignore[arg-type]
-    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, trainer=trainer)
-    with pytest.raises(DataError, match=message):
-        model.fit(data.signals, data.decisions)

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
-import signal
-import subprocess
-import sys
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -93,11 +87,6 @@ def test_an_interrupted_search_returns_the_best_so_far() -> None:
     assert np.isfinite(model.predict(POWER.signals)).all()
 
 
-def test_other_errors_of_a_callback_are_passed_on() -> None:
-    with pytest.raises(ZeroDivisionError):
-        fit(GradientDescent(callback=lambda i, _: 1 // 0))
-
-
 class Scripted(IterativeTrainer):
     """Takes fixed parameters one after the other, better or not."""
 
@@ -178,38 +167,6 @@ def test_threads_do_not_change_the_result(kind: type[IterativeTrainer]) -> None:
     assert one.result_.n_iter == other.result_.n_iter
 
 
-def test_an_error_in_a_thread_is_passed_on() -> None:
-    class Fails(GradientDescent):
-        def step(self, objective: Objective, iterate: Iterate) -> Iterate:
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fit(Fails(n_starts=3), n_jobs=2)
-
-
-@pytest.mark.soak
-def test_an_interruption_of_threads_keeps_what_they_found() -> None:
-    class Slow(GradientDescent):
-        def step(self, objective: Objective, iterate: Iterate) -> Iterate:
-            # Drawing a number is one step for threads, so that exactly one of them sees it.
-            if next(steps) == 12:
-                # As Ctrl-C does: a signal to this thread would wait until the main one wakes up.
-                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            time.sleep(0.005)
-            return super().step(objective, iterate)
-
-    steps = itertools.count()
-    # A process that a shell put into the background ignores the signal.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        model = fit(Slow(10_000, tol=0.0, n_starts=2), n_jobs=2)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert model.result_.status == "interrupted"
-    # Of thirteen steps that were begun, each of the two threads may have one unfinished.
-    assert 11 <= model.result_.n_iter < 1000
-
-
 # Where a search begins, and when it is enough
 
 
@@ -245,21 +202,3 @@ def test_verbose_lets_the_log_through(
     assert logger.level == logging.NOTSET
     if verbose:
         assert "GradientDescent: start 2 of 2: iteration limit, loss" in caplog.text
-
-
-@pytest.mark.soak
-def test_verbose_speaks_where_no_logging_is_set_up() -> None:
-    code = """
-import logging, feaslearn as fl
-data = fl.datasets.make_switch(20, random_state=0)
-for verbose in (0, 1):
-    fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost, verbose=verbose).fit(
-        data.signals, data.decisions)
-assert not logging.getLogger("feaslearn").handlers
-"""
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
-    )
-    assert run.stdout == ""
-    assert len(run.stderr.splitlines()) == 1
-    assert run.stderr.startswith("feaslearn: Convex: optimal, loss ")

@@ -166,37 +166,21 @@ def test_enough_columns_reach_zero_which_is_a_proof() -> None:
     assert fl.evaluate(model, data[100:]).returned.mean < 1e-20
 
 
-def test_a_time_limit_returns_the_best_so_far() -> None:
+def test_a_search_that_was_stopped_has_a_bound_below_the_optimum() -> None:
+    whole = noisy(6, seed=4)
+    problem = objective(whole, SETS["simplex"], fl.Predictability())
+    least = MixedInteger(tol=1e-6).train(problem, np.random.default_rng(0)).result
+    assert least.status == "optimal"
+    bounds = []
+    for steps in (1, 5, 20):
+        trainer = MixedInteger(None, max_iter=steps, n_starts=1)
+        result = trainer.train(problem, np.random.default_rng(0)).result
+        assert result.status == "iteration limit"
+        assert result.lower_bound <= least.objective * (1.0 + 1e-6)
+        bounds.append(result.lower_bound)
+    assert bounds[0] <= bounds[1] <= bounds[2]
     data = fl.datasets.make_l1_ball(60, noise=0.2, random_state=0)
-    cases = ({"max_seconds": 0.3}, "time limit"), ({"max_iter": 9}, "iteration limit")
-    for limits, status in cases:
-        result = fit(data, 4, **limits).result_
-        assert result.status == status
-        assert result.seconds < 30.0
-        # On a busy machine, nothing may be proved within 0.3 s.
-        if status == "iteration limit" or result.lower_bound is not None:
-            assert 0.0 <= result.lower_bound < result.objective
-
-
-@pytest.mark.soak
-def test_a_search_that_ends_early_is_as_good_in_other_units() -> None:
-    losses = []
-    for unit, signal_unit, move in ((1.0, 1.0, 0.0), (1e-7, 3.7e6, 0.0), (1.0, 1.0, 50.0)):
-        found = 0.0
-        for seed in range(4):
-            data = fl.datasets.make_power5(40, noise=0.2, random_state=seed)
-            units = np.array([1.0, 1.0, 1.0, *(signal_unit,) * 5])
-            shift = np.array([0.0, 0.0, 0.0, *(move,) * 5])
-            model = fl.RegionRegressor(
-                fl.Affine(fl.Simplex(3, binary=True)),
-                cost=data.cost,
-                trainer=MixedInteger(None, max_iter=10, n_starts=1),
-                random_state=0,
-            ).fit(data.signals * units + shift, data.decisions * unit + move)
-            assert model.result_.lower_bound <= model.result_.objective
-            found += model.result_.objective / unit**2
-        losses.append(found)
-    assert max(losses) <= 1.2 * min(losses)
+    assert fit(data, 4, max_seconds=0.3).result_.status == "time limit"
 
 
 def test_units_do_not_matter() -> None:

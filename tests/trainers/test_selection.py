@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,25 @@ def disc_data(count: int = 60) -> fl.Decisions:
     turned = costs @ axes
     points = -turned / np.linalg.norm(turned, axis=1, keepdims=True)
     return fl.Decisions.from_arrays(costs, points @ axes.T, [0, 1])
+
+
+DATA: dict[str, Any] = {
+    "power5": lambda seed: fl.datasets.make_power5(80, random_state=seed),
+    "noisy power5": lambda seed: fl.datasets.make_power5(80, 0.1, random_state=seed),
+    "plant": lambda seed: fl.datasets.make_flexible_plant(60, random_state=seed, hours=6),
+    "noisy plant": lambda seed: fl.datasets.make_flexible_plant(
+        60, 0.02, random_state=seed, hours=6
+    ),
+    "ball": lambda seed: fl.datasets.make_l1_ball(60, n=3, noise=0.05, random_state=seed),
+}
+
+
+@cache
+def selected(name: str) -> fl.RegionRegressor:
+    """Return a model whose hypothesis was selected; tests share it."""
+    data = DATA[name](0)
+    model = fl.RegionRegressor(cost=data.cost, random_state=0)
+    return model.fit(data.signals, data.decisions)
 
 
 def race(data: fl.Decisions, members: list[Any], errors: list[Any], decisions: Any = ()) -> Race:
@@ -128,19 +148,23 @@ def test_a_blend_must_be_clearly_better(monkeypatch: pytest.MonkeyPatch) -> None
     assert blended(np.where(np.arange(50) < 3, 1.2, 0.0)) is None
 
 
-def test_all_candidates_share_the_folds(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = fl.datasets.make_power5(60, noise=0.2, random_state=0)
+def test_all_candidates_share_the_folds_and_a_seed_gives_the_same_selection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    once, data = selected("noisy power5"), DATA["noisy power5"](0)
+    assert {"held-out R² of Facets()", f"held-out R² of {POLICY!r}"} <= once.result_.details.keys()
     rows: dict[str, list[bytes]] = {}
     train = selection.train_once
 
     def seen(trainer: Any, part: Objective, *arguments: Any, **options: Any) -> Any:
-        if part.n_samples < 60:
+        if part.n_samples < len(data):
             rows.setdefault(repr(part.hypothesis), []).append(part.load().decisions.tobytes())
         return train(trainer, part, *arguments, **options)
 
     monkeypatch.setattr(selection, "train_once", seen)
     model = fl.RegionRegressor(cost=data.cost, random_state=0)
     model.fit(data.signals, data.decisions)
+    np.testing.assert_array_equal(model.theta_, once.theta_)
     assert len(rows) >= 3
     longest = max(rows.values(), key=len)
     assert len(set(longest)) == len(longest) > 1
@@ -148,24 +172,11 @@ def test_all_candidates_share_the_folds(monkeypatch: pytest.MonkeyPatch) -> None
         assert each == longest[: len(each)]
 
 
-def test_a_selection_says_what_it_compared_and_is_the_same_again() -> None:
-    data = fl.datasets.make_power5(60, noise=0.1, random_state=0)
-    model = fl.RegionRegressor(cost=data.cost, random_state=0)
-    first = model.fit(data.signals, data.decisions)
-    theta, details = first.theta_, first.result_.details
-    assert {"held-out R² of Facets()", f"held-out R² of {POLICY!r}"} <= details.keys()
-    np.testing.assert_array_equal(model.fit(data.signals, data.decisions).theta_, theta)
-
-
 def test_facets_that_are_selected_are_those_of_a_fit_of_facets() -> None:
-    data = fl.datasets.make_power5(60, noise=0.05, random_state=0)
-    chosen, alone = (
-        fl.RegionRegressor(hypothesis, cost=data.cost, random_state=0).fit(
-            data.signals, data.decisions
-        )
-        for hypothesis in (None, fl.Facets())
-    )
+    chosen, data = selected("power5"), DATA["power5"](0)
     assert isinstance(chosen.hypothesis_, fl.Facets)
+    alone = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+    alone.fit(data.signals, data.decisions)
     np.testing.assert_array_equal(chosen.theta_, alone.theta_)
 
 
@@ -176,9 +187,8 @@ def test_decisions_that_do_not_minimise_the_cost_are_warned_of() -> None:
     model = fl.RegionRegressor(cost=[0, 1], random_state=0).fit(signals, decisions)
     assert any("a tree ensemble predicts better" in text for text in model.result_.warnings)
     assert model.result_.details["held-out R² of extra trees"] > 0.9
-    data = fl.datasets.make_power5(100, random_state=0)
-    model = fl.RegionRegressor(cost=data.cost, random_state=0).fit(data.signals, data.decisions)
-    assert not any("predicts better" in text for text in model.result_.warnings)
+    warned = selected("power5").result_.warnings
+    assert not any("predicts better" in text for text in warned)
 
 
 def test_too_few_samples_leave_the_linear_policy() -> None:
@@ -227,22 +237,9 @@ def test_the_smaller_limit_holds() -> None:
         fl.RegionRegressor(cost=data.cost, max_seconds=0).fit(data.signals, data.decisions)
 
 
-DATA: dict[str, Any] = {
-    "power5": lambda seed: fl.datasets.make_power5(80, random_state=seed),
-    "noisy power5": lambda seed: fl.datasets.make_power5(80, 0.1, random_state=seed),
-    "plant": lambda seed: fl.datasets.make_flexible_plant(60, random_state=seed, hours=6),
-    "noisy plant": lambda seed: fl.datasets.make_flexible_plant(
-        60, 0.02, random_state=seed, hours=6
-    ),
-    "ball": lambda seed: fl.datasets.make_l1_ball(60, n=3, noise=0.05, random_state=seed),
-}
-
-
 @pytest.mark.parametrize("name", DATA)
 def test_predictions_keep_what_facets_print(name: str) -> None:
-    data, test = DATA[name](0), DATA[name](1)
-    model = fl.RegionRegressor(cost=data.cost, random_state=0)
-    model.fit(data.signals, data.decisions)
+    model, test = selected(name), DATA[name](1)
     if not hasattr(model, "facets_"):
         assert not isinstance(model.hypothesis_, fl.Facets)
         return

@@ -76,22 +76,6 @@ def test_kernels_agree_with_the_program(name: str, hidden: float, loss: Loss) ->
 
 
 @EACH_LOSS
-@pytest.mark.parametrize("name", SERVED)
-def test_where_a_search_begins_does_not_matter(name: str, loss: Loss) -> None:
-    objective, theta = problem(name, loss, rows=40, seed=3)
-    random = np.random.default_rng(0)
-    warm = SmoothedObjective(objective)
-    for step in range(3):
-        moved = theta + 0.3 * step * random.normal(size=theta.shape)
-        for epsilon in (1.0, 32.0):
-            cold = SmoothedObjective(objective).evaluate(moved, epsilon)
-            again = warm.evaluate(moved, epsilon)
-            assert again.value == pytest.approx(cold.value, rel=1e-11)
-            scale = np.abs(cold.gradient).max()
-            np.testing.assert_allclose(again.gradient, cold.gradient, atol=1e-7 * scale)
-
-
-@EACH_LOSS
 @pytest.mark.parametrize(("length", "price"), [(1e3, 1e-2), (1e-3, 1e2)])
 def test_units_do_not_matter(length: float, price: float, loss: Loss) -> None:
     for name in ("simplex-5", "box-3", "l2-ball-3"):
@@ -105,17 +89,6 @@ def test_units_do_not_matter(length: float, price: float, loss: Loss) -> None:
 
 
 @EACH_LOSS
-@pytest.mark.parametrize("name", SERVED)
-def test_ties_and_equal_columns(name: str, loss: Loss) -> None:
-    hypothesis, theta, block = sample(name, rows=6, seed=4, tied=True)
-    objective = Objective(loss, hypothesis, Samples.of(block._replace(weights=np.full(6, 1 / 6))))
-    for epsilon in (1.0, 64.0):
-        expected = by_program(objective, theta, epsilon)
-        found = SmoothedObjective(objective).evaluate(theta, epsilon)
-        assert found.value == pytest.approx(expected.value, rel=1e-6, abs=1e-8)
-
-
-@EACH_LOSS
 @pytest.mark.parametrize("name", UNSERVED)
 def test_other_sets_go_through_the_program(name: str, loss: Loss) -> None:
     objective, theta = problem(name, loss, rows=5)
@@ -124,23 +97,6 @@ def test_other_sets_go_through_the_program(name: str, loss: Loss) -> None:
     expected, found = by_program(objective, theta, 4.0), smoothed.evaluate(theta, 4.0)
     assert found.value == pytest.approx(expected.value, rel=1e-9)
     np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-6, atol=1e-8)
-
-
-@EACH_LOSS
-@pytest.mark.parametrize("epsilon", [1.0, 32.0])
-@pytest.mark.parametrize("name", ["simplex-5", "box-3", "l1-ball-4", "l2-ball-3"])
-def test_gradients_agree_with_finite_differences(name: str, epsilon: float, loss: Loss) -> None:
-    objective, theta = problem(name, loss, seed=5)
-    smoothed = SmoothedObjective(objective)
-    gradient = smoothed.evaluate(theta, epsilon).gradient
-    step = 1e-6
-    differences = [
-        smoothed.evaluate(theta + step * e, epsilon).value
-        - smoothed.evaluate(theta - step * e, epsilon).value
-        for e in np.eye(len(theta))
-    ]
-    size = np.abs(gradient).max()
-    np.testing.assert_allclose(np.array(differences) / (2.0 * step), gradient, atol=1e-4 * size)
 
 
 @EACH_LOSS
@@ -168,18 +124,6 @@ def test_a_loss_of_zero_is_zero_at_every_smoothing() -> None:
             np.testing.assert_allclose(found.gradient, 0.0, atol=1e-9)
 
 
-def test_costs_have_length_one_where_the_loss_says_so() -> None:
-    objective, theta = problem("simplex-5", fl.Suboptimality())
-    (block,) = objective.samples
-    lengths = np.linalg.norm(block.costs, axis=1, keepdims=True)
-    unit = block._replace(costs=block.costs / np.where(lengths > 0.0, lengths, 1.0))
-    plain = Objective(
-        fl.Suboptimality(normalize_cost=False), objective.hypothesis, Samples.of(unit)
-    )
-    one, other = (SmoothedObjective(each).evaluate(theta, 2.0) for each in (objective, plain))
-    assert one.value == pytest.approx(other.value, rel=1e-12)
-
-
 @EACH_LOSS
 def test_threads_and_blocks_do_not_matter(loss: Loss) -> None:
     objective, theta = problem("box-3", loss, rows=50)
@@ -190,31 +134,3 @@ def test_threads_and_blocks_do_not_matter(loss: Loss) -> None:
     assert whole.value == pytest.approx(some.value, rel=1e-12)
     assert some.value == threads.value
     np.testing.assert_array_equal(some.gradient, threads.gradient)
-
-
-def test_rows_that_no_kernel_solves_go_through_the_program(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A kernel that gives up on every third row changes nothing."""
-    from feaslearn.trainers import adaptive_smoothing as smoothed_objective
-
-    objective, theta = problem("simplex-5", fl.Predictability())
-    expected = SmoothedObjective(objective).evaluate(theta, 3.0)
-    solve_rows = smoothed_objective.smoothed_rows
-
-    def gives_up(code, A, b, features, costs, decisions, weights, *rest: object) -> int:
-        smoothing, memory, values, slacks, dA, db = rest
-        kept = np.arange(len(weights)) % 3 != 0
-        part = np.empty(kept.sum())
-        few = memory._replace(multipliers=np.zeros(kept.sum()), sizes=np.zeros(0, dtype=np.int64))
-        found = np.zeros((kept.sum(), 2))
-        rows = (array[kept] for array in (features, costs, decisions, weights))
-        solve_rows(code, A, b, *rows, smoothing, few, part, found, dA, db)
-        values[:], values[kept], slacks[kept] = np.nan, part, found
-        return int((~kept).sum())
-
-    monkeypatch.setattr(smoothed_objective, "smoothed_rows", gives_up)
-    found = SmoothedObjective(objective).evaluate(theta, 3.0)
-    assert found.value == pytest.approx(expected.value, rel=1e-8)
-    assert found.slack_dual == pytest.approx(expected.slack_dual, rel=1e-5)
-    np.testing.assert_allclose(found.gradient, expected.gradient, atol=1e-6)

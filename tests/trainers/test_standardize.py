@@ -52,28 +52,3 @@ def test_both_parametrisations_have_the_same_objective(hypothesis: object, loss:
                 hypothesis.predict(theta, other.features, other.costs),
                 atol=1e-9,
             )
-
-
-def test_features_have_mean_zero_and_deviation_one() -> None:
-    raw = objective(fl.Affine(fl.Simplex(2)))
-    scaled = Standardization.of(raw).apply(raw)
-    features = np.vstack([block.features for block in scaled.samples])
-    weights = np.concatenate([block.weights for block in scaled.samples])
-    np.testing.assert_array_equal(features[:, 0], 1.0)
-    np.testing.assert_allclose(np.average(features[:, 1:], axis=0, weights=weights), 0.0, atol=1e-9)
-    squares = np.average(features[:, 1:] ** 2, axis=0, weights=weights)
-    np.testing.assert_allclose(squares, 1.0)
-
-
-def test_a_constant_feature_is_left_out() -> None:
-    raw = objective(fl.Affine(fl.Box(2)), constant=True)
-    standardization = Standardization.of(raw)
-    scaled = standardization.apply(raw)
-    assert all((block.features[:, 2] == 0.0).all() for block in scaled.samples)
-    theta = standardization.revert(raw, np.ones(raw.size))
-    maps = raw.hypothesis.maps(theta, 2, 4)
-    assert (maps.A[2] == 0.0).all()
-    assert (maps.b[2] == 0.0).all()
-    assert raw.value_and_gradient(theta)[0] == pytest.approx(
-        scaled.value_and_gradient(np.ones(raw.size))[0]
-    )

@@ -12,7 +12,6 @@ import feaslearn as fl
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import (
     InfeasibleProblemError,
-    SolverError,
     UnboundedProblemError,
     UnsupportedError,
 )
@@ -20,7 +19,6 @@ from feaslearn.losses import Objective
 from feaslearn.solvers.mip import MixedIntegerProgram
 from feaslearn.trainers import GradientDescent, MixedInteger
 from feaslearn.trainers.automatic import choose_trainer
-from feaslearn.trainers.mixed_integer.ternary_program import TernaryProgram
 
 SETS = {"box": fl.Box(2, -1.0, [1.0, 2.0]), "l1-ball": fl.L1Ball(2), "simplex": fl.Simplex(2)}
 LOSSES = {
@@ -160,21 +158,6 @@ def test_what_is_not_served_is_refused() -> None:
         GradientDescent().train(served, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality()], ids=repr)
-def test_gradients_are_right(loss: object) -> None:
-    assert fl.checks.check_gradient(loss, fl.Ternary(fl.L1Ball(3)), n_cases=5) < 1e-6
-
-
-def test_binaries_do_not_grow_with_the_samples() -> None:
-    counts = []
-    for rows in (3, 9):
-        program = TernaryProgram(
-            fl.Box(2), fl.Predictability("l1"), samples(fl.Box(2), 0, 0.0, rows)
-        )
-        counts.append(program.model.n_integers)
-    assert counts == [8, 8]
-
-
 def test_programs_without_an_answer_say_so() -> None:
     model = MixedIntegerProgram("small")
     x = model.columns(2, lower=0.0, upper=1.0, integer=True)
@@ -197,20 +180,3 @@ def test_a_program_starts_from_part_of_a_solution() -> None:
     assert answer.values.round(9).tolist() == [1.0, 1.0, 0.0]
     assert answer.bound == pytest.approx(-7.0)
     assert answer.outcome == "optimal"
-
-
-def test_a_proof_that_fails_leaves_the_best_map(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object, **__: object) -> None:
-        raise SolverError("lost its way")
-
-    whole = samples(fl.Box(2), 0, noise=0.1)
-    proved = MixedInteger().train(
-        objective(whole, fl.Box(2), fl.Predictability()), np.random.default_rng(0)
-    )
-    monkeypatch.setattr(MixedIntegerProgram, "solve", fails)
-    kept = MixedInteger().train(
-        objective(whole, fl.Box(2), fl.Predictability()), np.random.default_rng(0)
-    )
-    assert kept.result.status == "stalled"
-    assert "without a proof: lost its way" in kept.result.warnings[-1]
-    assert kept.result.objective <= 1.5 * proved.result.objective

@@ -46,22 +46,13 @@ def test_returned_loss_takes_the_first_of_tied_minimisers() -> None:
     assert objective().value_and_gradient(theta)[0] == pytest.approx(0.1 * 0.25)
 
 
-def test_more_parameters_than_values_are_mentioned() -> None:
-    problem = objective(hypothesis=fl.Affine(fl.Simplex(4)))
-    result = fl.trainers.GradientDescent(1).train(problem, np.random.default_rng(0)).result
-    assert any("8 parameters were fitted to 7 observed values" in text for text in result.warnings)
-    problem = objective(hypothesis=fl.Affine(fl.Simplex(3)))
-    result = fl.trainers.GradientDescent(1).train(problem, np.random.default_rng(0)).result
-    assert not any("parameters were fitted" in text for text in result.warnings)
-    assert any("minimisers tie in 40 %" in text for text in result.warnings)
-
-
 #: Numbers next to what is allowed.
 WRONG = {
     fl.trainers.AdaptiveSmoothing: {"epsilon": 0.0, "max_epsilon": np.inf, "max_iter": -1},
     fl.trainers.Annealing: {"ridge": -1.0, "ridge_floor": 2.0, "warmest": 0.0, "n_starts": 0},
     fl.trainers.Blending: {"n_folds": 1, "max_seconds": 0.0},
     fl.trainers.Convex: {"ridge": -1.0, "sparsity": "much", "n_folds": 1},
+    fl.trainers.FacetLearning: {"noise": -1.0, "max_seconds": 0.0},
     fl.trainers.Global: {"solver": "cplex", "tol": 1.0, "radius": -1.0, "n_starts": 0},
     fl.trainers.GradientDescent: {"tol": -1.0, "max_seconds": "1", "callback": 3},
     fl.trainers.MixedInteger: {"max_seconds": -1, "tol": 2.0, "max_iter": 0, "n_starts": 1.5},

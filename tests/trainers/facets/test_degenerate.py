@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from common.worlds import draw_world
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.known import KnownLimits
 from feaslearn.trainers.facets import Learned, Task, learn_facets
@@ -112,26 +111,6 @@ def test_redundant_and_parallel_facets_are_left_out() -> None:
     assert len(learn(parallel()).kind) <= 4
 
 
-def test_rows_that_are_the_same_count_once() -> None:
-    world = repeated()
-    once = World(None, *(part[::3] for part in world[1:]))  # type: ignore[arg-type]
-    for one, other in zip(learn(world).rows, learn(once).rows, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.parametrize("rows", [30, 60])
-def test_facets_predict_held_out_rows_no_worse_than_equalities_and_bounds(rows: int) -> None:
-    for seed in (8, 28, 34):
-        world = draw_world(seed)
-        train = World(None, *(part[:rows] for part in world[1:]))  # type: ignore[arg-type]
-        error = []
-        for learned in (learn(train), learn(train, max_facets=0)):
-            solved = learned.rows.solve(world.features[200:], world.costs[200:])
-            there = np.where((solved.status == 0)[:, None], solved.decisions, 0.5)
-            error.append(((there - world.decisions[200:]) ** 2).sum())
-        assert error[0] <= error[1] * (1.0 + 1e-6), seed
-
-
 # Known bounds in the place of those that were not seen.
 
 
@@ -217,10 +196,3 @@ def test_three_rows_beyond_their_rank_identify_a_facet(count: int, sure: bool) -
     region = FacetRows(np.zeros((0, 2)), np.zeros((0, 1)), *ends, np.ones((1, 2)), np.ones((1, 1)))
     found = identified(region, np.ones((len(costs), 1)), costs, decisions)
     assert found.tolist() == [sure]
-
-
-def test_decisions_on_a_grid_with_an_exact_balance_are_learned() -> None:
-    data = fl.datasets.make_switch(20, random_state=0)
-    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
-    model.fit(data.signals, data.decisions)
-    assert np.isfinite(model.predict(data.signals)).all()

@@ -13,7 +13,7 @@ import feaslearn as fl
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.metrics import pooled_r2
 from feaslearn.trainers.facets import Learned, Task, learn_facets
-from feaslearn.trainers.facets.hyperplanes import Metric, identified, least_norm
+from feaslearn.trainers.facets.hyperplanes import Metric, identified
 from feaslearn.trainers.facets.rows import grid_step, standard_rows
 from trainers.facets.worlds import World, make_world
 
@@ -71,14 +71,6 @@ def test_every_observed_decision_is_feasible_and_optimal(seed: int) -> None:
     assert pooled_r2(world.decisions, predicted) > 0.99
 
 
-def test_no_facet_is_invented() -> None:
-    world = make_world(0, m=0)
-    found = learn(world)
-    assert found.kind == ()
-    assert found.seen_lower.all()
-    assert found.seen_upper.all()
-
-
 @pytest.mark.parametrize(("case", "variant"), [("case5_pjm", "sad"), ("case14_ieee", "sad")])
 def test_grids_that_break_careless_bounds(case: str, variant: str) -> None:
     make = partial(fl.datasets.make_dcopf, zones=8, quadratic="linearize", load_range=(0.6, 1.0))
@@ -130,13 +122,6 @@ def test_a_row_alone_confirms_nothing() -> None:
     assert keep.tolist() == [True] * 6 + [False]
     assert rank == 2
     assert metric.null(plane).shape == (4, 2)
-
-
-def test_least_norm_keeps_its_rows() -> None:
-    G = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
-    found = least_norm(G)
-    assert found is not None
-    np.testing.assert_allclose(found, [0.5, 0.5], atol=1e-9)
 
 
 def polygon(sides: int, angles: np.ndarray) -> World:

@@ -63,11 +63,6 @@ def test_the_level_of_the_noise(sigma: float, balance: bool) -> None:
         assert level == pytest.approx(sigma / np.hypot(1.0, sigma), rel=0.3)
 
 
-def test_nothing_tells_the_noise_of_one_normal_column() -> None:
-    random = np.random.default_rng(0)
-    assert noise_level(np.ones((200, 1)), random.normal(size=(200, 1))) == (0.0, 0)
-
-
 def test_a_limit_that_nearly_always_binds_is_no_equality() -> None:
     random = np.random.default_rng(0)
     x = random.uniform(size=(400, 3))
@@ -148,17 +143,3 @@ def test_a_deadline_returns_what_there_is() -> None:
     assert not len(at_once.kind)
     assert (at_once.rows.solve(world.features, world.costs).status == 0).all()
     assert len(learn(world, max_facets=1).kind) <= 1
-
-
-@pytest.mark.parametrize("rows", [1, 2, 5, 12])
-@pytest.mark.parametrize("n", [1, 2, 4])
-def test_few_rows_and_columns(rows: int, n: int) -> None:
-    random = np.random.default_rng(rows)
-    features = np.column_stack([np.ones(rows), random.uniform(size=(rows, 2)), np.ones(rows)])
-    decisions = random.normal(size=(rows, n))
-    decisions[:, 1:2] = 3.0  # never moves
-    found = learn_noisy(Task(features, random.normal(size=(rows, n)), decisions, random))
-    solved = found.rows.solve(features, np.ones((rows, n)))
-    assert (solved.status == 0).all()
-    assert len(found.unexplained) == rows
-    np.testing.assert_allclose(solved.decisions[:, 1:2], 3.0)

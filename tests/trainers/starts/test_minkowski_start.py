@@ -58,21 +58,6 @@ def test_fewer_columns_than_vertices_take_those_visited_most() -> None:
     assert np.abs(predicted - expected)[~usual].max() > 0.1
 
 
-def test_training_refines_the_sum() -> None:
-    data = fl.datasets.make_power5(80, random_state=1)
-    start = MinkowskiStart(SUM)
-    affine = fl.Affine(fl.Simplex(6))
-    begun, refined = (
-        fitted(
-            data,
-            affine,
-            Annealing(max_iter=steps, ridge=0.05, ridge_floor=1.0, n_starts=1, start=start),
-        )
-        for steps in (0, 200)
-    )
-    assert refined.result_.returned_loss < 0.7 * begun.result_.returned_loss
-
-
 def test_what_is_refused() -> None:
     data = fl.datasets.make_power5(30, random_state=0)
     with pytest.raises(UnsupportedError, match="columns of a Simplex"):

@@ -47,16 +47,6 @@ STARTS = [LinearStart(), RandomStart(), DataStart(), KMeansStart()]
 EACH_START = pytest.mark.parametrize("start", STARTS, ids=repr)
 
 
-@EACH
-@EACH_START
-def test_there_is_something_to_move(hypothesis: object, start: Start) -> None:
-    problem = objective(hypothesis)
-    for seed in range(4):
-        theta = start.parameters(problem, np.random.default_rng(seed), 1)
-        lower, upper = hypothesis.image(theta, problem.samples.head().features[0], 3).bounding_box()
-        assert (upper - lower).max() > 1e-3
-
-
 @EACH_START
 def test_a_seed_says_where_a_search_begins(start: Start) -> None:
     problem = objective(fl.Affine(fl.Simplex(4)))
@@ -65,16 +55,6 @@ def test_a_seed_says_where_a_search_begins(start: Start) -> None:
     )
     np.testing.assert_array_equal(one, same)
     assert not np.allclose(one, other)
-
-
-def test_columns_go_through_samples() -> None:
-    problem = objective(fl.Affine(fl.Simplex(4)))
-    (block,) = problem.samples
-    theta = DataStart(noise=0.0).parameters(problem, np.random.default_rng(0), 0)
-    for k in range(4):
-        column = theta.reshape(3, 3, 4)[:, :, k]
-        apart = np.linalg.norm(block.features @ column - block.decisions, axis=1)
-        assert apart.min() < 1e-9
 
 
 def test_groups_of_decisions_are_found() -> None:
@@ -100,15 +80,6 @@ def test_unobserved_decisions_do_not_matter(start: Start) -> None:
     (block,) = problem.samples
     block.decisions[::3, 1] = np.nan
     assert np.isfinite(start.parameters(problem, np.random.default_rng(0), 0)).all()
-
-
-@EACH_START
-def test_decisions_that_never_change(start: Start) -> None:
-    problem = objective(fl.Affine(fl.Simplex(3)))
-    problem.samples.head().decisions[:] = [1.0, 2.0, 3.0]
-    theta = start.parameters(problem, np.random.default_rng(0), 0)
-    predicted = problem.hypothesis.predict(theta, *problem.samples.head()[:2])
-    np.testing.assert_allclose(predicted, problem.samples.head().decisions, atol=1e-9)
 
 
 def test_a_start_that_was_given_survives_standardised_features() -> None:

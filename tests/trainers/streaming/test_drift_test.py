@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from feaslearn.trainers.streaming import DriftTest
-from feaslearn.trainers.streaming.streams import REMEMBERED
 
 DRAWS = {
     "exponential": lambda rng, size: rng.exponential(size=size),
@@ -45,11 +44,6 @@ def test_growing_losses_are_found_soon(factor: float, most: int) -> None:
         assert 900 < test.alarms[0] <= 900 + most
 
 
-def test_falling_losses_raise_no_alarm() -> None:
-    losses = np.random.default_rng(0).exponential(size=4000) * np.linspace(10.0, 0.1, 4000)
-    assert DriftTest(1e-3).after(losses).alarms == ()
-
-
 def test_chunks_do_not_matter() -> None:
     losses = np.random.default_rng(1).exponential(size=1300)
     losses[900:] *= 3.0
@@ -60,12 +54,6 @@ def test_chunks_do_not_matter() -> None:
     assert whole.alarms == pieces.alarms
     assert whole.evidence == pieces.evidence
     np.testing.assert_array_equal(whole.reference, pieces.reference)
-
-
-def test_memory_and_work_are_bounded() -> None:
-    test = DriftTest(1e-6).after(np.random.default_rng(2).exponential(size=50_000))
-    assert len(test.reference) <= REMEMBERED
-    assert test.seen == 50_000
 
 
 def test_an_alarm_begins_a_new_comparison() -> None:

@@ -1,0 +1,73 @@
+"""Kernels that are compiled before the tests begin, each in one of two processes.
+
+In a fresh checkout both would otherwise compile the same kernels at the same time.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+import feaslearn as fl
+from feaslearn.data import Block, Samples
+from feaslearn.losses import Objective
+
+
+def _block() -> Block:
+    random = np.random.default_rng(0)
+    return Block(*random.normal(size=(3, 6, 2)), np.full(6, 1 / 6))
+
+
+def _loss(loss: fl.losses.Loss, p: int = 2) -> None:
+    for primitive in (fl.Box(p), fl.Simplex(p)):
+        hypothesis = fl.Affine(primitive)
+        loss.rows(hypothesis, np.ones(hypothesis.layout(2, 2).size), _block())
+
+
+def _search(trainer: fl.trainers.Trainer, primitive: fl.PrimitiveSet) -> None:
+    objective = Objective(fl.Predictability(), fl.Affine(primitive), Samples.of(_block()))
+    trainer.train(objective, np.random.default_rng(0))
+
+
+def _fit(hypothesis: fl.hypotheses.Hypothesis) -> None:
+    data = fl.datasets.make_power5(60, line_capacity=1.4, random_state=0)
+    fl.RegionRegressor(hypothesis, cost=data.cost).fit(data.signals, data.decisions)
+
+
+def _network() -> None:
+    data = fl.datasets.make_power5(3, random_state=0)
+    fl.baselines.EnumeratedNetwork(
+        5,
+        [1, 3, 5],
+        generator_capacity=3.5,
+        line_capacity=3.5,
+        cost=[0, 1, 2],
+        demand=range(3, 8),
+    ).fit(data.signals, data.decisions)
+
+
+#: In two halves that take about as long.
+HALVES: tuple[tuple[Callable[[], None], ...], ...] = (
+    (
+        lambda: _loss(fl.Predictability()),
+        lambda: _search(fl.trainers.AdaptiveSmoothing(max_iter=1), fl.Box(2)),
+        lambda: _loss(fl.Suboptimality()),
+    ),
+    (
+        lambda: _fit(fl.Facets()),
+        lambda: _search(fl.trainers.Annealing(max_iter=1, n_starts=1, ridge=0.1), fl.Simplex(2)),
+        lambda: _search(fl.trainers.Annealing(max_iter=1, n_starts=1, ridge=0.1), fl.Box(2)),
+        lambda: _fit(fl.Minkowski.hypersimplices(3)),
+        _network,
+    ),
+)
+
+
+def compile_half(which: int) -> None:
+    """Use, and so compile, one half of the kernels."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for use in HALVES[which]:
+            use()
