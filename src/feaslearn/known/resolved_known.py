@@ -230,6 +230,11 @@ def _listed(
     if len(problems) > before:
         return None
     if len(found) > len(wanted):  # a pattern that stands for several columns
+        if len(wanted) < len(items):
+            problems.add(
+                f"{name}: a pattern of several columns stands beside a constant; name each column"
+            )
+            return None
         constants, sources = np.zeros(len(found)), np.arange(len(found))
     if len(constants) != size:
         problems.add(f"{name}: {len(constants)} entries for {size}; give one for each")

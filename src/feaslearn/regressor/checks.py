@@ -375,22 +375,27 @@ def check_known(
 
 
 def _check_consistent(
-    limits: KnownLimits, decisions: Array, tolerance: float, suspects: Indices
+    limits: KnownLimits,
+    decisions: Array,
+    tolerance: float,
+    suspects: Indices,
+    labels: Sequence[str],
 ) -> None:
     """Refuse constraints that no decision satisfies; a linear program certifies it."""
-    found: list[tuple[np.intp, float]] = []
+    places: list[str] = []
     suspected = limits.rows(suspects)
     moved = suspected.settled(np.nan_to_num(decisions[suspects]))
     for i in suspects[suspected.violated(moved, tolerance)]:
         one = limits.rows(slice(i, i + 1))
         x = least_infeasible(one)[None]
         if one.violated(x, tolerance)[0]:
-            found.append((i, float(one.violation(x).max())))
-    if found:
-        places = [f"row {row_number(i)} (by {gap:.3g})" for i, gap in found[:NAMED]]
+            gap = one.violation(x)[0]
+            worst = labels[int(gap.argmax())]
+            places.append(f"row {row_number(i)} (at best {worst} is violated by {gap.max():.3g})")
+    if places:
         raise DataError(
             "RegionRegressor: known: no decision satisfies all constraints at "
-            f"{list_first(places, len(found))}; they contradict each other there"
+            f"{list_first(places[:NAMED], len(places))}; they contradict each other there"
         )
 
 
@@ -409,11 +414,11 @@ def reconcile(
     violation[weights <= 0.0] = 0.0
     # A complete decision that satisfies all of them proves that they can be satisfied.
     unsure = violation.any(axis=1) | (np.isnan(decisions).any(axis=1) & (weights > 0.0))
-    _check_consistent(limits, decisions, tolerance, np.flatnonzero(unsure))
+    labels = known.row_names(names)
+    _check_consistent(limits, decisions, tolerance, np.flatnonzero(unsure), labels)
     rows = np.flatnonzero(violation.any(axis=1))
     if not len(rows):
         return decisions, weights, ()
-    labels = known.row_names(names)
     worst = violation[rows].argmax(axis=1)
     places = [
         f"row {row_number(i)} violates {labels[j]} by {violation[i, j]:.4g}"
