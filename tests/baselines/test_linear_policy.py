@@ -63,7 +63,7 @@ def test_bad_input_is_refused() -> None:
         LinearPolicy().fit(signals, None)
     with pytest.raises(DataError, match=r"columns \[1\] of y have no observed entry"):
         LinearPolicy().fit(signals, np.where(np.arange(3) == 1, np.nan, decisions))
-    with pytest.raises(DataError, match=r"sample_weight\[2\] is -1.0"):
+    with pytest.raises(DataError, match=r"sample_weight is -1\.0 in row 2"):
         LinearPolicy().fit(signals, decisions, sample_weight=np.r_[1.0, 1.0, -1.0, np.ones(57)])
     with pytest.raises(DataError, match="60 rows and y has 59"):
         LinearPolicy().fit(signals, decisions[1:])

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.costs import (
@@ -17,7 +17,7 @@ from feaslearn.costs import (
 )
 from feaslearn.data.matrix import as_matrix
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.messages import find_columns
+from feaslearn.messages import find_columns, row_number
 
 GivenNames: TypeAlias = tuple[Sequence[str] | None, Sequence[str] | None]
 
@@ -155,6 +155,52 @@ def _as_labels(cost: CostSpecification) -> CostSpecification:
     if isinstance(cost, Sequence | np.ndarray) and all(isinstance(j, Integral) for j in cost):
         return [str(j) for j in cost]
     return cost
+
+
+# The arguments of ``fit``.
+
+
+def check_target(y: Any, signals: Array | None, as_it_is: bool, problems: Problems) -> Array | None:
+    """Return the decisions of a fit as a matrix; add to ``problems`` what is wrong."""
+    if y is None:
+        problems.add("requires y to be passed, but the target y is None; give the decisions")
+        return None
+    decisions = as_matrix(
+        y, name="y", problems=problems, allow_nan=True, allow_1d=True, as_it_is=as_it_is
+    )
+    if signals is not None and decisions is not None and len(signals) != len(decisions):
+        problems.add(
+            f"X has {len(signals)} rows and y has {len(decisions)}; give one row of each for every "
+            "sample"
+        )
+    return decisions
+
+
+def check_weights(weights: ArrayLike | None, count: int | None, problems: Problems) -> Array | None:
+    """Return weights of at most one; None if they are wrong or their number is not known."""
+    if weights is None:
+        return None if not count else np.broadcast_to(1.0, count)
+    # Only their ratios count, so they may be of any size.
+    table = as_matrix(
+        weights, name="sample_weight", problems=problems, allow_1d=True, any_size=True
+    )
+    if table is None:
+        return None
+    values = table.ravel()
+    wrong = np.flatnonzero(values < 0.0)
+    shape = np.asarray(weights).shape
+    if len(shape) != 1 or count not in (None, len(values)):
+        problems.add(f"sample_weight has shape {shape}, expected ({count},)")
+    elif len(wrong):
+        row = wrong[0]
+        problems.add(
+            f"sample_weight is {values[row]} in row {row_number(row)}; weights are not negative"
+        )
+    elif len(values) and not values.any():
+        problems.add("sample_weight: every weight is zero")
+    elif np.isfinite(values).all() and len(values):
+        return np.asarray(values / values.max())
+    return None
 
 
 def column_ends(values: NDArray[Any]) -> Array:

@@ -7,6 +7,7 @@ import io
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from time import perf_counter
@@ -45,18 +46,11 @@ FAR = 1e-3
 # Minimise costs over a region that was written to a file, with HiGHS.
 
 
-def in_mps(source: Any) -> Solving:
-    """Solve an MPS file with HiGHS."""
+def in_file(write: Callable[..., dict[str, str]], source: Any) -> Solving:
+    """Solve a file in the MPS or LP format with HiGHS."""
     with temporary_folder() as folder:
-        path = folder / "region.mps"
-        return of_file(path, list(to_mps(source, path).values()))
-
-
-def in_lp(source: Any) -> Solving:
-    """Solve a file in the LP format with HiGHS."""
-    with temporary_folder() as folder:
-        path = folder / "region.lp"
-        return of_file(path, list(to_lp(source, path).values()))
+        path = folder / f"region.{'mps' if write is to_mps else 'lp'}"
+        return of_file(path, list(write(source, path).values()))
 
 
 def in_vertices(source: Any) -> Solving:
@@ -93,8 +87,8 @@ TOOLS: dict[str, Callable[[Any], Solving]] = {
     "pyomo": in_pyomo,
     "linopy": in_linopy,
     "gurobipy": in_gurobipy,
-    "mps": in_mps,
-    "lp": in_lp,
+    "mps": partial(in_file, to_mps),
+    "lp": partial(in_file, to_lp),
     "vertices": in_vertices,
     "halfspaces": in_halfspaces,
 }
@@ -134,7 +128,7 @@ class Verification:
         return "\n".join(lines)
 
 
-class Question(NamedTuple):
+class Problem(NamedTuple):
     """A cost, the least of it over a region, and how much differences are measured by."""
 
     cost: Array
@@ -142,8 +136,8 @@ class Question(NamedTuple):
     size: float
 
 
-#: Signals, None for a region, and what is asked there.
-Asked = list[tuple[Any, list[Question]]]
+#: Signals, None for a region, and the problems there.
+Asked = list[tuple[Any, list[Problem]]]
 
 
 def _short(text: str) -> str:
@@ -213,18 +207,18 @@ def verify(
         raise DataError(f"n_problems={n_problems!r} is not an integer >= 1")
     chosen = list(TOOLS) if tools is None else [tools] if isinstance(tools, str) else list(tools)
     makers = [(str(tool), _maker(str(tool))) for tool in chosen]
-    places = _places(source, signals)
-    costs = np.random.default_rng(random_state).standard_normal((n_problems, places[0][1].n))
-    asked = [(signal, [_question(region, cost) for cost in costs]) for signal, region in places]
+    regions = _regions(source, signals)
+    costs = np.random.default_rng(random_state).standard_normal((n_problems, regions[0][1].n))
+    asked = [(signal, [_problem(region, cost) for cost in costs]) for signal, region in regions]
     hint = _hint(asked, tolerance)
     checks: list[ToolCheck] = []
-    with ProgressBar("verifying", len(makers) * len(places) * n_problems) as bar:
+    with ProgressBar("verifying", len(makers) * len(regions) * n_problems) as bar:
         for tool, make in makers:
             started, differences = perf_counter(), []
             try:
                 for difference in _differences(make(source), asked):
                     differences.append(difference)
-                    bar.update(len(checks) * len(places) * n_problems + len(differences))
+                    bar.update(len(checks) * len(regions) * n_problems + len(differences))
             except (MissingExtraError, TooManyVerticesError, UnsupportedError) as error:
                 if tools is not None:
                     raise
@@ -254,7 +248,7 @@ def _maker(tool: str) -> Callable[[Any], Solving]:
     raise DataError(f"tools: {tool!r} is not known; {did_you_mean(tool, list(TOOLS))}")
 
 
-def _places(source: Region | LearnedRegion, signals: ArrayLike | None) -> list[tuple[Any, Region]]:
+def _regions(source: Region | LearnedRegion, signals: ArrayLike | None) -> list[tuple[Any, Region]]:
     """Return signals and the regions there; the signal of a region is None."""
     if isinstance(source, LearnedRegion):
         if signals is None:
@@ -269,11 +263,11 @@ def _places(source: Region | LearnedRegion, signals: ArrayLike | None) -> list[t
     return [(None, source)]
 
 
-def _question(region: Region, cost: Array) -> Question:
+def _problem(region: Region, cost: Array) -> Problem:
     x = region.minimize(cost)
     least = float(cost @ x)
     size = max(region.support(cost) - least, FAR * float(np.abs(cost) @ np.abs(x)))
-    return Question(cost, least, float(divisors(size)))
+    return Problem(cost, least, float(divisors(size)))
 
 
 def _hint(asked: Asked, tolerance: float) -> str:
@@ -288,10 +282,10 @@ def _hint(asked: Asked, tolerance: float) -> str:
 
 
 def _differences(solving: Solving, asked: Asked) -> Iterator[float]:
-    for signal, questions in asked:
+    for signal, problems in asked:
         if signal is not None and solving.exported is not None:
             solving.exported.set_signal(signal)
-        for cost, least, size in questions:
+        for cost, least, size in problems:
             yield abs(least - float(cost @ solving.minimize(cost))) / size
 
 
@@ -314,17 +308,17 @@ def of_file(path: str | os.PathLike[str], names: list[str]) -> Solving:
     missing = [name for name in names if name not in labels]
     if missing:
         raise SolverError(f"{os.fspath(path)}: there is no column {', '.join(missing)}")
-    places = np.array([labels.index(name) for name in names], dtype=np.int32)
+    columns = np.array([labels.index(name) for name in names], dtype=np.int32)
 
     def minimize(prices: Array) -> Array:
         every = np.zeros(len(labels))
-        every[places] = prices
+        every[columns] = prices
         solver.changeColsCost(len(labels), np.arange(len(labels), dtype=np.int32), every)
         solver.run()
         status = solver.getModelStatus()
         if status != highspy.HighsModelStatus.kOptimal:
             raise SolverError(f"HiGHS found no optimum: {solver.modelStatusToString(status)}")
-        return np.asarray(solver.getSolution().col_value)[places]
+        return np.asarray(solver.getSolution().col_value)[columns]
 
     return Solving(None, minimize)
 

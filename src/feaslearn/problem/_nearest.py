@@ -7,19 +7,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from feaslearn.arrays import Array, Mask
-from feaslearn.exceptions import SolverError
+from feaslearn.arrays import Array
+from feaslearn.exceptions import InfeasibleProblemError
 from feaslearn.problem.forward_problem import Norm
-from feaslearn.solvers.conic import interior_point
+from feaslearn.solvers.conic import solve_conic
 from feaslearn.solvers.conic_form import Cone
-from feaslearn.solvers.highs import (
-    Bounds,
-    WarmProgram,
-    name_rows,
-    raise_failures,
-    raise_violations,
-)
-from feaslearn.tolerances import FEASIBILITY_TOL, TIGHT_TOL
+from feaslearn.solvers.highs import Bounds, WarmProgram, raise_failures, raise_violations
 
 ORDER = {"l1": 1, "l2": 2, "linf": np.inf}
 
@@ -78,75 +71,27 @@ def _nearest_l2(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Arra
     lower = np.hstack([bounds.row_lower, bounds.lower])
     upper = np.hstack([bounds.row_upper, bounds.upper])
     table = sparse.csr_array(sparse.vstack([matrix, sparse.identity(v)]))
-    nearest, gaps = np.empty((n_samples, v)), np.empty(n_samples)
+    cost, limit, select = np.append(np.zeros(v), 1.0), np.ones((1, 1)), table[-v:][:n]
+    nearest = np.full((n_samples, v), np.nan)
     statuses = np.full(n_samples, "Optimal", dtype=object)
-    programs: dict[bytes, _ConeProgram] = {}
-    for i in range(n_samples):
-        equal, seen = lower[i] == upper[i], ~np.isnan(points[i])
-        above, below = ~equal & np.isfinite(upper[i]), ~equal & np.isfinite(lower[i])
-        key = np.concatenate([equal, above, below, seen]).tobytes()
-        if key not in programs:
-            programs[key] = _ConeProgram(table, equal, above, below, seen)
-        statuses[i], nearest[i], gaps[i] = programs[key].solve(points[i], lower[i], upper[i])
+    for i, (x, low, high) in enumerate(zip(points, lower, upper, strict=True)):
+        equal, seen = low == high, np.flatnonzero(~np.isnan(x))
+        above = np.flatnonzero(~equal & np.isfinite(high))
+        below = np.flatnonzero(~equal & np.isfinite(low))
+        equal = np.flatnonzero(equal)
+        bounded = sparse.vstack([table[equal], -table[above], table[below]])
+        rows: Any = _blocks([[bounded, None], [None, limit], [select[seen], None]])
+        cones = (
+            Cone("zero", len(equal)),
+            Cone("nonnegative", len(above) + len(below)),
+            # Where no entry counts, t >= 0 is all that is left; a second-order cone has two rows.
+            Cone("second-order" if len(seen) else "nonnegative", 1 + len(seen)),
+        )
+        right = np.concatenate([high[equal], -high[above], low[below], [0.0], x[seen]])
+        try:
+            nearest[i] = solve_conic(cost, rows, right, cones).point[:-1]
+        except InfeasibleProblemError:
+            statuses[i] = "Infeasible"
     raise_failures(statuses)
     raise_violations(nearest @ table.T, lower, upper)
-    size = 1.0 + np.abs(np.nan_to_num(points, nan=0.0)).max(axis=1)
-    bad = np.flatnonzero(gaps > FEASIBILITY_TOL * size)
-    if len(bad):
-        raise SolverError(
-            f"the distance at {name_rows(bad)} is certain to {gaps[bad].max():.2g} only: "
-            "check the scale of the data"
-        )
     return nearest[:, :n]
-
-
-class _ConeProgram:
-    """The l2 distance to every polyhedron whose equations and inequalities are the same rows."""
-
-    def __init__(
-        self,
-        table: sparse.csr_array,
-        equal: Mask,
-        above: Mask,
-        below: Mask,
-        seen: Mask,
-    ) -> None:
-        self._equal, self._above, self._below, self._seen = equal, above, below, seen
-        v = table.shape[1]
-        signed = sparse.vstack([table[np.flatnonzero(equal)], table[np.flatnonzero(above)]])
-        select = sparse.csr_array(sparse.eye(len(seen), v))[np.flatnonzero(seen)]
-        bounded = sparse.vstack([signed, -table[np.flatnonzero(below)]])
-        self._matrix = sparse.csc_matrix(
-            _blocks([[bounded, None], [None, -np.ones((1, 1))], [select, None]])
-        )
-        self._cones = [
-            Cone("zero", int(equal.sum())),
-            Cone("nonnegative", int(above.sum() + below.sum())),
-            # Where no entry counts, t >= 0 is all that is left; a second-order cone has two rows.
-            Cone("second-order" if seen.any() else "nonnegative", int(1 + seen.sum())),
-        ]
-        self._cost = np.append(np.zeros(v), 1.0)
-        self._quadratic = sparse.csc_matrix((v + 1, v + 1))
-
-    def solve(self, point: Array, lower: Array, upper: Array) -> tuple[str, Array, float]:
-        """Return the status, the nearest y and its duality gap."""
-        right = np.concatenate(
-            [
-                upper[self._equal],
-                upper[self._above],
-                -lower[self._below],
-                [0.0],
-                point[self._seen],
-            ]
-        )
-        solution = interior_point(
-            self._quadratic, self._cost, self._matrix, right, self._cones, TIGHT_TOL
-        )
-        status = str(solution.status)
-        # Answers short of the last digits are kept: their residuals are checked afterwards.
-        if status in ("Solved", "AlmostSolved", "InsufficientProgress"):
-            status = "Optimal"
-        elif status in ("PrimalInfeasible", "AlmostPrimalInfeasible"):
-            status = "Infeasible"
-        gap = abs(solution.obj_val - solution.obj_val_dual)
-        return status, np.asarray(solution.x[:-1]), float(gap)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from feaslearn.arrays import Array, Indices
 from feaslearn.costs import AffineCost, FunctionCost, ResolvedCost, resolve_cost
 from feaslearn.data import Chunk, Samples, Source, as_matrix, column_names
-from feaslearn.data.checks import column_ends, counting
+from feaslearn.data.checks import check_target, check_weights, column_ends, counting
 from feaslearn.data.source import Memory
 from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
 from feaslearn.features import FeatureMap, SampleReader, fit_features
@@ -76,7 +76,7 @@ def check_fit(
     as_it_is = model.known is None and isinstance(model.features, str)
     signals = as_matrix(X, name="X", problems=problems, as_it_is=as_it_is)
     usable = signals if len(problems) == before else None
-    decisions = _check_decisions(y, signals, as_it_is, problems)
+    decisions = check_target(y, signals, as_it_is, problems)
     n = None if decisions is None else decisions.shape[1]
     sample_weights = check_weights(weights, _count(signals, decisions), problems)
     if decisions is not None and sample_weights is not None:
@@ -111,33 +111,6 @@ def check_fit(
     return FitData(
         samples, Outputs.of(y), features, cost, loss, random, ends, known, notes, numbers
     )
-
-
-def check_weights(weights: ArrayLike | None, count: int | None, problems: Problems) -> Array | None:
-    """Return weights of at most one; None if they are wrong or their number is not known."""
-    if weights is None:
-        return None if not count else np.broadcast_to(1.0, count)
-    # Only their ratios count, so they may be of any size.
-    table = as_matrix(
-        weights, name="sample_weight", problems=problems, allow_1d=True, any_size=True
-    )
-    if table is None:
-        return None
-    values = table.ravel()
-    wrong = np.flatnonzero(values < 0.0)
-    shape = np.asarray(weights).shape
-    if len(shape) != 1 or count not in (None, len(values)):
-        problems.add(f"sample_weight has shape {shape}, expected ({count},)")
-    elif len(wrong):
-        row = wrong[0]
-        problems.add(
-            f"sample_weight is {values[row]} in row {row_number(row)}; weights are not negative"
-        )
-    elif len(values) and not values.any():
-        problems.add("sample_weight: every weight is zero")
-    elif np.isfinite(values).all() and len(values):
-        return np.asarray(values / values.max())
-    return None
 
 
 def check_costs(
@@ -181,23 +154,6 @@ def align_rows(X: Any, y: Any, name: str = "y") -> Any:
         f"RegionRegressor: X and {name} have different indexes, such as {ours[0]!r} and "
         f"{theirs[0]!r} in their first rows; give rows that belong together one index"
     )
-
-
-def _check_decisions(
-    y: Any, signals: Array | None, as_it_is: bool, problems: Problems
-) -> Array | None:
-    if y is None:
-        problems.add("requires y to be passed, but the target y is None; give the decisions")
-        return None
-    decisions = as_matrix(
-        y, name="y", problems=problems, allow_nan=True, allow_1d=True, as_it_is=as_it_is
-    )
-    if signals is not None and decisions is not None and len(signals) != len(decisions):
-        problems.add(
-            f"X has {len(signals)} rows and y has {len(decisions)}; give one row of each for every "
-            "sample"
-        )
-    return decisions
 
 
 def _check_observed(

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from feaslearn.arrays import Array
 from feaslearn.data import Block
+from feaslearn.data.checks import check_weights
 from feaslearn.exceptions import DataError, NotFittedError, Problems, UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, half_spaces_of
 from feaslearn.inference.bands import Bands, check_level
@@ -32,7 +33,6 @@ from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region, RegionForm
 from feaslearn.region.region import region_within
-from feaslearn.regressor.checks import check_weights
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.outputs import warn_of_empty_regions
 from feaslearn.regressor.reader import (

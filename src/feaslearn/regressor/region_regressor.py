@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from feaslearn.arrays import Array
 from feaslearn.costs import CostSpecification
 from feaslearn.data import Block, Names, Samples, Source
+from feaslearn.data.checks import check_weights
 from feaslearn.exceptions import (
     FeaslearnWarning,
     Problems,
@@ -33,7 +34,7 @@ from feaslearn.inference.roles import MOST_ROWS, Roles, check_roles, name_costs
 from feaslearn.known import Known
 from feaslearn.losses import Loss, Objective
 from feaslearn.parameters import checked
-from feaslearn.regressor.checks import FitData, align_rows, check_chunks, check_fit, check_weights
+from feaslearn.regressor.checks import FitData, align_rows, check_chunks, check_fit
 from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.learned_region import LearnedRegion
