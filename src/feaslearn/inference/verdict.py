@@ -20,7 +20,7 @@ from feaslearn.regressor.checks import check_fit
 from feaslearn.regressor.region_regressor import RegionRegressor
 from feaslearn.results import as_table, as_text
 from feaslearn.trainers import Trainer
-from feaslearn.trainers.running import MAX_SECONDS
+from feaslearn.trainers.trainer import MAX_SECONDS
 
 #: Samples that are listed in print.
 LISTED = 20
