@@ -10,7 +10,7 @@ from feaslearn.data import Block, Samples
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Annealing
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish, refit
-from feaslearn.trainers.annealing import dead_columns, revive
+from feaslearn.trainers.annealing import reinitialize, unused_columns
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.starts import linear_policy_of
 from registry import example
@@ -131,9 +131,9 @@ def test_a_dead_column_is_found_and_goes_through_the_worst_sample() -> None:
     rows = problem.objective.samples.head()
     A = np.zeros((3, 2, 3))
     A[0] = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]])  # the third lies between the others
-    dead = dead_columns(problem, A.ravel())
+    dead = unused_columns(problem, A.ravel())
     np.testing.assert_array_equal(dead, [False, False, True])
-    revived = revive(problem, A.ravel(), dead).reshape(3, 2, 3)
+    revived = reinitialize(problem, A.ravel(), dead).reshape(3, 2, 3)
     np.testing.assert_array_equal(revived[:, :, :2], A[:, :, :2])
     predicted = problem.objective.hypothesis.predict(A.ravel(), rows.features, rows.costs)
     losses = rows.weights * np.nansum((predicted - rows.decisions) ** 2, axis=1)

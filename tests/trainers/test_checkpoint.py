@@ -19,7 +19,6 @@ from feaslearn.runs.checkpoint import write_checkpoint
 Fit = Callable[[Any], fl.RegionRegressor]
 
 POWER = fl.datasets.make_power5(60, noise=0.02, random_state=0)
-BALL = fl.datasets.make_l1_ball(30, n=2, noise=0.1, random_state=0)
 SWITCH = fl.datasets.make_switch(40, noise=0.1, random_state=0)
 
 
@@ -44,11 +43,6 @@ def annealing(checkpoint: Any) -> fl.RegionRegressor:
     return model(SWITCH, fl.Affine(fl.Simplex(2)), trainer)
 
 
-def facets(checkpoint: Any) -> fl.RegionRegressor:
-    trainer = fl.trainers.FacetLearning(checkpoint=checkpoint)
-    return model(BALL, fl.Facets(max_facets=4), trainer)
-
-
 def blend(checkpoint: Any) -> fl.RegionRegressor:
     members = [fl.Scaled(fl.Simplex(2)), fl.Affine(fl.Simplex(1))]
     return model(SWITCH, fl.Blend(members), fl.trainers.Blending(checkpoint=checkpoint))
@@ -60,7 +54,7 @@ def chosen(checkpoint: Any) -> fl.RegionRegressor:
 
 FITS = [
     *(descent, blend),
-    *(pytest.param(fit, marks=pytest.mark.soak) for fit in (smoothing, annealing, facets, chosen)),
+    *(pytest.param(fit, marks=pytest.mark.soak) for fit in (smoothing, annealing, chosen)),
 ]
 
 

@@ -12,10 +12,11 @@ import feaslearn as fl
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import SolverError, UnsupportedError
 from feaslearn.losses import Objective
+from feaslearn.runs import Clock
 from feaslearn.trainers import MixedInteger
 from feaslearn.trainers.automatic import choose_trainer
-from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
-from feaslearn.trainers.mixed_integer.listed_search import BranchAndBound
+from feaslearn.trainers.mixed_integer.enumerated_samples import EnumeratedSamples
+from feaslearn.trainers.mixed_integer.enumerated_search import BranchAndBound
 
 LOSSES = {
     "predictability": fl.Predictability(),
@@ -112,7 +113,7 @@ class NoIncumbent(BranchAndBound):
 def test_without_an_incumbent_the_bound_is_the_optimum(loss: str) -> None:
     whole = noisy(4, seed=3)
     right = least_by_enumeration(whole, SETS["simplex"], LOSSES[loss])
-    samples = ListedSamples.of(objective(whole, SETS["simplex"], LOSSES[loss]))
+    samples = EnumeratedSamples.of(objective(whole, SETS["simplex"], LOSSES[loss]))
     bounds: list[float] = []
 
     def record(_: int, bound: float, __: float) -> bool:
@@ -120,7 +121,7 @@ def test_without_an_incumbent_the_bound_is_the_optimum(loss: str) -> None:
         return False
 
     far = 10.0 * right / samples.in_units(1.0)
-    search = NoIncumbent(samples, 1e-6, lambda: False, 10_000, record, value=far)
+    search = NoIncumbent(samples, 1e-6, Clock(), 10_000, record, value=far)
     assert search.run() == "optimal"
     assert max(bounds) <= right * (1.0 + 1e-6)
     assert samples.in_units(search.lower_bound) == pytest.approx(right, rel=1e-4)

@@ -7,7 +7,6 @@ from feaslearn.formulations.batch import (
     SuboptimalityProgram,
     losses_by_program,
 )
-from feaslearn.formulations.complementarity import least_binary_loss
 from feaslearn.formulations.minkowski import MinkowskiProgram, ProgramAnswer, ProgramRows
 from feaslearn.formulations.program import PairSolution
 from feaslearn.formulations.smoothed_program import (
@@ -28,6 +27,5 @@ __all__ = [
     "SmoothedSolution",
     "SmoothedSuboptimality",
     "SuboptimalityProgram",
-    "least_binary_loss",
     "losses_by_program",
 ]

@@ -13,26 +13,19 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.data import Block
-from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.formulations.program import (
     CONIC,
     LINEAR,
-    Attempts,
     in_cone,
     load_cvxpy,
     semidefinite,
     solve,
 )
-from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.triangle import jordan, split
-from feaslearn.tolerances import FEASIBILITY_TOL, ZERO_MULTIPLIER
+from feaslearn.tolerances import ZERO_MULTIPLIER
 
 Kind = Literal["any", "ray", "none"] | int
-
-
-HIGHS: Attempts = (("HIGHS", {"threads": 1, "mip_rel_gap": FEASIBILITY_TOL}),)
 
 
 class Slackness(NamedTuple):
@@ -189,51 +182,3 @@ def complementary(
             elif kind == "ray":
                 constraints.append(t >= 0)
     return constraints
-
-
-def least_binary_loss(
-    primitive: PrimitiveSet, block: Block, norm: str = "l1", margin: float = 1.0
-) -> float:
-    r"""Return the least training loss of predictability for binary latent points.
-
-    .. math::
-        \min \sum_i w_i \|e_i\| \quad \text{s.t.} \quad
-        & v_{im} = A(s_i) w_m + b(s_i), \quad l \le v_{im} \le u, \quad
-          y_{im} \in \{0, 1\}, \quad \textstyle\sum_m y_{im} = 1, \\
-        & |x_i - v_{im}| \le e_i + (u - l)(1 - y_{im}), \\
-        & c_i'v_{im} \le c_i'v_{ij} + |c_i|'(u - l) (1 - y_{im}) \quad \forall j
-
-    The box from l to u is that of the decisions, widened on each side by ``margin`` widths.
-    The last row makes the chosen point optimal: an inequality, where the paper prints an equation.
-    `MixedInteger` solves the same problem without large constants.
-    """
-    if norm not in ("l1", "linf"):
-        raise UnsupportedError(f"norm={norm!r} is not linear; use 'l1' or 'linf'")
-    if np.isnan(block.decisions).any():
-        raise DataError("least_binary_loss needs every decision observed")
-    cp = load_cvxpy()
-    points, (N, n), k = primitive.vertices(), block.decisions.shape, block.features.shape[1]
-    low, high = block.decisions.min(axis=0), block.decisions.max(axis=0)
-    low, high = low - margin * (high - low), high + margin * (high - low)
-    maps = [cp.Variable((n, points.shape[1])) for _ in range(k)]
-    offset = cp.Variable((n, k))
-    taken, errors = cp.Variable((N, len(points)), boolean=True), cp.Variable((N, n), nonneg=True)
-    rows = [cp.sum(taken, axis=1) == 1]
-    for i, (phi, c, x, _) in enumerate(zip(*block, strict=True)):
-        A = sum(phi[j] * maps[j] for j in range(k))
-        images = [A @ w + offset @ phi for w in points]
-        for m, image in enumerate(images):
-            free = 1 - taken[i, m]
-            rows += [image >= low, image <= high]
-            rows.append(cp.abs(image - x) <= errors[i] + (high - low) * free)
-            rows += [
-                c @ image <= c @ other + float(np.abs(c) @ (high - low)) * free
-                for j, other in enumerate(images)
-                if j != m
-            ]
-    sizes = cp.sum(errors, axis=1) if norm == "l1" else cp.max(errors, axis=1)
-    problem = cp.Problem(cp.Minimize(block.weights @ sizes), rows)
-    with np.errstate(invalid="ignore"):
-        # CVXPY multiplies the bounds of unknowns without any by zero on its way.
-        solve(problem, "binary latent", HIGHS)
-    return float(problem.value)

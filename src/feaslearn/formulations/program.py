@@ -92,20 +92,24 @@ def convex_form(primitive: PrimitiveSet) -> ConicForm:
 
 
 def in_cone(form: ConicForm, slack: Any, *, dual: bool = False) -> list[Any]:
-    """Return the constraints ``slack in K``, or ``slack in K*``: free where K says zero."""
-    cp = load_cvxpy()
+    """Return that ``slack``, or each of its rows, is in K, or in K*: free where K says zero."""
+    cp, many = load_cvxpy(), slack.ndim == 2
     constraints: list[Any] = []
     for cone, rows in form.blocks():
         if cone.size == 0 or (cone.kind == "zero" and dual):
             continue
+        part = slack[:, rows] if many else slack[rows]
         if cone.kind == "zero":
-            constraints.append(slack[rows] == 0)
-        elif cone.kind == "nonnegative":
-            constraints.append(slack[rows] >= 0)
+            constraints.append(part == 0)
+        elif cone.kind == "nonnegative" or cone.size == 1:
+            constraints.append(part >= 0)
         elif cone.kind == "semidefinite":
-            constraints.append(semidefinite(slack[rows], cone.size))
+            each = [part[i] for i in range(part.shape[0])] if many else [part]
+            constraints.extend(semidefinite(one, cone.size) for one in each)
+        elif many:
+            constraints.append(cp.SOC(part[:, 0], part[:, 1:], axis=1))
         else:
-            constraints.append(cp.SOC(slack[rows.start], slack[rows.start + 1 : rows.stop]))
+            constraints.append(cp.SOC(part[0], part[1:]))
     return constraints
 
 

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from feaslearn.arrays import Array
-from feaslearn.formulations.program import CONIC, Attempts, load_cvxpy, semidefinite, solve
+from feaslearn.formulations.program import CONIC, Attempts, in_cone, load_cvxpy, solve
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.solvers.conic_form import ConicForm
 
 
 class SmoothedSolution(NamedTuple):
@@ -83,8 +82,8 @@ class SmoothedProgram(ABC):
         H, h, _ = self._form
         slack = self._z @ H.T - np.ones((self._z.shape[0], 1)) @ h[None, :]
         return [
-            *_in_cones(self._form, slack, dual=False),
-            *_in_cones(self._form, self._lam, dual=True),
+            *in_cone(self._form, slack),
+            *in_cone(self._form, self._lam, dual=True),
             self._q - self._lam @ H + self._slack_dual == 0,
         ]
 
@@ -105,25 +104,6 @@ def units(A: Array, x: Array, c: Array) -> tuple[float, float]:
     length = max(float(np.abs(A).max(initial=0.0)), float(np.abs(x).max(initial=0.0)))
     price = float(np.abs(c).max(initial=0.0))
     return length or 1.0, price or 1.0
-
-
-def _in_cones(form: ConicForm, slack: Any, *, dual: bool) -> list[Any]:
-    """Return that each row of ``slack`` lies in K, or in K*: free where K says zero."""
-    cp = load_cvxpy()
-    constraints: list[Any] = []
-    for cone, rows in form.blocks():
-        if cone.size == 0 or (cone.kind == "zero" and dual):
-            continue
-        part = slack[:, rows.start : rows.stop]
-        if cone.kind == "zero":
-            constraints.append(part == 0)
-        elif cone.kind == "nonnegative" or cone.size == 1:
-            constraints.append(part >= 0)
-        elif cone.kind == "semidefinite":
-            constraints.extend(semidefinite(part[i], cone.size) for i in range(part.shape[0]))
-        else:
-            constraints.append(cp.SOC(part[:, 0], part[:, 1:], axis=1))
-    return constraints
 
 
 class SmoothedPredictability(SmoothedProgram):

@@ -101,7 +101,7 @@ class Suboptimality(Loss):
         best = primitive.argmin(A.T @ c)
         least = float(c @ (A @ best))
         if np.isnan(x).any() and primitive.discrete:
-            z, slope = self._completed_listed(primitive, A, c, target, least)
+            z, slope = self._completed_enumerated(primitive, A, c, target, least)
         elif np.isnan(x).any():
             z, slope = self._completed(primitive, A, c, target, least)
         else:
@@ -140,7 +140,7 @@ class Suboptimality(Loss):
         target[hidden] = found.latent[p:last]
         return found.latent[:p], found.slope
 
-    def _completed_listed(
+    def _completed_enumerated(
         self, primitive: PrimitiveSet, A: Array, c: Array, target: Array, least: float
     ) -> tuple[Array, Array]:
         """Do as `_completed` does for each point of a discrete set, and keep the best."""

@@ -30,7 +30,7 @@ from feaslearn.network.search import LineSearch, Search, no_limits
 from feaslearn.network.solve import Solver, general_search, line_frequencies, solve, training_result
 from feaslearn.parameters import Integer, check_value
 from feaslearn.runs import Clock
-from feaslearn.trainers.running import MAX_SECONDS
+from feaslearn.trainers.trainer import MAX_SECONDS
 
 Prefer = Literal["sparsest", "any"]
 

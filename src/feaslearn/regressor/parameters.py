@@ -15,7 +15,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.parameters import Constraints, Either, Integer, Is, an_instance, check_value
 from feaslearn.trainers import Trainer
-from feaslearn.trainers.running import MAX_SECONDS
+from feaslearn.trainers.trainer import MAX_SECONDS
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor

@@ -27,7 +27,6 @@ from feaslearn.trainers import Auto, Convex, Streaming, Trained, Trainer
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.ridge_choice import choose_size
-from feaslearn.trainers.running import running
 from feaslearn.trainers.selection import (
     ENDED_EARLY,
     LEAST_ROWS,
@@ -36,6 +35,7 @@ from feaslearn.trainers.selection import (
     linear_policy,
     select,
 )
+from feaslearn.trainers.trainer import running
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor

@@ -160,7 +160,7 @@ def _decoded(value: dict[str, Any]) -> Any:
 
 
 def fingerprint(value: object, leave_out: Sequence[str] = ()) -> str:
-    """Return a text that is the same for equal values, and another one for others."""
+    """Return a string that is the same for equal values, and another one for others."""
     digest = hashlib.sha256()
     _add(digest, value, frozenset(leave_out))
     return digest.hexdigest()

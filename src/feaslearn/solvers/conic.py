@@ -43,8 +43,9 @@ def solve_conic(
 ) -> ConicSolution:
     """Minimise ``q'v + |w|^2 / 2`` over ``rows v - offset in K``, w the last ``squared`` of v."""
     said = []
+    quadratic = sp.diags_array(np.repeat([0.0, 1.0], [len(q) - squared, squared]), format="csc")
     for fraction in STEPS:
-        answer = _clarabel(q, rows, offset, cones, squared, fraction)
+        answer = interior_point(quadratic, q, -rows, -offset, cones, INTERIOR_TOL, fraction)
         status = str(answer.status)
         if "PrimalInfeasible" in status:
             raise InfeasibleProblemError("no point satisfies all rows of the conic program")
@@ -64,14 +65,6 @@ def solve_conic(
         )
     remark(f"a linear program was solved by HiGHS: {told}")
     return _highs(q, rows, offset, cones)
-
-
-def _clarabel(
-    q: Array, rows: Array, offset: Array, cones: Sequence[Cone], squared: int, fraction: float
-) -> Any:
-    """Return the answer of Clarabel, with steps of at most this share of the longest."""
-    quadratic = sp.diags_array(np.repeat([0.0, 1.0], [len(q) - squared, squared]), format="csc")
-    return interior_point(quadratic, q, -rows, -offset, cones, INTERIOR_TOL, fraction)
 
 
 def interior_point(

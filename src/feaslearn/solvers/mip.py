@@ -144,11 +144,6 @@ class MixedIntegerProgram(Rows):
         self.n_columns += size
         return np.arange(self.n_columns - size, self.n_columns).reshape(shape)
 
-    @property
-    def n_integers(self) -> int:
-        """Number of integer columns."""
-        return int(sum(flags.sum() for *_, flags in self._columns))
-
     def solve(
         self,
         cost: Array | None = None,

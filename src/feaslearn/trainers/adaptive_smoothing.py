@@ -31,9 +31,9 @@ from feaslearn.trainers.gradient_descent import (
     no_gradient_in,
 )
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
-from feaslearn.trainers.running import Given
 from feaslearn.trainers.smoothed_kernels import SmoothedMemory, Smoothing, smoothed_rows
 from feaslearn.trainers.starts import Start
+from feaslearn.trainers.trainer import CheckpointLike
 
 #: No step is longer than this many times the one before it.
 LONGEST = 10.0
@@ -52,7 +52,7 @@ class SmoothedIterate(Iterate):
 
 @dataclass(eq=False, repr=False)
 class AdaptiveSmoothing(IterativeTrainer):
-    r"""Gradient steps on a loss with slack, which becomes dearer as the search goes on.
+    r"""Gradient steps on a loss with slack, whose penalty increases during the search.
 
     .. math:: \min_\theta \sum_i w_i \min_{\gamma, z, \lambda} \left[ \|\gamma_i\|^2
               + \epsilon \|\gamma_{s1,i}\|^2 + \epsilon \|\gamma_{s2,i}\|^2 \right]
@@ -65,9 +65,9 @@ class AdaptiveSmoothing(IterativeTrainer):
     (Barzilai and Borwein) and halved until Armijo's rule holds.
 
     Compiled kernels solve the inner problem where they serve the set: simplices, boxes, balls,
-    hypersimplices, polytopes whose vertices can be listed, and products of those without L2 balls.
-    Other sets, among them larger polytopes and those with second-order cones, go through CVXPY,
-    which is slower by orders of magnitude.
+    hypersimplices, polytopes whose vertices can be enumerated, and products of those without L2
+    balls. Other sets, among them larger polytopes and those with second-order cones, go through
+    CVXPY, which is slower by orders of magnitude.
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ class AdaptiveSmoothing(IterativeTrainer):
     tol : float, default=1e-9
         A relative decrease below this ends the work at one epsilon.
     n_starts : int, default=1
-        How many starts; ``n_jobs`` of the estimator walks several at a time, with the same result.
+        How many starts; ``n_jobs`` of the estimator runs several at a time, with the same result.
     start : Start or array-like, default=None
         Where searches begin: a strategy of ``feaslearn.trainers.starts``, or parameters such as
         ``theta_`` of another model. By default around the linear policy.
     epsilon : float, default=1.0
         The first weight of the slacks.
     max_epsilon : float, default=2**20
-        The last one: a walk that is done with it has converged.
+        The last one: a start that is done with it has converged.
     normalize_cost : bool, default=True
         Divide each cost by its length inside the smoothed loss, so that the unit of money does not
         matter. Suboptimality has a parameter of its own for that, which then counts.
@@ -123,7 +123,7 @@ class AdaptiveSmoothing(IterativeTrainer):
     normalize_cost: bool = True
     compiled: bool = True
     callback: Callback | None = None
-    checkpoint: Given = None
+    checkpoint: CheckpointLike = None
 
     parameter_constraints: ClassVar[Constraints] = {"epsilon": POSITIVE, "max_epsilon": POSITIVE}
 
@@ -160,7 +160,7 @@ class AdaptiveSmoothing(IterativeTrainer):
         return self._moved(objective, first, found)
 
     def step(self, objective: Objective, iterate: Iterate) -> SmoothedIterate:
-        """Take one backtracked step, and double epsilon where the slack has settled."""
+        """Take one backtracked step, and double epsilon where the slack is stable."""
         assert isinstance(iterate, SmoothedIterate)
         problem, epsilon, before = iterate.problem, iterate.epsilon, iterate.found
         if before.value <= DESCENT_ROUNDING * iterate.first and iterate.loss <= DESCENT_ROUNDING:
@@ -181,8 +181,8 @@ class AdaptiveSmoothing(IterativeTrainer):
         after = taken.found
         following = replace(iterate, theta=taken.theta, step=_next_size(iterate, taken))
         decreased = before.value - after.value > self.tol * before.value
-        settled = problem.slack_change(before, after) < 0.01 / 10.0 ** (np.log2(epsilon) + 1.0)
-        if settled or not decreased:
+        stable = problem.slack_change(before, after) < 0.01 / 10.0 ** (np.log2(epsilon) + 1.0)
+        if stable or not decreased:
             return self._increased(objective, replace(following, found=after))
         return self._moved(objective, following, after)
 
@@ -252,13 +252,13 @@ class SmoothedObjective:
 
     The loss of a sample is the optimum of the smoothed program with :math:`\theta` fixed, see
     `SmoothedPredictability` and `SmoothedSuboptimality`. Compiled kernels find it for simplices,
-    boxes, L1 balls, hypersimplices, polytopes whose vertices can be listed, products of those, and
-    a single L2 ball, by a search for one number in each sample. Other sets, and rows on which a
+    boxes, L1 balls, hypersimplices, polytopes whose vertices can be enumerated, products of those,
+    and a single L2 ball, by a search for one number in each sample. Other sets, and rows on which a
     kernel does not reach an optimum that it can verify, go through CVXPY. The offset belongs to the
     parameters on both ways, so that samples separate and all have the same value.
 
     It remembers where the search of each sample ended, and the next evaluation begins there; so
-    one object serves one walk.
+    one object serves one start.
     """
 
     def __init__(

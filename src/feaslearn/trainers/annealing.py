@@ -20,14 +20,13 @@ from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, poli
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
 from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.ridge_choice import FLOORS, RIDGES, choose_ridge
-from feaslearn.trainers.running import Given
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, GivenStart, Start, linear_policy_of
-from feaslearn.trainers.trainer import Trained, measure
+from feaslearn.trainers.trainer import CheckpointLike, Trained, measure
 
-#: Temperatures of a walk.
+#: Temperatures of a start.
 TEMPERATURES = 5
-#: The walk on all samples begins at most as warm as this: it starts from a good fit.
+#: The run on all samples begins at most as warm as this: it starts from a good fit.
 COOL = 0.03
 
 
@@ -51,8 +50,8 @@ class Annealing(IterativeTrainer):
 
     Both losses in every norm are served. Suboptimality, which is continuous, takes the place of
     the smooth loss after the last temperature. Sets: simplices, boxes, balls, hypersimplices,
-    polytopes whose vertices can be listed, and products of those. With more than 20 000 samples,
-    a random part of them chooses the ridge and the start, and the last walk is on all.
+    polytopes whose vertices can be enumerated, and products of those. With more than 20 000
+    samples, a random part of them chooses the ridge and the start, and the last run is on all.
 
     Parameters
     ----------
@@ -63,7 +62,7 @@ class Annealing(IterativeTrainer):
     tol : float, default=1e-9
         A relative decrease below this ends the work at one temperature.
     n_starts : int, default=4
-        How many starts; ``n_jobs`` of the estimator walks several at a time, with the same result.
+        How many starts; ``n_jobs`` of the estimator runs several at a time, with the same result.
     start : Start or array-like, default=None
         A strategy of ``feaslearn.trainers.starts``, or parameters such as ``theta_`` of another
         model. By default the linear policy moved to observed decisions.
@@ -111,7 +110,7 @@ class Annealing(IterativeTrainer):
     warmest: float = 0.4
     coldest: float = 0.01
     callback: Callback | None = None
-    checkpoint: Given = None
+    checkpoint: CheckpointLike = None
 
     parameter_constraints: ClassVar[Constraints] = {
         "warmest": POSITIVE,
@@ -167,20 +166,20 @@ class Annealing(IterativeTrainer):
         theta, steps = iterate.theta, 1
         if not isinstance(objective.loss, Predictability):
             theta, _, _, steps = problem.descend(theta, None, share, self.tol)
-        theta = self._revived(problem, polish(problem, theta), share)
+        theta = self._reinitialized(problem, polish(problem, theta), share)
         if not problem.explained(theta) and problem.merit(problem.center) <= problem.merit(theta):
             theta = problem.center
         return self._iterate(replace(iterate, theta=theta, steps=steps), "converged")
 
-    def _revived(self, problem: AnnealedObjective, theta: Array, share: int) -> Array:
+    def _reinitialized(self, problem: AnnealedObjective, theta: Array, share: int) -> Array:
         """Give columns that no decision uses another chance; keep that if it fits better."""
         # With a ridge, columns left unused are a choice: reviving them made test losses worse.
         if problem.metric.any() or problem.explained(theta):
             return theta
-        dead = dead_columns(problem, theta)
-        if not dead.any():
+        unused = unused_columns(problem, theta)
+        if not unused.any():
             return theta
-        tried = revive(problem, theta, dead)
+        tried = reinitialize(problem, theta, unused)
         for stage in range(TEMPERATURES // 2, TEMPERATURES):
             tried = problem.descend(tried, self._temperature(stage), share, self.tol)[0]
         if not isinstance(problem.objective.loss, Predictability):
@@ -207,7 +206,7 @@ class Annealing(IterativeTrainer):
         )
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
-        """Choose the ridge, walk from every start, and end on all samples."""
+        """Choose the ridge, run every start, and end on all samples."""
         objective = objective.limited(self.max_seconds)
         clock = objective.run.clock
         some = subsample(objective, random)
@@ -218,7 +217,7 @@ class Annealing(IterativeTrainer):
         run.chosen, incumbent = self._choose(some.within("ridge"), random)
         if incumbent is not None and objective.run.late():
             run.start, run.n_starts = GivenStart(incumbent), 1
-        # Under a time limit, a choice that was cut short may be another one when the run goes on.
+        # Under a time limit, a choice that was cut short may be another one when the run resumes.
         by = f"by {run.chosen.strength} {run.chosen.floor}"
         trained = IterativeTrainer.search(run, some.within(f"some {by}"), random)
         if some is not objective and objective.run.late():
@@ -262,7 +261,7 @@ class AnnealedIterate(Iterate):
 # Columns on which no decision depends, and where they could be of use.
 
 
-def dead_columns(problem: AnnealedObjective, theta: Array) -> Mask:
+def unused_columns(problem: AnnealedObjective, theta: Array) -> Mask:
     """Say which columns of A no returned decision of the training rows depends on."""
     objective = problem.objective
     n, k = objective.n_decisions, objective.n_features
@@ -276,8 +275,8 @@ def dead_columns(problem: AnnealedObjective, theta: Array) -> Mask:
     return np.asarray(used == 0.0)
 
 
-def revive(problem: AnnealedObjective, theta: Array, dead: Mask) -> Array:
-    """Return parameters whose dead columns go through decisions that are explained worst."""
+def reinitialize(problem: AnnealedObjective, theta: Array, unused: Mask) -> Array:
+    """Return parameters whose unused columns go through decisions that are explained worst."""
     objective = problem.objective
     hypothesis, n, k = objective.maps(), objective.n_decisions, objective.n_features
     some = subsample(objective, np.random.default_rng(0))
@@ -289,7 +288,7 @@ def revive(problem: AnnealedObjective, theta: Array, dead: Mask) -> Array:
     around = features @ (maps.b + start)
     A = maps.A.copy()
     left = _squares(hypothesis.predict(theta, features, costs) - decisions)
-    for column in np.flatnonzero(dead):
+    for column in np.flatnonzero(unused):
         worst = int(np.argmax(weights * left))
         move = np.nan_to_num(decisions[worst] - around[worst])
         A[:, :, column] = start

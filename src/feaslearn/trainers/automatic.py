@@ -14,8 +14,7 @@ from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facets import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer import MixedInteger
-from feaslearn.trainers.running import Given
-from feaslearn.trainers.trainer import Trained, Trainer
+from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer
 
 
 def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
@@ -77,7 +76,7 @@ class Auto(Trainer):
     uses_known = True
 
     max_seconds: float | None = None
-    checkpoint: Given = None
+    checkpoint: CheckpointLike = None
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name what no trainer serves."""

@@ -20,9 +20,8 @@ from feaslearn.results import Status
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.out_of_fold import folds_of, out_of_fold
-from feaslearn.trainers.running import Given, train_once
 from feaslearn.trainers.standardize import observed_mean
-from feaslearn.trainers.trainer import Trained, Trainer, measured
+from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer, measured, train_once
 
 #: Weight of the equation that asks the weights to sum to one.
 SUM_TO_ONE = 1e4
@@ -62,7 +61,7 @@ class Blending(Trainer):
     n_folds: int = 5
     choose: Callable[[Objective], Trainer] | None = None
     max_seconds: float | None = None
-    checkpoint: Given = None
+    checkpoint: CheckpointLike = None
 
     parameter_constraints: ClassVar[Constraints] = {"n_folds": Either(0, Integer(2))}
 
@@ -94,10 +93,10 @@ class Blending(Trainer):
         warnings = dict.fromkeys(text for trained, _ in done for text in trained.result.warnings)
         # Members that there was no time for count nothing.
         weights = np.repeat([1.0 / len(done), 0.0], [len(done), len(members) - len(done)])
-        guesses = [guess for _, guess in done if guess is not None]
+        predictions = [prediction for _, prediction in done if prediction is not None]
         names = list(dict.fromkeys(kinds))
-        if weighed and len(guesses) == len(names) and len(done) == len(members):
-            shares = dict(zip(names, best_weights(np.array(guesses), whole), strict=True))
+        if weighed and len(predictions) == len(names) and len(done) == len(members):
+            shares = dict(zip(names, best_weights(np.array(predictions), whole), strict=True))
             weights = np.array([shares[kind] / kinds.count(kind) for kind in kinds])
         layout = blend.layout(objective.n_decisions, objective.n_features)
         parts = {name: np.zeros(shape) for name, shape in layout.shapes.items()}
@@ -174,15 +173,15 @@ class Blending(Trainer):
             return trained, None
 
 
-def best_weights(guesses: Array, whole: Block) -> Array:
-    """Return non-negative weights with sum one for guesses (members, N, n), by least squares."""
+def best_weights(predictions: Array, whole: Block) -> Array:
+    """Return non-negative weights of sum one for predictions (members, N, n): least squares."""
     seen = ~np.isnan(whole.decisions)
     roots = np.sqrt(np.broadcast_to(whole.weights[:, None], seen.shape)[seen])
     # Weights that sum to one weigh deviations as they weigh decisions, but with all their digits.
     center = observed_mean(whole.decisions, whole.weights)
-    design = ((guesses - center)[:, seen] * roots).T
+    design = ((predictions - center)[:, seen] * roots).T
     target = (whole.decisions - center)[seen] * roots
     size = SUM_TO_ONE * (float(np.linalg.norm(target)) or 1.0)
-    design = np.vstack([design, np.full(len(guesses), size)])
+    design = np.vstack([design, np.full(len(predictions), size)])
     weights = nnls(design, np.append(target, size))[0]
     return np.asarray(weights / weights.sum())

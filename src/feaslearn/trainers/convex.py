@@ -25,8 +25,7 @@ from feaslearn.trainers.minkowski_fit import (
     with_ties,
 )
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
-from feaslearn.trainers.running import Given
-from feaslearn.trainers.trainer import Trained, Trainer
+from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
 
@@ -79,7 +78,7 @@ class Convex(Trainer):
     robust: bool = False
     n_folds: int = 5
     max_seconds: float | None = None
-    checkpoint: Given = None
+    checkpoint: CheckpointLike = None
 
     chunks = "moments"
     resists_outliers = True

@@ -17,18 +17,16 @@ from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.parameters import POSITIVE, Constraints, Either, Integer
 from feaslearn.results import Status
-from feaslearn.runs import Clock
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.bilinear import SOLVERS, BilinearSolver, Ended, make_solver
 from feaslearn.tolerances import ACCEPT_TOL, ZERO_LOSS
 from feaslearn.trainers.gradient_descent import GradientDescent
-from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
+from feaslearn.trainers.mixed_integer.enumerated_samples import EnumeratedSamples
 from feaslearn.trainers.mixed_integer.mixed_integer import GAP, bounded_result
 from feaslearn.trainers.mixed_integer.node_program import Found, NodeProgram
 from feaslearn.trainers.mixed_integer.starts import improved, starts
 from feaslearn.trainers.mixed_integer.ternary_program import check_program
-from feaslearn.trainers.running import Given
-from feaslearn.trainers.trainer import Trained, Trainer
+from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
 
@@ -85,7 +83,7 @@ class Global(Trainer):
     tol: float = 1e-3
     radius: float = 3.0
     n_starts: int = 10
-    checkpoint: Given = None
+    checkpoint: CheckpointLike = None
 
     parameter_constraints: ClassVar[Constraints] = {
         "tol": GAP,
@@ -122,7 +120,7 @@ class Global(Trainer):
         clock = objective.run.clock
         # A missing package is reported before any work.
         program_solver = make_solver(self.solver)
-        best, value = self._heuristics(objective, random, clock)
+        best, value = self._heuristics(objective, random)
         program = BilinearProgram(objective, program_solver, float(self.radius))
         status: Status = "optimal"
         bound = 0.0
@@ -135,24 +133,22 @@ class Global(Trainer):
                 status = "interrupted"
             bound = min(ended.bound, value)
             if theta is not None:
-                best, value = _better(objective, theta, best, value, clock)
+                best, value = _better(objective, theta, best, value)
             if value - bound > 1.1 * self.tol * value and status == "optimal":
                 status = "stalled" if ended.finished else "time limit"
         elif value > ZERO_LOSS * program.unit:
             status = objective.run.ended()
-        return bounded_result(self, objective, Found(best, status, bound, 1, {}), clock)
+        return bounded_result(self, objective, Found(best, status, bound, 1, {}))
 
-    def _heuristics(
-        self, objective: Objective, random: np.random.Generator, clock: Clock
-    ) -> tuple[Array, float]:
+    def _heuristics(self, objective: Objective, random: np.random.Generator) -> tuple[Array, float]:
         """Return parameters to beat, and their loss."""
         descent = GradientDescent(n_starts=self.n_starts, max_iter=100)
         descended = descent.search(objective.within("descent"), random)
         if descended.result.status == "interrupted":
-            clock.interrupt()
+            objective.run.clock.interrupt()
         best = descended.theta
         value = objective.value(best)
-        for theta in _listed_starts(objective, random, self.n_starts, clock):
+        for theta in _enumerated_starts(objective, random, self.n_starts):
             reached = objective.value(theta)
             if reached < value:
                 best, value = theta, reached
@@ -166,40 +162,35 @@ def _semidefinite(primitive: object) -> bool:
     return any(cone.kind == "semidefinite" for cone in primitive.conic_form().cones)
 
 
-def _listed(objective: Objective) -> ListedSamples | None:
-    """Return the samples with the vertices of Z as its points, where they can be listed."""
+def _enumerated(objective: Objective) -> NodeProgram | None:
+    """Return the program with the vertices of Z as its points, where they can be enumerated."""
     squared = objective.loss.norm != "l2" or objective.loss.squared
     if not isinstance(objective.loss, Predictability) or not squared:
         return None
     try:
-        return ListedSamples.of(objective)
+        return NodeProgram(EnumeratedSamples.of(objective), objective.run.clock)
     except TooManyVerticesError:
         return None
 
 
-def _listed_starts(
-    objective: Objective, random: np.random.Generator, count: int, clock: Clock
+def _enumerated_starts(
+    objective: Objective, random: np.random.Generator, count: int
 ) -> Iterator[Array]:
-    samples = _listed(objective)
-    if samples is None:
+    program = _enumerated(objective)
+    if program is None:
         return
-    program = NodeProgram(samples, clock)
-    for beta in starts(samples, objective, random, count):
-        yield samples.theta(improved(samples, program, beta, clock.out)[1])
-        if clock.out():
+    for beta in starts(program.samples, objective, random, count):
+        yield program.samples.theta(improved(program, beta)[1])
+        if program.clock.out():
             return
 
 
-def _better(
-    objective: Objective, theta: Array, best: Array, value: float, clock: Clock
-) -> tuple[Array, float]:
+def _better(objective: Objective, theta: Array, best: Array, value: float) -> tuple[Array, float]:
     """Return the better of two, the first also with its predictions moved off near ties."""
-    tried, samples = [theta], _listed(objective)
-    if samples is not None:
-        beta = samples.beta(theta)
-        tried.append(
-            samples.theta(improved(samples, NodeProgram(samples, clock), beta, clock.out)[1])
-        )
+    tried, program = [theta], _enumerated(objective)
+    if program is not None:
+        beta = program.samples.beta(theta)
+        tried.append(program.samples.theta(improved(program, beta)[1]))
     for each in tried:
         reached = objective.value(each)
         if reached < value:

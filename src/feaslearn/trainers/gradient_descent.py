@@ -16,8 +16,8 @@ from feaslearn.losses import Objective
 from feaslearn.results import Status
 from feaslearn.tolerances import DESCENT_ROUNDING
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
-from feaslearn.trainers.running import Given
 from feaslearn.trainers.starts import Start
+from feaslearn.trainers.trainer import CheckpointLike
 
 Found = TypeVar("Found")
 
@@ -47,7 +47,7 @@ class GradientDescent(IterativeTrainer):
     tol : float, default=1e-9
         Stop when the relative decrease of the objective falls below this.
     n_starts : int, default=5
-        How many starts; ``n_jobs`` of the estimator walks several at a time, with the same result.
+        How many starts; ``n_jobs`` of the estimator runs several at a time, with the same result.
     start : Start or array-like, default=None
         Where searches begin: a strategy of ``feaslearn.trainers.starts``, or parameters such as
         ``theta_`` of another model. By default around the linear policy.
@@ -78,7 +78,7 @@ class GradientDescent(IterativeTrainer):
     n_starts: int = 5
     start: Start | ArrayLike | None = None
     callback: Callback | None = None
-    checkpoint: Given = None
+    checkpoint: CheckpointLike = None
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a hypothesis that has no gradient; every loss is served."""
@@ -104,7 +104,7 @@ class GradientDescent(IterativeTrainer):
 def no_gradient_in(objective: Objective) -> list[str]:
     """Name a hypothesis that has no gradient in its parameters."""
     if objective.hypothesis.integer_parameters:
-        return [f"{objective.hypothesis!r} has whole numbers in it (MixedInteger trains it)"]
+        return [f"{objective.hypothesis!r} has integers in it (MixedInteger trains it)"]
     if objective.hypothesis.as_maps() is not None:
         return []
     return [

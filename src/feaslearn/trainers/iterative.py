@@ -22,10 +22,9 @@ from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.returned_decisions import returned_loss
-from feaslearn.trainers.running import ENDS_ALL
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import GivenStart, LinearStart, Start
-from feaslearn.trainers.trainer import Trained, Trainer
+from feaslearn.trainers.trainer import ENDS_ALL, Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
 

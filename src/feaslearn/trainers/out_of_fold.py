@@ -80,14 +80,14 @@ def _key(z: Array, shape: tuple[float, float, float]) -> Array:
 def out_of_fold(objective: Objective, fold: Indices, fit: Callable[[Objective], Array]) -> Array:
     """Return decisions (N, n), those of each fold by parameters fitted to all others."""
     whole = objective.load()
-    guesses = np.empty(whole.decisions.shape)
+    predicted = np.empty(whole.decisions.shape)
     for left_out in range(int(fold.max()) + 1):
         outside = fold == left_out
         inner = replace(objective, samples=Samples.of(whole.rows(~outside)))
         inner = inner.within(f"fold {left_out}")
         outer = whole.rows(outside)
-        guesses[outside] = objective.hypothesis.predict(fit(inner), outer.features, outer.costs)
-    return guesses
+        predicted[outside] = objective.hypothesis.predict(fit(inner), outer.features, outer.costs)
+    return predicted
 
 
 def subsample(objective: Objective, random: np.random.Generator) -> Objective:

@@ -10,8 +10,8 @@ from feaslearn.hypotheses import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability
 from feaslearn.tolerances import SAME_TOL
 
-#: Tied samples of a block whose faces are computed.
-TIES_LOOKED_AT = 200
+#: Tied samples of a block whose faces are computed at most.
+MAX_TIES_MEASURED = 200
 
 
 def returned_loss(objective: Objective, theta: Array) -> float:
@@ -37,7 +37,7 @@ def tied_share(objective: Objective, theta: Array) -> float:
 
     def one(block: Block) -> tuple[float, float]:
         rows = np.flatnonzero(_tied(hypothesis, theta, block))
-        some = rows[:: 1 + len(rows) // TIES_LOOKED_AT]
+        some = rows[:: 1 + len(rows) // MAX_TIES_MEASURED]
         features, costs = (np.ascontiguousarray(a[some]) for a in (block.features, block.costs))
         first = hypothesis.predict(theta, features, costs, ties="first")
         center = hypothesis.predict(theta, features, costs, ties="center")

@@ -34,7 +34,7 @@ COMMON_RIDGE = 0.1
 FOLDS = 5
 #: Shapes of the ridge that are tried: see `Ridge`.
 FLOORS = (0.001, 1.0)
-#: Temperatures of a path's first fit, and of those that go on from the one before.
+#: Temperatures of a path's first fit, and of those that continue from the one before.
 FIRST, NEXT = (0.4, 0.13, 0.04), (0.13, 0.03)
 #: Quasi-Newton steps at each of them.
 STEPS = 20

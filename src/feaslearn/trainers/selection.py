@@ -38,14 +38,13 @@ from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.automatic import Auto, choose_trainer
 from feaslearn.trainers.blending import Blending, best_weights
 from feaslearn.trainers.out_of_fold import folds_of, numbers_of
-from feaslearn.trainers.running import train_once
-from feaslearn.trainers.trainer import Trained, Trainer, measured
+from feaslearn.trainers.trainer import Trained, Trainer, measured, train_once
 
 logger = logging.getLogger("feaslearn")
 
 #: Folds, and folds of fewer than so many rows, which leave more rows to learn from.
 FOLDS, FEW_ROWS, FOLDS_OF_FEW = 5, 100, 10
-#: Rows beyond decisions and features that a fold leaves, so that equalities can be told.
+#: Rows beyond decisions and features that a fold leaves, so that equalities can be found.
 SPARE_ROWS = 2
 #: Folds that are held out at most, and where the first candidate was hard to train.
 MOST_FOLDS, FOLDS_OF_HARD = 10, 2
@@ -485,9 +484,9 @@ class Race:
         rows = self.fold < count
         ours = self.mean(np.where(rows, chosen.errors, np.nan))
         best, most = "", 0.0
-        for name, guesses in self._usual_predictions(count, ours):
-            details[f"held-out R² of {name}"] = self.r2(guesses)
-            behind, error = self.compare(chosen.errors, self._all_errors(guesses, rows))
+        for name, predicted in self._usual_predictions(count, ours):
+            details[f"held-out R² of {name}"] = self.r2(predicted)
+            behind, error = self.compare(chosen.errors, self._all_errors(predicted, rows))
             if behind > max(error, MARGIN * ours, most):
                 best, most = name, behind
         if not best:
@@ -508,25 +507,25 @@ class Race:
         from sklearn.linear_model import Ridge
 
         whole, rows = self.whole, self.fold < count
-        guesses = np.zeros((0, 0))
+        predicted = np.zeros((0, 0))
         models = {"ridge regression": Ridge(), "extra trees": ExtraTreesRegressor(random_state=0)}
         for name, model in models.items():
-            guesses = self._guessed(model, count, slice(None))
-            if np.isfinite(guesses).any():
-                yield name, guesses
+            predicted = self._regressor_predictions(model, count, slice(None))
+            if np.isfinite(predicted).any():
+                yield name, predicted
         if (np.isfinite(whole.decisions).all(axis=1) & (self.fold > 0)).sum() < BOOSTED_ROWS:
             return
-        missed = np.nan_to_num(whole.decisions - guesses)[rows]
+        missed = np.nan_to_num(whole.decisions - predicted)[rows]
         # What was not predicted yet counts as right.
-        guesses = np.where(rows[:, None], np.nan_to_num(whole.decisions), np.nan)
+        predicted = np.where(rows[:, None], np.nan_to_num(whole.decisions), np.nan)
         for j in np.argsort(-np.square(missed).sum(axis=0), kind="stable"):
             boosting = HistGradientBoostingRegressor(random_state=0)
-            guesses[:, j] = self._guessed(boosting, count, j)[:, 0]
-            if self.mean(self._all_errors(guesses, rows)) > enough:
+            predicted[:, j] = self._regressor_predictions(boosting, count, j)[:, 0]
+            if self.mean(self._all_errors(predicted, rows)) > enough:
                 return
-        yield "gradient boosting", guesses
+        yield "gradient boosting", predicted
 
-    def _guessed(self, model: Any, count: int, columns: slice | np.intp) -> Array:
+    def _regressor_predictions(self, model: Any, count: int, columns: slice | np.intp) -> Array:
         """Return what a regressor predicts for the first folds after a fit to the other rows."""
         from threadpoolctl import threadpool_limits
 

@@ -266,8 +266,8 @@ class KMeansStart(Start):
 # Starts at the vertices of a Minkowski sum.
 
 
-#: Vertices that are looked at for each that is taken, to find those that differ.
-LOOKED_AT = 4
+#: Vertices that are tried for each that is taken, to find those that differ.
+TRIED_PER_VERTEX = 4
 
 
 @dataclass(eq=False, repr=False)
@@ -289,7 +289,8 @@ class MinkowskiStart(Start):
         are; ``hypothesis`` is then ``model.hypothesis_``. By default a sum is fitted.
     noise : float, default=0.1
         Gaussian noise on the columns of all starts but the first, in units of the deviation of the
-        decisions. In the first start, columns beyond the vertices are dearer copies of them.
+        decisions. In the first start, columns beyond the vertices are more expensive copies of
+        them.
 
     Examples
     --------
@@ -344,9 +345,9 @@ class MinkowskiStart(Start):
         spread = np.nan_to_num(np.nanstd(decisions, axis=0))
         moves = self.noise * random.standard_normal((len(chosen), len(spread))).T * spread[:, None]
         if not index:
-            # Dearer copies: they are not taken until training finds a use for them.
-            dearer = np.sign(costs.mean(axis=0))[:, None] * np.abs(moves)
-            moves = np.where(np.arange(len(chosen)) >= len(columns), dearer, 0.0)
+            # More expensive copies: they are not taken until training finds a use for them.
+            costly = np.sign(costs.mean(axis=0))[:, None] * np.abs(moves)
+            moves = np.where(np.arange(len(chosen)) >= len(columns), costly, 0.0)
         A[0] += moves
         return affine.theta_of(Maps(A, np.zeros(A.shape[:2])))
 
@@ -362,7 +363,8 @@ def _visited_vertices(hypothesis: Minkowski, rows: Block, theta: Array, most: in
     parts = [minimizers.at(costs[rows]).points[:, counts] for rows in minimizers.chunks(len(costs))]
     points = np.concatenate(parts).reshape(len(costs), -1)
     vertices, which = np.unique(points.round(12), axis=0, return_inverse=True)
-    heaviest = np.argsort(-np.bincount(which.ravel(), weights), kind="stable")[: LOOKED_AT * most]
+    order = np.argsort(-np.bincount(which.ravel(), weights), kind="stable")
+    heaviest = order[: TRIED_PER_VERTEX * most]
     tables = [offsets + scales[:, counts] @ vertices[each].reshape(-1, n) for each in heaviest]
     columns = np.array([least_squares(features, table, weights) for table in tables])
     # Different vertices of the terms may be one vertex of their sum.

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -10,18 +17,35 @@ from sklearn.base import BaseEstimator
 
 from feaslearn.arrays import Array
 from feaslearn.data import Block
-from feaslearn.exceptions import DataError, Problems, SolverError, UnsupportedError
+from feaslearn.exceptions import (
+    CheckpointError,
+    DataError,
+    FeaslearnError,
+    Problems,
+    SolverError,
+    TimeLimitError,
+    UnsupportedError,
+)
 from feaslearn.losses import Objective, Predictability
 from feaslearn.messages import LARGEST, beyond
-from feaslearn.parameters import FILE_NAME, Constraints, Either, check_declared
+from feaslearn.parameters import FILE_NAME, Constraints, Either, Number, check_declared
 from feaslearn.results import Status, TrainingResult, remarks_heard
+from feaslearn.runs import Checkpoint, OutOfTime, one_blas_thread
+from feaslearn.runs.checkpoint import fingerprint
 from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
-from feaslearn.trainers.running import MAX_SECONDS, Given, running
 
 #: Returned decisions that lose this many times the training loss are a matter of ties.
 HIDDEN = 1.001
+#: How a whole run ends before it is done; any other status ends one start or none.
+ENDS_ALL: tuple[Status, ...] = ("time limit", "stopped by callback", "interrupted")
+#: Parameters of a trainer that do not change where a run leads.
+WITHOUT_EFFECT = ("checkpoint", "callback", "max_seconds")
+
+CheckpointLike = str | os.PathLike[str] | None
+#: A limit on the time of a run.
+MAX_SECONDS = Either(None, Number(0.0, above=True))
 
 
 class Trained(NamedTuple):
@@ -34,7 +58,7 @@ class Trained(NamedTuple):
     result : TrainingResult
         Status, training loss, history, warnings.
     stream : Stream or None, default=None
-        What a trainer needs to go on with more samples, where it can.
+        What a trainer needs to continue with more samples, where it can.
 
     Examples
     --------
@@ -55,7 +79,7 @@ class Trainer(BaseEstimator, ABC):
     """Finds the parameters of a hypothesis that minimise a training objective.
 
     A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`). One that
-    walks from starts, step by step, derives from `IterativeTrainer` and says how to take a step.
+    iterates from starts derives from `IterativeTrainer` and says how to take a step.
 
     See Also
     --------
@@ -67,7 +91,7 @@ class Trainer(BaseEstimator, ABC):
     uses_known: bool = False
     #: Limit on the wall time, and the file of the checkpoint; a parameter where it is served.
     max_seconds: float | None = None
-    checkpoint: Given = None
+    checkpoint: CheckpointLike = None
     #: What parameters must be; those of a subclass are added to these.
     parameter_constraints: ClassVar[Constraints] = {
         "max_seconds": MAX_SECONDS,
@@ -193,7 +217,7 @@ class Trainer(BaseEstimator, ABC):
             if learned is not whole and not self.uses_known:
                 trained = _within(whole, trained, run.random, thorough)
             if learned is not whole:
-                tell_of_empty_regions(whole, trained.theta, trained.result)
+                warn_of_empty_regions(whole, trained.theta, trained.result)
             warn_of_underdetermined(learned, trained.result)
             complete(whole, trained.theta, trained.result)
             return run.done(trained)
@@ -245,7 +269,7 @@ def refuse_divergence(theta: Array) -> None:
     wrong = np.flatnonzero(np.isnan(theta) | beyond(theta))
     if len(wrong):
         raise SolverError(
-            f"training ended with parameters that are no numbers or beyond {LARGEST:g}, the first "
+            f"training ended with parameters that are not finite or beyond {LARGEST:g}, the first "
             f"is number {wrong[0]} of {len(theta)}: take a smaller step or another start"
         )
 
@@ -281,7 +305,7 @@ def complete(objective: Objective, theta: Array, result: TrainingResult) -> None
         )
 
 
-def tell_of_empty_regions(objective: Objective, theta: Array, result: TrainingResult) -> None:
+def warn_of_empty_regions(objective: Objective, theta: Array, result: TrainingResult) -> None:
     """Warn of training samples at which the region has no decision that is known to be allowed."""
     hypothesis = objective.hypothesis
 
@@ -295,3 +319,104 @@ def tell_of_empty_regions(objective: Objective, theta: Array, result: TrainingRe
             f"the learned region has no decision that satisfies the known constraints at {empty} "
             f"of {count} training samples: the nearest that does counts there"
         )
+
+
+# A run: the clock and the checkpoint of a trainer.
+
+
+class Running(NamedTuple):
+    """An objective within the limits of a trainer, its random numbers, and a checkpoint begun."""
+
+    objective: Objective
+    random: np.random.Generator
+    begun: Checkpoint | None
+
+    def done(self, trained: Trained) -> Trained:
+        """Remove the checkpoint of a run that came to its end."""
+        if self.begun is not None and trained.result.status not in ENDS_ALL:
+            self.begun.remove()
+        return trained
+
+
+@contextmanager
+def running(
+    trainer: Trainer, objective: Objective, random: np.random.Generator, seeded: bool = True
+) -> Iterator[Running]:
+    """Limit work to what a trainer allows, and resume from its checkpoint if there is one."""
+    # Work that is a part of another run only has its time limited: the whole run has one file.
+    # Without a seed of the user, a run with a checkpoint draws by the seed in its file.
+    limited, checkpoint = objective.limited(trainer.max_seconds), None
+    try:
+        with one_blas_thread():
+            if trainer.checkpoint is not None and limited.run.checkpoint is None:
+                parts = _parts(trainer, limited, random if seeded else None)
+                seed = 0 if seeded else int(random.integers(2**63))
+                checkpoint = Checkpoint(trainer.checkpoint, parts, seed)
+                random = random if seeded else np.random.default_rng(checkpoint.seed)
+                limited = replace(limited, run=replace(limited.run, checkpoint=checkpoint))
+            with _doubted(checkpoint):
+                yield Running(limited, random, checkpoint)
+    except OutOfTime:
+        if objective.run.clock.limited:
+            raise  # the whole run has more to say
+        given = trainer.checkpoint
+        written = given is not None and Path(given).exists()
+        kept = "; what was finished is in the checkpoint" if written else ""
+        raise TimeLimitError(
+            f"max_seconds={trainer.max_seconds!r} was over before there was any model{kept}. Allow "
+            "more time, or fit to fewer samples or a smaller hypothesis"
+        ) from None
+
+
+@contextmanager
+def _doubted(checkpoint: Checkpoint | None) -> Iterator[None]:
+    """Say that the file may be at fault where a resumed run fails."""
+    # The checksum of a file shows damage, not forgery: its pieces may be anything.
+    try:
+        yield
+    except FeaslearnError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if checkpoint is None or not checkpoint.resumed:
+            raise
+        raise CheckpointError(
+            f"the run that was resumed from {checkpoint.path} failed ({type(error).__name__}: "
+            f"{str(error)[:200]}). If this fit did not write the file, delete it to begin anew"
+        ) from error
+
+
+def train_once(
+    trainer: Trainer,
+    objective: Objective,
+    random: np.random.Generator,
+    thorough: bool = True,
+    spawn: bool = True,
+) -> Trained:
+    """Train a fold or a member by a seed of its own, unless the checkpoint has its result."""
+    own = random.spawn(1)[0] if spawn else deepcopy(random)
+
+    def work() -> dict[str, object]:
+        trained = trainer.train(objective.within("trained"), own, thorough)
+        return {"theta": trained.theta, "result": vars(trained.result)}
+
+    def done(end: dict[str, Any]) -> bool:
+        return end["result"]["status"] not in ENDS_ALL
+
+    found = objective.run.cached("trained", work, done)
+    return Trained(found["theta"], TrainingResult(**found["result"]))
+
+
+def _parts(
+    trainer: Trainer, objective: Objective, random: np.random.Generator | None
+) -> dict[str, str]:
+    """Return what a checkpoint belongs to, by name."""
+    source = None if random is None else random.bit_generator
+    drawn = None if source is None else [source.state, repr(source.seed_seq)]
+    return {
+        "data": fingerprint(objective.samples.identity(objective.run.check_time)),
+        "hypothesis": fingerprint(objective.hypothesis),
+        "loss": fingerprint(objective.loss),
+        "trainer": fingerprint(trainer, leave_out=WITHOUT_EFFECT),
+        "random_state": fingerprint(drawn),
+        "version of feaslearn": str(sys.modules["feaslearn"].__version__),
+    }

@@ -22,7 +22,7 @@ NO_WEIGHT, ALL_WEIGHT = DECISION_TOL, 1e3
 #: Rows that miss a facet by so many times their rounding are not on it.
 CLEARLY = 3.0
 #: Rows that turn a hyperplane, by how much they miss it in turn, in units of rounding.
-SETTLING = (8.0, 4.0, 2.0, 1.0, 1.0)
+REFINING = (8.0, 4.0, 2.0, 1.0, 1.0)
 #: Weight of right-hand sides in the norm of a facet.
 RIGHT_SIDE = 0.3
 
@@ -124,20 +124,20 @@ def heavy(state: State, i: int) -> Candidate | None:
     if not t.any():
         return None
     if excess > 0 or state.rounded:
-        return look(state, settled(state, t))
+        return look(state, refined(state, t))
     T = U[(np.abs(state.Z[U] @ t) < DECISION_TOL) & blocked(state, U, t)]
     wrong = missing.violations(t[: state.nw], T)
     return Candidate(t, T, T[:0], 0, T[wrong < state.same(DECISION_TOL)])
 
 
-def settled(state: State, t: Array) -> Array:
+def refined(state: State, t: Array) -> Array:
     """Turn t to where all rows that it misses by little more than rounding agree on it.
 
     A hyperplane through few rounded rows is as wrong far from them as it is steep there.
     """
     if not state.rounded:
         return t
-    for reach in SETTLING:
+    for reach in REFINING:
         T = np.flatnonzero(np.abs(state.Z @ t) < reach * state.tol(t))
         if len(T) < 2:
             return t

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective
 from feaslearn.messages import list_first, row_number
 from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either
-from feaslearn.runs import Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import CheckedProgram
@@ -26,8 +25,7 @@ from feaslearn.tolerances import DECISION_TOL, LSTSQ_TOL, SAME_TOL, SPARSITY_RID
 from feaslearn.trainers.facets.learn import learn_facets
 from feaslearn.trainers.facets.noisy import learn_noisy
 from feaslearn.trainers.facets.rows import Learned, Task
-from feaslearn.trainers.running import Given
-from feaslearn.trainers.trainer import Trained, Trainer, measured
+from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer, measured
 
 #: Savings beyond so many standard deviations of the errors contradict another decision.
 CLEARLY = 5.0
@@ -57,7 +55,7 @@ class FacetLearning(Trainer):
     max_seconds : float, default=None
         Limit on the wall time.
     checkpoint : path-like, default=None
-        File that keeps finished work: a fit that was killed resumes from it.
+        Accepted as by all trainers. A search has no finished pieces to keep: it begins again.
 
     Examples
     --------
@@ -76,7 +74,7 @@ class FacetLearning(Trainer):
         self,
         noise: float | str = "auto",
         max_seconds: float | None = None,
-        checkpoint: Given = None,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.noise = noise
         self.max_seconds = max_seconds
@@ -118,7 +116,7 @@ class FacetLearning(Trainer):
                 hypothesis.max_facets,
                 lambda done, count: bar.update(done, f"{count} facets"),
             )
-            learned = self._learn(task, run)
+            learned = self._learn(task)
         region = _exact_bounds(learned.rows, rows.decisions, bounds)
         theta = hypothesis.theta_of_rows(region)
         trained = measured(self, objective, theta, run.ended() if run.late() else "converged")
@@ -131,20 +129,14 @@ class FacetLearning(Trainer):
             result.warnings = _contradictions(rows, np.flatnonzero(complete), learned.error)
         return trained
 
-    def _learn(self, task: Task, run: Run) -> Learned:
+    def _learn(self, task: Task) -> Learned:
         """Learn exact rows; noisy ones where the data or the user say so."""
         first, second = (replace(task, random=each) for each in task.random.spawn(2))
+        exact = None
         if self.noise == "auto" or not self.noise:
-
-            def exact() -> list[Any]:
-                found = learn_facets(first, self.noise != "auto")
-                return [] if found is None else found.parts()
-
-            parts = run.cached("exact", exact)
-            if len(parts):
-                return Learned.from_parts(parts)
+            exact = learn_facets(first, self.noise != "auto")
         noise = None if self.noise == "auto" else float(self.noise)
-        return Learned.from_parts(run.cached("noisy", lambda: learn_noisy(second, noise).parts()))
+        return learn_noisy(second, noise) if exact is None else exact
 
 
 def complete_rows(block: Block) -> Mask:

@@ -143,21 +143,8 @@ def identified(
     equalities, and are at least three more. Rows of one regime (the same active constraints) lie in
     one affine space and confirm each other only there: either further regimes lie on the facet
     than it takes to span it, or costs on both sides leave only a small gap around its normal;
-    otherwise a chord before a vertex that no cost has visited would look the same.
-
-    Parameters
-    ----------
-    region : FacetRows
-        The region.
-    features, costs, decisions : ndarray
-        Complete rows, of N samples.
-    error : float, default=0.0
-        Standard deviation of errors in decisions, in units of their spread.
-
-    Returns
-    -------
-    ndarray of bool of shape (m,)
-        One for each facet.
+    otherwise a chord before a vertex that no cost has visited would look the same. ``error`` is
+    the standard deviation of errors in decisions, in units of their spread.
     """
     rows, units = standard_rows(features, costs, decisions)
     found = np.zeros(len(region.a), bool)

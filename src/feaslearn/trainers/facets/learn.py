@@ -39,7 +39,7 @@ OBJECTING = 0.02
 #: Rows that are learned from at first where there are more, and those asked for cheaper points.
 MOST_ROWS, MOST_ASKED = 2000, 20_000
 #: Rows without an equality or atoms are exact if no larger share of them is left unexplained.
-BELIEVED = 0.5
+MOST_UNEXPLAINED = 0.5
 #: What facets are, the surest first.
 KINDS = ("determined", "merged", "open", "other", "rare")
 
@@ -137,10 +137,10 @@ def _learn(task: Task, exact: bool) -> Learned | None:
         exact = exact or rows.exact
         if not exact:
             search(state)
-            if not state.m and state.hindered.any():
+            if not state.m and state.unexplained.any():
                 return None
         _complete(state)
-        if not exact and state.hindered.mean() > BELIEVED:
+        if not exact and state.unexplained.mean() > MOST_UNEXPLAINED:
             return None
     if most is not None and state.m > most:
         heaviest = np.argsort(-state.on.sum(axis=0), kind="stable")[:most]
@@ -231,7 +231,7 @@ class _Finish:
             tuple(state.kind[j] for j in order),
             self.seen_lo[back],
             self.seen_up[back],
-            state.hindered,
+            state.unexplained,
             "rounded" if error else "exact",
             error,
         )
@@ -240,12 +240,12 @@ class _Finish:
         """Say which sides of the box are open: those that no training row needs."""
         F, none = self.state.rows.F, np.zeros(len(self.order), bool)
         base = self.region(none, none).solve(F, self.c, self.known)
-        right = (base.status == OPTIMAL) & ~self.state.hindered
+        right = (base.status == OPTIMAL) & ~self.state.unexplained
         to_lo, to_up = ~self.seen_lo, ~self.seen_up
         rows = self.state.rows
         gain_tol = np.maximum(GAIN, 3.0 * SPREAD * np.sqrt(rows.c**2 @ rows.x_error**2))
         free = self.known is None or not len(self.known.E) + len(self.known.G)
-        if right.any() and free:  # duals of known rows are not at hand
+        if right.any() and free:  # duals of known rows are not returned
             self._place_still(base.prices[right], right)
             reduced = (self.c + base.prices @ np.vstack([self.E, self.a]))[right]
             tol = gain_tol[right][:, None]

@@ -249,7 +249,7 @@ class _Fit:
             u[off] = np.maximum(u[off], 1.0 / (1.0 + (size[off] / scale) ** 2))
         return found
 
-    def settled(self, found: _Cut | None, steps: int = 6) -> _Cut | None:
+    def refined(self, found: _Cut | None, steps: int = 6) -> _Cut | None:
         """Return the regression on the rows near a facet that it cuts off, in turn."""
         for _ in range(steps):
             if found is None:
@@ -315,7 +315,7 @@ class _Fit:
                 count = int(max(4, self.R * self.random.choice([0.5, 1, 2, 4])))
                 G = U[np.argsort(-near)[:count]]
                 cut = self.cut(G) if len(G) >= 3 and not self.late() else None
-                for each in (cut, self.settled(cut)):
+                for each in (cut, self.refined(cut)):
                     if each is not None and not any(
                         float(np.abs(each.t - other.t).max()) < SAME for _, other in found
                     ):

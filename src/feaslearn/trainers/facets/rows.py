@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import null_space
@@ -97,18 +97,6 @@ class Learned(NamedTuple):
     unexplained: Mask
     data: str = "exact"
     error: float = 0.0
-
-    def parts(self) -> list[Any]:
-        """Return arrays, strings and numbers, which a checkpoint keeps."""
-        return [list(self.rows), list(self.kind), *self[2:]]
-
-    @classmethod
-    def from_parts(cls, parts: Sequence[Any]) -> Self:
-        """Return what `parts` was made of."""
-        rows, kind, lower, upper, unexplained, data, error = parts
-        lower, upper, unexplained = (np.asarray(m, bool) for m in (lower, upper, unexplained))
-        region = FacetRows(*rows)
-        return cls(region, tuple(kind), lower, upper, unexplained, str(data), float(error))
 
 
 @dataclass(eq=False)
@@ -433,7 +421,7 @@ def standard_rows(
 def known_ends(known: KnownLimits) -> tuple[Array, Array]:
     """Return ends (n,) of a box that are nowhere before known bounds, infinite where one is not.
 
-    A bound that moves may go on moving: its end is as far beyond it as it was seen to move.
+    A bound that moves may keep moving: its end is as far beyond it as it was seen to move.
     """
     ends = []
     for side in (-known.lower, known.upper):

@@ -46,7 +46,7 @@ def search(state: State, only_determined: bool = False) -> list[Candidate]:
     limit = FEW_TRIES if only_determined else 50 + 4 * state.R
     while state.open.any() and not state.late():
         if state.progress is not None:
-            state.progress(int((~state.hindered).sum()), state.m)
+            state.progress(int((~state.unexplained).sum()), state.m)
         U = np.flatnonzero(state.open)
         if fails * TRIES >= min(limit, 4 * len(U)):
             break
@@ -119,9 +119,9 @@ def upgrade(state: State) -> bool:
         better = climb(state, t)
         if better is t:
             continue
-        last, before = state.snapshot(), int(state.hindered.sum())
+        last, before = state.snapshot(), int(state.unexplained.sum())
         _place(state, better, "open", [j])
-        if state.hindered.sum() > before:
+        if state.unexplained.sum() > before:
             state.restore(last)
         else:
             changed = True
@@ -142,9 +142,9 @@ def unite(state: State) -> bool:
             t = member(state, T, state.vec(state.W.T @ (state.a[j] + state.a[k])))
             if t is None:
                 continue
-            last, before = state.snapshot(), int(state.hindered.sum())
+            last, before = state.snapshot(), int(state.unexplained.sum())
             _place(state, t, "open", [j, int(k)])
-            if state.hindered.sum() <= before:
+            if state.unexplained.sum() <= before:
                 j, changed = -1, True
                 break
             state.restore(last)
@@ -158,7 +158,7 @@ def turn(state: State) -> bool:
     for j in range(state.m - 1, -1, -1):
         if state.kind[j] == "determined" or state.late():
             continue
-        last, before = state.snapshot(), int(state.hindered.sum())
+        last, before = state.snapshot(), int(state.unexplained.sum())
         rows = np.flatnonzero(state.on[:, j])
         state.drop(j)
         found = None
@@ -169,7 +169,7 @@ def turn(state: State) -> bool:
                 break
         if found is not None and not is_known(state, found):
             state.add(*state.split(found), "determined")
-        if found is None or state.hindered.sum() > before:
+        if found is None or state.unexplained.sum() > before:
             state.restore(last)
         else:
             changed = True

@@ -174,14 +174,14 @@ class State:
             self.gain[todo] = np.where(right[:, 0], self.savings(found, todo, self.a, self.f), 0.0)
             self.todo = np.zeros(0, int)
         self.d = (self.y - rows.x) @ self.W
-        self.hindered = self.gain > GAIN
+        self.unexplained = self.gain > GAIN
         self.__dict__.pop("missing", None)
 
     @property
     def left(self) -> tuple[int, float]:
         """What is left to explain: rows, then savings of cheaper points beyond errors."""
-        beyond = float((self.gain - GAIN)[self.hindered].sum())
-        return int(self.hindered.sum()), round(beyond, 9)
+        beyond = float((self.gain - GAIN)[self.unexplained].sum())
+        return int(self.unexplained.sum()), round(beyond, 9)
 
     def savings(self, found: FacetSolutions, which: Indices, a: Array, f: Array) -> Array:
         """Return what cheaper points in the region with facets a, f save beyond errors.
@@ -196,7 +196,7 @@ class State:
         if not self.rounded:
             return plain
         if rows.known is not None and len(rows.known.E) + len(rows.known.G):
-            # Duals of known rows are not at hand.
+            # Duals of known rows are not returned.
             return np.asarray(plain - 3.0 * SPREAD * np.sqrt(c**2 @ rows.x_error**2))
         reduced = np.abs(c + found.prices @ np.vstack([rows.E, a]))
         away = np.abs(x - found.decisions) - 1.01 * STEP * rows.x_error
@@ -208,19 +208,19 @@ class State:
 
     @cached_property
     def missing(self) -> Missing:
-        """How many facets each hindered row misses, and the ways out that this leaves it."""
+        """How many facets each unexplained row misses, and the ways out that this leaves it."""
         rows = self.rows
         deficit, ways = np.zeros(self.N, int), np.zeros((self.N, self.nw))
         duals, spans, count = [np.zeros((0, self.nw))], np.zeros((self.N, 2), int), 0
-        hindered = np.flatnonzero(self.hindered)
+        unexplained = np.flatnonzero(self.unexplained)
         # Directions at random that do not depend on the order of the decisions: mixed costs.
         some = self.random.integers(self.N, size=2 * self.n)
         mixed = self.random.standard_normal((self.N, len(some))) @ rows.c[some]
-        pattern = np.c_[self.free, self.on, rows.at_lo, rows.on_G][hindered]
+        pattern = np.c_[self.free, self.on, rows.at_lo, rows.on_G][unexplained]
         _, first, group = np.unique(pattern, axis=0, return_index=True, return_inverse=True)
         for g, k in enumerate(first):
-            members = hindered[group == g]
-            B, M = self._ways_out(int(hindered[k]))
+            members = unexplained[group == g]
+            B, M = self._ways_out(int(unexplained[k]))
             deficit[members] = B.shape[1]
             if not B.shape[1]:
                 continue

@@ -16,16 +16,15 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.parameters import FUNCTION, Constraints, Either, Integer, Number
 from feaslearn.results import Status, remark
-from feaslearn.runs import Clock, OutOfTime
+from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import ROUNDING, SAME_TOL, ZERO_LOSS
-from feaslearn.trainers.mixed_integer.listed_search import search_centered, search_listed
+from feaslearn.trainers.mixed_integer.enumerated_search import search_enumerated
 from feaslearn.trainers.mixed_integer.node_program import Callback, Found, Watch
 from feaslearn.trainers.mixed_integer.ternary_program import TANGENTS, TernaryProgram
-from feaslearn.trainers.running import Given
 from feaslearn.trainers.standardize import least_squares
-from feaslearn.trainers.trainer import Trained, Trainer
+from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer, measured
 
 logger = logging.getLogger("feaslearn")
 
@@ -37,7 +36,7 @@ GAP = Number(0.0, 1.0, above=True, below=True)
 
 @dataclass(eq=False, repr=False)
 class MixedInteger(Trainer):
-    r"""The best region of listed points, or with a ternary map, and a proof of how good it is.
+    r"""The best region of enumerated points, or with a ternary map, and a proof of how good it is.
 
     *Binary sets.* The prediction is one of the points :math:`v_{im} = A(s_i) w_m + b(s_i)`,
 
@@ -93,7 +92,7 @@ class MixedInteger(Trainer):
     max_iter: int | None = None
     n_starts: int = 10
     callback: Callback | None = None
-    checkpoint: Given = None
+    checkpoint: CheckpointLike = None
 
     parameter_constraints: ClassVar[Constraints] = {
         "tol": GAP,
@@ -108,7 +107,7 @@ class MixedInteger(Trainer):
         hypothesis = objective.hypothesis
         if isinstance(hypothesis, Ternary):
             problems += _ternary_mismatches(hypothesis)
-        elif not is_listed(hypothesis):
+        elif not is_enumerated(hypothesis):
             problems.append(
                 f"{hypothesis!r} has no binary points (Affine of a set with binary=True has, and "
                 "Ternary; Convex, FacetLearning and GradientDescent train other hypotheses)"
@@ -118,20 +117,15 @@ class MixedInteger(Trainer):
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Search for the best parameters and a lower bound."""
         objective = objective.limited(self.max_seconds)
-        clock = objective.run.clock
-        watch = Watch(clock, self.callback)
+        watch, limits = Watch(objective.run.clock, self.callback), (self.max_iter, self.n_starts)
         if objective.hypothesis.integer_parameters:
-            search = TernarySearch(objective, clock, watch, self.tol)
-            found = search.run(random, self.n_starts, self.max_iter)
-            return bounded_result(self, objective, found, clock)
-        limits = (self.tol, self.max_iter, self.n_starts)
-        found = search_centered(
-            objective, lambda own: search_listed(own, random, clock, watch, *limits)
-        )
-        return bounded_result(self, objective, found, clock)
+            found = TernarySearch(objective, watch, self.tol).run(random, *limits)
+        else:
+            found = search_enumerated(objective, random, watch, self.tol, *limits)
+        return bounded_result(self, objective, found)
 
 
-def is_listed(hypothesis: Hypothesis) -> bool:
+def is_enumerated(hypothesis: Hypothesis) -> bool:
     """Say whether a hypothesis is a free affine image of a list of points."""
     maps = hypothesis.as_maps()
     if maps is None or not maps.holds_every_map:
@@ -164,11 +158,10 @@ def loss_mismatches(loss: Loss) -> list[str]:
     return []
 
 
-def bounded_result(trainer: Trainer, objective: Objective, found: Found, clock: Clock) -> Trained:
+def bounded_result(trainer: Trainer, objective: Objective, found: Found) -> Trained:
     """Measure what was found with the loss itself, and write the result."""
-    result = trainer.result_of(
-        objective, found.theta, found.status, n_iter=found.steps, seconds=clock.seconds
-    )
+    result = measured(trainer, objective, found.theta, found.status).result
+    result.n_iter = found.steps
     result.lower_bound = min(max(found.lower_bound, 0.0), result.objective)
     result.history = found.history
     name = type(trainer).__name__
@@ -185,9 +178,9 @@ def bounded_result(trainer: Trainer, objective: Objective, found: Found, clock: 
 class TernarySearch:
     """Local search over maps, then the mixed-integer program with tangents where needed."""
 
-    def __init__(self, objective: Objective, clock: Clock, watch: Watch, tol: float) -> None:
-        self._objective, self._clock, self._tol = objective, clock, tol
-        self._watch = watch
+    def __init__(self, objective: Objective, watch: Watch, tol: float) -> None:
+        self._objective, self._watch, self._tol = objective, watch, tol
+        self._clock = objective.run.clock
         self.whole = objective.load()
         n = objective.n_decisions
         self._shape = n, objective.maps().latent(n).dimension
@@ -196,7 +189,7 @@ class TernarySearch:
         self._zero = ZERO_LOSS * (spread if self._squared else np.sqrt(spread))
         self.best, self.value = np.zeros(objective.size), np.inf
 
-    def run(self, random: np.random.Generator, n_starts: int, max_iter: int | None) -> Found:
+    def run(self, random: np.random.Generator, max_iter: int | None, n_starts: int) -> Found:
         """Search; zero is always a lower bound."""
         status: Status = "optimal"
         bound, rounds = 0.0, 0
@@ -288,7 +281,7 @@ class TernarySearch:
         tried = [self._fitted(A)] if b is None else [self._fitted(A), b]
         least = np.inf
         for offset in tried:
-            theta = np.concatenate([A.ravel(), self._settled(A, offset).ravel()])
+            theta = np.concatenate([A.ravel(), self._best_offset(A, offset).ravel()])
             value = self._objective.value(theta)
             least = min(least, value)
             if value < self.value:
@@ -301,7 +294,7 @@ class TernarySearch:
         rest = self.whole.decisions - z @ A.T
         return least_squares(self.whole.features, rest, self.whole.weights)
 
-    def _settled(self, A: Array, b: Array) -> Array:
+    def _best_offset(self, A: Array, b: Array) -> Array:
         """Minimise the squared loss in b, where it is convex; other norms have a program."""
         if not self._squared:
             return b

@@ -15,7 +15,7 @@ from feaslearn.runs import Clock, OutOfTime
 from feaslearn.solvers.conic import interior_point
 from feaslearn.solvers.conic_form import Cone
 from feaslearn.tolerances import ACCEPT_TOL, LEAST_RIDGE, TIGHT_TOL
-from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
+from feaslearn.trainers.mixed_integer.enumerated_samples import EnumeratedSamples
 
 Callback = Callable[[int, float, float], object]
 
@@ -54,8 +54,8 @@ class NodeProgram:
     :math:`J_i \ge c_i'(x_i - \beta'\psi_{ij})` for all j.
     """
 
-    def __init__(self, samples: ListedSamples, clock: Clock | None = None) -> None:
-        self._samples, self._clock = samples, Clock() if clock is None else clock
+    def __init__(self, samples: EnumeratedSamples, clock: Clock | None = None) -> None:
+        self.samples, self.clock = samples, Clock() if clock is None else clock
         _, self._M, self._d = samples.psi.shape
         self._n = samples.decisions.shape[1]
         self._size = self._d * self._n
@@ -67,12 +67,12 @@ class NodeProgram:
         """Solve the program."""
         terms = self._terms(nearest, chosen)
         rows = self._optimality(chosen, margin) if self._priced is None else self._priced
-        if self._samples.loss.norm == "l2":
+        if self.samples.loss.norm == "l2":
             return self._squared(terms, rows)
         return self._linear(terms, rows)
 
     def _terms(self, nearest: Mapping[int, int], chosen: Mapping[int, int]) -> _Terms:
-        samples = self._samples
+        samples = self.samples
         by_group = np.full(int(samples.groups.max()) + 1, -1)
         by_group[list(nearest)] = list(nearest.values())
         points = by_group[samples.groups]
@@ -84,7 +84,7 @@ class NodeProgram:
         return _Terms(counted[first], points[counted[first]], weights.astype(float))
 
     def _optimality(self, chosen: Mapping[int, int], margin: float) -> _Rows:
-        psi, costs = self._samples.psi, self._samples.costs
+        psi, costs = self.samples.psi, self.samples.costs
         rows, points = np.array(list(chosen.items()), dtype=np.intp).reshape(-1, 2).T
         priced = costs[rows].any(axis=1)
         rows, points = rows[priced], points[priced]
@@ -94,7 +94,7 @@ class NodeProgram:
         return _Rows(sp.csc_array(matrix), np.full(len(matrix), -margin))
 
     def _squared(self, terms: _Terms, rows: _Rows) -> Relaxed:
-        samples = self._samples
+        samples = self.samples
         psi = samples.psi[terms.samples, terms.points]
         x, seen = samples.known[terms.samples], samples.seen[terms.samples]
         weights = 2.0 * terms.weights[:, None] * seen
@@ -106,12 +106,12 @@ class NodeProgram:
             excess = sp.diags_array(2.0 * samples.weights)
             quadratic = sp.block_diag([quadratic, excess], format="csc")
             q = np.append(q, np.zeros(len(samples.weights)))
-        bound, found = _minimize(quadratic, q, rows, self._clock)
+        bound, found = _minimize(quadratic, q, rows, self.clock)
         return Relaxed(bound + constant, self._matrix(found))
 
     def _linear(self, terms: _Terms, rows: _Rows) -> Relaxed:
         """Add unknowns for the sizes of residuals: one each (l1), or one a term (linf)."""
-        samples, n = self._samples, self._n
+        samples, n = self.samples, self._n
         maximum = samples.loss.norm == "linf"
         T, width = len(terms.weights), rows.matrix.shape[1]
         psi = samples.psi[terms.samples, terms.points]
@@ -134,12 +134,12 @@ class NodeProgram:
             matrix = sp.vstack([matrix, larger])
             right = np.append(right, np.zeros(larger.shape[0]))
         nothing = sp.csc_array((len(q), len(q)))
-        bound, found = _minimize(nothing, q, _Rows(sp.csc_array(matrix), right), self._clock)
+        bound, found = _minimize(nothing, q, _Rows(sp.csc_array(matrix), right), self.clock)
         return Relaxed(bound, self._matrix(found))
 
     def _at_least_the_distance(self, terms: _Terms, width: int) -> sp.csr_array:
         """Return the rows ``distance_t - J_i <= 0`` for every sample of the group of a term."""
-        groups = self._samples.groups
+        groups = self.samples.groups
         first = self._size + len(groups)
         members = [np.flatnonzero(groups == groups[sample]) for sample in terms.samples]
         term = np.repeat(np.arange(len(members)), [len(each) for each in members])
@@ -151,7 +151,7 @@ class NodeProgram:
 
     def _excess_rows(self) -> _Rows:
         """Return ``c_i'x_i - c_i'v_ij - J_i <= 0`` and, where no square says it, ``J >= 0``."""
-        samples = self._samples
+        samples = self.samples
         N = len(samples.weights)
         prices = -np.einsum("il,imd->imld", samples.costs, samples.psi).reshape(-1, self._size)
         excess = sp.kron(sp.identity(N), -np.ones((self._M, 1)))
@@ -184,7 +184,7 @@ def _minimize(P: sp.csc_array, q: Array, rows: _Rows, clock: Clock) -> tuple[flo
     return min(float(answer.obj_val), float(answer.obj_val_dual)), np.array(answer.x)
 
 
-# What a search with a lower bound hands back, and writes down on its way.
+# What a search with a lower bound hands back, and records on its way.
 
 
 class Found(NamedTuple):
@@ -198,7 +198,7 @@ class Found(NamedTuple):
 
 
 class Watch:
-    """Writes down where a search stands, and asks the user's callback whether to go on."""
+    """Records where a search stands, and asks the user's callback whether to continue."""
 
     def __init__(self, clock: Clock, callback: Callback | None) -> None:
         self._clock, self._callback = clock, callback
@@ -212,7 +212,7 @@ class Watch:
         return bool(self._callback(step, bound, loss))
 
     def note(self, bound: float, loss: float) -> None:
-        """Write down bound and loss where they have changed."""
+        """Record bound and loss where they have changed."""
         last = [self.history[name][-1:] for name in ("loss", "lower bound")]
         if last != [[loss], [bound]]:
             row = {"seconds": self._clock.seconds, "loss": loss, "lower bound": bound}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import contextlib
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -13,7 +14,7 @@ from feaslearn.losses import Objective
 from feaslearn.runs import OutOfTime, Run
 from feaslearn.solvers.lbfgs import quasi_newton
 from feaslearn.tolerances import NUDGE, SAME_TOL
-from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
+from feaslearn.trainers.mixed_integer.enumerated_samples import EnumeratedSamples
 from feaslearn.trainers.mixed_integer.node_program import NodeProgram
 from feaslearn.trainers.starts import KMeansStart, LinearStart
 
@@ -26,7 +27,7 @@ ROUNDS = 20
 
 
 def starts(
-    samples: ListedSamples, objective: Objective, random: np.random.Generator, count: int
+    samples: EnumeratedSamples, objective: Objective, random: np.random.Generator, count: int
 ) -> Iterator[Array]:
     """Yield matrices to begin from: clusters around the linear policy first, then random ones."""
     # The time of the objective's run ends the work on one that begins at random.
@@ -37,18 +38,17 @@ def starts(
         yield _cooled(samples, beta, objective.run)
 
 
-def improved(
-    samples: ListedSamples, program: NodeProgram, beta: Array, out_of_time: Callable[[], bool]
-) -> tuple[float, Array]:
+def improved(program: NodeProgram, beta: Array) -> tuple[float, Array]:
     """Fix the points that ``beta`` itself takes, solve for the best parameters, and repeat."""
     # Each program holds the parameters before it, so that the loss never rises. The best parameters
     # lie where points tie; a margin keeps predictions away from there if there is room for one.
+    samples = program.samples
     best, value = beta, samples.value(beta)
     for _ in range(ROUNDS):
-        if out_of_time():
+        if program.clock.out():
             break
         try:
-            solved = with_margin(samples, program, best)
+            solved = with_margin(program, best)
         except OutOfTime:
             break
         reached = np.inf if solved is None else samples.value(solved)
@@ -64,7 +64,7 @@ def improved(
     return value, best
 
 
-def _close(samples: ListedSamples, beta: Array) -> bool:
+def _close(samples: EnumeratedSamples, beta: Array) -> bool:
     """Say whether a sample has two predictions at almost the same least price."""
     if samples.priced:
         return False
@@ -76,35 +76,28 @@ def _close(samples: ListedSamples, beta: Array) -> bool:
     return bool((high - low > NUDGE).any())
 
 
-def with_margin(samples: ListedSamples, program: NodeProgram, beta: Array) -> Array | None:
+def with_margin(program: NodeProgram, beta: Array) -> Array | None:
     """Return the best parameters that keep the points of ``beta``, or None."""
+    samples = program.samples
     predictions = samples.predictions(beta)
     distances = samples.distances(predictions)
+    margins: tuple[float, ...] = (0.0,)
+    nearest, chosen = dict[int, int](), dict[int, int]()
     if samples.priced:
         nearest = dict(zip(samples.groups.tolist(), distances.argmin(axis=1).tolist(), strict=True))
-        return _solved(program, nearest, {}, 0.0)
-    prices = samples.prices(predictions)
-    # Among points that almost tie, the nearest: their order is what a margin can decide.
-    close = prices <= prices.min(axis=1, keepdims=True) + 10.0 * NUDGE
-    points = np.where(close, distances, np.inf).argmin(axis=1)
-    chosen = dict(enumerate(points.tolist()))
-    for margin in (NUDGE, 0.0):
-        solved = _solved(program, {}, chosen, margin)
-        if solved is not None:
-            return solved
+    else:
+        prices = samples.prices(predictions)
+        # Among points that almost tie, the nearest: their order is what a margin can decide.
+        close = prices <= prices.min(axis=1, keepdims=True) + 10.0 * NUDGE
+        points = np.where(close, distances, np.inf).argmin(axis=1)
+        margins, chosen = (NUDGE, 0.0), dict(enumerate(points.tolist()))
+    for margin in margins:
+        with contextlib.suppress(SolverError):
+            return program.solve(nearest, chosen, margin).beta
     return None
 
 
-def _solved(
-    program: NodeProgram, nearest: dict[int, int], chosen: dict[int, int], margin: float
-) -> Array | None:
-    try:
-        return program.solve(nearest, chosen, margin).beta
-    except SolverError:
-        return None
-
-
-def _cooled(samples: ListedSamples, beta: Array, run: Run) -> Array:
+def _cooled(samples: EnumeratedSamples, beta: Array, run: Run) -> Array:
     """Minimise the squared loss of soft minimisers, at ever lower temperatures; keep the best."""
     best, value = beta, samples.value(beta)
     spread = float(np.ptp(samples.prices(samples.predictions(beta)), axis=1).mean()) or 1.0
@@ -124,7 +117,7 @@ def _cooled(samples: ListedSamples, beta: Array, run: Run) -> Array:
     return best
 
 
-def _soft(flat: Array, samples: ListedSamples, temperature: float) -> tuple[float, Array]:
+def _soft(flat: Array, samples: EnumeratedSamples, temperature: float) -> tuple[float, Array]:
     """Return the mean squared distance to points drawn with odds ``exp(-price / temperature)``."""
     predictions = samples.predictions(flat.reshape(samples.psi.shape[2], -1))
     prices = samples.prices(predictions)

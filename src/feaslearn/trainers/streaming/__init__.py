@@ -1,4 +1,4 @@
-"""Training that goes on with every new chunk of samples, and says when they no longer fit."""
+"""Training that continues with every new chunk of samples, and detects drift."""
 
 from __future__ import annotations
 

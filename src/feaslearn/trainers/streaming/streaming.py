@@ -1,4 +1,4 @@
-"""Training that goes on with every new chunk of samples."""
+"""Training that continues with every new chunk of samples."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either, Integer, Num
 from feaslearn.results import TrainingResult
 from feaslearn.tolerances import ROUNDING
 from feaslearn.trainers.annealing import Annealing
-from feaslearn.trainers.running import Given
 from feaslearn.trainers.streaming.streams import AffineStream, DriftTest, MomentStream, Stream
-from feaslearn.trainers.trainer import Trained, Trainer
+from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
 
@@ -30,7 +29,7 @@ logger = logging.getLogger("feaslearn")
 class Streaming(Trainer):
     r"""Parameters that follow the data: what `RegionRegressor.partial_fit` trains with.
 
-    `fit` begins a stream with its samples, and `partial_fit` goes on with more; squared
+    `fit` begins a stream with its samples, and `partial_fit` continues with more; squared
     predictability is served. For `Minkowski`, `Scaled` and the linear policy the stream is the
     moments of all samples so far, and parameters are their global optimum,
 
@@ -87,7 +86,7 @@ class Streaming(Trainer):
     ridge: float = 0.0
     first: Trainer | None = None
     max_seconds: float | None = None
-    checkpoint: Given = None
+    checkpoint: CheckpointLike = None
 
     parameter_constraints: ClassVar[Constraints] = {
         "forgetting": Number(0.0, 1.0, above=True),
@@ -111,7 +110,7 @@ class Streaming(Trainer):
         squared = isinstance(loss, Predictability) and loss.norm_code() == SQUARED_L2
         if _moments_of(objective) is None and type(hypothesis) is not Affine:
             problems.append(
-                f"{hypothesis!r} cannot go on learning from chunks; Minkowski, Scaled and Affine "
+                f"{hypothesis!r} cannot keep learning from chunks; Minkowski, Scaled and Affine "
                 "can: fit again to all samples, or to the latest ones"
             )
         elif not squared:

@@ -21,8 +21,8 @@ from feaslearn.trainers.standardize import Standardization
 
 #: Latest losses that a new one is compared with.
 REMEMBERED = 1000
-#: Samples of a chunk that are looked at.
-LOOKED_AT = 1000
+#: Samples of a chunk that are tested at most.
+MAX_TESTED = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class DriftTest:
 
         Of more than 1000 losses, some are looked at for all.
         """
-        step = 1 + len(losses) // LOOKED_AT
+        step = 1 + len(losses) // MAX_TESTED
         kept, evidence, alarms = list(self.reference), self.evidence, list(self.alarms)
         ordered = sorted(kept)
         for place in range(0, len(losses), step):
@@ -101,7 +101,7 @@ class DriftTest:
         )
 
 
-# Minkowski sums that go on learning: moments, and the rows at which scales are held.
+# Minkowski sums that keep learning: moments, and the rows at which scales are held.
 
 
 #: A row is no longer held once its samples count less than this.
@@ -211,7 +211,7 @@ class MomentStream:
         return replace(self, rows=rows, ages=ages)
 
 
-# Affine images that go on learning: stochastic steps, each in the metric of the samples so far.
+# Affine images that keep learning: stochastic steps, each in the metric of the samples so far.
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,12 +335,12 @@ def faded(block: Block, forgetting: float) -> Block:
     return block._replace(weights=block.weights * forgetting**ages)
 
 
-# What a model keeps to go on learning from more samples.
+# What a model keeps to learn from more samples.
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """What a model needs to go on learning.
+    """What a model needs to learn from more samples.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The search for the best region of listed points."""
+"""The search for the best region of enumerated points."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from feaslearn.results import Status
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import FEASIBILITY_TOL, ZERO_LOSS
-from feaslearn.trainers.mixed_integer.listed_samples import ListedSamples
+from feaslearn.trainers.mixed_integer.enumerated_samples import EnumeratedSamples
 from feaslearn.trainers.mixed_integer.node_program import Found, NodeProgram, Watch
 from feaslearn.trainers.mixed_integer.starts import improved, starts
 from feaslearn.trainers.standardize import Standardization, place_and_unit
@@ -31,30 +31,25 @@ Points = dict[int, int]
 PROMISING = 1.2
 
 
-def search_centered(objective: Objective, search: Callable[[Objective], Found]) -> Found:
-    """Search with centred features of size one and centred decisions, and end with those given."""
-    # Programs measure what is small by the size of numbers, which an offset would hide.
-    standard, center = Standardization.of(objective), place_and_unit(objective.load())[0]
-    samples = objective.samples.then(standard.rows).then(
-        lambda block: block._replace(decisions=block.decisions - center)
-    )
-    found, hypothesis = search(replace(objective, samples=samples)), objective.maps()
-    A, b = hypothesis.maps(found.theta, objective.n_decisions, objective.n_features)
-    moved = Maps(A, np.vstack([b[:1] + center, b[1:]]))
-    return found._replace(theta=standard.revert(objective, hypothesis.theta_of(moved)))
-
-
-def search_listed(
+def search_enumerated(
     objective: Objective,
     random: np.random.Generator,
-    clock: Clock,
     watch: Watch,
     tol: float,
     max_iter: int | None,
     n_starts: int,
 ) -> Found:
-    """Find good parameters by heuristics, then prove or improve them by branch and bound."""
-    samples = ListedSamples.of(objective)
+    """Find good parameters by heuristics, then prove or improve them by branch and bound.
+
+    With centred features of size one and centred decisions: programs measure what is small by the
+    size of numbers, which an offset would hide.
+    """
+    standard, center = Standardization.of(objective), place_and_unit(objective.load())[0]
+    centered = objective.samples.then(standard.rows).then(
+        lambda block: block._replace(decisions=block.decisions - center)
+    )
+    objective, clock = replace(objective, samples=centered), objective.run.clock
+    samples = EnumeratedSamples.of(objective)
     if samples.priced and not samples.seen.all():
         raise UnsupportedError(
             "MixedInteger: the suboptimality of binary sets needs every decision observed; use "
@@ -68,8 +63,9 @@ def search_listed(
             bar.update(int(closed), f"node {nodes}, loss {loss:.4g}")
             return watch.stops(nodes, samples.in_units(bound), loss)
 
-        limit = max_iter if max_iter is not None else 2**62
-        search = BranchAndBound(samples, tol, clock.out, limit, report, objective.run.clock)
+        search = BranchAndBound(
+            samples, tol, clock, 2**62 if max_iter is None else max_iter, report
+        )
         status: Status
         try:
             for beta in starts(samples, objective, random, n_starts):
@@ -84,7 +80,11 @@ def search_listed(
             status = "interrupted"
     bound = samples.in_units(search.lower_bound)
     watch.note(bound, samples.in_units(search.value))
-    return Found(samples.theta(search.best), status, bound, search.nodes, watch.history)
+    hypothesis, theta = objective.maps(), samples.theta(search.best)
+    A, b = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
+    moved = hypothesis.theta_of(Maps(A, np.vstack([b[:1] + center, b[1:]])))
+    theta = standard.revert(objective, moved)
+    return Found(theta, status, bound, search.nodes, watch.history)
 
 
 # Branch and bound over the points of samples, with a convex program at every node.
@@ -105,12 +105,11 @@ class Node:
 class BranchAndBound:
     """Best-first search: what the program of a node gets most wrong is decided next."""
 
-    samples: ListedSamples
+    samples: EnumeratedSamples
     tol: float
-    out_of_time: Callable[[], bool]
+    clock: Clock
     max_nodes: int
     report: Callable[[int, float, float], bool]
-    clock: Clock = field(default_factory=Clock)
     value: float = np.inf
     best: Array = field(default_factory=lambda: np.zeros((0, 0)))
     nodes: int = 0
@@ -126,7 +125,7 @@ class BranchAndBound:
 
     def offer(self, beta: Array) -> None:
         """Take parameters that are better than the best so far, after improving them."""
-        value, beta = improved(self.samples, self.program, beta, self.out_of_time)
+        value, beta = improved(self.program, beta)
         if value < self.value:
             self.value, self.best = value, beta
 
@@ -137,7 +136,7 @@ class BranchAndBound:
 
     def run(self) -> Status:
         """Search until the gap is closed or a limit is reached; zero is always a bound."""
-        if self.value > self.zero and self.out_of_time():
+        if self.value > self.zero and self.clock.out():
             return "time limit"
         try:
             return self._searched()
@@ -152,7 +151,7 @@ class BranchAndBound:
                 return "optimal"
             if self.report(self.nodes, self.lower_bound, self.value):
                 return "stopped by callback"
-            if self.out_of_time():
+            if self.clock.out():
                 return "time limit"
             if self.nodes >= self.max_nodes:
                 return "iteration limit"
@@ -191,7 +190,7 @@ class BranchAndBound:
             try:
                 child = self._solve(nearest, chosen)
             except SolverError:
-                # What holds above holds below; the search goes on from there.
+                # What holds above holds below; the search continues from there.
                 child = Node(node.bound, next(self._order), nearest, chosen, node.beta)
             # A program with more rows has no smaller optimum, whatever the solver's last digits.
             child.bound = max(child.bound, node.bound)
@@ -212,10 +211,10 @@ class BranchAndBound:
         # Groups come first. Of samples whose group has a nearest point, the one is taken that finds
         # another point cheapest by most: rows that are broken by far move the program most.
         samples = self.samples
-        settled = np.isin(samples.groups, list(node.nearest))
-        settled[list(node.chosen)] = True
+        decided = np.isin(samples.groups, list(node.nearest))
+        decided[list(node.chosen)] = True
         cost = distances.min(axis=1) if samples.priced else losses
-        by_group = np.bincount(samples.groups, np.where(settled, 0.0, samples.weights * cost))
+        by_group = np.bincount(samples.groups, np.where(decided, 0.0, samples.weights * cost))
         group = int(by_group.argmax())
         if by_group[group] > 1e-3 * self.tol * self.value:
             members = np.flatnonzero(samples.groups == group)

@@ -1,4 +1,4 @@
-"""The samples of an affine hypothesis whose latent points are listed."""
+"""The samples of an affine hypothesis whose latent points are enumerated."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from feaslearn.tolerances import TIE_TOL
 
 
 @dataclass(frozen=True)
-class ListedSamples:
-    r"""Predictions :math:`v_{im} = A(s_i) w_m + b(s_i) = \beta' \psi_{im}` of listed points w.
+class EnumeratedSamples:
+    r"""Predictions :math:`v_{im} = A(s_i) w_m + b(s_i) = \beta' \psi_{im}` of enumerated points w.
 
     The prediction of each sample for each point is linear in one matrix :math:`\beta` (d, n), which
     holds the parameters for features and decisions of size one. Samples with the same features and
@@ -37,7 +37,7 @@ class ListedSamples:
     total: float
 
     @classmethod
-    def of(cls, objective: Objective) -> ListedSamples:
+    def of(cls, objective: Objective) -> EnumeratedSamples:
         """Read the samples of an objective, whose hypothesis is affine."""
         whole = objective.load()
         whole = Block(*(array[whole.weights > 0.0] for array in whole))
@@ -83,7 +83,7 @@ class ListedSamples:
 
     @property
     def n_points(self) -> int:
-        """Number M of listed points."""
+        """Number M of enumerated points."""
         return int(self.psi.shape[1])
 
     @cached_property
