@@ -30,7 +30,7 @@ from feaslearn.trainers import Convex, FacetLearning, Global, MixedInteger, Trai
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.facets.facet_learning import contradicting_pair
 from feaslearn.trainers.returned_decisions import returned_loss
-from feaslearn.trainers.running import MAX_SECONDS
+from feaslearn.trainers.trainer import MAX_SECONDS
 
 #: Share of the time that each search for a smaller contradiction may take.
 EACH = 0.1

@@ -10,7 +10,6 @@ process.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import logging
 import pickle
@@ -99,9 +98,15 @@ class _FolderCacheImpl(CompileResultCacheImpl):
 
 
 class _FolderCache(FunctionCache):
+    """A cache that is set up when the kernel is first called: an import has many kernels."""
+
     _impl_class = _FolderCacheImpl
-    #: What is said when the code is not on disk; empty for kernels that only others call.
-    announced = ""
+
+    def __init__(self, py_func: Callable[..., Any], announced: str) -> None:
+        self._py_func, self._name = py_func, repr(py_func)
+        #: What is said when the code is not on disk; empty for kernels that only others call.
+        self.announced = announced
+        self._ready = False
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return compiled code or None; an index that names types of an older version is emptied.
@@ -109,6 +114,7 @@ class _FolderCache(FunctionCache):
         Numba unpickles an index before it compares the stamps.
         """
         try:
+            self._set_up()
             found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except (AttributeError, ImportError, pickle.UnpicklingError):
             self.flush()  # type: ignore[no-untyped-call]
@@ -116,6 +122,16 @@ class _FolderCache(FunctionCache):
         if found is None and self.announced:
             announce(self.announced)
         return found
+
+    def _set_up(self) -> None:
+        """Find the folder and the stamp; without a folder to write to, nothing is kept."""
+        if self._ready:
+            return
+        try:
+            super().__init__(self._py_func)  # type: ignore[no-untyped-call]
+        except RuntimeError:
+            self.disable()  # type: ignore[no-untyped-call]
+        self._ready = True
 
 
 def announce(name: str) -> None:
@@ -165,11 +181,7 @@ def _compiled(function: Function, **options: bool | str | set[str]) -> Function:
     njit: Any = numba.njit
     compiled = njit(nogil=True, error_model="numpy", **options)(function)
     if hasattr(compiled, "_cache"):
-        # Without a writable place for the cache, kernels compile in every process instead.
-        with contextlib.suppress(RuntimeError):
-            cache_of = _FolderCache(compiled.py_func)  # type: ignore[no-untyped-call]
-            if "no_cpython_wrapper" not in options:
-                module = function.__module__.removeprefix("feaslearn.")
-                cache_of.announced = f"{module}.{function.__name__}"
-            compiled._cache = cache_of  # noqa: SLF001
+        name = f"{function.__module__.removeprefix('feaslearn.')}.{function.__name__}"
+        called = "no_cpython_wrapper" not in options
+        compiled._cache = _FolderCache(compiled.py_func, name if called else "")  # noqa: SLF001
     return cast(Function, compiled)
