@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pytest
 
 import feaslearn as fl
 
@@ -26,24 +25,3 @@ def test_a_minkowski_sum_says_what_can_be_done() -> None:
     ]
     assert region.contains([[6.1, 0.0], [3.0, 3.1], [6.1, 6.1]]).tolist() == [True, True, False]
     np.testing.assert_allclose(np.sort(region.vertices(), axis=0), [[0.0, 0.0], [6.1, 6.1]])
-
-
-def test_other_regions_say_their_ranges() -> None:
-    data = fl.datasets.make_l1_ball(50, n=2, low=-1.0, random_state=0)
-    model = fl.RegionRegressor(fl.Scaled(fl.L1Ball(2)), cost=data.cost)
-    region = model.fit(data.signals, data.decisions).region(data.signals[0])
-    assert region.account == ()
-    assert region.describe() == "x0 lies in [0, 2]\nx1 lies in [0, 2]"
-    assert region.optimal_face([1.0, 0.0]).account == ()
-
-
-def test_many_features_are_not_all_named() -> None:
-    random = np.random.default_rng(0)
-    signals = random.uniform(size=(60, 10))
-    decisions = np.eye(2)[signals[:, :2].argmin(axis=1)]
-    model = fl.RegionRegressor(fl.Minkowski.pairs(2), cost=[0, 1], random_state=0)
-    said = model.fit(signals, decisions).region(signals[0]).account[0]
-    assert said.count(" is ") == 6
-    assert said.endswith(" and 2 more")
-    with pytest.raises(fl.exceptions.NotFittedError):
-        fl.RegionRegressor(fl.Minkowski("auto"), cost=[0, 1]).region(signals[0])

@@ -26,32 +26,6 @@ def test_gap_is_the_distance_to_the_bound() -> None:
     assert result(lower_bound=0.25).gap == 0.0
 
 
-def test_the_text_lines_up_and_says_everything() -> None:
-    told = {"lower_bound": 0.125, "tied_share": 0.031, "ties_met": 1}
-    text = str(result(**told, warnings=["too few rows"]))
-    lines = text.splitlines()
-    assert [line.split("  ")[0] for line in lines] == [
-        "status",
-        "optimum",
-        "trainer",
-        "training loss",
-        "loss of returned decisions",
-        "lower bound",
-        "ties met",
-        "predictions that tie",
-        "iterations",
-        "seconds",
-        "warning",
-    ]
-    gap = "not proved: the gap says how much better another one can be"
-    values = ["converged", gap, "Mine(a=1)", "0.25", "0.75", "0.125 (gap 0.125)"]
-    values += ["1 sample", "3.1 %", "12", "1.23"]
-    width = len("loss of returned decisions") + 2
-    assert [line[width:] for line in lines] == [*values, "too few rows"]
-    assert repr(result()) == str(result())
-    assert "not known" in str(result())
-
-
 def test_html_is_escaped() -> None:
     page = result(trainer="<b>", warnings=["a & b <script>"])._repr_html_()
     assert "<b>" not in page

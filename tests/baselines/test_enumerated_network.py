@@ -24,15 +24,6 @@ def enumerated(**changes: object) -> fl.baselines.EnumeratedNetwork:
     return fl.baselines.EnumeratedNetwork(**{**ARGUMENTS, **changes})
 
 
-def test_the_ring_has_644_equivalent_networks() -> None:
-    model = enumerated().fit(DATA.signals, DATA.decisions)
-    assert model.loss_ == pytest.approx(0.0, abs=1e-9)
-    assert len(model.best_) == 644
-    assert np.bincount(model.best_.sum(axis=1))[:5].tolist() == [0, 0, 0, 0, 65]
-    assert len(model.lines_) == 4
-    np.testing.assert_allclose(model.predict(DATA.signals), DATA.decisions, atol=1e-9)
-
-
 def test_labels_names_and_capacities_of_each_line() -> None:
     names = ["north", "south"]
     signals = pd.DataFrame(

@@ -110,21 +110,6 @@ def test_relaxed_rows() -> None:
             np.testing.assert_allclose(decisions.sum(axis=1), signals, atol=1e-7)
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e-7, 3.7e6])
-@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
-def test_of_bounds_that_would_do_the_narrowest_gives_way(
-    unit: float, order: tuple[int, ...]
-) -> None:
-    """A sum of 10 where upper bounds allow 6: which is relaxed is no matter of units."""
-    upper = unit * np.array([[2.0], [1.0], [3.0]])
-    nothing, E = np.zeros((0, 1)), np.full((1, 3), 1.0 / np.sqrt(3.0))
-    total = unit * 10.0 * E[:, :1]
-    chosen = list(order)
-    rows = FacetRows(E, total, 0.0 * upper, upper[chosen], np.zeros((0, 3)), nothing)
-    found = relaxed(rows, np.ones((1, 1)), np.array([[1.0, 2.0, 3.0]]))
-    np.testing.assert_allclose(found[0] / unit, np.array([2.0, 5.0, 3.0])[chosen], atol=1e-7)
-
-
 def test_empty_regions_are_said_once() -> None:
     random = np.random.default_rng(0)
     signals = np.column_stack([random.normal(size=(60, 2)), random.random(60)])
@@ -212,15 +197,6 @@ def test_losses_against_scipy() -> None:
     told = fl.evaluate(model, data, losses="all")
     assert told.predictability.mean == pytest.approx(np.mean(far), abs=1e-7)
     assert told.suboptimality.mean == pytest.approx(np.mean(sub), abs=1e-5)
-
-
-def test_tied_predictability_is_the_distance_to_the_face() -> None:
-    hypothesis, rows = empty_case()
-    block = fl.data.Block(np.ones((1, 2)), np.ones((1, 2)), np.array([[0.2, 0.9]]), np.ones(1))
-    theta = hypothesis.theta_of_rows(rows)
-    assert fl.Predictability().samples(hypothesis, theta, block)[0] == pytest.approx(
-        0.005, abs=1e-7
-    )
 
 
 def test_bounds_that_rounding_keeps_apart_are_no_unit() -> None:

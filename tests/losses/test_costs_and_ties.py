@@ -12,21 +12,6 @@ from feaslearn.formulations import losses_by_program
 from registry import example, mixtures
 
 
-@pytest.mark.parametrize("norm", ["squared-l2", "linf"])
-@pytest.mark.parametrize("name", KINDS)
-def test_without_a_cost_every_point_of_the_region_is_optimal(name: str, norm: str) -> None:
-    hypothesis, theta, block = sample(name, rows=4, seed=30)
-    block.costs[:] = 0.0
-    distances = [
-        hypothesis.image(theta, phi, 3).distance(x, "l2" if "l2" in norm else norm)
-        for phi, x in zip(block.features, block.decisions, strict=True)
-    ]
-    expected = np.square(distances) if norm == "squared-l2" else distances
-    for loss in LOSSES:
-        found = make_loss(loss, norm).samples(hypothesis, theta, block)
-        assert found == pytest.approx(np.array(expected), rel=1e-6, abs=1e-6), loss
-
-
 @pytest.mark.parametrize("norm", ["squared-l2", "l1"])
 @pytest.mark.parametrize("name", KINDS)
 def test_a_cost_at_right_angles_to_the_region(name: str, norm: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 
 import cvxpy as cp
@@ -85,16 +86,21 @@ def least_by_enumeration(whole: Block, primitive: object, loss: object) -> float
     return float(min(values))
 
 
+@cache
+def few_rows(loss: str, primitive: str) -> tuple[Block, float]:
+    """Return a few samples and their least loss."""
+    whole = noisy(4 if primitive == "simplex" else 3, seed=3)
+    return whole, least_by_enumeration(whole, SETS[primitive], LOSSES[loss])
+
+
 @pytest.mark.parametrize(
     ("loss", "primitive"),
     [*((loss, "simplex") for loss in LOSSES), ("predictability", "polytope")],
 )
 def test_the_optimum_is_that_of_enumeration(loss: str, primitive: str) -> None:
-    rows = 4 if primitive == "simplex" else 3
-    whole = noisy(rows, seed=3)
+    whole, right = few_rows(loss, primitive)
     problem = objective(whole, SETS[primitive], LOSSES[loss])
     theta, result, _ = MixedInteger(tol=1e-6).train(problem, np.random.default_rng(0))
-    right = least_by_enumeration(whole, SETS[primitive], LOSSES[loss])
     assert result.status == "optimal"
     assert result.objective == pytest.approx(right, abs=1e-5)
     assert result.lower_bound <= right + 1e-6
@@ -111,8 +117,7 @@ class NoIncumbent(BranchAndBound):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_without_an_incumbent_the_bound_is_the_optimum(loss: str) -> None:
-    whole = noisy(4, seed=3)
-    right = least_by_enumeration(whole, SETS["simplex"], LOSSES[loss])
+    whole, right = few_rows(loss, "simplex")
     samples = EnumeratedSamples.of(objective(whole, SETS["simplex"], LOSSES[loss]))
     bounds: list[float] = []
 

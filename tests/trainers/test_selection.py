@@ -58,9 +58,6 @@ DATA: dict[str, Any] = {
     "power5": lambda seed: fl.datasets.make_power5(80, random_state=seed),
     "noisy power5": lambda seed: fl.datasets.make_power5(80, 0.1, random_state=seed),
     "plant": lambda seed: fl.datasets.make_flexible_plant(60, random_state=seed, hours=6),
-    "noisy plant": lambda seed: fl.datasets.make_flexible_plant(
-        60, 0.02, random_state=seed, hours=6
-    ),
     "ball": lambda seed: fl.datasets.make_l1_ball(60, n=3, noise=0.05, random_state=seed),
 }
 
