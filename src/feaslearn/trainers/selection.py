@@ -38,6 +38,7 @@ from feaslearn.tolerances import NOTHING_LEFT, ROUNDING, TINY
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.automatic import Auto, choose_trainer
 from feaslearn.trainers.blending import Blending, best_weights
+from feaslearn.trainers.minkowski_fit import choose_scale
 from feaslearn.trainers.out_of_fold import folds_of, numbers_of
 from feaslearn.trainers.running import train_once
 from feaslearn.trainers.trainer import Trained, Trainer, measured
@@ -112,8 +113,8 @@ def curved(n: int, k: int) -> list[Hypothesis]:
 
 
 def minkowski(n: int, k: int) -> Minkowski:
-    """Return the sums that are compared: where affine scales would take long, constant ones."""
-    return Minkowski("auto", scale="affine" if n * k <= MANY_SCALES else "constant")
+    """Return the sums that are compared: where to choose scales would take long, constant ones."""
+    return Minkowski("auto", scale="auto" if n * k <= MANY_SCALES else "constant")
 
 
 class Selection(NamedTuple):
@@ -277,6 +278,7 @@ class HeldOut:
 
     def predict(self, candidate: Candidate, fold: int) -> bool:
         """Let a candidate predict a fold after training on all others; say whether it could."""
+        candidate.objective = self.objective.of(choose_scale(candidate.objective.learned()))
         outside = self.fold == fold
         inner = replace(
             candidate.objective, samples=Samples.of(self.whole.rows(~outside)), drawn=True
