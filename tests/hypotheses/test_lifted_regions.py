@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 import feaslearn as fl
 from feaslearn.hypotheses.lifted_region import LiftedSlopes, boxed_form, lifted_region, pull_back
 
-SCALES = ("affine", "shared", "constant", "box", "tents")
+SCALES = ("affine", "shared", "constant", "box", "tents", "index")
 TERMS = [
     fl.Term(fl.Simplex(3)),
     fl.Term(fl.Hypersimplex(3, 2)),

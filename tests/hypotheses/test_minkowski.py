@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError
-from feaslearn.hypotheses.scale_basis import ScaleBasis
+from feaslearn.hypotheses.scale_basis import ScaleBasis, best_explained, index_direction
 from registry import generators, half_disc
 
 SCALES = ("affine", "shared", "constant", "box", "tents")
@@ -80,7 +80,7 @@ def test_scales_are_not_negative_and_go_on_as_constants() -> None:
     for kind, count in (("box", 2), ("tents", 4)):
         basis = ScaleBasis(kind, 3, 4)
         features = np.column_stack([np.ones(50), np.random.default_rng(0).normal(size=(50, 2))])
-        knots = basis.place_knots(features)
+        knots = basis.place_knots(features, np.zeros((50, 1)))
         assert knots.shape == (count, 2)
         np.testing.assert_allclose(knots[[0, -1]].T, [[f.min(), f.max()] for f in features.T[1:]])
         psi = basis.values(features, knots)
@@ -92,6 +92,40 @@ def test_scales_are_not_negative_and_go_on_as_constants() -> None:
         far = np.array([[1.0, 99.0, -99.0]])
         ends = np.array([[1.0, knots[-1, 0], knots[0, 1]]])
         np.testing.assert_array_equal(basis.values(far, knots), basis.values(ends, knots))
+
+
+def test_the_index_of_a_balance_is_its_right_hand_side() -> None:
+    """Decisions 0 to 2 add up to a demand; decision 3 moves with a feature, but not only."""
+    rng = np.random.default_rng(0)
+    signals = rng.uniform(0.0, [1.0, 10.0, 100.0], size=(40, 3))
+    demand, shares = signals @ [2.0, -0.5, 0.01], rng.dirichlet(np.ones(3), size=40)
+    other = 0.2 * signals[:, 1] + rng.normal(size=40)
+    decisions = np.column_stack([shares * demand[:, None], other])
+    found = best_explained(signals, decisions)
+    expected = np.array([2.0, -0.5, 0.01]) / np.linalg.norm([2.0, -0.5, 0.01])
+    np.testing.assert_allclose(found, expected, atol=1e-2)
+    np.testing.assert_allclose(best_explained(signals, decisions[:, :3]), expected, atol=1e-3)
+    decisions[3, 0] = np.nan
+    np.testing.assert_allclose(best_explained(signals, decisions[:, :3]), expected, atol=1e-3)
+    np.testing.assert_array_equal(best_explained(signals[:, :1] * 0.0 + 7.0, decisions), [0.0])
+    np.testing.assert_array_equal(best_explained(signals, np.ones((40, 2))), np.zeros(3))
+
+
+def test_scales_by_an_index_are_tents_of_one_number() -> None:
+    rng = np.random.default_rng(0)
+    features = np.column_stack([np.ones(50), rng.normal(size=(50, 2))])
+    basis, index = ScaleBasis("index", 3, 4), features[:, 1:] @ [0.6, -0.8]
+    knots = basis.place_knots(features, index[:, None] * [1.0, 2.0])
+    assert knots.shape == basis.knots_shape == (4, 2)
+    np.testing.assert_allclose(np.abs(index_direction(knots)), [0.6, 0.8])
+    psi = basis.values(features, knots)
+    assert psi.shape == (50, basis.size) == (50, 4)
+    places = np.quantile(index, np.linspace(0.0, 1.0, 4))
+    tents = ScaleBasis("tents", 2, 4).values(np.column_stack([np.ones(50), index]), places[:, None])
+    turned = tents[:, ::-1] if index_direction(knots)[0] < 0.0 else tents
+    np.testing.assert_allclose(psi, turned, atol=1e-12)
+    still = basis.values(features, np.zeros((4, 2)))
+    np.testing.assert_array_equal(still, np.eye(4)[np.zeros(50, dtype=int)])
 
 
 def test_negative_scales_count_as_zero() -> None:

@@ -25,8 +25,12 @@ GONE: set[str] = {
     ),
 }
 #: Defaults that were changed on purpose.
-#: (None still means vertices of a region.)
-CHANGED = {"Facets.max_facets": "None", "export.to_csv.contents": "None"}
+#: (None still means vertices of a region; "auto" is "affine" for terms that are given.)
+CHANGED = {
+    "Facets.max_facets": "None",
+    "Minkowski.scale": "'auto'",
+    "export.to_csv.contents": "None",
+}
 
 #: Attributes and methods that were: of bands that are gone, of replay and of the content of chunks
 #: in checkpoints, of planning of time, of the order of samples.

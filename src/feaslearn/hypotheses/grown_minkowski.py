@@ -36,7 +36,7 @@ class GrownMinkowski(Minkowski):
         Where terms are looked for.
     max_terms : int, default=20
         How many there may be.
-    scale : {"constant", "box", "tents"}, default="constant"
+    scale : {"constant", "box", "tents", "index"}, default="constant"
         What the scales may be, as in `Minkowski`.
     offset : bool, default=True
         Whether b(s), affine in the features, is learned or zero.
@@ -66,7 +66,7 @@ class GrownMinkowski(Minkowski):
 
     parameter_constraints: ClassVar[Constraints] = {
         "family": Either(*FAMILIES),
-        "scale": Either(*SCALES[2:]),
+        "scale": Either(*SCALES[3:]),
         "max_terms": Integer(1),
     }
 

@@ -57,15 +57,18 @@ class Minkowski(Hypothesis):
     ----------
     terms : sequence of Term or "auto", default="auto"
         The sets. "auto" chooses a dictionary when it sees the number of decisions.
-    scale : {"affine", "shared", "constant", "box", "tents"}, default="affine"
+    scale : {"auto", "affine", "shared", "constant", "box", "tents", "index"}, default="auto"
         What the scales may be: affine in the features, one affine scale for all terms, constant,
         or not negative anywhere by construction: affine on the range of the training features
-        ("box"), piecewise linear in each feature ("tents"). Outside that range the last two go
-        on as constants.
+        ("box"), piecewise linear in each feature ("tents"), or piecewise linear in the one
+        combination of features that explains the decisions best ("index"), such as the total
+        demand that decisions add up to. Outside that range the last three go on as constants.
+        "auto" is "affine" for terms that are given; with ``terms="auto"`` a fit takes constant or
+        affine scales or an index by cross-validation.
     offset : bool, default=True
         Whether b(s), affine in the features, is learned or zero.
     n_knots : int, default=5
-        Knots of each feature for "tents".
+        Knots of each feature for "tents", and of the index.
 
     References
     ----------
@@ -83,7 +86,7 @@ class Minkowski(Hypothesis):
     """
 
     terms: Sequence[Term] | str = "auto"
-    scale: str = "affine"
+    scale: str = "auto"
     offset: bool = True
     n_knots: int = 5
 

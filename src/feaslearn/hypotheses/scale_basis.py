@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import eigh
 
 from feaslearn.arrays import Array
-from feaslearn.tolerances import SAME_TOL
+from feaslearn.tolerances import SAME_TOL, TINY
 
-SCALES = ("affine", "shared", "constant", "box", "tents")
+SCALES = ("auto", "affine", "shared", "constant", "box", "tents", "index")
+#: Share of the variance of decisions that counts as noise in every combination of them.
+INDEX_NOISE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,9 @@ class ScaleBasis:
     # takes for each feature piecewise linear functions that are one at a knot and zero at the
     # others, and "box" those of two knots, u and 1 - u: they are never negative, so coefficients
     # that are not negative make a scale that is not, at any signal. Outside the knots a feature
-    # counts as the nearest knot.
+    # counts as the nearest knot. "index" takes those of one combination of the features; its knots
+    # are multiples of a vector of length one, along which the index is measured. "auto" that nobody
+    # has resolved is "affine".
 
     kind: str
     n_features: int
@@ -29,7 +34,7 @@ class ScaleBasis:
     @property
     def knotted(self) -> bool:
         """Whether the functions have knots."""
-        return self.kind in ("box", "tents") and self.n_features > 1
+        return self.kind in ("box", "tents", "index") and self.n_features > 1
 
     @property
     def knots_shape(self) -> tuple[int, int]:
@@ -40,22 +45,31 @@ class ScaleBasis:
     def size(self) -> int:
         """Number m of functions."""
         if self.knotted:
-            return self.knots_shape[0] * self.knots_shape[1]
-        return self.n_features if self.kind in ("affine", "shared") else 1
+            return self.knots_shape[0] * self.groups
+        return self.n_features if self.kind in ("auto", "affine", "shared") else 1
+
+    @property
+    def groups(self) -> int:
+        """Numbers whose knots the functions have; those of one number add up to one."""
+        return 1 if self.kind == "index" else max(1, self.n_features - 1)
 
     @property
     def nonnegative(self) -> bool:
         """Whether no function is ever negative, so that coefficients need not be either."""
         return self.knotted or self.size == 1
 
-    def place_knots(self, features: Array) -> Array:
+    def place_knots(self, features: Array, decisions: Array) -> Array:
         """Return knots at quantiles of the features, spread evenly where those coincide."""
         count = self.knots_shape[0]
-        values = features[:, 1:]
+        values, direction = features[:, 1:], np.ones((1, 1))
+        if self.kind == "index":
+            direction = best_explained(values, decisions)[None]
+            values = values @ direction.T
         knots = np.quantile(values, np.linspace(0.0, 1.0, count), axis=0)
         even = np.linspace(values.min(axis=0), values.max(axis=0), count)
         coincide = (np.diff(knots, axis=0) <= SAME_TOL * np.ptp(values, axis=0)).any(axis=0)
-        return np.asarray(np.where(coincide, even, knots))
+        knots = np.where(coincide, even, knots)
+        return np.asarray(knots @ direction if self.kind == "index" else knots)
 
     def values(self, features: Array, knots: Array | None) -> Array:
         """Return the functions at rows of features, (N, m)."""
@@ -63,10 +77,48 @@ class ScaleBasis:
             return features[:, : self.size]
         count = len(knots)
         columns = []
-        for values, places in zip(features[:, 1:].T, knots.T, strict=True):
+        numbers = features[:, 1:]
+        if self.kind == "index":
+            direction = index_direction(knots)
+            numbers, knots = (numbers @ direction)[:, None], (knots @ direction)[:, None]
+        for values, places in zip(numbers.T, knots.T, strict=True):
             # A feature that never changed stands at its first knot.
             position = np.zeros(len(values))
             if places[-1] > places[0]:
                 position = np.interp(values, places, np.arange(count))
             columns += [np.maximum(0.0, 1.0 - np.abs(position - i)) for i in range(count)]
         return np.column_stack(columns)
+
+
+def index_direction(knots: Array) -> Array:
+    """Return the direction (k - 1,) that the knots of an index stand along; zero for a point."""
+    along = knots[-1] - knots[0]
+    return np.asarray(along / max(float(np.linalg.norm(along)), TINY))
+
+
+def best_explained(values: Array, decisions: Array) -> Array:
+    r"""Return the combination of features, of length one, that explains decisions best.
+
+    .. math:: \max_v \; \frac{v'Fv}{v'(R + \epsilon I)v}, \qquad u(s) = v'\hat x(s)
+
+    F and R are the covariances of a linear regression :math:`\hat x(s)` of the decisions and of its
+    residuals. Where decisions keep a balance :math:`v'x = d(s)`, the index is its right-hand side.
+    """
+    there = np.isfinite(decisions).all(axis=1)
+    values, decisions = values[there], decisions[there]
+    spread = values.std(axis=0) if len(values) else np.zeros(values.shape[1])
+    changing = spread > SAME_TOL * np.abs(values).max(axis=0, initial=0.0)
+    scaled = np.where(changing, values - values.mean(axis=0) if len(values) else values, 0.0)
+    scaled = scaled / np.where(changing, spread, 1.0)
+    centered = decisions - decisions.mean(axis=0) if len(decisions) else decisions
+    total = float((centered**2).sum())
+    if not total or not changing.any():
+        return np.zeros(len(spread))
+    slopes = np.linalg.lstsq(scaled, centered)[0]
+    fitted = scaled @ slopes
+    left = centered - fitted
+    noise = INDEX_NOISE * total / decisions.shape[1] * np.eye(decisions.shape[1])
+    along = eigh(fitted.T @ fitted, left.T @ left + noise)[1][:, -1]
+    direction = np.where(changing, slopes @ along / np.where(changing, spread, 1.0), 0.0)
+    direction *= np.sign(direction[np.argmax(np.abs(direction))])
+    return np.asarray(direction / max(float(np.linalg.norm(direction)), TINY))

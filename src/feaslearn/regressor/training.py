@@ -25,6 +25,7 @@ from feaslearn.runs import OutOfTime
 from feaslearn.runs.checkpoint import fingerprint
 from feaslearn.trainers import Auto, Convex, Streaming, Trained, Trainer
 from feaslearn.trainers.automatic import choose_trainer
+from feaslearn.trainers.minkowski_fit import choose_scale
 from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.ridge_choice import choose_size
 from feaslearn.trainers.selection import (
@@ -121,7 +122,7 @@ def _train(
         if incumbent is not None:
             objective.run.check_time()
         sized = choose_size(objective.within("size").learned(), random)
-        objective = objective.of(sized.hypothesis)
+        objective = objective.of(choose_scale(sized))
         # Under a time limit, a selection that was cut short may be another one once it resumes.
         part = objective.within(f"training {fingerprint(objective.hypothesis)}")
         trainer = choose_trainer(trainer, objective)

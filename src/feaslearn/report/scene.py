@@ -14,6 +14,7 @@ from feaslearn.costs import FunctionCost
 from feaslearn.exceptions import DataError, EmptySetError, FeaslearnWarning, InfeasibleProblemError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.hypotheses.scale_basis import index_direction
 from feaslearn.inference.coverage import WORDS
 from feaslearn.known import ResolvedKnown
 from feaslearn.region import Region
@@ -266,12 +267,20 @@ def _sum(hypothesis: Minkowski, theta: Array, n: int, k: int) -> dict[str, Any] 
     if count > MOST_NUMBERS or any(term["set"] is None for term in terms):
         return None
     knots, b = blocks.get("knots"), blocks.get("b")
+    index = None
+    if knots is not None and hypothesis.scale == "index":
+        index = index_direction(knots)
+        knots = (knots @ index)[:, None]
     return {
         "kind": "sum",
         "n": n,
         "terms": terms,
         "alpha": blocks["alpha"].tolist() if terms else [],
-        "basis": {"size": basis.size, "knots": None if knots is None else knots.tolist()},
+        "basis": {
+            "size": basis.size,
+            "knots": None if knots is None else knots.tolist(),
+            "index": None if index is None else index.tolist(),
+        },
         "b": None if b is None else b.tolist(),
     }
 

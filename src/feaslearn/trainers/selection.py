@@ -37,6 +37,7 @@ from feaslearn.tolerances import NOTHING_LEFT, ROUNDING, TINY
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.automatic import Auto, choose_trainer
 from feaslearn.trainers.blending import Blending, best_weights
+from feaslearn.trainers.minkowski_fit import choose_scale
 from feaslearn.trainers.out_of_fold import folds_of, numbers_of
 from feaslearn.trainers.trainer import Trained, Trainer, measured, train_once
 
@@ -110,8 +111,8 @@ def curved(n: int, k: int) -> list[Hypothesis]:
 
 
 def minkowski(n: int, k: int) -> Minkowski:
-    """Return the sums that are compared: where affine scales would take long, constant ones."""
-    return Minkowski("auto", scale="affine" if n * k <= MANY_SCALES else "constant")
+    """Return the sums that are compared: where to choose scales would take long, constant ones."""
+    return Minkowski("auto", scale="auto" if n * k <= MANY_SCALES else "constant")
 
 
 class Selection(NamedTuple):
@@ -309,6 +310,7 @@ class Race:
 
     def _predict_fold(self, candidate: Candidate, fold: int) -> None:
         self.objective.run.check_time()
+        candidate.objective = self.objective.of(choose_scale(candidate.objective.learned()))
         outside = self.fold == fold
         inner = replace(
             candidate.objective, samples=Samples.of(self.whole.rows(~outside)), drawn=True

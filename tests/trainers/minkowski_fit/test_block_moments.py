@@ -15,6 +15,7 @@ SUMS = {
     "pairs, no offset": fl.Minkowski.pairs(3, offset=False),
     "shared": fl.Minkowski.hypersimplices(3, scale="shared"),
     "boxes": fl.Minkowski.box(3, scale="box"),
+    "index": fl.Minkowski.hypersimplices(3, scale="index", offset=False),
     "weighted": fl.Minkowski([fl.Term(fl.Simplex(2), [0, 2], [-1.0, 2.0]), fl.Term(fl.L1Ball(3))]),
 }
 
@@ -28,7 +29,7 @@ def test_patterns_give_the_moments_of_single_samples(name: str) -> None:
     block = Block(features, costs, decisions, rng.uniform(size=300))
     units = Units.of(block, offset=True, exact=True)
     basis = SUMS[name].basis(3)
-    knots = basis.place_knots(features) if basis.knotted else None
+    knots = basis.place_knots(features, decisions) if basis.knotted else None
     quick = BlockMoments(SUMS[name], 3, 3, units, knots)
     assert quick.patterns is not None
     slow = BlockMoments(SUMS[name], 3, 3, units, knots)

@@ -31,6 +31,7 @@ MODELS = {
     "shared": fl.Minkowski.hypersimplices(3, scale="shared"),
     "box-scale": fl.Minkowski.pairs(3, scale="box"),
     "tents": fl.Minkowski.box(3, scale="tents", n_knots=3),
+    "index": fl.Minkowski.hypersimplices(3, scale="index", n_knots=3),
     "constant-no-offset": fl.Minkowski.simplices(3, [2, 3], scale="constant", offset=False),
     "segments": fl.Minkowski.segments([[1.0, -1.0, 0.0], [0.5, 0.5, 1.0]]),
     "ball": fl.Minkowski([fl.Term(fl.L2Ball(3)), fl.Term(fl.Box(3), weights=[1.0, 2.0, 0.5])]),
@@ -271,3 +272,32 @@ def test_large_data_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("feaslearn.trainers.minkowski_fit.block_moments.AT_ONCE", 300)
     monkeypatch.setattr("feaslearn.trainers.minkowski_fit.passes.MOST_DRAWN", 3)
     np.testing.assert_allclose(train(objective, ridge=1e-3, sparsity=0.0).theta, theta, atol=1e-9)
+
+
+def plant(count: int, kind: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return signals (three costs, two features) and decisions of a sum with scales of a kind."""
+    rng = np.random.default_rng(seed)
+    costs, features = rng.uniform(0.2, 1.0, (count, 3)), rng.uniform(size=(count, 2))
+    total = features @ [1.0, 2.0]
+    high = np.maximum(total - np.median(total), 0.0)
+    one, two = {
+        "constant": (np.full(count, 2.0), np.full(count, 0.5)),
+        "affine": (features[:, 0], 2.0 * features[:, 1]),
+        "index": (1.0 + 2.0 * high, 3.0 - high),
+    }[kind]
+    decisions = one[:, None] * fl.Hypersimplex(3, 1).argmin(costs)
+    decisions += two[:, None] * fl.Hypersimplex(3, 2).argmin(costs)
+    # With these scales decisions add up to the total but for a constant.
+    decisions[:, 0] += total if kind == "index" else 0.0
+    return np.hstack([costs, features]), decisions
+
+
+@pytest.mark.parametrize("kind", ["constant", "affine", "index"])
+def test_auto_takes_the_scales_that_explain_the_data(kind: str) -> None:
+    signals, decisions = plant(160, kind)
+    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=[0, 1, 2], random_state=0)
+    model.fit(signals, decisions)
+    assert model.hypothesis_.scale == kind
+    assert fl.Minkowski("auto").get_params()["scale"] == model.hypothesis.scale == "auto"
+    new = plant(50, kind, seed=1)
+    assert model.score(*new) > 0.99

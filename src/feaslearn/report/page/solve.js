@@ -119,6 +119,7 @@ const solve = (() => {
   function scaleBasis(basis, phi) {
     if (!basis.knots) return phi.slice(0, basis.size);
     const values = [];
+    if (basis.index) phi = [1, dot(basis.index, phi.slice(1))];
     for (let f = 0; f + 1 < phi.length; f++) {
       const places = basis.knots.map((row) => row[f]), last = places.length - 1;
       let position = 0;

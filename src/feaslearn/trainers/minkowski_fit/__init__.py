@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from feaslearn.trainers.minkowski_fit.column_generation import LATE, grow
-from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
+from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit, choose_scale
 from feaslearn.trainers.minkowski_fit.penalized import Strengths
 from feaslearn.trainers.minkowski_fit.programs import Programmed, by_other_loss, remarks, with_ties
 
@@ -14,6 +14,7 @@ __all__ = [
     "Programmed",
     "Strengths",
     "by_other_loss",
+    "choose_scale",
     "grow",
     "remarks",
     "with_ties",

@@ -44,7 +44,8 @@ class BlockMoments:
         self.minimizers = TermMinimizers(terms, n)
         self.patterns = TermPatterns.of(terms, n)
         self.shared = bool(terms) and hypothesis.scale == "shared"
-        self.split = Split(self.basis.size, k, self.basis.knotted, bool(hypothesis.offset))
+        basis, offset = self.basis, bool(hypothesis.offset)
+        self.split = Split(basis.size, k, basis.knotted, offset, basis.groups)
         self.by_decision = not self.shared and worth_it(terms, n, self.split)
 
     def in_units(self, units: Units) -> BlockMoments:

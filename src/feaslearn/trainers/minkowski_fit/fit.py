@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,7 +11,9 @@ import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.data import Block, Samples
+from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.losses import Objective
 from feaslearn.runs import OutOfTime, Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.tolerances import ACCEPT_TOL, CONVERGED_TOL, SUM_ROUNDING, VISIBLE_TOL
@@ -22,6 +25,11 @@ from feaslearn.trainers.minkowski_fit.scale_cone import NegativeScales, ScaleCon
 
 #: Observed values for each parameter from which on penalties are not tried.
 PLENTY = 10_000
+#: Rows by which scales are chosen, folds of these, and coefficients up to which all kinds of scales
+#: are tried.
+CHOOSING_ROWS, CHOOSING_FOLDS, MOST_COEFFICIENTS = 1000, 5, 350
+#: Fewest rows by which scales are chosen, and how much better than simpler ones they must be.
+LEAST_CHOOSING, BETTER = 10, 0.01
 #: Errors beyond this many times the usual one count linearly (Huber), and how often they are
 #: measured again.
 USUAL, MAX_REWEIGHTED = 1.345, 50
@@ -115,6 +123,11 @@ class MinkowskiFit:
         details |= {"KKT residual": answer.residual, **strengths._asdict(), **self.used(answer.a)}
         return Fitted(theta, loss, min(bound, loss), strengths, answer.rounds, details)
 
+    def held_out(self, strength: float | str) -> float:
+        """Return the loss of folds that were held out; "auto" takes the strengths best for all."""
+        folds, clock = self._sums.folds, self._run.clock
+        return self.problem.held_out(folds, self.problem.choose(folds, strength, strength, clock))
+
     def _determined(self, loss: float, ridge: float | str, sparsity: float | str) -> bool:
         """Say whether nothing is to be held small."""
         observed = self.moments.observed
@@ -186,6 +199,36 @@ class MinkowskiFit:
             return usual / np.maximum(errors, usual) if usual > 0.0 else np.ones(len(errors))
 
         return weigh, int((errors > 2.0 * usual).sum())
+
+
+def choose_scale(objective: Objective) -> Hypothesis:
+    """Return ``Minkowski("auto")`` with the scales of least cross-validated loss; others as given.
+
+    Of about equal ones the first is taken: constant scales, then affine ones, then an index.
+    """
+    n, k = objective.n_decisions, objective.n_features
+    model = objective.hypothesis.as_minkowski(n)
+    if model is not objective.hypothesis or (model.terms, model.scale) != ("auto", "auto"):
+        return objective.hypothesis
+    block = objective.samples.spread(CHOOSING_ROWS)
+    if k == 1 or len(block.weights) < LEAST_CHOOSING:
+        return replace(model, scale="affine")
+    some = Samples.of(block._replace(weights=block.weights / block.weights.sum()))
+    sizes, terms = {"affine": k, "index": int(model.n_knots)}, len(model.terms_of(n))
+    # The smaller one is tried in any case.
+    most = max(MOST_COEFFICIENTS // terms, min(sizes.values()))
+    kinds = {"constant": 1} | {kind: size for kind, size in sizes.items() if size <= most}
+    observed = n * (objective.samples.n_rows or 0)
+    plenty = observed >= PLENTY * (terms * max(kinds.values()) + k * n)
+    strength, folds = (0.0, 2) if plenty else ("auto", CHOOSING_FOLDS)
+    best, least = "constant", np.inf
+    for kind in kinds:
+        tried = replace(model, scale=kind)
+        fit = MinkowskiFit(tried, some, folds, np.random.default_rng(0), run=objective.run)
+        loss = fit.held_out(strength)
+        if loss < (1.0 - BETTER) * least - SUM_ROUNDING * fit.moments.xx:
+            best, least = kind, loss
+    return replace(model, scale=best)
 
 
 def _check_size(passes: Passes, n_folds: int) -> None:

@@ -262,13 +262,15 @@ class Split(NamedTuple):
     """Which functions scales and offset are made of.
 
     Scales take the first ``n_psi`` of the features, which an offset takes too; or, if ``knotted``,
-    functions of their own, which stand before the features.
+    functions of their own, which stand before the features: those of each of so many ``groups``
+    add up to one.
     """
 
     n_psi: int
     n_features: int
     knotted: bool
     offset: bool
+    groups: int = 1
 
     @property
     def n_functions(self) -> int:
@@ -292,7 +294,7 @@ class Split(NamedTuple):
     def constant(self) -> slice:
         """Functions that add up to one: the constant, or those with the knots of one feature."""
         if self.knotted and not self.offset:
-            return slice(0, self.n_psi // (self.n_features - 1))
+            return slice(0, self.n_psi // self.groups)
         start = self.n_psi if self.knotted else 0
         return slice(start, start + 1)
 

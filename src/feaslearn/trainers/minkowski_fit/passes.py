@@ -56,7 +56,7 @@ class Passes:
         if basis.knotted:
             # Of all samples, or of so many that their quantiles are known.
             drawn = samples.draw(MOST_FOR_KNOTS, np.random.default_rng(0))
-            knots = basis.place_knots(drawn.features)
+            knots = basis.place_knots(drawn.features, drawn.decisions)
         self.of = BlockMoments(hypothesis, self.n, self.k, units, knots)
         self.basis, self.shape, self.minimizers = basis, self.of.shape, self.of.minimizers
 

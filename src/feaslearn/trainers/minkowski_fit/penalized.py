@@ -107,6 +107,15 @@ class Penalized:
             best = self._best(folds, [Strengths(best.ridge, value) for value in SPARSITIES], clock)
         return best
 
+    def held_out(self, folds: Sequence[Moments], strengths: Strengths) -> float:
+        """Return the loss of all folds, each when the others are fitted."""
+        total = 0.0
+        for f, fold in enumerate(folds):
+            others = Moments.total([*folds[:f], *folds[f + 1 :]]).reduced()
+            answer = self.solve(others, strengths)
+            total += fold.value(answer.a, answer.b)
+        return total
+
     def _best(
         self, folds: Sequence[Moments], tried: Sequence[Strengths], clock: Clock
     ) -> Strengths:

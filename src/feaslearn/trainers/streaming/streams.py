@@ -152,7 +152,9 @@ class MomentStream:
         k, n = block.features.shape[1], block.decisions.shape[1]
         units = Units.of(block, bool(hypothesis.offset), exact=False)
         basis = hypothesis.basis(k)
-        knots = basis.place_knots(block.features) if basis.knotted else None
+        knots = None
+        if basis.knotted:
+            knots = basis.place_knots(block.features, block.decisions)
         blank = BlockMoments(hypothesis, n, k, units, knots).of(
             Block(*(part[:0] for part in block))
         )
