@@ -374,9 +374,8 @@ def limits_shown(
     chosen = np.arange(n) if columns is None else columns
     if not len(chosen) or not len(costs):
         return shown
-    axes, at = np.eye(n)[chosen], decisions[:, chosen]
-    high = hypothesis.support(theta, features, axes)
-    low = -hypothesis.support(theta, features, -axes)
+    at = decisions[:, chosen]
+    low, high = hypothesis.ends(theta, features, n, chosen)
     width = high - low
     curved = hypothesis.describe(theta, n, features.shape[1]).curved
     slack = (NEXT_TO if curved else VISIBLE_TOL) * width

@@ -115,7 +115,7 @@ class KnownLimits(NamedTuple):
         over = self.violation(decisions) > tolerance * self.sizes(decisions)
         return np.asarray(over.any(axis=1))
 
-    def settled(self, decisions: Array) -> Array:
+    def repaired(self, decisions: Array) -> Array:
         """Return decisions that a solver left within its tolerances, exactly within the bounds.
 
         What the equalities then lack is spread over the entries that can move.
