@@ -63,7 +63,7 @@ def test_a_file_that_was_changed_is_found(triangle: fl.Region, tmp_path: Path) -
     assert fl.export.verify(triangle, str(path)).checks[0].problems == 10
     moved = fl.Region(AffineImage(fl.Simplex(3), 1.001 * triangle.image.matrix, np.ones(2)))
     moved.names = triangle.names
-    with pytest.raises(CheckError, match=r"differ by more than 1e-06 from our own:\ntool"):
+    with pytest.raises(CheckError, match=r"differ by more than 1e-06 from ours:\ntool"):
         fl.export.verify(moved, str(path))
     path.write_text("not a linear program")
     with pytest.raises(SolverError, match=path.name):

@@ -124,12 +124,12 @@ def test_functions_that_fail_are_named(function: Any, words: str) -> None:
     decisions=arrays(float, (4, 3), elements=st.floats(-5, 5)),
     total=arrays(float, (4, 1), elements=st.floats(0.0, 6.0)),
 )
-def test_settled_decisions_hold_to_rounding(decisions: np.ndarray, total: np.ndarray) -> None:
+def test_repaired_decisions_hold_to_rounding(decisions: np.ndarray, total: np.ndarray) -> None:
     lower, upper = np.zeros((4, 3)), np.full((4, 3), 2.0)
     limits = KnownLimits(np.zeros((0, 3)), np.ones((1, 3)), np.zeros((4, 0)), lower, upper, total)
     # What solvers leave: right up to 1e-8.
     start = np.tile(total / 3.0, (1, 3)) + 1e-8 * decisions
-    found = limits.settled(start)
+    found = limits.repaired(start)
     assert (found >= lower).all()
     assert (found <= upper).all()
     assert np.abs(found.sum(axis=1) - total[:, 0]).max() <= 1e-12

@@ -276,7 +276,7 @@ class RegressionMoments(NamedTuple):
     def best(self, right: Array) -> Array:
         """Return the coefficients (n, K + 1) of constant and measured signals for vectors r."""
         beta = np.zeros(right.shape)
-        for own, G, r in zip(beta, self.gram, right, strict=True):
+        for row, G, r in zip(beta, self.gram, right, strict=True):
             middle, level = G[0, 1:] / G[0, 0], r[0] / G[0, 0]
             inner = G[1:, 1:] / G[0, 0] - np.outer(middle, middle)
             spread = np.sqrt(np.maximum(np.diag(inner), 0.0))
@@ -286,8 +286,8 @@ class RegressionMoments(NamedTuple):
                 np.linalg.pinv(inner / np.outer(unit, unit), CORRELATION_TOL, hermitian=True)
                 @ along
             )
-            own[1:] = slopes / unit
-            own[0] = level - own[1:] @ middle
+            row[1:] = slopes / unit
+            row[0] = level - row[1:] @ middle
         return beta
 
     def of_signals(self, beta: Array) -> tuple[Array, Array]:

@@ -29,7 +29,7 @@ def check_primitive_set(
 ) -> None:
     r"""Check that a primitive set keeps every promise that the library relies on.
 
-    Every answer of the set is compared with its own conic form
+    Every answer of the set is compared with its conic form
     :math:`Z = \{z : Hz - h \in K\}`, through a conic solver: minimisers, their faces, membership,
     projections, the vertices where there is a list, and what the compiled kernels read.
 

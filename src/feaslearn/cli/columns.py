@@ -222,12 +222,12 @@ def decisions_for(
     )
 
 
-def _in_order(table: Table, found: Sequence[int], own: Sequence[str] | None) -> tuple[int, ...]:
+def _in_order(table: Table, found: Sequence[int], wanted: Sequence[str] | None) -> tuple[int, ...]:
     """Return columns with the names that a model knows in its order, any others as they are."""
     by_name = {table.names[j]: j for j in found}
-    if own is None or len(found) != len(own) or by_name.keys() != set(own):
+    if wanted is None or len(found) != len(wanted) or by_name.keys() != set(wanted):
         return tuple(found)
-    return tuple(by_name[name] for name in own)
+    return tuple(by_name[name] for name in wanted)
 
 
 def _own_names(model: RegionRegressor) -> list[str] | None:

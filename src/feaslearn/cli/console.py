@@ -99,7 +99,7 @@ class Console:
 def with_console(function: Callable[..., bool | None], *left_out: str) -> Callable[..., None]:
     """Return a command that takes the shared options, too; an answer of False is exit code 1."""
     signature = inspect.signature(function, eval_str=True)
-    own = [each for name, each in signature.parameters.items() if name != "console"]
+    parameters = [each for name, each in signature.parameters.items() if name != "console"]
     shared = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
         for name, (kind, default) in options.SHARED.items()
@@ -113,7 +113,7 @@ def with_console(function: Callable[..., bool | None], *left_out: str) -> Callab
         if fine is False:
             raise typer.Exit(NO)
 
-    parameters = [*(each.replace(kind=each.KEYWORD_ONLY) for each in own), *shared]
+    parameters = [*(each.replace(kind=each.KEYWORD_ONLY) for each in parameters), *shared]
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     vars(run)["__signature__"] = inspect.Signature(parameters)

@@ -49,7 +49,7 @@ def export(
         Path | None, options.output("Where to write; - prints.", printed=True)
     ] = None,
     check: Annotated[
-        bool, typer.Option("--verify", help="Compare optima over what is written with our own.")
+        bool, typer.Option("--verify", help="Compare optima over what is written with ours.")
     ] = False,
     *,
     console: Console,
@@ -139,7 +139,7 @@ def _say(console: RichConsole, output: Path, facts: dict[str, Any]) -> None:
             console.print(f"{old!r} is {new} there", markup=False)
     if "largest_difference" in facts:
         difference = facts["largest_difference"]
-        console.print(f"10 random optima differ from our own by at most {difference:.1e}")
+        console.print(f"10 random optima differ from ours by at most {difference:.1e}")
 
 
 def signal_of_text(model: RegionRegressor, items: Sequence[str]) -> Array:

@@ -170,9 +170,7 @@ def fit(
     from feaslearn.regressor import RegionRegressor
 
     if checkpoint is not None and is_one_file(output, checkpoint):
-        raise FileError(
-            f"--output and --checkpoint are one file, {output}; give each a name of its own"
-        )
+        raise FileError(f"--output and --checkpoint are one file, {output}; give each another name")
     files = open_files(data, chunks, console)
     check_output(output, *files.read)
     check_output(checkpoint, *files.read, option="--checkpoint")

@@ -57,9 +57,7 @@ ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, 
 DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file.")]
 Signals = Annotated[Columns, columns("--signals", "Columns of the signals: names, patterns.")]
 Decisions = Annotated[Columns, columns("--decisions", "Columns of the decisions: names, patterns.")]
-Costs = Annotated[
-    Columns, columns("--costs", "Costs in place of the model's own: columns or numbers.")
-]
+Costs = Annotated[Columns, columns("--costs", "Costs instead of the model's: columns or numbers.")]
 Cost = Annotated[
     Columns,
     columns(

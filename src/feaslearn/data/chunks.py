@@ -24,8 +24,8 @@ from feaslearn.messages import all_usual, beyond, find_columns, row_number
 
 Answer = TypeVar("Answer")
 
-#: How many times the numbers of a chunk are there while it is worked on: as the source has them, as
-#: matrices, as blocks, and what is made of those.
+#: Copies of the numbers of a chunk while it is worked on: as the source has them, as matrices, as
+#: blocks, and what is made of those.
 COPIES = 4
 #: No chunk has more rows than this, or fewer than a block: larger ones are not faster.
 MOST_ROWS = 16 * BLOCK_ROWS
@@ -105,12 +105,12 @@ class Chunks(Source):
         self, signals: Any, decisions: Any, weights: str | None
     ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         """Find the columns, and say together what is wrong with those that were asked for."""
-        problems, labels, own = Problems(), self._table.labels, self._table.n_signals
-        if own is not None:
+        problems, labels, n_signals = Problems(), self._table.labels, self._table.n_signals
+        if n_signals is not None:
             if (signals, decisions, weights) != (None, None, None):
                 problems.add("signals, decisions and weights are not for a pair (X, y)")
             problems.raise_if_any(DataError, "Chunks")
-            return tuple(range(own)), tuple(range(own, len(labels))), ()
+            return tuple(range(n_signals)), tuple(range(n_signals, len(labels))), ()
         chosen = []
         for name, wanted in (("signals", signals), ("decisions", decisions), ("weights", weights)):
             items = [wanted] if isinstance(wanted, str) else list(wanted or ())

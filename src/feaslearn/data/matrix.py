@@ -1,4 +1,4 @@
-"""One way to turn what users pass into a matrix of numbers."""
+"""Conversion of what users pass to a matrix of numbers."""
 
 from __future__ import annotations
 

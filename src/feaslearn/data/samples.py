@@ -287,7 +287,7 @@ class Samples:
         return replace(self, changes=(*self.changes, change))
 
     def _made(self, change: Callable[[Block], Block]) -> Block:
-        """Return all changed samples; the table as it was read is never there as a whole."""
+        """Return all changed samples; the table as it was read is never held as a whole."""
         if self.read is read_block:
             return change(self.load())
         arrays: list[Array] = []

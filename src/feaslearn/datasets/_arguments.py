@@ -95,7 +95,7 @@ def _streams(problems: Problems, random_state: RandomState) -> Streams:
 def uniform(
     generator: np.random.Generator, n_samples: int, ranges: Array | list[tuple[float, float]]
 ) -> Array:
-    """Draw columns that are uniform, each on its own range."""
+    """Draw columns that are uniform, each on its range."""
     low, high = np.asarray(ranges, dtype=np.float64).T
     return generator.uniform(low, high, size=(n_samples, len(low)))
 

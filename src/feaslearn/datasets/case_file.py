@@ -37,7 +37,7 @@ class CaseFile(NamedTuple):
 
 
 def read_case(case: str | os.PathLike[str], variant: str | None) -> CaseFile:
-    """Read a case of PGLib-OPF or a file of one's own."""
+    """Read a case of PGLib-OPF or a file by its path."""
     path = find_case(case, variant)
     try:
         with path.open(encoding="utf-8", errors="replace") as file:

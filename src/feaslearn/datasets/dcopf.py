@@ -80,7 +80,7 @@ def make_dcopf(
         Which buses share a signal; within a zone the loads keep the proportions of the file. A
         number k deals out the buses in turn (bus 1 to zone 1, ..., bus k + 1 to zone 1 again),
         "area" and "zone" follow the file, an array names the zone of each bus in service. By
-        default every bus with a load has a signal of its own.
+        default every bus with a load has a signal.
     load_range, cost_range : pair of float
         What loads and costs of the file are multiplied with where they are drawn.
     quadratic : {"refuse", "linearize"}, default "refuse"
@@ -226,9 +226,9 @@ def _given(
 
 def _count(problems: Problems, n_samples: int | None, given: dict[str, Array]) -> int:
     """Return how many samples there are: as asked for, or as many as rows were given."""
-    own = Problems()
-    check_same_length(own, **given)
-    for message in own.messages:
+    found = Problems()
+    check_same_length(found, **given)
+    for message in found.messages:
         problems.add(message)
     lengths = {name: len(table) for name, table in given.items()}
     if n_samples is None:

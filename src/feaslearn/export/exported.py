@@ -260,7 +260,7 @@ class Exported:
 
 
 def chosen(x: Any, names: tuple[str, ...], tool: str) -> list[Any]:
-    """Return the user's own variables as a list in the order of the decisions."""
+    """Return the user's variables as a list in the order of the decisions."""
     if hasattr(x, "keys") and hasattr(x, "__getitem__"):
         keys = list(x.keys())
         items = [x[name] for name in names] if set(names) <= set(keys) else [x[key] for key in keys]

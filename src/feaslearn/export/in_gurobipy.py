@@ -59,8 +59,8 @@ def to_gurobipy(
     rows = form.rows
     if model is None:
         if x is not None or signals:
-            own = "x belongs" if x is not None else "signals belong"
-            raise DataError(f"to_gurobipy: {own} to a model; give that model as well")
+            owned = "x belongs" if x is not None else "signals belong"
+            raise DataError(f"to_gurobipy: {owned} to a model; give that model as well")
         with gurobi_errors(gp):
             model = gp.Model()
     elif not isinstance(model, gp.Model):

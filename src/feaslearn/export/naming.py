@@ -50,8 +50,8 @@ def check_distinct(names: Sequence[str]) -> None:
     """Refuse names of decisions that come twice: nobody could tell which is which."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
-        listed = list_first([repr(name) for name in repeated[:5]], len(repeated))
-        raise DataError(f"several decisions are called {listed}; give each a name of its own")
+        named = list_first([repr(name) for name in repeated[:5]], len(repeated))
+        raise DataError(f"several decisions are called {named}; give each another name")
 
 
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:

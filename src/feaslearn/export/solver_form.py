@@ -54,20 +54,27 @@ def solver_form(
 def _cones_on_variables(form: RegionForm) -> tuple[RegionForm, tuple[Indices, ...]]:
     """Give each row of a second-order cone a latent variable that equals it."""
     m, p = form.X.shape[0], form.p
-    turning = np.array([cone.kind == "second-order" for cone in form.cones], dtype=bool)
+    second_order = np.array([cone.kind == "second-order" for cone in form.cones], dtype=bool)
     sizes = [cone.size for cone in form.cones]
-    curved = np.flatnonzero(np.repeat(turning, sizes))
+    curved = np.flatnonzero(np.repeat(second_order, sizes))
     lifted = sp.csr_array(
         (-np.ones(len(curved)), (curved, np.arange(len(curved)))), shape=(m, len(curved))
     )
     empty = sp.csr_array(lifted.shape)
     Z = [beside([Z, empty if k else lifted]) for k, Z in enumerate(form.Z)]
     cones = [
-        Cone("zero", cone.size) if turns else cone
-        for cone, turns in zip(form.cones, turning, strict=True)
+        Cone("zero", cone.size) if is_second_order else cone
+        for cone, is_second_order in zip(form.cones, second_order, strict=True)
     ]
     starts = p + np.cumsum(
-        [0, *(size for size, turns in zip(sizes, turning, strict=True) if turns)]
+        [
+            0,
+            *(
+                size
+                for size, is_second_order in zip(sizes, second_order, strict=True)
+                if is_second_order
+            ),
+        ]
     )
     norms = tuple(np.arange(a, b) for a, b in pairwise(starts))
     integer = np.append(form.integer, np.zeros(len(curved), dtype=bool))

@@ -1,4 +1,4 @@
-"""A self-check for users: the same problems in another tool and in our own code."""
+"""A self-check for users: the same problems in another tool and in our code."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.tolerances import HIGHS_TOL, divisors
 
-#: A region far from zero counts as this share of how far it is: solvers round what is there.
+#: A region far from zero counts as this share of how far it is: solvers round there.
 FAR = 1e-3
 
 
@@ -106,7 +106,7 @@ class ToolCheck(NamedTuple):
 
 @dataclass(frozen=True)
 class Verification:
-    """How far other tools are from our own optima; prints as a table.
+    """How far other tools are from our optima; prints as a table.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def verify(
     tolerance: float = 1e-6,
     random_state: int = 0,
 ) -> Verification:
-    r"""Minimise random costs over an exported region in its tool and in our own code; compare.
+    r"""Minimise random costs over an exported region in its tool and in our code; compare.
 
     .. math:: |\, \min_{x \in R} c'x - c'x_{\text{tool}} \,| \le \text{tolerance} \cdot
         \max(\max_{x \in R} c'x - \min_{x \in R} c'x,\; 10^{-3} |c|'|x|)
@@ -234,7 +234,7 @@ def verify(
     wrong = [check.tool for check in checks if not check.largest_difference <= tolerance]
     if wrong:
         raise CheckError(
-            f"optima in {', '.join(wrong)} differ by more than {tolerance:g} from our own{hint}:\n"
+            f"optima in {', '.join(wrong)} differ by more than {tolerance:g} from ours{hint}:\n"
             f"{found}"
         )
     return found

@@ -143,7 +143,7 @@ class Constrained(Hypothesis):
 
 def _repair(decisions: Array, empty: Mask, known: KnownLimits) -> None:
     """Remove what solvers leave of violations; where that fails, no decision satisfies all rows."""
-    decisions[:] = known.settled(decisions)
+    decisions[:] = known.repaired(decisions)
     for i in np.flatnonzero(known.violated(decisions, SOLVED_ZERO)):
         decisions[i] = least_infeasible(known.rows(slice(i, i + 1)))
         empty[i] = True

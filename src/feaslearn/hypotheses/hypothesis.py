@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from feaslearn.arrays import Array, Mask
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.region.form import RegionForm
 from feaslearn.region.minimize import Solved, minimize
@@ -145,9 +145,11 @@ class Hypothesis(BaseEstimator, ABC):
             found[:, j] = self.predict(theta, features, np.tile(-along, (len(features), 1))) @ along
         return found
 
-    def ends(self, theta: Array, features: Array, n: int) -> tuple[Array, Array]:
-        """Return the least and the greatest value of each decision, both (N, n)."""
-        axes = np.eye(n)
+    def ends(
+        self, theta: Array, features: Array, n: int, columns: Indices | None = None
+    ) -> tuple[Array, Array]:
+        """Return the least and the greatest value of each decision, or some, both (N, n)."""
+        axes = np.eye(n) if columns is None else np.eye(n)[columns]
         return -self.support(theta, features, -axes), self.support(theta, features, axes)
 
     def is_compiled(self, n: int) -> bool:

@@ -28,7 +28,7 @@ class Bands:
     Parameters
     ----------
     center, lower, upper : ndarray
-        The model's own answers, and the ends of the bands.
+        The model's answers, and the ends of the bands.
     level : float
         The share of such bands that should hold it.
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,10 +81,7 @@ class Bootstrap:
         Bands
             One for each entry of each decision, (N, n).
         """
-        center = _decisions(self.model, X, costs)
-        with _quiet():
-            draws = np.array([_decisions(refit, X, costs) for refit in self.refits])
-        return bands_of(center, draws, level, kind)
+        return self._bands(lambda model: _decisions(model, X, costs), level, kind)
 
     def support(
         self,
@@ -114,9 +110,15 @@ class Bootstrap:
             One for each direction, (m,).
         """
         rows = as_directions(directions, len(decision_names(self.model)))
-        center = _reach(self.model, signal, rows)
-        with _quiet():
-            draws = np.array([_reach(refit, signal, rows) for refit in self.refits])
+        return self._bands(lambda model: _reach(model, signal, rows), level, kind)
+
+    def _bands(self, answer: Callable[[LearnedRegion], Array], level: float, kind: str) -> Bands:
+        """Return bands around an answer of the model by those of the refits."""
+        center = answer(self.model)
+        with warnings.catch_warnings():
+            # The model itself warns once.
+            warnings.simplefilter("ignore", FeaslearnWarning)
+            draws = np.array([answer(refit) for refit in self.refits])
         return bands_of(center, draws, level, kind)
 
     def rows(self) -> list[tuple[str, str]]:
@@ -146,14 +148,6 @@ def as_directions(directions: ArrayLike, n: int) -> Array:
             f"support: directions have shape {np.shape(directions)}, expected (m, {n}), finite"
         )
     return rows
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Ignore warnings of refits about a signal: the model itself warns once."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FeaslearnWarning)
-        yield
 
 
 def _decisions(model: LearnedRegion, X: ArrayLike, costs: ArrayLike | None) -> Array:

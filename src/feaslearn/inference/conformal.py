@@ -88,7 +88,7 @@ class Conformal:
         scores: Array,
         level: float,
     ) -> Bands:
-        """Return the bands between quantiles of those of all fits, each with its own scores."""
+        """Return the bands between quantiles of those of all fits, each with its scores."""
         count, size = len(scores), max(1, AT_ONCE // scores.size)
         rank = min(count, int(np.ceil(level * (count + 1) - ROUNDING)))
         lower, upper = np.empty(center.shape), np.empty(center.shape)
@@ -96,8 +96,8 @@ class Conformal:
             rows = slice(start, start + size)
             parts = []
             for fold, theta in enumerate(self.thetas):
-                own = region.predict(theta, features[rows], costs[rows])
-                box = self._box(region, theta, features[rows], costs[rows], own)
+                middle = region.predict(theta, features[rows], costs[rows])
+                box = self._box(region, theta, features[rows], costs[rows], middle)
                 parts.append(box.at(scores[self.folds == fold][:, None]))
             lowers, uppers = (np.concatenate(ends) for ends in zip(*parts, strict=True))
             lower[rows] = np.sort(lowers, axis=0)[count - rank]
@@ -166,8 +166,8 @@ def split_conformal(
     follows errors that grow or shrink but guarantees nothing.
     """
     level = check_level(level)
-    there = ~np.isnan(decisions).any(axis=1)
-    features, costs, decisions = features[there], costs[there], decisions[there]
+    complete = ~np.isnan(decisions).any(axis=1)
+    features, costs, decisions = features[complete], costs[complete], decisions[complete]
     center = region.predict(theta, features, costs)
     low, high = region.ends(theta, features, costs.shape[1])
     whole = _Box(center, low, high, np.maximum(ranges, TINY), 1.0)

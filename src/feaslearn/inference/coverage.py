@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from feaslearn.regressor.checks import FitData
 
 
-#: Status of a limit: the data determine it, some bind there, no price ever pushed there.
+#: Status of a limit: the data determine it, some bind at it, no price ever pushed to it.
 IDENTIFIED, SEEN, UNSEEN = 0.0, 1.0, 2.0
 WORDS = {IDENTIFIED: "identified", SEEN: "seen", UNSEEN: "not seen"}
 #: Samples that must be on a limit: one alone is only the farthest so far.
@@ -196,10 +196,10 @@ def find_evidence(
     began = time.monotonic()
     answers = region.solve_parts(theta, some.features, some.costs)[1]
     most = MOST_ROWS
-    for (_, member, own), answer in zip(parts, answers, strict=True):
+    for (_, member, part), answer in zip(parts, answers, strict=True):
         if answer.duals is None:
             most = min(most, _most(member, n))
-            limits_shown(member, own, some.features, some.costs, answer.decisions)
+            limits_shown(member, part, some.features, some.costs, answer.decisions)
     if max_seconds is not None and np.isfinite(max_seconds):
         each = (time.monotonic() - began) / len(some.weights)
         most = min(most, max(FEWEST, int((GRACE + SHARE * float(max_seconds)) / each)))
@@ -220,9 +220,9 @@ def _evidence(
     scatter = np.nan_to_num(np.nanstd(decisions, axis=0)) if len(decisions) else np.zeros(n)
     errors = np.array([_grid_error(column) for column in decisions.T])
     errors = np.maximum(errors, error * scatter)
-    for (_, member, own), answer in zip(parts, answers, strict=True):
+    for (_, member, part), answer in zip(parts, answers, strict=True):
         if answer.duals is None:
-            shown = limits_shown(member, own, features, costs, answer.decisions)
+            shown = limits_shown(member, part, features, costs, answer.decisions)
             mask = np.hstack(shown)
             forms.append(None)
             pushed.append(mask)
@@ -230,7 +230,7 @@ def _evidence(
             confirmed.append(mask)
             sides.append(shown)
             continue
-        form = member.describe(own, n, k)
+        form = member.describe(part, n, k)
         mask = is_priced(answer.duals, costs)
         here = mask & _is_on(form, features, decisions, scatter, errors)
         forms.append(form)
@@ -262,7 +262,7 @@ def binding_limits(
     n, k = costs.shape[1], features.shape[1]
     found = list[Mask]()
     solved, answers = region.solve_parts(theta, features, costs)
-    for (weight, member, own), answer in zip(region.parts(theta, n, k), answers, strict=True):
+    for (weight, member, part), answer in zip(region.parts(theta, n, k), answers, strict=True):
         if weight < LEAST_WEIGHT:
             width = 2 * n if answer.duals is None else answer.duals.shape[1]
             found.append(np.zeros((len(costs), width), dtype=bool))
@@ -273,7 +273,7 @@ def binding_limits(
             if unseen is not None:
                 start = sum(part.shape[1] for part in found)
                 columns = np.flatnonzero(unseen[start : start + 2 * n].reshape(2, n).any(axis=0))
-            shown = limits_shown(member, own, features, costs, answer.decisions, columns)
+            shown = limits_shown(member, part, features, costs, answer.decisions, columns)
             found.append(np.hstack(shown))
     return solved, answers, np.hstack(found)
 
@@ -284,13 +284,13 @@ def _is_on(
     """Say which observed decisions are on each row of a form, within their errors."""
     X = form.X.toarray()
     used = X != 0.0
-    there = ~(np.isnan(decisions) @ used.T.astype(float) > 0.0)
+    observed = ~(np.isnan(decisions) @ used.T.astype(float) > 0.0)
     weights = form.weights(features[:, : form.n_features], features[:, form.n_features :])
     right = combined(weights, form.r)
     slack = np.nan_to_num(decisions) @ X.T - np.where(np.isfinite(right), right, 0.0)
     size = np.abs(X) @ np.where(scatter > 0.0, scatter, np.abs(np.nanmean(decisions, axis=0)))
     margin = DECISION_TOL * np.maximum(size, TINY) + ERRORS * np.sqrt(X**2 @ errors**2)
-    return np.asarray(there & np.isfinite(right) & (np.abs(slack) <= margin))
+    return np.asarray(observed & np.isfinite(right) & (np.abs(slack) <= margin))
 
 
 def _grid_error(column: Array) -> float:
@@ -319,7 +319,7 @@ def single_rows(form: RegionForm) -> dict[int, tuple[int, str]]:
 
 
 def angle(cost: Array, directions: Array) -> float | None:
-    """Return the least angle in degrees between a price and those kept, if there are any."""
+    """Return the least angle in degrees between a price and those kept, if observed are any."""
     size = float(np.linalg.norm(cost))
     if size == 0.0 or not len(directions):
         return None
@@ -374,9 +374,8 @@ def limits_shown(
     chosen = np.arange(n) if columns is None else columns
     if not len(chosen) or not len(costs):
         return shown
-    axes, at = np.eye(n)[chosen], decisions[:, chosen]
-    high = hypothesis.support(theta, features, axes)
-    low = -hypothesis.support(theta, features, -axes)
+    at = decisions[:, chosen]
+    low, high = hypothesis.ends(theta, features, n, chosen)
     width = high - low
     curved = hypothesis.describe(theta, n, features.shape[1]).curved
     slack = (NEXT_TO if curved else VISIBLE_TOL) * width

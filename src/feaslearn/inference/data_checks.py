@@ -36,14 +36,16 @@ def check_data(roles: Roles) -> list[Finding]:
     """Return the findings about a table, in the order in which they are read."""
     found = [_complete(roles)]
     table = np.hstack([roles.signals, roles.costs, roles.decisions])
-    there = np.flatnonzero(~np.isnan(table).any(axis=1))
+    complete = np.flatnonzero(~np.isnan(table).any(axis=1))
     rows = roles._replace(
-        signals=roles.signals[there], costs=roles.costs[there], decisions=roles.decisions[there]
+        signals=roles.signals[complete],
+        costs=roles.costs[complete],
+        decisions=roles.decisions[complete],
     )
     found += sorted(check_roles(roles), key=lambda each: each.level == "ok")
     if len(rows.decisions) < FEWEST_ROWS:
         return found
-    found += [_prices(rows), _signals(rows), _balance(rows), _consistent(rows, there)]
+    found += [_prices(rows), _signals(rows), _balance(rows), _consistent(rows, complete)]
     return [*found, _linear_cost(rows), *_decisions(rows)]
 
 
@@ -198,6 +200,8 @@ def _decisions(rows: Roles) -> list[Finding]:
     for ends, word, option in ((below, "lowest", "--lower"), (above, "highest", "--upper")):
         if ends:
             text = f"{list_first(ends[:NAMED], len(ends))}: never twice at a {word} value"
-            repair = f'What-ifs that push there are marked "not seen". Is the limit known? {option}'
+            repair = (
+                f'What-ifs that push complete are marked "not seen". Is the limit known? {option}'
+            )
             found.append(Finding("one-sided", "note", text, repair))
     return found

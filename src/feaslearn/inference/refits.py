@@ -157,7 +157,7 @@ def _refit(
         model.fit(X, y, costs, weights * drawn)
     except FeaslearnError as error:
         return _said(error)
-    model.__dict__.pop("_samples", None)  # weights of its own, and no refit is fitted further
+    model.__dict__.pop("_samples", None)  # its weights differ, and no refit is fitted further
     return model
 
 
@@ -204,7 +204,7 @@ class MomentRefits:
 def moment_refits(model: RegionRegressor, data: FitData) -> MomentRefits | None:
     """Return the short way to refits, or None where there is only the long one.
 
-    It is there for squared predictability, with minimisers that are unique on all rows and
+    It serves squared predictability, with minimisers that are unique on all rows and
     features that are not learned.
     """
     hypothesis = model.hypothesis_.as_minkowski(data.n_decisions)

@@ -219,7 +219,7 @@ class _Study:
         self.c = _residual(self.inputs, costs)
         self.costs = costs
         self.some = slice(None, None, -(-N // COMPARED))
-        self.own = self.cheaper(costs)
+        self.given = self.cheaper(costs)
 
     def demand(self, costs: Array) -> float:
         r"""Return :math:`\sum_i c_i'x_i` of what signals leave, in standard errors.
@@ -231,7 +231,7 @@ class _Study:
         return total * np.sqrt(len(costs)) / np.sqrt(spread) if spread > 0.0 else 0.0
 
     def cheaper(self, costs: Array, rows: slice | None = None) -> Array:
-        """Return the share of all decisions that are cheaper than its own one at each row's costs.
+        """Return the share of decisions that are cheaper than that of each row, at its costs.
 
         It is zero where decisions are optimal in one region, or in one that signals move, and a
         half where costs do not matter.
@@ -267,7 +267,7 @@ class _Study:
         return Finding(
             "roles",
             "ok",
-            f"cost is {word}: {falls} of {moving} decisions that move {side} with their own price",
+            f"cost is {word}: {falls} of {moving} decisions that move {side} with their price",
         )
 
 
@@ -302,7 +302,7 @@ def _explained(inputs: Array, outputs: Array) -> float:
 
 
 def _cheaper(costs: Array, *decisions: Array) -> Array:
-    """Return the share of decisions that are cheaper than each row's own; the least of several."""
+    """Return the share of decisions cheaper than that of each row; the least of several."""
     found = [np.full(len(costs), 0.5)]
     for each in decisions:
         if not np.ptp(each, axis=0).any():
@@ -328,7 +328,7 @@ def _swapped(study: _Study) -> Finding | None:
         return None  # signals that are functions of prices
     # Who decides minimises; prices do not, whatever the decisions.
     exchanged = _cheaper(decisions[some], study.costs[some], study.c[some])
-    best = min(study.own, study.cheaper(-study.costs), key=np.mean)
+    best = min(study.given, study.cheaper(-study.costs), key=np.mean)
     saved = _standard_errors(best - exchanged)
     # Signals explain decisions more than prices.
     explained = saved > 0.0 and _explained(study.inputs, costs) < EXPLAINED
@@ -376,7 +376,7 @@ def _order(study: _Study) -> Finding | None:
     order = linear_sum_assignment(study.slopes(slice(0, None, 2)))[1]
     moved = np.flatnonzero((order != np.arange(n)) & study.moving).tolist()
     t = study.slopes(slice(1, None, 2))
-    # Decisions fall with their own price.
+    # Decisions fall with their price.
     falls = sum(t[j, j] - t[j, order[j]] for j in moved) / np.sqrt(2.0 * max(1, len(moved)))
     if falls < SURE:
         return None
@@ -420,7 +420,7 @@ def _shuffled(study: _Study) -> Finding | None:
     """Look for decisions that have nothing to do with signals and prices of their rows."""
     # Decisions of the rows half of all rows further on.
     others = study.cheaper(np.roll(study.costs, len(study.x) // 2, axis=0))
-    if study.demand(study.c) < -CHANCE or _standard_errors(others - study.own) > CHANCE:
+    if study.demand(study.c) < -CHANCE or _standard_errors(others - study.given) > CHANCE:
         return None
     inputs = np.column_stack([study.inputs, _standard(study.costs)])
     if _explained(inputs, study.roles.decisions) < BY_CHANCE:
@@ -461,12 +461,12 @@ def _unit_of_balance(study: _Study) -> tuple[int, float] | None:
     if (sizes <= 1e-5 * sizes.max(initial=TINY)).sum() != 1:
         return None
     row = np.abs(V[-1] / spread)
-    for k, own in enumerate(row):
+    for k, factor in enumerate(row):
         rest = np.delete(row, k)
-        least = min(float(rest.min()), own / RANK_TOL)
+        least = min(float(rest.min()), factor / RANK_TOL)
         if least <= TINY or rest.max() > 1.05 * least:
             continue
-        times = float(own / np.median(rest))
+        times = float(factor / np.median(rest))
         if any(abs(max(times, 1.0 / times) / unit - 1.0) < 0.01 for unit in UNITS):
             return int(movers[k]), times
     return None
@@ -492,7 +492,7 @@ def _unit_of_costs(study: _Study) -> tuple[int, float] | None:
             study.cheaper(study.costs * np.where(np.arange(len(sizes)) == k, each, 1.0))
             for each in (times, times**2)
         )
-        errors = _standard_errors(study.own - once)
-        if errors > sure and once.mean() <= min(twice.mean(), 0.5 * study.own.mean()):
+        errors = _standard_errors(study.given - once)
+        if errors > sure and once.mean() <= min(twice.mean(), 0.5 * study.given.mean()):
             best, sure = (int(k), times), errors
     return best

@@ -31,7 +31,7 @@ STATUSES = tuple(MEANINGS)
 #: Share of the range by which a signal may lie outside of it.
 MARGIN = 0.01
 #: Share of ordinary predictions that may rest on limits not seen without a warning, and of samples
-#: held by the same limits that may lie elsewhere.
+#: held by the same limits that may lie off them.
 SILENT = 0.05
 #: Decisions that are checked for a warning where finding their limits takes further minima.
 MOST_CHECKED = 1000
@@ -107,8 +107,8 @@ def is_in_range(model: Any, signals: Array, prices: Array | None) -> Mask:
     seen, columns = vars(model)["_seen"], [*range(signals.shape[1])]
     if prices is not None and model.cost_ is not None:
         priced = list(model.cost_.columns)
-        listed = not isinstance(model.cost_.specification, AffineCost | FunctionCost)
-        if listed and priced and seen.rows is not None and seen.rows.regimes.size:
+        by_columns = not isinstance(model.cost_.specification, AffineCost | FunctionCost)
+        if by_columns and priced and seen.rows is not None and seen.rows.regimes.size:
             signals = signals.copy()
             signals[:, priced] = -prices if vars(model)["_reader"].maximises else prices
         else:
@@ -201,11 +201,11 @@ class Tracer:
         return missing[back.ravel()], texts[back.ravel()]
 
     def _is_missing(self, sets: Mask) -> Mask:
-        """Say where of the samples held by the nearest sets of limits too many lie elsewhere."""
+        """Say where of the samples held by the nearest sets of limits too many lie off them."""
         found = np.zeros(len(sets), dtype=bool)
         if len(self._regimes):
-            for i, own in enumerate(sets.astype(np.float64)):
-                apart = np.abs(self._regimes - own).sum(axis=1)
+            for i, held in enumerate(sets.astype(np.float64)):
+                apart = np.abs(self._regimes - held).sum(axis=1)
                 found[i] = self._explained[apart == apart.min()].mean() < 1.0 - SILENT
         return found
 

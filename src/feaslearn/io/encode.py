@@ -198,10 +198,10 @@ def _advice(name: str) -> str:
     """Return what to do about a value that a file cannot hold."""
     if name in GIVEN_AGAIN:
         return f"save with leave_out=[{name!r}] and give it again: load(path, {name}=...)"
-    own = "classes of your own go into classes=[...]"
+    classes = "classes of your own go into classes=[...]"
     if "[" in name:
-        return f"change it; {own}"
-    return f"change it, or save with leave_out=[{name!r}], which loads with the default; {own}"
+        return f"change it; {classes}"
+    return f"change it, or save with leave_out=[{name!r}], which loads with the default; {classes}"
 
 
 def _float(value: float) -> Any:

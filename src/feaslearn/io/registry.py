@@ -95,12 +95,12 @@ def parameter_names(kind: type) -> dict[str, Any]:
     checkpoint of a trainer is not among them: what a file says must not decide where a later fit
     writes.
     """
-    own = () if not issubclass(kind, Trainer) else ("checkpoint",)
+    left_out = () if not issubclass(kind, Trainer) else ("checkpoint",)
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {
         name: parameter.default
         for name, parameter in inspect.signature(kind).parameters.items()
-        if parameter.kind in named and name not in own
+        if parameter.kind in named and name not in left_out
     }
 
 

@@ -101,21 +101,21 @@ class KnownLimits(NamedTuple):
 
     def sizes(self, decisions: Array) -> Array:
         """Return the size of the numbers that each row is made of, in any unit."""
-        # A row whose own numbers are small is as large as the decisions and bounds of its sample
+        # A row whose numbers are small is as large as the decisions and bounds of its sample
         # make it: a bound of zero is met up to the rounding of what is near.
         x = np.abs(np.nan_to_num(decisions))
         g, lower, upper, e = (np.abs(np.where(np.isfinite(side), side, 0.0)) for side in self[2:])
         reach = np.maximum(np.maximum(lower, upper), x).max(axis=1, keepdims=True)
         x = np.broadcast_to(reach, x.shape)
-        rows, flat = (x @ np.abs(matrix).T for matrix in (self.G, self.E))
-        return np.hstack([g + rows, lower + x, upper + x, e + flat])
+        rows, balances = (x @ np.abs(matrix).T for matrix in (self.G, self.E))
+        return np.hstack([g + rows, lower + x, upper + x, e + balances])
 
     def violated(self, decisions: Array, tolerance: float) -> Mask:
         """Say which decisions violate a row by more than a share of its size."""
         over = self.violation(decisions) > tolerance * self.sizes(decisions)
         return np.asarray(over.any(axis=1))
 
-    def settled(self, decisions: Array) -> Array:
+    def repaired(self, decisions: Array) -> Array:
         """Return decisions that a solver left within its tolerances, exactly within the bounds.
 
         What the equalities then lack is spread over the entries that can move.
@@ -156,7 +156,7 @@ class Known(BaseEstimator):
     right-hand side is a number, a list with one entry for each row, an `AffineCost` (an affine map
     of the signals), or a function of all signals, plain or as a `FunctionCost`. In lists, names are
     columns of the signals, numbers with a point are constants, and None (or an infinite number) is
-    a bound that is not there. Whole numbers are columns, ``[4, 5, None]``, unless a number with a
+    a bound that is missing. Integers are columns, ``[4, 5, None]``, unless a number with a
     point stands beside them: ``[4, 4.5, None]`` holds constants.
 
     Parameters

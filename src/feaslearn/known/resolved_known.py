@@ -110,8 +110,8 @@ def _rows(
     if matrix is None and side is None:
         return empty_rows, None
     if matrix is None or side is None:
-        missing, there = (name, other) if matrix is None else (other, name)
-        problems.add(f"known: {there} is given and {missing} is not; they belong together")
+        missing, given = (name, other) if matrix is None else (other, name)
+        problems.add(f"known: {given} is given and {missing} is not; they belong together")
         return empty_rows, None
     try:
         rows = np.atleast_2d(np.asarray(matrix, dtype=float))

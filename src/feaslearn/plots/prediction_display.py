@@ -140,7 +140,7 @@ class PredictionDisplay:
         if observed.shape != predicted.shape:
             raise DataError(f"{observed.shape} were observed and {predicted.shape} predicted")
         names = [f"x{j}" for j in range(n)] if self.names is None else list(self.names)
-        own, chosen = labels(names, self.units), find(decisions, names, "decisions")
+        named, chosen = labels(names, self.units), find(decisions, names, "decisions")
         if len(chosen) > MOST:
             raise DataError(
                 f"{len(chosen)} decisions; choose up to {MOST} with decisions=[...] of {n}"
@@ -156,7 +156,7 @@ class PredictionDisplay:
         for panel in grid.ravel()[len(chosen) :]:
             panel.set_axis_off()
         for panel, j in zip(grid.ravel(), chosen, strict=False):
-            _draw_pairs(panel, observed[:, j], predicted[:, j], own[j])
+            _draw_pairs(panel, observed[:, j], predicted[:, j], named[j])
         self.figure_, self.axes_ = figure, grid.ravel()[: len(chosen)]
         return self
 

@@ -215,7 +215,7 @@ class RegionDisplay:
         self.axes_ = grid[np.tril_indices(count)]
 
 
-# Where cost falls and where it stays the same, within the flat that a region spans.
+# Where cost falls and where it stays the same, within the affine hull of a region.
 
 
 def slopes(region: Region, cost: Array) -> tuple[Array, Array | None]:

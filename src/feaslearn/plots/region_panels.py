@@ -237,13 +237,13 @@ def outline(minimize: Callable[[Array], Array], n: int, i: int, j: int) -> Array
     first = np.array([reach(axis) for axis in axes])
     span = np.ptp(first, axis=0)
     # Each decision has units of its own; what is next to nothing beside the other is rounding.
-    flat = GAIN_TOL * np.abs(first).max(axis=0) + ROUNDING * np.abs(first).max()
+    no_span = GAIN_TOL * np.abs(first).max(axis=0) + ROUNDING * np.abs(first).max()
     # Both decisions count alike, whatever their units.
-    scale = np.where(span > flat, span, 1.0)
+    scale = np.where(span > no_span, span, 1.0)
     corners: list[Array] = []
     for start, end in zip(first, np.roll(first, -1, axis=0), strict=True):
         corners += [start, *_between(reach, start, end, scale, DEPTH)]
-    return _tidy(np.array(corners), scale, flat)
+    return _tidy(np.array(corners), scale, no_span)
 
 
 def _between(
@@ -262,7 +262,7 @@ def _between(
     return [*before, found, *_between(reach, found, end, scale, depth - 1)]
 
 
-def _tidy(corners: Array, scale: Array, flat: Array) -> Array:
+def _tidy(corners: Array, scale: Array, no_span: Array) -> Array:
     """Drop corners that repeat the one before, or lie on the line between their neighbours."""
     kept: list[Array] = []
     for corner in corners:
@@ -270,7 +270,7 @@ def _tidy(corners: Array, scale: Array, flat: Array) -> Array:
             kept.append(corner)
     if len(kept) > 1 and np.abs((kept[0] - kept[-1]) / scale).max() <= GAIN_TOL:
         kept.pop()
-    if (np.ptp(corners, axis=0) <= flat).all():
+    if (np.ptp(corners, axis=0) <= no_span).all():
         return np.asarray(kept[:1])
     points = np.array(kept)
     if len(points) > 2:

@@ -187,12 +187,12 @@ class RegionPathDisplay:
         elif ax is None:
             self._panels(chosen)
         else:
-            raise DataError('ax holds one panel; style="panels" needs a figure of its own')
-        own = labels(names, self.units, [self.signal])
+            raise DataError('ax holds one panel; style="panels" needs a figure for itself')
+        named = labels(names, self.units, [self.signal])
         for panel in self.axes_:
-            write(panel, "xlabel", own[chosen[0]])
+            write(panel, "xlabel", named[chosen[0]])
             panel.spines[["top", "right"]].set_visible(False)
-        write(self.axes_[0], "ylabel", own[chosen[1]])
+        write(self.axes_[0], "ylabel", named[chosen[1]])
         if self._points:
             where = "every value" if self._points == len(self.values) else f"{self._points} values"
             text = (

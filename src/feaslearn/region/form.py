@@ -370,8 +370,8 @@ class RegionForm:
         """
         if not self.fixed_matrix:
             raise UnsupportedError(
-                "the rows of this region turn with the signal, so they are not linear in decisions "
-                "and signals together; Facets are"
+                "the rows of this region rotate with the signal, so they are not linear in "
+                "decisions and signals together; Facets are"
             )
         return replace(
             self,

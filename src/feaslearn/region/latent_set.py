@@ -36,7 +36,7 @@ class LatentSet(NamedTuple):
 
 @singledispatch
 def latent_set(primitive: PrimitiveSet) -> LatentSet:
-    """Return the rows of a primitive set, those of its own conic form if nothing is shorter."""
+    """Return the rows of a primitive set, those of its conic form by default."""
     if primitive.discrete:
         return _listed(primitive.vertices())
     return _rows(primitive, binary=False)
@@ -85,8 +85,8 @@ def _rows(primitive: PrimitiveSet, *, binary: bool) -> LatentSet:
         block, simple = _simple(cone)
         blocks.append(block)
         cones.append(simple)
-    turn = sp.csr_array(sp.block_diag(blocks))
-    H, h = sp.csr_array(turn @ sp.csr_array(form.H)), np.asarray(turn @ form.h)
+    change = sp.csr_array(sp.block_diag(blocks))
+    H, h = sp.csr_array(change @ sp.csr_array(form.H)), np.asarray(change @ form.h)
     return LatentSet(H, h, tuple(cones), sp.csr_array(sp.eye_array(p)), np.full(p, binary))
 
 
@@ -101,6 +101,6 @@ def _simple(cone: Cone) -> tuple[Array, Cone]:
     if cone.kind == "second-order" and cone.size == 2:
         return np.array([[1.0, -1.0], [1.0, 1.0]]), Cone("nonnegative", 2)
     if cone.kind == "semidefinite" and cone.size == 3:
-        turn = [[1.0, 0.0, 1.0], [1.0, 0.0, -1.0], [0.0, np.sqrt(2.0), 0.0]]
-        return np.array(turn), Cone("second-order", 3)
+        change = [[1.0, 0.0, 1.0], [1.0, 0.0, -1.0], [0.0, np.sqrt(2.0), 0.0]]
+        return np.array(change), Cone("second-order", 3)
     return np.eye(cone.size), cone

@@ -169,9 +169,9 @@ class _Origin(NamedTuple):
         reduced = costs @ self.M - prices @ self.W[self.rows]
         for k, sign in enumerate((1.0, -1.0)):
             for j, rows in enumerate(self.holding[k]):
-                there = np.flatnonzero((rows >= 0) & (sign * reduced[:, j] > 0.0))
-                which = rows[there]
-                found[there, which] = reduced[there, j] / self.W[which, j]
+                priced = np.flatnonzero((rows >= 0) & (sign * reduced[:, j] > 0.0))
+                which = rows[priced]
+                found[priced, which] = reduced[priced, j] / self.W[which, j]
         return found
 
 
@@ -275,7 +275,7 @@ def _bounded(
     _tighten(G, right, slack, lower, upper)
     reach = combined(upper, np.maximum(G, 0.0).T) + combined(lower, np.minimum(G, 0.0).T)
     needed = (slack == 0.0) | (right < reach).any(axis=0)
-    # A row that is not there gets a limit that no point of the region reaches.
+    # A row that is missing gets a limit that no point of the region reaches.
     free = reach + divisors(np.abs(G).max(axis=1, initial=0.0))
     right = np.where(slack == 0.0, right, np.minimum(right, free))
     G, right, slack = G[needed], right[:, needed], slack[needed]
@@ -330,10 +330,10 @@ def _tighten(G: Array, right: Array, slack: Array, lower: Array, upper: Array) -
             factors = matrix[:, j]
             which = np.flatnonzero(factors)
             above = factors[which] > 0.0
-            own = np.where(above, low[:, j : j + 1], high[:, j : j + 1]) * factors[which]
+            entry = np.where(above, low[:, j : j + 1], high[:, j : j + 1]) * factors[which]
             without = np.where(above, np.isinf(lower[:, j : j + 1]), np.isinf(upper[:, j : j + 1]))
             known = none[:, which] == without
-            implied = (limits[:, which] - (least[:, which] - own)) / factors[which]
+            implied = (limits[:, which] - (least[:, which] - entry)) / factors[which]
             new = np.where(known & above, implied, np.inf).min(axis=1)
             upper[:, j] = np.where(np.isinf(upper[:, j]), new, upper[:, j])
             new = np.where(known & ~above, implied, -np.inf).max(axis=1)
@@ -366,12 +366,12 @@ def _by_cones(form: RegionForm, cost: Array) -> tuple[Array, Array]:
     """Return the decision and the duals of a curved region at one signal."""
     lifted = form.lifted
     M, W, w = lifted.M[0].toarray(), lifted.W[0].toarray(), lifted.w[0]
-    there = np.isfinite(w)
-    cones = lifted.cones if there.all() else kept_cones(lifted.cones, there)
+    finite = np.isfinite(w)
+    cones = lifted.cones if finite.all() else kept_cones(lifted.cones, finite)
     size = float(divisors(np.abs(cost).max()))
-    found = solve_conic(M.T @ cost / size, W[there], w[there], cones)
+    found = solve_conic(M.T @ cost / size, W[finite], w[finite], cones)
     rows = np.zeros(len(w))
-    rows[there] = size * found.dual
+    rows[finite] = size * found.dual
     if not form.linked:
         return M @ found.point + lifted.m[0], rows
     links = cost - form.X[form.n :].T @ rows

@@ -340,7 +340,7 @@ def _check_consistent(
     """Refuse constraints that no decision satisfies; a linear program certifies it."""
     places: list[str] = []
     suspected = limits.rows(suspects)
-    moved = suspected.settled(np.nan_to_num(decisions[suspects]))
+    moved = suspected.repaired(np.nan_to_num(decisions[suspects]))
     for i in suspects[suspected.violated(moved, tolerance)]:
         one = limits.rows(slice(i, i + 1))
         x = least_infeasible(one)[None]
@@ -424,7 +424,7 @@ def nearest_decision(limits: KnownLimits, x: Array) -> Array:
         near = unit * (_on_active_rows(rows, target, near) if seen.all() else near)
     except InfeasibleProblemError:
         near = least_infeasible(limits)
-    return np.where(seen, limits.settled(near[None])[0], np.nan)
+    return np.where(seen, limits.repaired(near[None])[0], np.nan)
 
 
 def _on_active_rows(rows: HalfSpaces, target: Array, near: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Learned constraints as a table in the user's own names."""
+"""Learned constraints as a table in the names of the data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LearnedFacet:
     limit : ndarray of shape (k,)
         The coefficients f of the features.
     binds : int
-        Training samples in which it binds, at the model's own decision; with more than 10 000
+        Training samples in which it binds, at the model's decision; with more than 10 000
         samples, as some of them say.
     price : float
         Mean shadow price where it binds: what one unit more on the right-hand side of the text

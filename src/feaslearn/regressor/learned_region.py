@@ -291,7 +291,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         if method == "cross":
             X, y, costs, _ = self._given_or_kept(X, y, costs, None)
-            # Each fit would make its own features: parameters mean another thing there.
+            # Each fit would make other features, to which parameters do not belong.
             if self.features_.transformer is not None:
                 raise UnsupportedError(
                     "conformalize: method='cross' needs features that are signals themselves; hold "

@@ -81,8 +81,8 @@ def _limited(trainer: Trainer | str, max_seconds: float | None) -> Trainer | str
     if max_seconds is None:
         return trainer
     limited = copy(trainer) if isinstance(trainer, Trainer) else Auto()
-    own = limited.max_seconds
-    limited.max_seconds = max_seconds if own is None else min(own, max_seconds)
+    given = limited.max_seconds
+    limited.max_seconds = max_seconds if given is None else min(given, max_seconds)
     return limited
 
 

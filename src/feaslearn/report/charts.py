@@ -16,7 +16,7 @@ from feaslearn.plots.facets_over_time_display import Calendar, binding_limits, c
 from feaslearn.report.samples import Samples
 from feaslearn.tolerances import SAME_TOL, TINY
 
-#: Decisions with a chart of their own, points in a chart, limits over time, points of their curves.
+#: Decisions that have a chart, points in a chart, limits over time, points of their curves.
 MOST_DECISIONS, MOST_POINTS, MOST_LIMITS, MOST_DURATION = 5, 600, 6, 150
 
 #: Size of a chart, and the margins around its axes: left, right, top, bottom.

@@ -57,7 +57,7 @@ def compare(samples: Samples, train: Samples | None, refit: bool | None) -> Comp
     """Measure the model and simpler predictors."""
     count = len(samples)
     samples = samples.drawn(MOST_ROWS)
-    own = _line("this model", samples, samples.predicted, ours=True)
+    ours = _line("this model", samples, samples.predicted, ours=True)
     if train is not None:
         fitted, train = len(train), train.drawn(MOST_TRAINING_ROWS)
         tables = train.signals.values, train.observed, samples.signals.values
@@ -72,18 +72,18 @@ def compare(samples: Samples, train: Samples | None, refit: bool | None) -> Comp
             text += f" But for this model, the fits saw {len(train)} of them, drawn at random."
         if len(samples) < count:
             text += f" Measured were {len(samples)}, drawn at random."
-        return Comparison([own, *lines], text, own)
+        return Comparison([ours, *lines], text, ours)
     if len(samples) < 2 * FOLDS:
         text = f"{len(samples)} rows are too few to hold some out; nothing is compared."
-        return Comparison([own], text, None)
-    found = _cross_validated(samples, own, refit)
+        return Comparison([ours], text, None)
+    found = _cross_validated(samples, ours, refit)
     if len(samples) < count:
         drawn = f"{len(samples)} of {count} rows were drawn at random. {found.held_out}"
         return replace(found, held_out=drawn)
     return found
 
 
-def _cross_validated(samples: Samples, own: Line, refit: bool | None) -> Comparison:
+def _cross_validated(samples: Samples, ours: Line, refit: bool | None) -> Comparison:
     folds, seconds = np.empty(len(samples), dtype=int), FOLDS * samples.model.result_.seconds
     for fold, (_, out) in enumerate(KFold(FOLDS, shuffle=True, random_state=0).split(folds)):
         folds[out] = fold
@@ -112,13 +112,13 @@ def _cross_validated(samples: Samples, own: Line, refit: bool | None) -> Compari
     text += " " + _seen(samples)
     note = "may have seen these rows" if not is_training(samples) else "has seen these rows"
     first = [] if fair is None else [fair]
-    own = own._replace(name="this model as it is", note=note)
-    return Comparison([*first, own, *lines], text, fair)
+    ours = ours._replace(name="this model as it is", note=note)
+    return Comparison([*first, ours, *lines], text, fair)
 
 
 def _seen(samples: Samples) -> str:
     if is_training(samples):
-        return "These are the rows the model was fitted to, so its own line is too good."
+        return "These are the rows the model was fitted to, so its line is too good."
     return "Whether the model was fitted to some of these rows is not known."
 
 

@@ -211,8 +211,8 @@ def is_wrong(samples: Samples) -> Mask:
 
 
 def _error(mean: Array, rows: Mask, unit: str) -> str:
-    there = rows & ~np.isnan(mean)
-    return f"{number(float(mean[there].mean()) if there.any() else np.nan)} {unit}".rstrip()
+    observed = rows & ~np.isnan(mean)
+    return f"{number(float(mean[observed].mean()) if observed.any() else np.nan)} {unit}".rstrip()
 
 
 def _unit(samples: Samples, units: Units) -> str:

@@ -149,7 +149,7 @@ def render_report(
     samples = fitting_samples(model, data, place, "data", times)
     fitted = None if train is None else fitting_samples(model, train, "row {}".format, "train")
     names = samples.data.names
-    own = labels(names.decisions, units, names.signals)
+    decision_labels = labels(names.decisions, units, names.signals)
     by_name = units if not isinstance(units, str) else None
     around = labels(names.signals, by_name, names.decisions)
     comparison = compare(samples, fitted, refit)
@@ -171,8 +171,8 @@ def render_report(
         "typical_place": place(samples.typical),
         "renamed": renamed(samples),
         "comparison": comparison,
-        "scores": _scores(samples, comparison, own),
-        "charts": charts(samples, own),
+        "scores": _scores(samples, comparison, decision_labels),
+        "charts": charts(samples, decision_labels),
         "worst": worst_rows(samples, screen.unit),
         "findings": find_problems(samples, fitted),
         "doubts": doubts(samples, comparison),
@@ -182,7 +182,7 @@ def render_report(
         "source": f"{source} " if source else "",
         "version": __version__,
     }
-    return render_page(content, scene(samples, own, around))
+    return render_page(content, scene(samples, decision_labels, around))
 
 
 def worst_rows(samples: Samples, unit: str = "") -> list[WorstRow]:
@@ -209,12 +209,16 @@ def worst_rows(samples: Samples, unit: str = "") -> list[WorstRow]:
 
 
 def _scores(
-    samples: Samples, comparison: Comparison, own: Sequence[str]
+    samples: Samples, comparison: Comparison, decision_labels: Sequence[str]
 ) -> list[tuple[str, str, str, str, str]]:
     """Return for each decision that moves mean errors and R²: the model and the best other."""
     line, other = comparison.fair or comparison.lines[0], comparison.best_other
     return [
-        (own[j], *_score(line.scores[j]), *(("", "") if other is None else _score(other.scores[j])))
+        (
+            decision_labels[j],
+            *_score(line.scores[j]),
+            *(("", "") if other is None else _score(other.scores[j])),
+        )
         for j in samples.moving
     ]
 
@@ -273,11 +277,11 @@ def _poor(comparison: Comparison) -> str:
 
 def _race(comparison: Comparison) -> list[tuple[str, int, str]]:
     """Return predictors with the length of their bars and R² as strings, the best three others."""
-    own = comparison.fair or comparison.lines[0]
+    ours = comparison.fair or comparison.lines[0]
     others = sorted((line for line in comparison.lines if not line.ours), key=lambda x: -x.r2)
     return [
         (name, max(0, round(100 * line.r2)) if line.r2 == line.r2 else 0, _share(line.r2))
-        for name, line in (("this model", own), *((line.name, line) for line in others[:3]))
+        for name, line in (("this model", ours), *((line.name, line) for line in others[:3]))
     ]
 
 
@@ -379,7 +383,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def doubts(samples: Samples, comparison: Comparison) -> list[str]:
-    """Return warnings of the fit, and whether it leans on its own rows."""
+    """Return warnings of the fit, and whether it leans on its rows."""
     result, fair = samples.model.result_, comparison.fair
     said, train = list(result.warnings), result.returned_loss
     if result.status in UNFINISHED:

@@ -165,8 +165,8 @@ def fitting_samples(
     problems.raise_if_any(DataError, "report")
     signals = data.signals if order is None else data.signals[:, order]
     # A model that was fitted to arrays has no names; the data may have some.
-    own: Reader = vars(model)["_reader"]
-    called = own.outputs.names or data.names.decisions
+    reader: Reader = vars(model)["_reader"]
+    called = reader.outputs.names or data.names.decisions
     when = None if times is None else np.array(times, dtype="datetime64[s]")
     return Samples(model, _renamed(data, signals, names or given, called), place, when)
 

@@ -221,15 +221,16 @@ def _known(known: ResolvedKnown, signals: Array) -> dict[str, Any] | None:
     except DataError:
         return None
     constant, ends, here = sides[0][0], sides[1], sides[2]
-    there = np.isfinite(constant)
-    slopes = np.where(there, ends, 0.0) - np.where(there, constant, 0.0)
+    is_finite = np.isfinite(constant)
+    slopes = np.where(is_finite, ends, 0.0) - np.where(is_finite, constant, 0.0)
     if not np.allclose(constant + signals @ slopes, here, rtol=SAME_TOL, atol=SAME_TOL):
         return None
     return {
         "G": known.shape.G.tolist(),
         "E": known.shape.E.tolist(),
         "C0": [
-            float(side) if finite else None for side, finite in zip(constant, there, strict=True)
+            float(side) if finite else None
+            for side, finite in zip(constant, is_finite, strict=True)
         ],
         "C": slopes.T.tolist(),
     }

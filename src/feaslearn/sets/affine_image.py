@@ -137,9 +137,9 @@ class AffineImage:
     def nearest(self, x: ArrayLike, norm: str = "l2") -> Nearest:
         """Return the latent z of the point nearest to ``x``; NaN entries of x do not count."""
         target = self._vector(x, "x", allow_nan=True) - self.offset
-        # In units of its own, so that tolerances mean the same for small numbers as for large ones.
-        own = powers_of_two(extent_of(self.matrix, np.nan_to_num(target)))
-        target, M = target / own, self.matrix / own
+        # Standardized, so that tolerances mean the same for small numbers as for large ones.
+        unit_size = powers_of_two(extent_of(self.matrix, np.nan_to_num(target)))
+        target, M = target / unit_size, self.matrix / unit_size
         seen = ~np.isnan(target)
         if not seen.all():
             target, M = np.where(seen, target, 0.0), np.where(seen[:, None], M, 0.0)
@@ -194,15 +194,15 @@ class AffineImage:
         """
         if self.n == 1 and not self.primitive.discrete:
             return distinct(np.array(self.bounding_box()))
-        own = powers_of_two(extent_of(self.matrix, self.offset))
+        unit_size = powers_of_two(extent_of(self.matrix, self.offset))
         corners = self.primitive.vertices(limit)
-        points = corners @ (self.matrix / own).T + self.offset / own
+        points = corners @ (self.matrix / unit_size).T + self.offset / unit_size
         if self.primitive.discrete:
             points = distinct(points)
         elif flat_dimension(points) != flat_dimension(corners):
             # Otherwise the map folds nothing and keeps every vertex.
             points = extreme_points(points)
-        return np.asarray(own * points)
+        return np.asarray(unit_size * points)
 
     def halfspaces(self, limit: int = MOST_VERTICES) -> HalfSpaces:
         """Return the image, or its hull where it is discrete, as ``A x <= b, E x = e``.
@@ -214,9 +214,9 @@ class AffineImage:
             form = self.primitive.conic_form()
             if form.polyhedral:
                 return HalfSpaces.from_conic(form, self.matrix, self.offset)
-        own = powers_of_two(extent_of(self.matrix, self.offset))
-        rows = half_spaces_of_points(self.vertices(limit) / own)
-        return HalfSpaces(rows.A, own * rows.b, rows.E, own * rows.e)
+        unit_size = powers_of_two(extent_of(self.matrix, self.offset))
+        rows = half_spaces_of_points(self.vertices(limit) / unit_size)
+        return HalfSpaces(rows.A, unit_size * rows.b, rows.E, unit_size * rows.e)
 
     def _vector(self, values: ArrayLike, name: str, allow_nan: bool = False) -> Array:
         vector = np.asarray(values, dtype=float)

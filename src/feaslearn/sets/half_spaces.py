@@ -1,4 +1,4 @@
-"""Half-spaces of a polytope, and hulls of points that may lie in a flat."""
+"""Half-spaces of a polytope, and hulls of points that may lie in a subspace."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ class HalfSpaces:
         """Say for each row of ``X`` whether it satisfies all rows to an absolute tolerance."""
         rows = np.atleast_2d(np.asarray(X, dtype=float))
         inside = (rows @ self.A.T <= self.b + tolerance).all(axis=1)
-        on_flat = (np.abs(rows @ self.E.T - self.e) <= tolerance).all(axis=1)
-        return np.asarray(inside & on_flat)
+        on_equalities = (np.abs(rows @ self.E.T - self.e) <= tolerance).all(axis=1)
+        return np.asarray(inside & on_equalities)
 
 
 def _flat(points: Array) -> tuple[Array, Array, Array]:
-    """Return the centre, a basis of the flat spanned by the points, and its complement."""
+    """Return the centre, a basis of the affine hull of the points, and its complement."""
     center = points.mean(axis=0)
     _, singular, Vt = np.linalg.svd(points - center, full_matrices=True)
     rank = int((singular > SAME_TOL * size_of(points) * np.sqrt(len(points))).sum())
@@ -76,7 +76,7 @@ def _flat(points: Array) -> tuple[Array, Array, Array]:
 
 
 def flat_dimension(points: Array) -> int:
-    """Return the dimension of the flat that the points span."""
+    """Return the dimension of the affine hull of the points."""
     return len(_flat(points)[1])
 
 
@@ -96,13 +96,13 @@ def extreme_points(points: Array) -> Array:
     center, basis, _ = _flat(points)
     if len(points) == len(basis) + 1:
         return points
-    flat = (points - center) @ basis.T
+    inner = (points - center) @ basis.T
     if len(basis) == 1:
-        ends = np.sort([int(flat[:, 0].argmin()), int(flat[:, 0].argmax())])
+        ends = np.sort([int(inner[:, 0].argmin()), int(inner[:, 0].argmax())])
         return np.asarray(points[ends])
-    if not may_have_too_many_facets(*flat.shape):
-        return np.asarray(points[np.sort(ConvexHull(flat).vertices)])
-    extreme = [_sticks_out(flat, i) for i in range(len(flat))]
+    if not may_have_too_many_facets(*inner.shape):
+        return np.asarray(points[np.sort(ConvexHull(inner).vertices)])
+    extreme = [_sticks_out(inner, i) for i in range(len(inner))]
     return np.asarray(points[extreme])
 
 
@@ -111,32 +111,32 @@ def may_have_too_many_facets(count: int, d: int) -> bool:
     return bool(count ** (d // 2) > MOST_FACETS)
 
 
-def _sticks_out(flat: Array, i: int) -> bool:
+def _sticks_out(inner: Array, i: int) -> bool:
     """Say whether a point lies outside the hull of all others."""
-    others = np.ascontiguousarray(np.delete(flat, i, axis=0).T)
+    others = np.ascontiguousarray(np.delete(inner, i, axis=0).T)
     weights = np.empty((1, others.shape[1]))
-    nearest_rows(single(SIMPLEX, weights.size), others, flat[i : i + 1], weights)
-    away = others @ weights[0] - flat[i]
-    return bool(np.linalg.norm(away) > FEASIBILITY_TOL * np.abs(flat).max())
+    nearest_rows(single(SIMPLEX, weights.size), others, inner[i : i + 1], weights)
+    away = others @ weights[0] - inner[i]
+    return bool(np.linalg.norm(away) > FEASIBILITY_TOL * np.abs(inner).max())
 
 
 def half_spaces_of_points(points: Array) -> HalfSpaces:
-    """Return the half-spaces of the convex hull of points, with equalities where it is flat."""
+    """Return the half-spaces of the convex hull of points, with equalities where it is inner."""
     center, basis, complement = _flat(points)
-    flat = (points - center) @ basis.T
+    inner = (points - center) @ basis.T
     if len(basis) == 0:
         rows, limits = np.empty((0, 0)), np.empty(0)
     elif len(basis) == 1:
         rows = np.array([[1.0], [-1.0]])
-        limits = np.array([flat.max(), -flat.min()])
-    elif may_have_too_many_facets(*flat.shape):
+        limits = np.array([inner.max(), -inner.min()])
+    elif may_have_too_many_facets(*inner.shape):
         raise TooManyVerticesError(
-            f"the hull of {len(flat)} points in {len(basis)} dimensions may have too many facets "
+            f"the hull of {len(inner)} points in {len(basis)} dimensions may have too many facets "
             "to list; describe the region by the rows of its primitive set and its map"
         )
     else:
         # Facets with more than d corners come in pieces.
-        equations = distinct(ConvexHull(flat).equations)
+        equations = distinct(ConvexHull(inner).equations)
         rows, limits = equations[:, :-1], -equations[:, -1]
     A = rows @ basis
     return HalfSpaces(A, limits + A @ center, complement, complement @ center)

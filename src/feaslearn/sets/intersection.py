@@ -16,7 +16,7 @@ from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.tolerances import FEASIBILITY_TOL, RANK_TOL, SUM_ROUNDING, divisors, extent_of
 
-#: Rows that are further away than this in the set's own numbers are left out if it ends before.
+#: Rows that are further away than this in the numbers of the set are left out if it ends before.
 FAR = 1e3
 
 
@@ -68,11 +68,11 @@ def _moving(
     return of_z / lengths[:, None], right / lengths, reach
 
 
-def _new(E: Array, e: Array, reach: Array, own: Array, right: Array) -> tuple[Array, Array]:
+def _new(E: Array, e: Array, reach: Array, given: Array, right: Array) -> tuple[Array, Array]:
     """Return the equalities that do not follow from others; refuse those that contradict them."""
     kept: list[int] = []
     for j, row in enumerate(E):
-        before, sides = np.vstack([own, E[kept]]), np.append(right, e[kept])
+        before, sides = np.vstack([given, E[kept]]), np.append(right, e[kept])
         parts = np.linalg.lstsq(before.T, row, rcond=None)[0]
         if np.linalg.norm(row - parts @ before) > RANK_TOL:
             kept.append(j)
@@ -82,11 +82,11 @@ def _new(E: Array, e: Array, reach: Array, own: Array, right: Array) -> tuple[Ar
 
 
 def _polytope(form: ConicForm, A: Array, b: Array, reach: Array, E: Array, e: Array) -> Polytope:
-    H, h, own, right = split_rows(form)
+    H, h, given, right = split_rows(form)
     lengths = divisors(np.linalg.norm(H, axis=1))
     H, h = np.vstack([H / lengths[:, None], -A]), np.concatenate([h / lengths, -b])
-    E, e = np.vstack([own, E]), np.concatenate([right, e])
-    # Each row in its own size: one with a limit far away does not blur the others.
+    E, e = np.vstack([given, E]), np.concatenate([right, e])
+    # Each row in its size: one with a limit far away does not blur the others.
     sizes = np.maximum(np.abs(h), np.concatenate([np.ones(len(lengths)), reach]))
     room = _room(H, h, sizes, E, e)
     if room < -FEASIBILITY_TOL:

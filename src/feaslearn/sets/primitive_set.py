@@ -320,7 +320,7 @@ def turn(form: ConicForm, solution: ConicSolution, q: Array, direction: Array) -
     p = len(q)
     active, hessian = [np.empty((0, p))], np.zeros((p, p))
     zero = ZERO_MULTIPLIER * np.abs(q).max()
-    flat = SOLVED_DEPENDENT_TOL * size_of(solution.point)
+    zero_size = SOLVED_DEPENDENT_TOL * size_of(solution.point)
     slack = form.H @ solution.point - form.h
     for cone, rows in form.blocks():
         H, dual = form.H[rows], solution.dual[rows]
@@ -330,9 +330,9 @@ def turn(form: ConicForm, solution: ConicSolution, q: Array, direction: Array) -
             active.append(H[dual > zero])
         elif np.linalg.norm(dual) > zero:
             if cone.kind == "semidefinite":
-                fixed, curved = _semidefinite(H, slack[rows], dual, zero, flat)
+                fixed, curved = _semidefinite(H, slack[rows], dual, zero, zero_size)
             else:
-                fixed, curved = _second_order(H, slack[rows], dual, flat)
+                fixed, curved = _second_order(H, slack[rows], dual, zero_size)
             active.append(fixed)
             hessian += curved
     N = null_space(np.vstack(active), rcond=SOLVED_DEPENDENT_TOL)
@@ -341,11 +341,11 @@ def turn(form: ConicForm, solution: ConicSolution, q: Array, direction: Array) -
     return np.asarray(-N @ moved)
 
 
-def _second_order(H: Array, slack: Array, dual: Array, flat: float) -> tuple[Array, Array]:
+def _second_order(H: Array, slack: Array, dual: Array, zero_size: float) -> tuple[Array, Array]:
     """Return the active rows and the Hessian of second-order rows with such multipliers."""
     u = slack[1:]
     length = np.linalg.norm(u)
-    if length <= flat:
+    if length <= zero_size:
         # At the apex the point cannot move.
         return H, np.zeros((H.shape[1], H.shape[1]))
     unit = u / length
@@ -354,7 +354,7 @@ def _second_order(H: Array, slack: Array, dual: Array, flat: float) -> tuple[Arr
 
 
 def _semidefinite(
-    H: Array, slack: Array, dual: Array, zero: float, flat: float
+    H: Array, slack: Array, dual: Array, zero: float, zero_size: float
 ) -> tuple[Array, Array]:
     """Return the active rows and the Hessian of semidefinite rows with such multipliers."""
     _, _, nullity, values, vectors = split(dual, zero)
@@ -364,7 +364,7 @@ def _semidefinite(
     # Which two columns of the turn each row of the triangle belongs to: ``first <= second``.
     second, first = np.tril_indices(len(vectors))
     bent = (first < nullity) & (second >= nullity)
-    bent[bent] = sizes[first[bent]] > flat
+    bent[bent] = sizes[first[bent]] > zero_size
     prices = values[second[bent]] / sizes[first[bent]]
     # Rows of the triangle hold the entries off the diagonal times the root of two.
     return rows[(second >= nullity) & ~bent], rows[bent].T @ (rows[bent] * prices[:, None])

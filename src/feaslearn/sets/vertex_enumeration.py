@@ -72,7 +72,7 @@ def around_inner_point(form: ConicForm) -> tuple[Array, Array, Array, Array]:
 def _enumerate(H: bytes, h: bytes, shape: tuple[int, int], cones: tuple[Cone, ...]) -> Array | str:
     """Return the vertices, or what there is too much of."""
     form = _normalized(ConicForm(np.frombuffer(H).reshape(shape), np.frombuffer(h), cones))
-    # In units of its own, so that tolerances mean the same for small numbers as for large ones.
+    # Standardized, so that tolerances mean the same for small numbers as for large ones.
     unit = float(powers_of_two(np.abs(form.h).max(initial=0.0)))
     point, basis, rows, slack = around_inner_point(form._replace(h=form.h / unit))
     d = basis.shape[1]
@@ -92,7 +92,7 @@ def _normalized(form: ConicForm) -> ConicForm:
 
 
 def _flat(H: Array, h: Array, E: Array, e: Array) -> tuple[Array, Array]:
-    """Return a point strictly inside all rows that can be slack, and a basis of the flat.
+    """Return a point strictly inside all rows that can be slack, and a basis of the affine hull.
 
     The largest slack that all rows can have at once is a linear program. Where it is zero, rows
     with a positive multiplier have no slack at any point: they join the equalities.
@@ -118,7 +118,7 @@ def _flat(H: Array, h: Array, E: Array, e: Array) -> tuple[Array, Array]:
         if slack < -SOLVED_ZERO:
             raise EmptySetError("the rows have no point in common")
         if slack > SOLVED_ZERO:
-            # The solver's point is off the flat by its tolerance; vertices should not be.
+            # The solver's point is off the affine hull by its tolerance; vertices should not be.
             point = point + np.linalg.lstsq(equal, right - equal @ point, rcond=DEPENDENT_TOL)[0]
             return point, null_space(equal, rcond=DEPENDENT_TOL) if len(equal) else np.eye(p)
         # These multipliers sum to one, so that there is at least one to take.
