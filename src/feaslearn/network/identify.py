@@ -14,12 +14,8 @@ from feaslearn.exceptions import DataError, Problems
 from feaslearn.network.candidates import CandidateLines, Line, Networks, line_name
 from feaslearn.network.enumeration import all_networks
 from feaslearn.network.samples import dispatch_of
-from feaslearn.network.search import (
-    Limits,
-    LineSearch,
-    Network,
-    Search,
-)
+from feaslearn.network.search import Limits, Network
+from feaslearn.network.solve import LineSearch, Search
 from feaslearn.parameters import POSITIVE, Integer, check_value
 from feaslearn.runs import Clock
 from feaslearn.tolerances import ROUNDING, SAME_TOL, TINY, VISIBLE_TOL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,8 +26,16 @@ from feaslearn.network.identify import (
     line_curve,
 )
 from feaslearn.network.losses import NetworkLosses
-from feaslearn.network.search import LineSearch, Search, no_limits
-from feaslearn.network.solve import Solver, general_search, line_frequencies, solve, training_result
+from feaslearn.network.search import no_limits
+from feaslearn.network.solve import (
+    LineSearch,
+    Search,
+    Solver,
+    general_search,
+    line_frequencies,
+    solve,
+    training_result,
+)
 from feaslearn.parameters import Integer, check_value
 from feaslearn.runs import Clock
 from feaslearn.trainers.trainer import MAX_SECONDS
@@ -252,7 +260,7 @@ class NetworkLearner(NetworkEstimator):
         """Return a search for any loss, which the fit did not need if zero loss was possible."""
         if isinstance(self._search, CutSearch):
             return general_search(self._losses, self.solver, self.lazy, clock)
-        return cast(Search, self._search)
+        return self._search
 
     def _explains(self, networks: Networks) -> Mask:
         """Return which networks have no more than the least loss."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.network.candidates import CandidateLines, Networks
-from feaslearn.network.losses import NetworkLosses
-from feaslearn.runs import Clock
 from feaslearn.solvers.mip import Incumbent, MixedIntegerProgram, Outcome, Rows
 from feaslearn.tolerances import CAPACITY_TOL, HIGHS_TOL
 
@@ -96,27 +94,6 @@ class SearchResult(NamedTuple):
     network: Network | None
     value: float
     bound: float
-
-
-class LineSearch(Protocol):
-    """A search for networks; the loss of each incumbent is measured exactly on all samples."""
-
-    losses: NetworkLosses
-    n_solves: int
-
-    def cheapest(
-        self, weights: Array, most_loss: float, limits: Limits, clock: Clock
-    ) -> SearchResult:
-        """Return the network of least ``weights @ y`` whose mean loss is at most ``most_loss``."""
-        ...
-
-
-class Search(LineSearch, Protocol):
-    """A search for networks of any loss."""
-
-    def least_loss(self, limits: Limits, clock: Clock) -> SearchResult:
-        """Return the network of least mean loss within the limits."""
-        ...
 
 
 def no_limits(candidates: CandidateLines) -> Limits:

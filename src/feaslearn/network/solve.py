@@ -15,12 +15,7 @@ from feaslearn.network.enumeration import EnumerationSearch
 from feaslearn.network.flow import FlowSearch, price_levels
 from feaslearn.network.losses import NetworkLosses
 from feaslearn.network.samples import dispatch_of
-from feaslearn.network.search import (
-    LineSearch,
-    Network,
-    Search,
-    no_limits,
-)
+from feaslearn.network.search import Network, no_limits
 from feaslearn.results import Status, TrainingResult
 from feaslearn.runs import Clock
 from feaslearn.runs.progress import ProgressBar
@@ -28,6 +23,10 @@ from feaslearn.solvers.mip import Outcome
 from feaslearn.tolerances import ACCEPT_TOL
 
 Solver = Literal["auto", "milp", "enumeration"]
+#: A search for networks of any loss, and one that may be for those of zero loss alone: each has the
+#: network of least ``weights @ y`` within a loss, measured exactly on all samples.
+Search = EnumerationSearch | FlowSearch
+LineSearch = Search | CutSearch
 
 #: Networks are enumerated if that reads no more entries of cuts, and takes no more losses.
 MAX_ENTRIES, MAX_LOSSES = 2**33, 2**25

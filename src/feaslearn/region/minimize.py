@@ -249,7 +249,7 @@ def _fixed_box(form: RegionForm) -> tuple[Array, Array]:
     equality = form.equality[len(form.labels) - len(lifted.labels) :][fixed]
     lower, upper, others, _ = _box(W, w, equality)
     slack = np.where(equality[others], 0.0, np.inf)
-    _tighten(-W[others], -w[:, others], slack, lower, upper)
+    tighten(-W[others], -w[:, others], slack, lower, upper)
     return lower, upper
 
 
@@ -272,7 +272,7 @@ def _bounded(
     slack = np.where(equality[others], 0.0, np.inf)
     # Rows that no point moves hold or not: what they lack counts beside the place of the region.
     right[:, ~G.any(axis=1)] /= extent_of(m)
-    _tighten(G, right, slack, lower, upper)
+    tighten(G, right, slack, lower, upper)
     reach = combined(upper, np.maximum(G, 0.0).T) + combined(lower, np.minimum(G, 0.0).T)
     needed = (slack == 0.0) | (right < reach).any(axis=0)
     # A row that is missing gets a limit that no point of the region reaches.
@@ -309,7 +309,7 @@ def _holders(
     return found
 
 
-def _tighten(G: Array, right: Array, slack: Array, lower: Array, upper: Array) -> None:
+def tighten(G: Array, right: Array, slack: Array, lower: Array, upper: Array) -> None:
     """Set infinite bounds to what the rows imply, in place: ``y <= (right - least others) / G``."""
     if np.isfinite(lower).all() and np.isfinite(upper).all():
         return

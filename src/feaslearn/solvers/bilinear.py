@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,21 +21,6 @@ class Ended(NamedTuple):
     values: Array | None
     bound: float
     finished: bool
-
-
-class BilinearSolver(Protocol):
-    """What a global solver of programs with products of variables answers."""
-
-    def variable(self, lower: float, upper: float) -> Any:
-        """Add a variable."""
-
-    def add(self, constraint: Any) -> None:
-        """Add a constraint between expressions of variables."""
-
-    def minimize(
-        self, cost: Any, wanted: list[Any], cutoff: float, seconds: float, gap: float
-    ) -> Ended:
-        """Minimise below the cutoff; return the values of the wanted variables."""
 
 
 def make_solver(name: str) -> BilinearSolver:
@@ -149,3 +134,6 @@ class Gurobi:
         values = np.array([each.X for each in wanted]) if model.SolCount > 0 else None
         bound = cutoff if nothing else min(cutoff, float(model.ObjBound))
         return Ended(values, bound, nothing or model.Status == codes.OPTIMAL)
+
+
+BilinearSolver = Scip | Gurobi

@@ -194,9 +194,9 @@ def raise_failures(statuses: NDArray[np.object_]) -> None:
             f"the cost has no minimum at {name_rows(unbounded)}: check the sign of the costs, "
             "and that every variable with a cost is bounded on the side it improves"
         )
-    told = ", ".join(sorted({str(statuses[row]) for row in bad}))
+    named = ", ".join(sorted({str(statuses[row]) for row in bad}))
     raise SolverError(
-        f"the solver gave no answer at {name_rows(bad)} (it said: {told}): check the scale of the "
+        f"the solver gave no answer at {name_rows(bad)} (status {named}): check the scale of the "
         "data; numbers that differ by more than about 1e8 are hard to solve with"
     )
 
@@ -251,22 +251,19 @@ class CheckedProgram(NamedTuple):
 
     def solve(self, name: str, tolerance: float = HIGHS_TOL) -> Optimum:
         """Return an optimum, or raise where neither attempt has one; messages use the name."""
-        first = _presolved(self, tolerance)
-        if isinstance(first, Optimum):
-            flaw = self.flaw(first)
-            if not flaw:
-                return first
-            first = flaw
-        second = _without_presolve(self)
-        if isinstance(second, Optimum):
-            flaw = self.flaw(second)
-            if not flaw:
-                remark(f"the {name} program was solved without presolve, after {first}")
-                return second
-            second = flaw
-        told = f"the {name} program was not solved ({first}; then, without presolve, {second})"
+        flaws: list[str] = []
+        for attempt in (lambda: _presolved(self, tolerance), lambda: _without_presolve(self)):
+            found = attempt()
+            flaw = self.flaw(found) if isinstance(found, Optimum) else found
+            if isinstance(found, Optimum) and not flaw:
+                if flaws:
+                    remark(f"the {name} program was solved without presolve, after {flaws[0]}")
+                return found
+            flaws.append(flaw)
         kinds = {"Infeasible": InfeasibleProblemError, "Unbounded": UnboundedProblemError}
-        raise kinds.get(second, SolverError)(told)
+        raise kinds.get(flaws[1], SolverError)(
+            f"the {name} program was not solved ({flaws[0]}; then, without presolve, {flaws[1]})"
+        )
 
     def flaw(self, found: Optimum) -> str:
         """Return what is wrong with an optimum, empty if it is proved."""

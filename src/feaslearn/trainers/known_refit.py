@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from feaslearn.arrays import Array
+from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.hypotheses.lifted_region import (
-    LiftedRegion,
-    LiftedSlopes,
-    lifted_region,
-    pull_back,
-)
+from feaslearn.hypotheses.map_hypothesis import Maps
+from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.known import KnownLimits, KnownShape
 from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.losses import Objective, Predictability
 from feaslearn.losses.kernels import facet_loss
+from feaslearn.region.form import RegionForm
+from feaslearn.region.latent_set import latent_set
+from feaslearn.region.minimize import tighten
 from feaslearn.region.relax import DISTANCE_COST, rows_of_size_one
 from feaslearn.runs import Run
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.lbfgs import quasi_newton
 from feaslearn.solvers.small_lp_kernels import workspace
+from feaslearn.tolerances import ROUNDING
 from feaslearn.trainers.out_of_fold import folds_of
 from feaslearn.trainers.standardize import place_and_unit
 
@@ -40,6 +41,8 @@ FOLDS = 5
 FEWEST = 20
 #: By how much the refit widens regions, in their own units: far above rounding errors.
 TRACE = 2.0**-28
+#: Points are no further away than this, in units of the right-hand sides of their rows.
+FAR = 1e3
 #: Numbers that one step may touch: beyond, only some samples are refitted to.
 MOST_WORK = 1e8
 
@@ -59,9 +62,9 @@ def refit_within(
     order = random.permutation(len(whole.weights))
     limit, most = (MOST_WORK, STEPS) if thorough else (MOST_WORK / 10, STEPS // 2)
     # Every term has entries at any row, so that a few tell how many.
-    if problem.work(theta, whole.rows(order[:FEWEST]).normalized()) * len(order) > limit:
+    if problem.work(theta, whole.rows(order[:FEWEST])) * len(order) > limit:
         problem = replace(problem, every_term=False)
-    order = order[: int(limit / problem.work(theta, whole))]
+    order = order[: int(limit / problem.work(theta, whole.rows(order[:FEWEST])))]
     if len(order) < FEWEST or run.late():
         return theta
     whole = whole.rows(order).normalized()
@@ -91,15 +94,14 @@ class _Refit:
     #: Whether terms of a sum that do not count yet may grow: what is known can make room for them.
     every_term: bool = True
 
-    def work(self, theta: Array, whole: Block) -> float:
+    def work(self, theta: Array, some: Block) -> float:
         """Return about how many numbers a step touches for each sample; infinite if curved."""
-        n = whole.decisions.shape[1]
-        features = self.shape.split(whole.features)[0]
-        lifted = lifted_region(self.hypothesis, theta, features, n, self.every_term)
-        if lifted is None:
+        points = self._points(theta, self.shape.split(some.features)[0], some.decisions.shape[1])
+        if points is None:
             return np.inf
-        rows = len(lifted.W) + n + len(self.shape.E) + len(self.shape.G)
-        return float((lifted.lower.shape[1] + 3 * n) * rows**2)
+        n = some.decisions.shape[1]
+        rows = len(points.W) + n + len(self.shape.E) + len(self.shape.G)
+        return float((points.lower.shape[1] + 3 * n) * rows**2)
 
     def path(
         self,
@@ -144,36 +146,86 @@ class _Refit:
     def value_and_gradient(self, theta: Array, samples: Block) -> tuple[float, Array]:
         """Return the weighted loss and its gradient in theta."""
         features, known = self.shape.split(samples.features)
-        n = samples.decisions.shape[1]
-        lifted = lifted_region(self.hypothesis, theta, features, n, self.every_term)
-        if lifted is None:
-            raise TypeError("a curved set has no lifted region")
-        unit, known = self.unit, self._relative_known(known)
-        # Points of a sum are decisions, those of other sets are mapped to them.
-        inner = unit if self.hypothesis.as_maps() is None else 1.0
-        flat = self._relative(lifted, inner).on_flat(known)
-        program = _Program(n, flat.W, flat.slack, known)
-        count, p, r = len(features), flat.lower.shape[1], len(flat.W)
-        slopes = LiftedSlopes(
-            np.zeros((count, n, p)), *(np.zeros((count, size)) for size in (n, p, p, r))
-        )
+        n, unit = samples.decisions.shape[1], self.unit
+        points, known = self._points(theta, features, n), self._relative_known(known)
+        if points is None:
+            raise TypeError("a curved set is not refitted")
+        onto = np.eye(n) - pseudo_inverse(known.E) @ known.E if len(known.E) else np.eye(n)
+        program = _Program(n, points.W, points.slack, known)
+        slopes = [np.zeros_like(part) for part in (points.M, points.m, *points[2:4], points.w)]
         sizes = np.abs(samples.costs).max(axis=1, keepdims=True)
         costs = known.inner_costs(samples.costs / np.where(sizes > 0.0, sizes, 1.0))
-        decisions = (samples.decisions - self.center) / unit
-        total = 0.0
-        for i in range(count):
-            M = flat.M if flat.M.ndim == 2 else flat.M[i]
-            numbers = (M, flat.m[i], flat.lower[i], flat.upper[i], flat.w[i])
+        decisions, total = (samples.decisions - self.center) / unit, 0.0
+        M, m = onto @ points.M, known.on_flat(points.m)
+        for i, weight in enumerate(samples.weights):
+            numbers = (M[i], m[i], points.lower[i], points.upper[i], points.w[i])
             value, found = program.solve(i, numbers, costs[i], decisions[i])
-            total += samples.weights[i] * value
+            total += weight * value
             for part, slope in zip(slopes, found, strict=True):
-                part[i] = samples.weights[i] * slope
-        if len(known.E):
-            across = np.eye(n) - pseudo_inverse(known.E) @ known.E
-            slopes = slopes._replace(M=across @ slopes.M, m=slopes.m @ across)
-        factors = (unit * inner, unit, *(unit**2 / inner,) * 3)
-        slopes = LiftedSlopes(*(f * part for f, part in zip(factors, slopes, strict=True)))
-        return unit**2 * total, pull_back(self.hypothesis, theta, features, slopes, self.every_term)
+                part[i] = weight * slope
+        dM, dm = onto @ slopes[0], slopes[1] @ onto
+        in_rows = points.row_slopes(*slopes[2:])
+        return unit**2 * total, self._pull_back(theta, features, points.form, dM, dm, in_rows)
+
+    def _points(self, theta: Array, features: Array, n: int) -> _Points | None:
+        """Return the points of the regions in units of the decisions; None where it is curved."""
+        form, weights, inner = self._form_at(theta, features, n)
+        if form is None or form.curved or form.integer.any():
+            return None
+        return _Points.of(form, weights, self.center, self.unit, inner)
+
+    def _form_at(
+        self, theta: Array, features: Array, n: int
+    ) -> tuple[RegionForm | None, Array, float]:
+        """Return the form with its weights, and the unit of its points."""
+        k, total = features.shape[1], self.hypothesis.as_minkowski(n)
+        if self.hypothesis.as_maps() is not None:
+            return self.hypothesis.describe(theta, n, k), features, 1.0
+        if total is None:
+            return None, features, 1.0
+        layout = total.layout(n, k)
+        blocks = layout.unpack(theta)
+        if self.every_term and "alpha" in blocks:
+            blocks = blocks | {"alpha": np.ones_like(blocks["alpha"])}
+        form = total.describe(layout.pack(blocks), n, k)
+        # A scale of zero has a slope, whatever its last digits: it is wider by a trace.
+        scales = total.scales(theta, features, n) + TRACE * self.unit
+        scales = scales[:, self._used(total, theta, n, k)]
+        return form, np.hstack([features, scales]), self.unit
+
+    def _used(self, total: Minkowski, theta: Array, n: int, k: int) -> Indices:
+        """Return the terms of a sum that are in its form."""
+        alpha = total.layout(n, k).unpack(theta).get("alpha", np.zeros((0, 1)))
+        shape = (len(total.terms_at(theta, n, k)), alpha.shape[1])
+        return np.flatnonzero(np.broadcast_to(alpha, shape).any(axis=1) | self.every_term)
+
+    def _pull_back(
+        self, theta: Array, features: Array, form: RegionForm, dM: Array, dm: Array, in_rows: Array
+    ) -> Array:
+        """Return the gradient in theta, given that in the numbers of each sample."""
+        (_, n, _), k, unit = dM.shape, features.shape[1], self.unit
+        maps, total = self.hypothesis.as_maps(), self.hypothesis.as_minkowski(n)
+        if maps is not None:
+            latent = latent_set(maps.latent(n)).matrix.toarray()
+            A = np.einsum("ik,inp->knp", features, dM @ latent.T)
+            return maps.pull_back(Maps(unit * A, unit * features.T @ dm))
+        assert total is not None
+        layout = total.layout(n, k)
+        blocks = layout.unpack(theta)
+        found = {name: np.zeros_like(block) for name, block in blocks.items()}
+        if total.offset:
+            found["b"] = unit * features.T @ dm
+        if "alpha" in blocks:
+            scales = total.unclipped_scales(theta, features, n)
+            slopes = np.zeros(scales.shape)
+            slopes[:, self._used(total, theta, n, k)] = unit * in_rows @ form.lifted.w[k:].T
+            # A scale that is clipped has no slope.
+            slopes *= scales >= -ROUNDING * scales.max(initial=0.0)
+            psi = total.basis(k).values(features, blocks.get("knots"))
+            found["alpha"] = slopes.T @ psi
+            if len(blocks["alpha"]) == 1:
+                found["alpha"] = found["alpha"].sum(axis=0, keepdims=True)
+        return layout.pack(found)
 
     def _relative_known(self, known: KnownLimits) -> KnownLimits:
         """Return the constraints on decisions that are moved by their mean, in their unit."""
@@ -182,16 +234,69 @@ class _Refit:
         moved = ((x - at) / self.unit for x, at in zip(known[2:], places, strict=True))
         return KnownLimits(known.G, known.E, *moved)
 
-    def _relative(self, lifted: LiftedRegion, inner: float) -> LiftedRegion:
-        """Return regions of such decisions, with a unit of their points y, wider by a trace."""
-        # A scale of zero then has a slope, whatever its last digits.
-        return lifted._replace(
-            M=lifted.M * (inner / self.unit),
-            m=(lifted.m - self.center) / self.unit,
-            lower=lifted.lower / inner,
-            upper=lifted.upper / inner + TRACE,
-            w=lifted.w / inner + TRACE,
-        )
+
+class _Points(NamedTuple):
+    r"""The regions :math:`\{M y + m : l \le y \le u,\; W y \le w\}`, one for each sample.
+
+    Rows of slack 0 are equalities. Rows ``single`` of the form, of one entry with ``factors``, are
+    bounds; ``others`` are the rows W.
+    """
+
+    M: Array
+    m: Array
+    lower: Array
+    upper: Array
+    w: Array
+    W: Array
+    slack: Array
+    form: RegionForm
+    single: Indices
+    others: Indices
+    columns: Indices
+    factors: Array
+    limits: Array
+
+    @classmethod
+    def of(
+        cls, form: RegionForm, weights: Array, center: Array, unit: float, inner: float
+    ) -> _Points:
+        """Return the points y of a form, in units ``inner``, for decisions in other units."""
+        lifted = form.lifted
+        W, w = -lifted.W[0].toarray(), -(weights @ lifted.w) / inner
+        maps = np.array([M.toarray() for M in lifted.M[: 1 if form.fixed_matrix else None]])
+        M = np.tensordot(weights[:, : len(maps)], maps, 1) * (inner / unit)
+        m = (weights @ lifted.m - center) / unit
+        equality = form.equality[len(form.labels) - len(lifted.labels) :]
+        counts = (W != 0.0).sum(axis=1)
+        single, others = np.flatnonzero(counts == 1), np.flatnonzero(counts != 1)
+        columns = np.abs(W[single]).argmax(axis=1)
+        factors = W[single, columns]
+        limits = w[:, single] / factors
+        lower, upper = np.full((2, len(w), W.shape[1]), [[[-np.inf]], [[np.inf]]])
+        for i, j in enumerate(columns):
+            if equality[single[i]] or factors[i] > 0.0:
+                upper[:, j] = np.minimum(upper[:, j], limits[:, i])
+            if equality[single[i]] or factors[i] < 0.0:
+                lower[:, j] = np.maximum(lower[:, j], limits[:, i])
+        slack = np.where(equality[others], 0.0, np.inf)
+        open_ended = np.isinf(lower), np.isinf(upper)
+        tighten(W[others], w[:, others], slack, lower, upper)
+        # What rows imply is a bound that no point reaches.
+        far = FAR * (1.0 + float(np.abs(w).max(initial=0.0)))
+        lower, upper = np.maximum(lower, -far), np.minimum(upper, far)
+        wide = 1.0 + (upper - lower)
+        lower, upper = lower - wide * open_ended[0], upper + wide * open_ended[1]
+        rows = (single, others, columns, factors, limits)
+        return cls(M, m, lower, upper, w[:, others], W[others], slack, form, *rows)
+
+    def row_slopes(self, in_lower: Array, in_upper: Array, in_w: Array) -> Array:
+        """Return derivatives in the right-hand sides of the form, given those in the numbers."""
+        found = np.zeros((len(in_w), len(self.single) + len(self.others)))
+        found[:, self.others] = -in_w
+        for side, slope in ((self.lower, in_lower), (self.upper, in_upper)):
+            held = side[:, self.columns] == self.limits
+            found[:, self.single] -= np.where(held, slope[:, self.columns] / self.factors, 0.0)
+        return found
 
 
 class _Program:
@@ -212,8 +317,8 @@ class _Program:
         self.importance = np.repeat([0.0, 1.0, DISTANCE], [p, n, 2 * n])
 
     def solve(
-        self, i: int, numbers: tuple[Array, Array, Array, Array, Array], cost: Array, x: Array
-    ) -> tuple[float, LiftedSlopes]:
+        self, i: int, numbers: tuple[Array, ...], cost: Array, x: Array
+    ) -> tuple[float, tuple[Array, ...]]:
         """Return the squared distances of sample i and their derivatives in its numbers."""
         M, m, lower, upper, w = numbers
         n, p, r, known = self.n, self.p, self.r, self.known
@@ -238,4 +343,4 @@ class _Program:
         value = facet_loss(self.work, self.G, H, L, U, *rest, self.importance, 0.0, *slopes)
         dG, dH, dL, dU = slopes
         across = dH[r : r + n, 0]
-        return value, LiftedSlopes(-dG[r : r + n, :p], across, dL[:p, 0], dU[:p, 0], dH[:r, 0])
+        return value, (-dG[r : r + n, :p], across, dL[:p, 0], dU[:p, 0], dH[:r, 0])

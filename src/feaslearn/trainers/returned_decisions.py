@@ -7,7 +7,7 @@ import numpy as np
 from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block
 from feaslearn.hypotheses import Hypothesis
-from feaslearn.losses import Loss, Objective, Predictability
+from feaslearn.losses import Objective, Predictability
 from feaslearn.tolerances import SAME_TOL
 
 #: Tied samples of a block whose faces are computed at most.
@@ -21,14 +21,9 @@ def returned_loss(objective: Objective, theta: Array) -> float:
 
     def one(block: Block) -> float:
         predicted = hypothesis.predict(theta, block.features, block.costs)
-        return loss_of_decisions(loss, predicted, block)
+        return float(block.weights @ loss.lengths(np.nan_to_num(predicted - block.decisions)))
 
     return objective.samples.sum(one, objective.n_jobs)
-
-
-def loss_of_decisions(loss: Loss, decisions: Array, block: Block) -> float:
-    """Return how far decisions are from those of a block, as the training loss measures it."""
-    return float(block.weights @ loss.lengths(np.nan_to_num(decisions - block.decisions)))
 
 
 def tied_share(objective: Objective, theta: Array) -> float:

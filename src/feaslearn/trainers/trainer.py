@@ -354,8 +354,15 @@ def running(
                 checkpoint = Checkpoint(trainer.checkpoint, parts, seed)
                 random = random if seeded else np.random.default_rng(checkpoint.seed)
                 limited = replace(limited, run=replace(limited.run, checkpoint=checkpoint))
-            with _doubted(checkpoint):
-                yield Running(limited, random, checkpoint)
+            yield Running(limited, random, checkpoint)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # The checksum of a file shows damage, not forgery: its pieces may be anything.
+        if isinstance(error, FeaslearnError) or checkpoint is None or not checkpoint.resumed:
+            raise
+        raise CheckpointError(
+            f"the run that was resumed from {checkpoint.path} failed ({type(error).__name__}: "
+            f"{str(error)[:200]}). If this fit did not write the file, delete it to begin anew"
+        ) from error
     except OutOfTime:
         if objective.run.clock.limited:
             raise  # the whole run has more to say
@@ -366,23 +373,6 @@ def running(
             f"max_seconds={trainer.max_seconds!r} was over before there was any model{kept}. Allow "
             "more time, or fit to fewer samples or a smaller hypothesis"
         ) from None
-
-
-@contextmanager
-def _doubted(checkpoint: Checkpoint | None) -> Iterator[None]:
-    """Say that the file may be at fault where a resumed run fails."""
-    # The checksum of a file shows damage, not forgery: its pieces may be anything.
-    try:
-        yield
-    except FeaslearnError:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        if checkpoint is None or not checkpoint.resumed:
-            raise
-        raise CheckpointError(
-            f"the run that was resumed from {checkpoint.path} failed ({type(error).__name__}: "
-            f"{str(error)[:200]}). If this fit did not write the file, delete it to begin anew"
-        ) from error
 
 
 def train_once(

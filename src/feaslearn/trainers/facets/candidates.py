@@ -10,6 +10,7 @@ from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import DECISION_TOL, ROUNDING, SAME_TOL, SOLVED_DEPENDENT_TOL, TINY
 from feaslearn.trainers.facets.hyperplanes import EXCESS, least_norm
+from feaslearn.trainers.facets.ray_kernels import heaviest_ray
 from feaslearn.trainers.facets.rows import SPREAD, UNEQUAL
 from feaslearn.trainers.facets.state import GAIN, State
 
@@ -107,7 +108,8 @@ def heavy(state: State, i: int) -> Candidate | None:
     # A facet parallel to the cost of row i makes it optimal.
     if not ray.start(state.vec(missing.out[i]), state.vec(-state.c[i])):
         return None
-    t, excess = ray.heaviest(
+    t, excess = heaviest_ray(
+        state.Z,
         U,
         missing.out[U],
         state.deficit[U] > 1,
@@ -120,6 +122,7 @@ def heavy(state: State, i: int) -> Candidate | None:
         state.W,
         state.covariance(U),
         np.array([DECISION_TOL, SPREAD, EXCESS, SOLVED_DEPENDENT_TOL, WRONG]),
+        *ray.vertex,
     )
     if not t.any():
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
 import numpy as np
@@ -35,6 +35,7 @@ SAME_SIGNAL = 9
 MOST_COMPARED = 1000
 
 
+@dataclass(eq=False, repr=False)
 class FacetLearning(Trainer):
     r"""Learn facets from "every cheaper point must be infeasible".
 
@@ -68,17 +69,12 @@ class FacetLearning(Trainer):
     """
 
     uses_known = True
-    parameter_constraints: ClassVar[Constraints] = {"noise": Either("auto", NOT_NEGATIVE)}
 
-    def __init__(
-        self,
-        noise: float | str = "auto",
-        max_seconds: float | None = None,
-        checkpoint: CheckpointLike = None,
-    ) -> None:
-        self.noise = noise
-        self.max_seconds = max_seconds
-        self.checkpoint = checkpoint
+    noise: float | str = "auto"
+    max_seconds: float | None = None
+    checkpoint: CheckpointLike = None
+
+    parameter_constraints: ClassVar[Constraints] = {"noise": Either("auto", NOT_NEGATIVE)}
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name what is not a facet hypothesis."""

@@ -15,7 +15,7 @@ from feaslearn.tolerances import (
     ROUNDING,
     TINY,
 )
-from feaslearn.trainers.facets.ray_kernels import heaviest_ray, lower_ray, start_ray
+from feaslearn.trainers.facets.ray_kernels import lower_ray, start_ray
 from feaslearn.trainers.facets.rows import SPREAD, standard_rows
 
 #: Rows that a facet must carry beyond their rank.
@@ -79,33 +79,18 @@ class Rays:
     def start(self, v: Array, t: Array) -> bool:
         """Begin with another v, from t with v't > 0 and as much slack as it needs."""
         self.t[:] = t
-        return start_ray(self.Z, v, self.inside, self.basis, self.inverse, self.t, self.slack)
+        return start_ray(self.Z, v, self.inside, *self.vertex)
 
     def __call__(self, g: Array) -> Array | None:
         """Return the ray, None if there is none."""
-        if not lower_ray(self.Z, g, self.basis, self.inverse, self.t, self.slack):
+        if not lower_ray(self.Z, g, *self.vertex):
             return None
         return self.t.copy() if np.isfinite(self.t).all() else None
 
-    def heaviest(
-        self,
-        rows: Indices,
-        ways: Array,
-        several: Mask,
-        duals: Array,
-        spans: Indices,
-        through: Array,
-        weights: Array,
-        noise: Array,
-        errors: Array,
-        W: Array,
-        cov: Array,
-        limits: Array,
-    ) -> tuple[Array, int]:
-        """Return the ray from the start that most of the open rows lie on, and its excess."""
-        state = (self.basis, self.inverse, self.t, self.slack)
-        given = (rows, ways, several, duals, spans, through, weights, noise)
-        return heaviest_ray(self.Z, *given, errors, W, cov, limits, *state)
+    @property
+    def vertex(self) -> tuple[Indices, Array, Array, Array]:
+        """Where the method stands, as kernels read and write it."""
+        return self.basis, self.inverse, self.t, self.slack
 
 
 def least_norm(G: Array, rounds: int = 60) -> Array | None:
