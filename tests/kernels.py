@@ -31,9 +31,10 @@ def _search(trainer: fl.trainers.Trainer, primitive: fl.PrimitiveSet) -> None:
     trainer.train(objective, np.random.default_rng(0))
 
 
-def _fit(hypothesis: fl.hypotheses.Hypothesis) -> None:
+def _fit(hypothesis: fl.hypotheses.Hypothesis, known: fl.Known | None = None) -> None:
     data = fl.datasets.make_power5(60, line_capacity=1.4, random_state=0)
-    fl.RegionRegressor(hypothesis, cost=data.cost).fit(data.signals, data.decisions)
+    model = fl.RegionRegressor(hypothesis, cost=data.cost, known=known)
+    model.fit(data.signals, data.decisions)
 
 
 def _network() -> None:
@@ -59,7 +60,7 @@ HALVES: tuple[tuple[Callable[[], None], ...], ...] = (
         lambda: _fit(fl.Facets()),
         lambda: _search(fl.trainers.Annealing(max_iter=1, n_starts=1, ridge=0.1), fl.Simplex(2)),
         lambda: _search(fl.trainers.Annealing(max_iter=1, n_starts=1, ridge=0.1), fl.Box(2)),
-        lambda: _fit(fl.Minkowski.hypersimplices(3)),
+        lambda: _fit(fl.Minkowski.hypersimplices(3), fl.Known(bounds=(0.0, 3.5))),
         _network,
     ),
 )
