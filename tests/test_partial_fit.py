@@ -17,8 +17,10 @@ from feaslearn.exceptions import DataError, FeaslearnWarning, UnsupportedError
 
 CLOSE = 1e-9
 COST = [0, 1, 2]
+#: Of a stream, and of one fit: these do not choose other scales.
+AUTO = fl.Minkowski("auto", scale="affine")
 MOMENTS = {
-    "auto": fl.Minkowski("auto"),
+    "auto": AUTO,
     "shared": fl.Minkowski("auto", scale="shared", offset=False),
     "scaled": fl.Scaled(fl.Simplex(3)),
     "policy": fl.Affine(fl.Simplex(1)),
@@ -71,11 +73,9 @@ def test_scales_are_held_on_retained_rows_when_few_are_kept() -> None:
     rng = np.random.default_rng(2)
     X, y = plant(600, BEFORE, rng, noise=0.6)
     whole = fl.RegionRegressor(
-        fl.Minkowski("auto"), cost=COST, trainer=fl.trainers.Convex(ridge=0.0, sparsity=0.0)
+        AUTO, cost=COST, trainer=fl.trainers.Convex(ridge=0.0, sparsity=0.0)
     ).fit(X, y)
-    parts = fl.RegionRegressor(
-        fl.Minkowski("auto"), cost=COST, trainer=fl.trainers.Streaming(retained=30)
-    )
+    parts = fl.RegionRegressor(AUTO, cost=COST, trainer=fl.trainers.Streaming(retained=30))
     for rows in pieces(600, 100, 200, 300, 400, 500):
         parts.partial_fit(X[rows], y[rows])
         assert len(parts.stream_.state.rows) <= 30
@@ -106,8 +106,8 @@ def follow(hypothesis, forgetting: float, seed: int = 0) -> tuple[list[float], f
 
 
 def test_a_model_that_forgets_follows_the_plant() -> None:
-    steady, _ = follow(fl.Minkowski("auto"), 1.0)
-    followed, model = follow(fl.Minkowski("auto"), 0.995)
+    steady, _ = follow(AUTO, 1.0)
+    followed, model = follow(AUTO, 0.995)
     assert steady[8] > 2.5 * steady[7]
     assert steady[17] > max(1.3 * steady[7], 2.0 * followed[17])
     assert followed[17] < 1.3 * followed[7]
@@ -118,20 +118,18 @@ def test_a_model_that_forgets_follows_the_plant() -> None:
 
 def test_forgetting_is_weighting() -> None:
     X, y = plant(150, BEFORE, np.random.default_rng(3))
-    parts = fl.RegionRegressor(
-        fl.Minkowski("auto"), cost=COST, trainer=fl.trainers.Streaming(forgetting=0.97)
-    )
+    parts = fl.RegionRegressor(AUTO, cost=COST, trainer=fl.trainers.Streaming(forgetting=0.97))
     for rows in pieces(150, 50, 90):
         parts.partial_fit(X[rows], y[rows])
     weighted = fl.RegionRegressor(
-        fl.Minkowski("auto"), cost=COST, trainer=fl.trainers.Convex(ridge=0.0, sparsity=0.0)
+        AUTO, cost=COST, trainer=fl.trainers.Convex(ridge=0.0, sparsity=0.0)
     ).fit(X, y, sample_weight=0.97 ** np.arange(149.0, -1.0, -1.0))
     np.testing.assert_allclose(parts.predict(X), weighted.predict(X), atol=1e-8)
 
 
 def test_drift_is_warned_of_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     rng = np.random.default_rng(4)
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=COST)
+    model = fl.RegionRegressor(AUTO, cost=COST)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for _ in range(3):
@@ -141,15 +139,13 @@ def test_drift_is_warned_of_and_logged(caplog: pytest.LogCaptureFixture) -> None
         model.partial_fit(*plant(200, LATER, rng))
     assert "no longer fit" in caplog.text
     assert any("no longer fit" in text for text in model.result_.warnings)
-    quiet = fl.RegionRegressor(
-        fl.Minkowski("auto"), cost=COST, trainer=fl.trainers.Streaming(drift=None)
-    )
+    quiet = fl.RegionRegressor(AUTO, cost=COST, trainer=fl.trainers.Streaming(drift=None))
     assert quiet.partial_fit(*plant(50, BEFORE, rng)).drift_ is None
 
 
 @pytest.mark.parametrize(
     "hypothesis",
-    [fl.Minkowski("auto"), fl.Minkowski("auto", scale="tents"), fl.Affine(fl.Box(3))],
+    [AUTO, fl.Minkowski("auto", scale="tents"), fl.Affine(fl.Box(3))],
     ids=["minkowski", "tents", "affine"],
 )
 def test_a_loaded_model_goes_on_as_if_it_had_not_been_saved(hypothesis, tmp_path: Path) -> None:
@@ -173,10 +169,10 @@ def test_a_loaded_model_goes_on_as_if_it_had_not_been_saved(hypothesis, tmp_path
 
 def test_fit_begins_and_partial_fit_goes_on() -> None:
     X, y = plant(200, BEFORE, np.random.default_rng(7))
-    parts = fl.RegionRegressor(fl.Minkowski("auto"), cost=COST).partial_fit(X[:100], y[:100])
+    parts = fl.RegionRegressor(AUTO, cost=COST).partial_fit(X[:100], y[:100])
     parts.partial_fit(X[100:], y[100:])
     for trainer in ("auto", fl.trainers.Streaming()):
-        model = fl.RegionRegressor(fl.Minkowski("auto"), cost=COST, trainer=trainer)
+        model = fl.RegionRegressor(AUTO, cost=COST, trainer=trainer)
         model.fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
         np.testing.assert_array_equal(model.theta_, parts.theta_)
         model.fit(X[:100], y[:100])
@@ -187,7 +183,7 @@ def test_fit_begins_and_partial_fit_goes_on() -> None:
 def test_columns_and_sizes_are_those_of_the_first_chunk() -> None:
     X, y = plant(100, BEFORE, np.random.default_rng(9))
     frame = pd.DataFrame(X, columns=["p0", "p1", "p2", "load"])
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=["p0", "p1", "p2"])
+    model = fl.RegionRegressor(AUTO, cost=["p0", "p1", "p2"])
     model.partial_fit(frame[:50], y[:50])
     before = model.theta_.copy()
     with pytest.raises(DataError, match="unseen at fit time"):
@@ -215,11 +211,11 @@ def test_columns_and_sizes_are_those_of_the_first_chunk() -> None:
         (fl.RegionRegressor(fl.GrownMinkowski("segments"), cost=COST), "GrownMinkowski.*cannot"),
         (fl.RegionRegressor(cost=COST), "name one that can continue"),
         (
-            fl.RegionRegressor(fl.Minkowski("auto"), cost=COST, loss="suboptimality"),
+            fl.RegionRegressor(AUTO, cost=COST, loss="suboptimality"),
             "not the squared predictability",
         ),
         (
-            fl.RegionRegressor(fl.Minkowski("auto"), cost=COST, known=fl.Known(bounds=(-9.0, 9.0))),
+            fl.RegionRegressor(AUTO, cost=COST, known=fl.Known(bounds=(-9.0, 9.0))),
             "known",
         ),
     ],

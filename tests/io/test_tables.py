@@ -75,7 +75,7 @@ def test_files_that_are_no_tables(text: bytes, message: str) -> None:
 def test_encodings_and_marks_that_are_none() -> None:
     with pytest.raises(DataError, match="encoding: 'klingon' is not known"):
         read_csv(b"a\n1\n", "t", encoding="klingon")
-    with pytest.raises(DataError, match="encoding: 'base64' is not one of texts"):
+    with pytest.raises(DataError, match="encoding: 'base64' is not an encoding"):
         read_csv(b"a\n1\n", "t", encoding="base64")
     with pytest.raises(DataError, match="UTF-16 text"):
         read_csv("a\n1\n".encode("utf-16"), "t", encoding="UTF8")

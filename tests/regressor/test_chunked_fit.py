@@ -69,7 +69,7 @@ def test_convex_fits_are_the_same(name: str) -> None:
 
 def test_strengths_are_chosen_from_the_same_folds() -> None:
     X, y = samples(60, noise=3.0)
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=[0, 1, 2], random_state=0)
+    model = fl.RegionRegressor(fl.Minkowski("auto", scale="affine"), cost=[0, 1, 2], random_state=0)
     whole = model.fit(X, y).result_.details
     chunks = fl.Chunks((X, y))
     chunks.chunk_rows = lambda n_jobs=1: 16  # type: ignore[method-assign]
