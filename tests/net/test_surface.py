@@ -25,10 +25,12 @@ GONE: set[str] = {
     ),
 }
 #: Defaults that were changed on purpose.
-#: (None still means vertices of a region; "auto" is "affine" for terms that are given.)
+#: (None still means vertices of a region; "auto" is "affine" and not robust for terms that are
+#: given.)
 CHANGED = {
     "Facets.max_facets": "None",
     "Minkowski.scale": "'auto'",
+    "trainers.Convex.robust": "'auto'",
     "export.to_csv.contents": "None",
 }
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 #: More terms than this are refused: the dictionary would take longer to write than to learn from.
 MOST_TERMS = 20_000
+#: Lengths of the runs of decisions that "windows" adds.
+LENGTHS = (2, 3, 4, 6, 8, 12)
 #: Decisions up to which "auto" lists all pairs; beyond, they are taken for a time series.
 MOST_PAIRS = 12
 
@@ -55,8 +57,10 @@ class Minkowski(Hypothesis):
 
     Parameters
     ----------
-    terms : sequence of Term or "auto", default="auto"
-        The sets. "auto" chooses a dictionary when it sees the number of decisions.
+    terms : sequence of Term, "auto" or "windows", default="auto"
+        The sets. "auto" chooses a dictionary when it sees the number of decisions; "windows" adds
+        hypersimplices on runs of 2 to 12 decisions, which a fit of "auto" takes for more than 12
+        decisions where that is better by leave-one-out.
     scale : {"auto", "affine", "shared", "constant", "box", "tents", "index"}, default="auto"
         What the scales may be: affine in the features, one affine scale for all terms, constant,
         or not negative anywhere by construction: affine on the range of the training features
@@ -152,11 +156,12 @@ class Minkowski(Hypothesis):
     def terms_of(self, n: int) -> list[Term]:
         """Return the terms; refuse what is none, or does not fit n decisions."""
         if isinstance(self.terms, str) or not isinstance(self.terms, Sequence):
-            if self.terms != "auto":
+            if self.terms not in ("auto", "windows"):
                 raise UnsupportedError(
-                    f"Minkowski: terms={self.terms!r} is neither 'auto' nor a list of Term"
+                    f"Minkowski: terms={self.terms!r} is neither 'auto' nor 'windows' nor a list "
+                    "of Term"
                 )
-            return list(automatic(n))
+            return list(automatic(n, self.terms == "windows"))
         terms = [each for each in self.terms if isinstance(each, Term)]
         if len(terms) < len(self.terms):
             raise UnsupportedError(
@@ -461,7 +466,7 @@ def _segment(g: np.ndarray) -> Term:
 
 # Asked for by every region; hundreds of terms take milliseconds to make.
 @lru_cache(maxsize=8)
-def automatic(n: int) -> tuple[Term, ...]:
+def automatic(n: int, with_windows: bool = False) -> tuple[Term, ...]:
     """Return what serves n decisions of which nothing else is known."""
     # Few decisions: hypersimplices, all pairs, and a segment along each decision. Many are taken
     # for a time series, with moving averages over up to six decisions instead of pairs.
@@ -469,7 +474,10 @@ def automatic(n: int) -> tuple[Term, ...]:
         return tuple(segments(np.eye(1)))
     near = simplices(n, [2]) if n <= MOST_PAIRS else smoothed(n, range(2, 7), n // 12)
     # Two decisions have one pair, which is a hypersimplex as well.
-    return (*hypersimplices(n), *(near if n > 2 else []), *segments(np.eye(n)))
+    terms = (*hypersimplices(n), *(near if n > 2 else []), *segments(np.eye(n)))
+    # Pairs of neighbours are there already where all pairs are.
+    lengths = [length for length in LENGTHS if length < n and (length > 2 or n > MOST_PAIRS)]
+    return (*terms, *windows(n, lengths)) if with_windows else terms
 
 
 def _choices(n: int, sizes: Sequence[int]) -> Iterable[list[int]]:

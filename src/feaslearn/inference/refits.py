@@ -27,7 +27,7 @@ from feaslearn.runs import one_blas_thread
 from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers import Convex
-from feaslearn.trainers.minkowski_fit import MinkowskiFit, Strengths
+from feaslearn.trainers.minkowski_fit import ANOMALOUS, MinkowskiFit, Strengths
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -130,7 +130,8 @@ def _held(model: RegionRegressor) -> RegionRegressor:
     if trainer == "auto" and strengths and _is_convex(model):
         trainer = Convex()
     if isinstance(trainer, Convex):
-        blank.set_params(trainer=clone(trainer).set_params(**strengths))
+        robust = ANOMALOUS in details
+        blank.set_params(trainer=clone(trainer).set_params(robust=robust, **strengths))
     blank.set_params(n_jobs=None, verbose=0)
     return blank
 
@@ -209,7 +210,8 @@ def moment_refits(model: RegionRegressor, data: FitData) -> MomentRefits | None:
     """
     hypothesis = model.hypothesis_.as_minkowski(data.n_decisions)
     trainer = model.trainer
-    plain = trainer == "auto" or (isinstance(trainer, Convex) and not trainer.robust)
+    plain = trainer == "auto" or isinstance(trainer, Convex)
+    plain = plain and ANOMALOUS not in model.result_.details
     if (
         hypothesis is None
         or hypothesis.as_grown() is not None

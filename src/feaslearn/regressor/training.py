@@ -177,7 +177,7 @@ def outlier_warning(
     """Return the warning about outliers that bias a fit, if there is one."""
     squared = isinstance(loss, Predictability | Suboptimality) and loss.norm_code() == SQUARED_L2
     resists = not squared and not choose and getattr(trainer, "resists_outliers", False)
-    if resists or getattr(trainer, "robust", False):
+    if resists or getattr(trainer, "robust", "auto") not in ("auto", False):
         return []
     found = outlying_decisions(rows)
     if found is None:

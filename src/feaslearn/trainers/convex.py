@@ -11,9 +11,10 @@ import numpy as np
 
 from feaslearn.hypotheses import GrownMinkowski
 from feaslearn.losses import Objective, Predictability, Suboptimality
-from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either, Integer
+from feaslearn.parameters import FLAG, NOT_NEGATIVE, Constraints, Either, Integer
 from feaslearn.results import TrainingResult
 from feaslearn.trainers.minkowski_fit import (
+    ANOMALOUS,
     LATE,
     Fitted,
     MinkowskiFit,
@@ -48,8 +49,10 @@ class Convex(Trainer):
     ridge, sparsity : float or "auto", default="auto"
         How strongly the scales are held small, and held few; without unit. "auto" chooses them for
         `Minkowski` by cross-validation of the squared predictability, and is zero elsewhere.
-    robust : bool, default=False
-        Whether samples of unusual error count less (squared predictability only).
+    robust : bool or "auto", default="auto"
+        Whether samples of unusual error count less (squared predictability only). "auto" tries it
+        for ``Minkowski("auto")`` with up to 400 samples in memory and scales that are not affine,
+        and keeps it where it predicts samples better that are left out one at a time.
     n_folds : int, default=5
         Folds of the cross-validation.
     max_seconds : float, default=None
@@ -75,7 +78,7 @@ class Convex(Trainer):
 
     ridge: float | str = "auto"
     sparsity: float | str = "auto"
-    robust: bool = False
+    robust: bool | str = "auto"
     n_folds: int = 5
     max_seconds: float | None = None
     checkpoint: CheckpointLike = None
@@ -86,8 +89,14 @@ class Convex(Trainer):
     parameter_constraints: ClassVar[Constraints] = {
         "ridge": Either("auto", NOT_NEGATIVE),
         "sparsity": Either("auto", NOT_NEGATIVE),
+        "robust": Either("auto", FLAG),
         "n_folds": Integer(2),
     }
+
+    @property
+    def _robust(self) -> bool:
+        """Whether samples are reweighted in any case."""
+        return self.robust != "auto" and bool(self.robust)
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a class that is not convex in its parameters, and a loss that has no program."""
@@ -103,9 +112,9 @@ class Convex(Trainer):
                 f"{loss!r} is neither Predictability nor Suboptimality (GradientDescent trains "
                 "with any loss)"
             )
-        elif isinstance(hypothesis, GrownMinkowski) and (self.robust or not _squared(objective)):
+        elif isinstance(hypothesis, GrownMinkowski) and (self._robust or not _squared(objective)):
             problems.append(f"{hypothesis!r} grows by squared predictability, without robust=True")
-        elif self.robust and not _squared(objective):
+        elif self._robust and not _squared(objective):
             problems.append(f"robust=True reweighs squared predictability, not {loss!r}")
         return problems
 
@@ -117,7 +126,7 @@ class Convex(Trainer):
                 "from chunks, Convex minimises squared predictability"
             ]
         model = objective.hypothesis.as_minkowski(objective.n_decisions)
-        if self.robust or (model is not None and model.as_grown() is not None):
+        if self._robust or (model is not None and model.as_grown() is not None):
             return [
                 "robust=True and GrownMinkowski look at all samples together, which must be in "
                 "memory; from chunks, Convex fits a Minkowski with a list of terms"
@@ -143,11 +152,19 @@ class Convex(Trainer):
         warnings = remarks(model, objective, fit.moments.observed)
         objective, tied = objective.normalized(), 0
         if _squared(objective):
-            fitted, tied = fit.solve(ridge, sparsity, self.robust), fit.n_tied
+            robust = self._robust or (
+                self.robust == "auto" and isinstance(model.terms, str) and "auto"
+            )
+            fitted, tied = fit.solve(ridge, sparsity, robust), fit.n_tied
+            if ANOMALOUS in fitted.details and not self._robust:
+                warnings.append(
+                    f"{fitted.details[ANOMALOUS]:.0f} samples have an unusual error and count less "
+                    "than half: so the others are predicted better (robust=False follows them)"
+                )
             ended = Programmed(fitted, [])
             # Held-out decisions are first minimisers: folds need no program for ties.
             if tied and not objective.drawn:
-                ended = with_ties(fit, objective, fitted, self.robust)
+                ended = with_ties(fit, objective, fitted, ANOMALOUS in fitted.details)
         else:
             ended = by_other_loss(fit, objective, Strengths(float(ridge), float(sparsity)))
         fitted = ended.fitted
@@ -182,7 +199,9 @@ class Convex(Trainer):
         theta = fitted.theta
         value = fitted.loss if unique else objective.value(theta)
         result = TrainingResult(
-            status="converged" if self.robust or fitted.bound is None else "optimal",
+            status="converged"
+            if ANOMALOUS in fitted.details or fitted.bound is None
+            else "optimal",
             trainer=repr(self),
             objective=value,
             returned_loss=value if unique else returned_loss(objective, theta),

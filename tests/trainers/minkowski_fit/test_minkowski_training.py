@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
@@ -301,3 +302,41 @@ def test_auto_takes_the_scales_that_explain_the_data(kind: str) -> None:
     assert fl.Minkowski("auto").get_params()["scale"] == model.hypothesis.scale == "auto"
     new = plant(50, kind, seed=1)
     assert model.score(*new) > 0.99
+
+
+def days(count: int, wrong: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return prices and schedules of a machine and one that runs in hours 2 to 7; wrong first."""
+    rng = np.random.default_rng(0)
+    prices = rng.uniform(size=(count, 14))
+    schedules = 2.0 * fl.Hypersimplex(14, 5).argmin(prices)
+    schedules[:, 2:8] += 3.0 * fl.Hypersimplex(6, 2).argmin(prices[:, 2:8])
+    schedules[:wrong] = rng.permutation(schedules[:wrong], axis=1) * np.arange(wrong)[:, None]
+    return prices, schedules
+
+
+def test_auto_finds_windows_of_hours() -> None:
+    prices, schedules = days(60)
+    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=list(range(14)), random_state=0)
+    model.fit(prices[:20], schedules[:20])
+    assert model.hypothesis_.terms == "windows"
+    assert fl.Term(fl.Hypersimplex(6, 2), list(range(2, 8))).key(14) in {
+        term.key(14) for term in model.hypothesis_.terms_of(14)
+    }
+    np.testing.assert_allclose(model.predict(prices[20:]), schedules[20:], atol=0.01)
+    assert "samples that count less than half" not in model.result_.details
+
+
+def test_anomalous_days_do_not_move_the_fit() -> None:
+    prices, schedules = days(80, wrong=3)
+    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=list(range(14)), random_state=0)
+    model.fit(prices[:30], schedules[:30])
+    assert model.result_.details["samples that count less than half"] == 3.0
+    assert any("count less" in text for text in model.result_.warnings)
+    assert model.result_.status == "converged"
+    assert model.score(prices[30:], schedules[30:]) > 0.999
+    follows = clone(model).set_params(trainer=Convex(robust=False))
+    assert follows.fit(prices[:30], schedules[:30]).score(prices[30:], schedules[30:]) < 0.98
+    # A dictionary that is named is fitted as it is, by least squares.
+    named = clone(model).set_params(hypothesis=fl.Minkowski.hypersimplices(14))
+    named.fit(prices[:30], schedules[:30])
+    assert "samples that count less than half" not in named.result_.details

@@ -7,7 +7,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.trainers.minkowski_fit.block_moments import moments_by_decision, worth_it
-from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split
+from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, leave_one_out
 
 
 def random_rows(random: np.random.Generator, same: bool, gaps: bool) -> Rows:
@@ -75,3 +75,31 @@ def test_the_best_offset_leaves_the_problem_in_the_scales(gaps: bool) -> None:
     assert left == pytest.approx(right[0] - right[1])
     moved = reduced.best_offset(one) + 0.1 * random.normal(size=(3, 2))
     assert found.value(one, moved) > found.value(one, reduced.best_offset(one))
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_leaving_one_out_is_a_refit_without_it(gaps: bool) -> None:
+    """By leverages, and by the moments of all other samples."""
+    random = np.random.default_rng(0)
+    rows = random_rows(random, False, gaps)
+    split, ridge = Split(4, 3, knotted=True, offset=True), random.uniform(0.0, 0.01, (5, 4))
+    exact = rows.predict(random.uniform(1.0, 2.0, (5, 4)), random.normal(size=(3, 2)))
+    # Noise is so small that all coefficients are positive: others do not count.
+    rows = rows._replace(decisions=exact + 0.01 * rows.decisions)
+
+    def fit(part: Rows) -> tuple[np.ndarray, np.ndarray]:
+        reduced = Moments.of(part, split).reduced()
+        a = np.linalg.solve(reduced.H + np.diag(ridge.ravel()), reduced.r).reshape(5, 4)
+        return a, reduced.best_offset(a)
+
+    a, b = fit(rows)
+    assert a.min() > 0.0
+    found = leave_one_out(rows, a, b, ridge)
+    for i in range(0, 40, 7):
+        others = np.arange(40) != i
+        without = fit(Rows(*(each[others] for each in rows)))
+        alone = Rows(*(each[i : i + 1] for each in rows))
+        np.testing.assert_allclose(found[i], alone.errors(*without)[0], atol=1e-9)
+    # A sample that alone moves a coefficient says nothing about it.
+    lonely = rows._replace(points=rows.points * (np.arange(40) == 3)[:, None, None])
+    assert np.isinf(leave_one_out(lonely, a, b, 0.0 * ridge)[3]).all()

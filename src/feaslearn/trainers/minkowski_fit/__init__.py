@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from feaslearn.trainers.minkowski_fit.column_generation import LATE, grow
-from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit, choose_scale
+from feaslearn.trainers.minkowski_fit.fit import ANOMALOUS, Fitted, MinkowskiFit, choose_scale
 from feaslearn.trainers.minkowski_fit.penalized import Strengths
 from feaslearn.trainers.minkowski_fit.programs import Programmed, by_other_loss, remarks, with_ties
 
 __all__ = [
+    "ANOMALOUS",
     "LATE",
     "Fitted",
     "MinkowskiFit",

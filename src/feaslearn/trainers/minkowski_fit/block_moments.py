@@ -21,7 +21,7 @@ from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, Units
 AT_ONCE, ENTRIES = 4_000_000, 16_000_000
 
 #: How many times fewer products must be enough: small ones at a time take longer each.
-FEWER = 4.0
+FEWER = 2.0
 
 
 class Piece(NamedTuple):

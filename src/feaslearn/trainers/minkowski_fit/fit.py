@@ -12,27 +12,35 @@ import numpy as np
 from feaslearn.arrays import Array
 from feaslearn.data import Block, Samples
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.hypotheses.minkowski import Minkowski
+from feaslearn.hypotheses.minkowski import MOST_PAIRS, Minkowski
 from feaslearn.losses import Objective
 from feaslearn.runs import OutOfTime, Run
 from feaslearn.runs.memory import check_memory
 from feaslearn.tolerances import ACCEPT_TOL, CONVERGED_TOL, SUM_ROUNDING, VISIBLE_TOL
-from feaslearn.trainers.minkowski_fit.block_moments import Piece
-from feaslearn.trainers.minkowski_fit.moments import Moments
+from feaslearn.trainers.minkowski_fit.block_moments import Piece, moments_by_decision
+from feaslearn.trainers.minkowski_fit.moments import Moments, Rows
 from feaslearn.trainers.minkowski_fit.passes import Folds, Passes, Reweigh, Sums
 from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Strengths
 from feaslearn.trainers.minkowski_fit.scale_cone import NegativeScales, ScaleCone
 
 #: Observed values for each parameter from which on penalties are not tried.
 PLENTY = 10_000
-#: Rows by which scales are chosen, folds of these, and coefficients up to which all kinds of scales
-#: are tried.
-CHOOSING_ROWS, CHOOSING_FOLDS, MOST_COEFFICIENTS = 1000, 5, 350
+#: Samples up to which strengths are chosen by leaving out one at a time.
+FEW_ROWS = 400
+#: Rows by which "auto" chooses, and coefficients up to which it tries all kinds of scales, and
+#: windows of decisions.
+CHOOSING_ROWS, MOST_COEFFICIENTS, MOST_WINDOWS = 1000, 350, 1200
 #: Fewest rows by which scales are chosen, and how much better than simpler ones they must be.
 LEAST_CHOOSING, BETTER = 10, 0.01
 #: Errors beyond this many times the usual one count linearly (Huber), and how often they are
 #: measured again.
 USUAL, MAX_REWEIGHTED = 1.345, 50
+#: A sample that is left out is anomalous if its error is this many times the usual one.
+UNUSUAL = 3.0
+
+
+#: The detail that says that samples were reweighted.
+ANOMALOUS = "samples that count less than half"
 
 
 class Fitted(NamedTuple):
@@ -60,9 +68,15 @@ class MinkowskiFit:
         random: np.random.Generator,
         n_jobs: int = 1,
         run: Run | None = None,
+        one_by_one: bool = True,
     ) -> None:
         self._run = Run() if run is None else run
         self.passes = Passes(hypothesis, samples, n_jobs, self._run)
+        count = samples.n_samples if samples.in_memory else FEW_ROWS + 1
+        #: Whether samples are left out one at a time where there is something to choose.
+        self.few = one_by_one and n_folds > 1 and 1 < count <= FEW_ROWS
+        self.few &= self.passes.basis.nonnegative
+        n_folds = 1 if self.few else n_folds
         _check_size(self.passes, n_folds)
         self._folds = Folds.draw(samples, n_folds, random, self._run.check_time)
 
@@ -96,9 +110,13 @@ class MinkowskiFit:
         self,
         ridge: float | str,
         sparsity: float | str,
-        robust: bool = False,
+        robust: bool | str = False,
     ) -> Fitted:
-        """Return the optimum, for strengths given or chosen ("auto")."""
+        """Return the optimum, for strengths given or chosen ("auto").
+
+        With ``robust="auto"`` samples of unusual error count less where that predicts few samples
+        better that are left out.
+        """
         moments = self.moments
         self._run.check_time()
         reduced = moments.reduced()
@@ -106,7 +124,7 @@ class MinkowskiFit:
         bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
         if not self._determined(bound, ridge, sparsity):
             try:
-                strengths = self.problem.choose(self._sums.folds, ridge, sparsity, self._run.clock)
+                strengths = self._choose(self._sums.folds, ridge, sparsity, self._rows())
             except KeyboardInterrupt:
                 self._run.clock.interrupt()
         answer = plain
@@ -115,18 +133,87 @@ class MinkowskiFit:
                 answer = self.problem.solve(reduced, strengths)
             except OutOfTime:
                 strengths = Strengths(0.0, 0.0)
-        if robust:
-            strengths, answer, anomalous = self._reweighted(ridge, sparsity, strengths, answer)
-            details["samples that count less than half"] = float(anomalous)
+        if robust is True or (robust and self._has_anomalies(answer, strengths)):
+            found = self._reweighted(ridge, sparsity, strengths, answer)
+            if robust is True or self._predicts_better(found, strengths, answer):
+                strengths, answer, anomalous, _ = found
+                details[ANOMALOUS] = float(anomalous)
         theta = self.passes.of.theta(answer.a, answer.b)
         loss = self._loss(answer) if answer is not plain else bound
         details |= {"KKT residual": answer.residual, **strengths._asdict(), **self.used(answer.a)}
         return Fitted(theta, loss, min(bound, loss), strengths, answer.rounds, details)
 
     def held_out(self, strength: float | str) -> float:
-        """Return the loss of folds that were held out; "auto" takes the strengths best for all."""
-        folds, clock = self._sums.folds, self._run.clock
-        return self.problem.held_out(folds, self.problem.choose(folds, strength, strength, clock))
+        """Return the loss of samples that were held out; "auto" takes the strengths best for it."""
+        folds, rows = self._sums.folds, self._rows()
+        strengths = self._choose(folds, strength, strength, rows)
+        if rows is None:
+            return self.problem.held_out(folds, strengths)
+        answer = self.problem.solve(self.moments.reduced(), strengths)
+        errors = self.problem.left_out(self.moments, rows, answer, strengths)
+        return float(rows.weights @ (errors**2).sum(axis=1))
+
+    def _choose(
+        self, folds: list[Moments], ridge: float | str, sparsity: float | str, rows: Rows | None
+    ) -> Strengths:
+        return self.problem.choose(folds, ridge, sparsity, self._run.clock, rows)
+
+    def _rows(self, weigh: Reweigh | None = None) -> Rows | None:
+        """Return all samples where they are left out one at a time, reweighed."""
+        if not self.few:
+            return None
+        rows = self._whole.rows
+        return rows if weigh is None else rows._replace(weights=rows.weights * weigh(self._whole))
+
+    @cached_property
+    def _whole(self) -> Piece:
+        """All samples with their minimisers, where they are few."""
+        pieces = list(self.passes.of.pieces(self.passes.samples.load()))
+        parts = zip(*(piece.rows for piece in pieces), strict=True)
+        rows = Rows(*(np.concatenate(each) for each in parts))
+        return Piece(slice(None), rows, np.concatenate([piece.tied for piece in pieces]))
+
+    def _reweighted_folds(self, weigh: Reweigh) -> list[Moments]:
+        """Return the moments of each fold with other weights."""
+        rows = self._rows(weigh)
+        if rows is not None:
+            return [moments_by_decision(rows, self.passes.of.split)]
+        return self.passes.sums(self._folds, weigh).folds
+
+    def _has_anomalies(self, answer: Answer, strengths: Strengths) -> bool:
+        """Say whether some of few samples are far worse predicted than usual when left out."""
+        rows = self._rows()
+        if rows is None:
+            return False
+        errors = self.problem.left_out(self.moments, rows, answer, strengths)
+        lengths = np.linalg.norm(errors, axis=1)
+        return bool(lengths.max() > UNUSUAL * np.median(lengths) + SUM_ROUNDING * self.moments.xx)
+
+    def _predicts_better(
+        self, found: tuple[Strengths, Answer, int, Reweigh], strengths: Strengths, answer: Answer
+    ) -> bool:
+        """Say whether a reweighted fit predicts samples that are left out better.
+
+        Large errors count linearly: those of anomalies should not decide.
+        """
+        rows, weighted = self._rows(), self._rows(found[3])
+        if rows is None or weighted is None:
+            return False
+        moments = self.moments
+        plain, other = (
+            np.linalg.norm(self.problem.left_out(moments, each, fit, strength), axis=1)
+            for each, fit, strength in (
+                (rows, answer, strengths),
+                (weighted, found[1], found[0]),
+            )
+        )
+        usual = USUAL * float(np.median(plain))
+
+        def total(errors: Array) -> float:
+            linear = usual * (2.0 * errors - usual)
+            return float(rows.weights @ np.where(errors <= usual, errors**2, linear))
+
+        return total(other) < (1.0 - BETTER) * total(plain)
 
     def _determined(self, loss: float, ridge: float | str, sparsity: float | str) -> bool:
         """Say whether nothing is to be held small."""
@@ -162,15 +249,15 @@ class MinkowskiFit:
 
     def _reweighted(
         self, ridge: float | str, sparsity: float | str, strengths: Strengths, answer: Answer
-    ) -> tuple[Strengths, Answer, int]:
+    ) -> tuple[Strengths, Answer, int, Reweigh]:
         """Fit again with less weight on samples of unusual error, until the weights stay."""
         # The strengths are chosen once more when they did: anomalies ask for stronger ones.
         weigh, halved = self._weights(answer)
         with contextlib.suppress(OutOfTime):
             for again in (False, True):
-                folds, chosen = self.passes.sums(self._folds, weigh).folds, strengths
+                folds, chosen = self._reweighted_folds(weigh), strengths
                 if again:
-                    chosen = self.problem.choose(folds, ridge, sparsity, self._run.clock)
+                    chosen = self._choose(folds, ridge, sparsity, self._rows(weigh))
                 for _ in range(MAX_REWEIGHTED):
                     last = answer
                     answer = self.problem.solve(Moments.total(folds).reduced(), chosen)
@@ -178,8 +265,8 @@ class MinkowskiFit:
                     weigh, halved = self._weights(answer)
                     if _close(last, answer):
                         break
-                    folds = self.passes.sums(self._folds, weigh).folds
-        return strengths, answer, halved
+                    folds = self._reweighted_folds(weigh)
+        return strengths, answer, halved, weigh
 
     def _weights(self, answer: Answer) -> tuple[Reweigh, int]:
         """Return how samples are weighed by the errors of an answer, and how many by half."""
@@ -191,7 +278,7 @@ class MinkowskiFit:
         def each(block: Block) -> Array:
             return np.concatenate([lengths(piece) for piece in of.pieces(block)])
 
-        errors = np.concatenate(list(self.passes.each(each)))
+        errors = lengths(self._whole) if self.few else np.concatenate(list(self.passes.each(each)))
         usual = USUAL * float(np.median(errors))
 
         def weigh(piece: Piece) -> Array:
@@ -202,33 +289,48 @@ class MinkowskiFit:
 
 
 def choose_scale(objective: Objective) -> Hypothesis:
-    """Return ``Minkowski("auto")`` with the scales of least cross-validated loss; others as given.
+    """Return ``Minkowski("auto")`` with what has the least cross-validated loss; others as given.
 
-    Of about equal ones the first is taken: constant scales, then affine ones, then an index.
+    Of about equal scales the first are taken: constant, then affine ones, then an index. Windows of
+    decisions are added where they are better, if there are many decisions.
     """
     n, k = objective.n_decisions, objective.n_features
     model = objective.hypothesis.as_minkowski(n)
     if model is not objective.hypothesis or (model.terms, model.scale) != ("auto", "auto"):
         return objective.hypothesis
     block = objective.samples.spread(CHOOSING_ROWS)
-    if k == 1 or len(block.weights) < LEAST_CHOOSING:
+    if len(block.weights) < LEAST_CHOOSING:
         return replace(model, scale="affine")
     some = Samples.of(block._replace(weights=block.weights / block.weights.sum()))
+    observed, rounding = n * (objective.samples.n_rows or 0), SUM_ROUNDING * _size(block)
+
+    def best_of(tried: list[Minkowski], one_by_one: bool) -> Minkowski:
+        best, least = tried[0], np.inf
+        coefficients = max(each.layout(n, k).size for each in tried)
+        strength, folds = (0.0, 2) if observed >= PLENTY * coefficients else ("auto", 5)
+        for each in tried if len(tried) > 1 else ():
+            random = np.random.default_rng(0)
+            fit = MinkowskiFit(each, some, folds, random, 1, objective.run, one_by_one)
+            loss = fit.held_out(strength)
+            if loss < (1.0 - BETTER) * least - rounding:
+                best, least = each, loss
+        return best
+
     sizes, terms = {"affine": k, "index": int(model.n_knots)}, len(model.terms_of(n))
     # The smaller one is tried in any case.
     most = max(MOST_COEFFICIENTS // terms, min(sizes.values()))
-    kinds = {"constant": 1} | {kind: size for kind, size in sizes.items() if size <= most}
-    observed = n * (objective.samples.n_rows or 0)
-    plenty = observed >= PLENTY * (terms * max(kinds.values()) + k * n)
-    strength, folds = (0.0, 2) if plenty else ("auto", CHOOSING_FOLDS)
-    best, least = "constant", np.inf
-    for kind in kinds:
-        tried = replace(model, scale=kind)
-        fit = MinkowskiFit(tried, some, folds, np.random.default_rng(0), run=objective.run)
-        loss = fit.held_out(strength)
-        if loss < (1.0 - BETTER) * least - SUM_ROUNDING * fit.moments.xx:
-            best, least = kind, loss
-    return replace(model, scale=best)
+    kinds = ["constant", *(kind for kind, size in sizes.items() if size <= most)]
+    scales = [replace(model, scale=kind) for kind in (kinds if k > 1 else ["affine"])]
+    best = best_of(scales, one_by_one=False)
+    wider = replace(best, terms="windows")
+    serves = n > MOST_PAIRS and len(wider.terms_of(n)) * wider.basis(k).size <= MOST_WINDOWS
+    return best_of([best, wider] if serves else [best], one_by_one=True)
+
+
+def _size(block: Block) -> float:
+    """Return the weighted mean of squared decisions."""
+    squares = np.nan_to_num(block.decisions**2).sum(axis=1)
+    return float(block.weights @ squares / block.weights.sum())
 
 
 def _check_size(passes: Passes, n_folds: int) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.data import Block
-from feaslearn.tolerances import RANK_TOL, ROUNDING
+from feaslearn.tolerances import RANK_TOL, ROUNDING, SAME_TOL
 from feaslearn.trainers.standardize import moments as mean_and_scale
 from feaslearn.trainers.standardize import observed_mean
 
@@ -297,6 +297,34 @@ class Split(NamedTuple):
             return slice(0, self.n_psi // self.groups)
         start = self.n_psi if self.knotted else 0
         return slice(start, start + 1)
+
+
+def leave_one_out(rows: Rows, a: Array, b: Array, ridge: Array) -> Array:
+    r"""Return the errors (N, n) of samples that are left out one at a time, with no further fit.
+
+    .. math:: e_i^- = (I - w_i X_i K^{-1} X_i')^{-1} e_i, \qquad K = \sum_i w_i X_i'X_i + D
+
+    :math:`X_i` holds what the positive coefficients and the offset are multiplied by, D the
+    factors ``ridge`` of :math:`a^2`. That is exact while the same coefficients stay positive.
+    Errors are infinite where a sample alone determines a coefficient.
+    """
+    n = rows.points.shape[2]
+    chosen = np.flatnonzero(a.ravel() > ROUNDING * a.max(initial=0.0))
+    t, m = np.divmod(chosen, a.shape[1])
+    offset = np.einsum("ik,jl->ikjl", rows.phi, np.eye(n)).reshape(len(rows.phi), -1, n)
+    design = np.concatenate([rows.points[:, t] * rows.psi[:, m, None], offset], axis=1)
+    design = design * np.sqrt(rows.weights)[:, None, None]
+    design = np.where(np.isnan(rows.decisions)[:, None], 0.0, design).transpose(0, 2, 1)
+    flat = design.reshape(-1, design.shape[2])
+    D = np.append(ridge.ravel()[chosen], np.zeros(offset.shape[1]))
+    inverse = np.linalg.pinv(flat.T @ flat + np.diag(D), RANK_TOL, hermitian=True)
+    leverage = (flat @ inverse).reshape(design.shape) @ design.transpose(0, 2, 1)
+    free = np.linalg.eigvalsh(leverage)[:, -1] < 1.0 - SAME_TOL
+    errors = np.full(rows.decisions.shape, np.inf)
+    errors[free] = np.linalg.solve(np.eye(n) - leverage[free], rows.errors(a, b)[free][:, :, None])[
+        :, :, 0
+    ]
+    return errors
 
 
 # What features and decisions are measured in while their products are added up.

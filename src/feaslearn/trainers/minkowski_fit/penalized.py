@@ -21,7 +21,7 @@ from feaslearn.hypotheses.scale_basis import ScaleBasis
 from feaslearn.runs import Clock, OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import EXACT_TOL, ROUNDING, SPARSITY_RIDGE, VISIBLE_TOL
-from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced, Split
+from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced, Rows, Split, leave_one_out
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 
 #: Strengths that cross-validation tries.
@@ -95,17 +95,51 @@ class Penalized:
         ridge: float | str,
         sparsity: float | str,
         clock: Clock,
+        rows: Rows | None = None,
     ) -> Strengths:
-        """Return the strengths given, and those of least cross-validated loss for "auto"."""
-        if len(folds) < 2 or not folds[0].ra.size:
+        """Return the strengths given, and those of least cross-validated loss for "auto".
+
+        Samples are left out one at a time where their ``rows`` are given, otherwise by folds.
+        """
+        if not folds[0].ra.size or (rows is None and len(folds) < 2):
             return Strengths(*(0.0 if value == "auto" else value for value in (ridge, sparsity)))  # type: ignore[arg-type]
+
+        def best_of(tried: Sequence[Strengths]) -> Strengths:
+            losses = (
+                self._by_folds(folds, tried, clock)
+                if rows is None
+                else self._one_by_one(Moments.total(folds), rows, tried, clock)
+            )
+            # Among equals, the stronger: what rounding decides should be the simpler one.
+            size = ROUNDING * sum(fold.xx for fold in folds)
+            good = np.flatnonzero(losses <= losses.min(initial=np.inf) + size)
+            return tried[int(good[-1]) if len(good) and np.isfinite(losses).any() else 0]
+
         first = 0.0 if sparsity == "auto" else float(sparsity)
         best = Strengths(0.0 if ridge == "auto" else float(ridge), first)
         if ridge == "auto":
-            best = self._best(folds, [Strengths(value, first) for value in RIDGES], clock)
+            best = best_of([Strengths(value, first) for value in RIDGES])
         if sparsity == "auto":
-            best = self._best(folds, [Strengths(best.ridge, value) for value in SPARSITIES], clock)
+            best = best_of([Strengths(best.ridge, value) for value in SPARSITIES])
         return best
+
+    def _one_by_one(
+        self, moments: Moments, rows: Rows, tried: Sequence[Strengths], clock: Clock
+    ) -> Array:
+        """Return the leave-one-out loss for each of some strengths."""
+        reduced, losses = moments.reduced(), np.full(len(tried), np.inf)
+        for s, strengths in enumerate(tried):
+            if clock.out():
+                break
+            answer = self.solve(reduced, strengths)
+            errors = self.left_out(moments, rows, answer, strengths)
+            losses[s] = float(rows.weights @ (errors**2).sum(axis=1))
+        return losses
+
+    def left_out(self, moments: Moments, rows: Rows, answer: Answer, strengths: Strengths) -> Array:
+        """Return the errors of samples left out one at a time."""
+        ridge, _ = self.penalties(moments, strengths)
+        return leave_one_out(rows, answer.a, answer.b, ridge)
 
     def held_out(self, folds: Sequence[Moments], strengths: Strengths) -> float:
         """Return the loss of all folds, each when the others are fitted."""
@@ -116,9 +150,10 @@ class Penalized:
             total += fold.value(answer.a, answer.b)
         return total
 
-    def _best(
+    def _by_folds(
         self, folds: Sequence[Moments], tried: Sequence[Strengths], clock: Clock
-    ) -> Strengths:
+    ) -> Array:
+        """Return the loss of folds that were held out, less that of the first, by strengths."""
         losses = np.full((len(folds), len(tried)), np.nan)
         first: dict[int, Answer] = {}
         pending = {f: list(range(len(tried))) for f in range(len(folds))}
@@ -136,13 +171,7 @@ class Penalized:
                         losses[f, s] = folds[f].rise(origin.a, origin.b, answer.a, answer.b)
                 bar.update(int(np.isfinite(losses).sum()))
         complete = ~np.isnan(losses).any(axis=1)
-        if not complete.any():
-            return tried[0]
-        total = losses[complete].sum(axis=0)
-        # Among equals, the stronger: what rounding decides should be the simpler one.
-        size = sum(fold.xx for fold in folds)
-        good = np.flatnonzero(total <= total.min() + ROUNDING * size)
-        return tried[int(good[-1])]
+        return losses[complete].sum(axis=0) if complete.any() else np.full(len(tried), np.inf)
 
     def _held_at_hand(
         self,
