@@ -102,7 +102,7 @@ def check_fit(
         names = Outputs.of(y).names or tuple(f"x{j}" for j in range(decisions.shape[1]))
         limits = known.at(signals)
         decisions, sample_weights, told = reconcile(known, limits, decisions, sample_weights, names)
-    read = SampleReader(features, cost, model.sense == "max")
+    read = SampleReader(features, cost, model.sense == "max", counted=True)
     table, numbers = _kept(Chunk(signals, decisions, sample_weights, costs=cost_matrix))
     samples = _samples(table, read, None if known is None else known.at(table.signals).columns())
     ends = column_ends(table.signals)
