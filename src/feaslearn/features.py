@@ -143,14 +143,17 @@ class SampleReader:
     features: FeatureMap
     cost: ResolvedCost | None
     maximises: bool = False
+    #: Whether the rows that do not count were left out before.
+    counted: bool = False
 
     def __call__(self, chunk: Chunk) -> tuple[Block, Indices]:
         """Return the block, and which rows of the chunk it holds."""
         kept = np.arange(chunk.n_rows)
-        count = counting(chunk.decisions, chunk.weights)
-        if not count.all():
-            kept = np.flatnonzero(count)
-            chunk = chunk.chosen(kept)
+        if not self.counted:
+            count = counting(chunk.decisions, chunk.weights)
+            if not count.all():
+                kept = np.flatnonzero(count)
+                chunk = chunk.chosen(kept)
         signals, decisions, weights = (_as_kernels_read(table) for table in chunk[:3])
         try:
             features = self.features.transform(signals)
@@ -171,4 +174,6 @@ class SampleReader:
 
 def _as_kernels_read(table: Array) -> Array:
     """Return a table in the one form that kernels are compiled for."""
+    if table.dtype == np.float64 and table.flags.c_contiguous and table.flags.writeable:
+        return table
     return np.require(table, dtype=np.float64, requirements=["C", "W"])

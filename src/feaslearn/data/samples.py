@@ -257,6 +257,9 @@ class Samples:
                 yield work.function(self.head(), np.arange(count))
                 return
             work = replace(work, empty=not count)
+            if features_only:
+                nothing = np.broadcast_to(0.0, source.table.decisions.shape)
+                source = replace(source, table=source.table._replace(costs=nothing))
             for answers, _ in source.cut(work.rows).map(work, n_jobs):
                 yield from answers
             return

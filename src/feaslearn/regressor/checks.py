@@ -104,7 +104,7 @@ def check_fit(
         decisions, sample_weights, notes = reconcile(
             known, limits, decisions, sample_weights, names
         )
-    read = SampleReader(features, cost, model.sense == "max")
+    read = SampleReader(features, cost, model.sense == "max", counted=True)
     table, numbers = _kept(Chunk(signals, decisions, sample_weights, costs=cost_matrix))
     samples = _samples(table, read, None if known is None else known.at(table.signals).columns())
     ends = column_ends(table.signals)

@@ -30,7 +30,13 @@ from feaslearn.inference.coverage import (
     extend_coverage,
     find_evidence,
 )
-from feaslearn.inference.roles import MOST_ROWS, Roles, check_roles, name_costs
+from feaslearn.inference.roles import (
+    MOST_ROWS,
+    Roles,
+    check_roles,
+    may_be_scaled,
+    name_costs,
+)
 from feaslearn.known import Known
 from feaslearn.losses import Loss, Objective
 from feaslearn.parameters import checked
@@ -332,7 +338,8 @@ def roles_of_fit(model: RegionRegressor, data: FitData) -> Roles:
     """
     samples, features = data.samples, data.features
     block = samples.spread(MOST_ROWS)
-    sums = samples.sum(cost_sums) if samples.in_memory and len(block.weights) > 2 else None
+    # A pass over many rows, only where it may show something.
+    sums = samples.sum(cost_sums) if samples.in_memory and may_be_scaled(block.costs) else None
     decisions = data.outputs.names or tuple(f"x{j}" for j in range(data.n_decisions))
     priced = () if data.cost is None or features.transformer is not None else data.cost.columns
     every = range(1, len(features.names))

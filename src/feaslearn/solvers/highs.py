@@ -252,8 +252,8 @@ class CheckedProgram(NamedTuple):
     def solve(self, name: str, tolerance: float = HIGHS_TOL) -> Optimum:
         """Return an optimum, or raise where neither attempt has one; messages use the name."""
         flaws: list[str] = []
-        for attempt in (lambda: _presolved(self, tolerance), lambda: _without_presolve(self)):
-            found = attempt()
+        for presolve in (True, False):
+            found = _presolved(self, tolerance) if presolve else _without_presolve(self)
             flaw = self.flaw(found) if isinstance(found, Optimum) else found
             if isinstance(found, Optimum) and not flaw:
                 if flaws:

@@ -105,8 +105,9 @@ class BlockMoments:
         if self.knots is not None:
             return self.basis.values(features, self.knots)
         size = self.basis.size
-        units = self.units
-        return np.asarray((features[:, :size] - units.mean[:size]) * (1.0 / units.scale[:size]))
+        rows = np.asarray(features[:, :size] - self.units.mean[:size])
+        rows *= 1.0 / self.units.scale[:size]
+        return rows
 
     def _functions(self, features: Array) -> Array:
         psi = self.basis.values(features, self.knots)
