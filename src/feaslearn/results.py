@@ -27,6 +27,14 @@ Status = Literal[
     "interrupted",
 ]
 
+#: What follows from a status: a local optimum was reached; the run was ended from outside, for all
+#: starts; there was no time left.
+LOCAL_OPTIMA: tuple[Status, ...] = ("converged", "stalled")
+ENDS_ALL: tuple[Status, ...] = ("time limit", "stopped by callback", "interrupted")
+OUT_OF_TIME: tuple[Status, ...] = ("time limit", "interrupted")
+#: Statuses of runs that another setting, or more time, may take further.
+UNFINISHED: tuple[Status, ...] = ("stalled", "iteration limit", *ENDS_ALL)
+
 #: Details that are penalties: with one, the optimum is that of the loss and the penalty.
 PENALTIES = ("ridge", "sparsity")
 
@@ -124,7 +132,7 @@ class TrainingResult:
             return "global: the loss is zero"
         if self.lower_bound is not None:
             return "not proved: the gap says how much better another one can be"
-        if self.status in ("converged", "stalled"):
+        if self.status in LOCAL_OPTIMA:
             return "local: there may be a better one"
         return "none: the run was ended before it reached one"
 

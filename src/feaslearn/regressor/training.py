@@ -21,6 +21,7 @@ from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.losses.kernels import SQUARED_L2
 from feaslearn.messages import list_first, row_number
 from feaslearn.regressor.checks import FEW_ROWS, FitData, check_observed
+from feaslearn.results import OUT_OF_TIME
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.checkpoint import fingerprint
 from feaslearn.trainers import Auto, Convex, Streaming, Trained, Trainer
@@ -29,7 +30,6 @@ from feaslearn.trainers.minkowski_fit import choose_scale
 from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.ridge_choice import choose_size
 from feaslearn.trainers.selection import (
-    ENDED_EARLY,
     LEAST_ROWS,
     Selection,
     ended_early,
@@ -131,7 +131,7 @@ def _train(
         if incumbent is None:
             raise
         return incumbent[0], ended_early(selection, objective, outer)
-    if incumbent is not None and trained.result.status in ENDED_EARLY:
+    if incumbent is not None and trained.result.status in OUT_OF_TIME:
         last = ended_early(selection, objective, outer)
         if last.result.returned_loss < trained.result.returned_loss:
             return incumbent[0], last

@@ -27,6 +27,7 @@ from feaslearn.report.limits import FirstScreen, first_screen, number, pretty, t
 from feaslearn.report.page_file import check_extra, render_page
 from feaslearn.report.samples import Samples, fitting_samples
 from feaslearn.report.scene import scene
+from feaslearn.results import UNFINISHED
 from feaslearn.tolerances import TINY
 
 #: Rows that fit worst, and decisions that are shown of each.
@@ -39,8 +40,6 @@ GOOD = 0.95
 #: Rows further off than this share of the largest decision are shown, with their decisions that
 #: are off by so much of the one furthest off.
 SHOWN, MATTERS = 1e-4, 0.05
-#: Ends of a training that could have gone on.
-UNFINISHED = ("stalled", "iteration limit", "time limit", "stopped by callback", "interrupted")
 
 
 class WorstRow(NamedTuple):

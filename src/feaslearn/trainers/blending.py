@@ -16,7 +16,7 @@ from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.losses import Objective
 from feaslearn.parameters import Constraints, Either, Integer
-from feaslearn.results import Status
+from feaslearn.results import LOCAL_OPTIMA, Status
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.out_of_fold import folds_of, out_of_fold
@@ -25,8 +25,6 @@ from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer, measure
 
 #: Weight of the equation that asks the weights to sum to one.
 SUM_TO_ONE = 1e4
-#: How a training ends that nobody ended.
-OF_THEIR_OWN: tuple[Status, ...] = ("optimal", "converged", "stalled")
 
 
 @dataclass(eq=False, repr=False)
@@ -106,7 +104,7 @@ class Blending(Trainer):
             ended = objective.run.ended()
         # Members are the best on their own, which does not make their sum the best.
         cut = [trained.result.status for trained, _ in done]
-        cut = [status for status in cut if status not in OF_THEIR_OWN]
+        cut = [status for status in cut if status not in ("optimal", *LOCAL_OPTIMA)]
         blended = measured(self, objective, theta, ended or (cut[0] if cut else "converged"))
         blended.result.warnings += warnings
         return blended

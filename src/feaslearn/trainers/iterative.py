@@ -17,14 +17,14 @@ from feaslearn.arrays import Array
 from feaslearn.exceptions import CheckpointError, Problems
 from feaslearn.losses import Objective, Predictability
 from feaslearn.parameters import FUNCTION, Constraints, Either, Integer, Number
-from feaslearn.results import Status
+from feaslearn.results import ENDS_ALL, Status
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import GivenStart, LinearStart, Start
-from feaslearn.trainers.trainer import ENDS_ALL, Trained, Trainer
+from feaslearn.trainers.trainer import Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
 

@@ -30,6 +30,7 @@ from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
+from feaslearn.results import OUT_OF_TIME
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets import L2Ball, Simplex
@@ -89,8 +90,6 @@ REGRESSORS = {
 LEAST_WEIGHT = 0.02
 #: Trainer of images of a set on folds, with a ridge that suits most data.
 QUICK = Annealing(n_starts=2, ridge=0.02, ridge_floor=1e-3)
-#: How a fit ends that says nothing about a hypothesis.
-ENDED_EARLY = ("time limit", "interrupted")
 
 
 def linear_policy() -> Hypothesis:
@@ -253,7 +252,7 @@ class Race:
                 return Selection(self.all[-1].hypothesis)
             chosen = first
             try:
-                if trained.result.status not in ENDED_EARLY:
+                if trained.result.status not in OUT_OF_TIME:
                     self._predict_folds(bar)
                     chosen = self._chosen()
                     chosen = self._blend(chosen) or chosen
@@ -266,7 +265,7 @@ class Race:
             for each in self.all
             if np.isfinite(each.errors).any()
         }
-        if run.late() or trained.result.status in ENDED_EARLY:
+        if run.late() or trained.result.status in OUT_OF_TIME:
             return Selection(first.hypothesis, None, incumbent, details)
         warnings = []
         if chosen.note:
@@ -319,7 +318,7 @@ class Race:
         if self.trainer == "auto" and isinstance(trainer, Annealing):
             trainer = QUICK
         trained = train_once(trainer, inner, self.random, thorough=False)
-        if trained.result.status in ENDED_EARLY:
+        if trained.result.status in OUT_OF_TIME:
             raise OutOfTime
         self.objective.run.check_time()
         outer = self.whole.rows(outside)

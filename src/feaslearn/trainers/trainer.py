@@ -29,7 +29,13 @@ from feaslearn.exceptions import (
 from feaslearn.losses import Objective, Predictability
 from feaslearn.messages import LARGEST, beyond
 from feaslearn.parameters import FILE_NAME, Constraints, Either, Number, check_declared
-from feaslearn.results import Status, TrainingResult, remarks_heard
+from feaslearn.results import (
+    ENDS_ALL,
+    LOCAL_OPTIMA,
+    Status,
+    TrainingResult,
+    remarks_heard,
+)
 from feaslearn.runs import Checkpoint, OutOfTime, one_blas_thread
 from feaslearn.runs.checkpoint import fingerprint
 from feaslearn.tolerances import SAME_TOL
@@ -38,8 +44,6 @@ from feaslearn.trainers.returned_decisions import returned_loss, tied_share, tie
 
 #: Returned decisions that lose this many times the training loss are a matter of ties.
 HIDDEN = 1.001
-#: How a whole run ends before it is done; any other status ends one start or none.
-ENDS_ALL: tuple[Status, ...] = ("time limit", "stopped by callback", "interrupted")
 #: Parameters of a trainer that do not change where a run leads.
 WITHOUT_EFFECT = ("checkpoint", "callback", "max_seconds")
 
@@ -291,7 +295,7 @@ def complete(objective: Objective, theta: Array, result: TrainingResult) -> None
     """Write into a result what is the same for every trainer."""
     if result.ties_met is None:
         result.ties_met = ties_met(objective, theta)
-    if result.objective == 0.0 and result.status in ("converged", "stalled"):
+    if result.objective == 0.0 and result.status in LOCAL_OPTIMA:
         result.status, result.lower_bound = "optimal", 0.0
     hidden = (
         isinstance(objective.loss, Predictability)
