@@ -44,8 +44,9 @@ def run(programs: int = PROGRAMS, compared: int = COMPARED) -> tuple[float, floa
     theta = hypothesis.theta_of_rows(rows)
     hypothesis.predict(theta, features[:10], costs[:10])
     began = time.perf_counter()
-    decisions, empty = hypothesis.solve(theta, features, costs)
+    solved = hypothesis.solve(theta, features, costs)
     ours = time.perf_counter() - began
+    decisions, empty = solved.decisions, solved.empty
 
     some = slice(0, compared)
     right = features[some] @ np.vstack([rows.e, rows.f]).T
