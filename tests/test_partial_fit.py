@@ -18,7 +18,7 @@ from feaslearn.exceptions import DataError, FeaslearnWarning, ModelFileError, Un
 CLOSE = 1e-9
 COST = [0, 1, 2]
 MOMENTS = {
-    "auto": fl.Minkowski("auto"),
+    "auto": fl.Minkowski("auto", scale="affine"),
     "shared": fl.Minkowski("auto", scale="shared", offset=False),
     "scaled": fl.Scaled(fl.Simplex(3)),
     "policy": fl.Affine(fl.Simplex(1)),
@@ -71,7 +71,9 @@ def test_scales_are_held_on_retained_rows_when_few_are_kept() -> None:
     rng = np.random.default_rng(2)
     X, y = plant(600, BEFORE, rng, noise=0.6)
     whole = fl.RegionRegressor(
-        fl.Minkowski("auto"), cost=COST, trainer=fl.trainers.Convex(ridge=0.0, sparsity=0.0)
+        fl.Minkowski("auto", scale="affine"),
+        cost=COST,
+        trainer=fl.trainers.Convex(ridge=0.0, sparsity=0.0),
     ).fit(X, y)
     parts = fl.RegionRegressor(
         fl.Minkowski("auto"), cost=COST, trainer=fl.trainers.Streaming(retained=30)
@@ -124,7 +126,9 @@ def test_forgetting_is_weighting() -> None:
     for rows in pieces(150, 50, 90):
         parts.partial_fit(X[rows], y[rows])
     weighted = fl.RegionRegressor(
-        fl.Minkowski("auto"), cost=COST, trainer=fl.trainers.Convex(ridge=0.0, sparsity=0.0)
+        fl.Minkowski("auto", scale="affine"),
+        cost=COST,
+        trainer=fl.trainers.Convex(ridge=0.0, sparsity=0.0),
     ).fit(X, y, sample_weight=0.97 ** np.arange(149.0, -1.0, -1.0))
     np.testing.assert_allclose(parts.predict(X), weighted.predict(X), atol=1e-8)
 
