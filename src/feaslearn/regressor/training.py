@@ -122,7 +122,9 @@ def _train(
         if incumbent is not None:
             objective.run.check_time()
         sized = choose_size(objective.within("size").learned(), random)
-        objective = objective.of(choose_scale(sized))
+        # More samples may come than those that scales could be chosen by.
+        chosen = sized.hypothesis if isinstance(trainer, Streaming) else choose_scale(sized)
+        objective = objective.of(chosen)
         # Under a time limit, a selection that was cut short may be another one once it resumes.
         part = objective.within(f"training {fingerprint(objective.hypothesis)}")
         trainer = choose_trainer(trainer, objective)

@@ -72,7 +72,9 @@ class MinkowskiFit:
     ) -> None:
         self._run = Run() if run is None else run
         self.passes = Passes(hypothesis, samples, n_jobs, self._run)
-        count = samples.n_samples if samples.in_memory else FEW_ROWS + 1
+        if n_folds > 1 and samples.n_rows is None:
+            samples.summary(self._run.check_time)
+        count = samples.n_rows or 0
         #: Whether samples are left out one at a time where there is something to choose.
         self.few = one_by_one and n_folds > 1 and 1 < count <= FEW_ROWS
         self.few &= self.passes.basis.nonnegative
@@ -168,9 +170,11 @@ class MinkowskiFit:
     @cached_property
     def _whole(self) -> Piece:
         """All samples with their minimisers, where they are few."""
-        pieces = list(self.passes.of.pieces(self.passes.samples.load()))
+        # In the units of all samples, which are known once the moments are.
+        pieces = list(self.passes.of.pieces(self.passes.samples.load()) if self._sums else ())
         parts = zip(*(piece.rows for piece in pieces), strict=True)
         rows = Rows(*(np.concatenate(each) for each in parts))
+        rows = rows._replace(weights=self.passes.share * rows.weights)
         return Piece(slice(None), rows, np.concatenate([piece.tied for piece in pieces]))
 
     def _reweighted_folds(self, weigh: Reweigh) -> list[Moments]:
@@ -298,6 +302,8 @@ def choose_scale(objective: Objective) -> Hypothesis:
     model = objective.hypothesis.as_minkowski(n)
     if model is not objective.hypothesis or (model.terms, model.scale) != ("auto", "auto"):
         return objective.hypothesis
+    if objective.samples.n_rows is None:
+        objective.samples.summary(objective.run.check_time)
     block = objective.samples.spread(CHOOSING_ROWS)
     if len(block.weights) < LEAST_CHOOSING:
         return replace(model, scale="affine")

@@ -47,7 +47,7 @@ class Passes:
     ) -> None:
         self._run = Run() if run is None else run
         self.hypothesis, self.samples, self._n_jobs = hypothesis, samples, n_jobs
-        self._share = 1.0
+        self.share = 1.0
         self.first = first = samples.spread()
         self.n, self.k = first.decisions.shape[1], first.features.shape[1]
         self.exact = len(first.weights) == samples.n_rows
@@ -95,8 +95,8 @@ class Passes:
         split, before = self.of.split, self.of.units
         if not self.samples.in_memory:
             # How much all weights are together is known now, after the pass.
-            self._share = 1.0 / total.weight
-        folds = [fold.scaled(self._share) for fold in sums.folds]
+            self.share = 1.0 / total.weight
+        folds = [fold.scaled(self.share) for fold in sums.folds]
         if not self.exact:
             after = total.own_units(before, split)
             folds = [fold.in_units(before, after, split) for fold in folds]
@@ -118,7 +118,7 @@ class Passes:
             rows = [piece.rows for piece in of.pieces(block)]
             return sum(float(part.weights @ (part.errors(a, b) ** 2).sum(axis=1)) for part in rows)
 
-        return self._share * sum(self.each(one))
+        return self.share * sum(self.each(one))
 
     def program_rows(self) -> ProgramRows:
         """Return all samples as the training program reads them."""
@@ -129,7 +129,7 @@ class Passes:
             phi if self.hypothesis.offset else phi[:, :0],
             costs,
             decisions - self.of.units.center,
-            self._share * weights,
+            self.share * weights,
         )
 
 
