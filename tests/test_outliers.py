@@ -111,4 +111,4 @@ def test_chunks_are_seen_in_part() -> None:
         decisions[random.choice(30_000, 3000, replace=False)] *= times
         model = fl.RegionRegressor(fl.Minkowski.box(2), cost=[0, 1], trainer=Convex(ridge=0.0))
         told = model.fit(fl.Chunks((signals, decisions))).result_.warnings
-        assert sum("samples that were looked at: decisions" in text for text in told) == warned
+        assert sum("samples that were checked: decisions" in text for text in told) == warned
