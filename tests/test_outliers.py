@@ -35,9 +35,10 @@ def drawn(name: str, n: int, random: np.random.Generator) -> tuple[Array, Array]
     return signals, center - np.sign(signals[:, :2]) * reach
 
 
+@pytest.mark.parametrize("size", [1e3, 1e6])
 @pytest.mark.parametrize("name", CASES)
-def test_the_right_region_is_found(name: str) -> None:
-    (hypothesis, loss, trainer, error), size = CASES[name], 1e6
+def test_the_right_region_is_found(name: str, size: float) -> None:
+    hypothesis, loss, trainer, error = CASES[name]
     random = np.random.default_rng(0)
     signals, decisions = drawn(name, 60, random)
     new, truth = drawn(name, 40, random)
@@ -92,3 +93,22 @@ def test_squared_losses_are_warned_of_rows_that_count() -> None:
     (told,) = (text for text in model.result_.warnings if "as far from" in text)
     assert told.startswith(f"row {spoiled[0]}; ") or spoiled[0] < 2
     assert "Predictability('l1')" in told
+
+
+@pytest.mark.parametrize(
+    ("loss", "trainer"), [(L1, "auto"), (SQUARED, Convex(robust=True)), (LENGTH, "auto")]
+)
+def test_fits_that_resist_outliers_say_nothing(loss: Any, trainer: Any) -> None:
+    signals, decisions, _ = spoiled_samples(1e4)
+    model = fl.RegionRegressor(fl.Minkowski.box(2), cost=[0, 1], loss=loss, trainer=trainer)
+    assert not any("as far" in text for text in model.fit(signals, decisions).result_.warnings)
+
+
+def test_chunks_are_seen_in_part() -> None:
+    random = np.random.default_rng(0)
+    signals, decisions = drawn("Minkowski", 30_000, random)
+    for times, warned in ((1.0, 0), (1e5, 1)):
+        decisions[random.choice(30_000, 3000, replace=False)] *= times
+        model = fl.RegionRegressor(fl.Minkowski.box(2), cost=[0, 1], trainer=Convex(ridge=0.0))
+        told = model.fit(fl.Chunks((signals, decisions))).result_.warnings
+        assert sum("samples that were checked: decisions" in text for text in told) == warned

@@ -130,7 +130,7 @@ def _written(solver: Any, form: str) -> str:
         text = path.read_text("utf-8")
     if not text.endswith(ENDS[form]):
         raise FileError(
-            f"{tempfile.gettempdir()}: the {form} file was not written whole; is the disk full?"
+            f"{tempfile.gettempdir()}: {form} could not be written whole; is the disk full?"
         )
     return text
 
