@@ -89,7 +89,7 @@ class State:
         self.merged = M is not None
         M = np.eye(self.n) if M is None else M
         U, s, _ = np.linalg.svd(M - self.E.T @ (self.E @ M), full_matrices=False)
-        self.W = U[:, s > DEPENDENT_TOL * s[0]] if len(s) else U
+        self.W = np.ascontiguousarray(U[:, s > DEPENDENT_TOL * s[0]] if len(s) else U)
         self.nw = self.W.shape[1]
         self.Z = np.ascontiguousarray(np.c_[-rows.x @ self.W, rows.F])
         self.R = self.Z.shape[1]
