@@ -143,7 +143,7 @@ def test_signals_as_variables_are_refused_where_rows_are_not_linear(grid):
     names = list(signals.columns[:3])
     turning = fl.RegionRegressor(fl.Affine(fl.Simplex(3)), cost=names, random_state=0)
     turning.fit(signals[:50], decisions[:50])
-    with pytest.raises(UnsupportedError, match="turn"):
+    with pytest.raises(UnsupportedError, match="not linear"):
         fl.export.to_cvxpy(turning, signals=dict.fromkeys(signals.columns[3:], 1.0))
 
 

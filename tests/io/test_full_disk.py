@@ -65,9 +65,9 @@ def test_the_old_file_survives(name: str, tmp_path: Path) -> None:
     assert path.read_bytes() == whole
     assert list(tmp_path.iterdir()) == [path]
     message = str(caught.value)
-    assert "stays as it was" in message or "was not written whole" in message
+    assert "stays as it was" in message or "could not be written whole" in message
 
 
 def test_half_of_what_a_solver_wrote_is_not_taken_for_the_whole() -> None:
-    with little_room(100), pytest.raises(FileError, match="was not written whole"):
+    with little_room(100), pytest.raises(FileError, match="could not be written whole"):
         program_text(REGION, "lp")

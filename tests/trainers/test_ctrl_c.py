@@ -140,7 +140,7 @@ def test_a_handler_of_the_user_is_left_alone() -> None:
         model = fitted("convex")
     signal.signal(signal.SIGINT, signal.default_int_handler)
     assert heard == ["pressed"]
-    assert model.result_.status == "optimal"
+    assert model.result_.status in ("optimal", "converged")
 
 
 @pytest.mark.parametrize(

@@ -75,10 +75,13 @@ class MinkowskiFit:
         if n_folds > 1 and samples.n_rows is None:
             samples.summary(self._run.check_time)
         count = samples.n_rows or 0
-        #: Whether samples are left out one at a time where there is something to choose.
+        #: Whether samples are left out one at a time to see anomalies.
         self.few = one_by_one and n_folds > 1 and 1 < count <= FEW_ROWS
         self.few &= self.passes.basis.nonnegative
-        n_folds = 1 if self.few else n_folds
+        # Penalties are chosen so only where folds leave fewer rows than decisions: a term that
+        # noise made positive stays so for the sample that is left out, which favours weak ones.
+        self.scarce = self.few and count <= self.passes.n + self.passes.k
+        n_folds = 1 if self.scarce else n_folds
         _check_size(self.passes, n_folds)
         self._folds = Folds.draw(samples, n_folds, random, self._run.check_time)
 
@@ -126,7 +129,7 @@ class MinkowskiFit:
         bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
         if not self._determined(bound, ridge, sparsity):
             try:
-                strengths = self._choose(self._sums.folds, ridge, sparsity, self._rows())
+                strengths = self._choose(self._sums.folds, ridge, sparsity)
             except KeyboardInterrupt:
                 self._run.clock.interrupt()
         answer = plain
@@ -148,16 +151,21 @@ class MinkowskiFit:
     def held_out(self, strength: float | str) -> float:
         """Return the loss of samples that were held out; "auto" takes the strengths best for it."""
         folds, rows = self._sums.folds, self._rows()
-        strengths = self._choose(folds, strength, strength, rows)
-        if rows is None:
+        strengths = self._choose(folds, strength, strength)
+        if rows is None or not self.scarce:
             return self.problem.held_out(folds, strengths)
         answer = self.problem.solve(self.moments.reduced(), strengths)
         errors = self.problem.left_out(self.moments, rows, answer, strengths)
         return float(rows.weights @ (errors**2).sum(axis=1))
 
     def _choose(
-        self, folds: list[Moments], ridge: float | str, sparsity: float | str, rows: Rows | None
+        self,
+        folds: list[Moments],
+        ridge: float | str,
+        sparsity: float | str,
+        weigh: Reweigh | None = None,
     ) -> Strengths:
+        rows = self._rows(weigh) if self.scarce else None
         return self.problem.choose(folds, ridge, sparsity, self._run.clock, rows)
 
     def _rows(self, weigh: Reweigh | None = None) -> Rows | None:
@@ -179,7 +187,7 @@ class MinkowskiFit:
 
     def _reweighted_folds(self, weigh: Reweigh) -> list[Moments]:
         """Return the moments of each fold with other weights."""
-        rows = self._rows(weigh)
+        rows = self._rows(weigh) if self.scarce else None
         if rows is not None:
             return [moments_by_decision(rows, self.passes.of.split)]
         return self.passes.sums(self._folds, weigh).folds
@@ -261,7 +269,7 @@ class MinkowskiFit:
             for again in (False, True):
                 folds, chosen = self._reweighted_folds(weigh), strengths
                 if again:
-                    chosen = self._choose(folds, ridge, sparsity, self._rows(weigh))
+                    chosen = self._choose(folds, ridge, sparsity, weigh)
                 for _ in range(MAX_REWEIGHTED):
                     last = answer
                     answer = self.problem.solve(Moments.total(folds).reduced(), chosen)

@@ -315,7 +315,7 @@ def leave_one_out(rows: Rows, a: Array, b: Array, ridge: Array) -> Array:
     design = np.concatenate([rows.points[:, t] * rows.psi[:, m, None], offset], axis=1)
     design = design * np.sqrt(rows.weights)[:, None, None]
     design = np.where(np.isnan(rows.decisions)[:, None], 0.0, design).transpose(0, 2, 1)
-    flat = design.reshape(-1, design.shape[2])
+    flat = design.reshape(len(design) * n, design.shape[2])
     D = np.append(ridge.ravel()[chosen], np.zeros(offset.shape[1]))
     inverse = np.linalg.pinv(flat.T @ flat + np.diag(D), RANK_TOL, hermitian=True)
     leverage = (flat @ inverse).reshape(design.shape) @ design.transpose(0, 2, 1)
