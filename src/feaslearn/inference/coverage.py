@@ -319,7 +319,7 @@ def single_rows(form: RegionForm) -> dict[int, tuple[int, str]]:
 
 
 def angle(cost: Array, directions: Array) -> float | None:
-    """Return the least angle in degrees between a price and those kept, if observed are any."""
+    """Return the least angle in degrees between a price and those kept, if there are any."""
     size = float(np.linalg.norm(cost))
     if size == 0.0 or not len(directions):
         return None

@@ -200,8 +200,6 @@ def _decisions(rows: Roles) -> list[Finding]:
     for ends, word, option in ((below, "lowest", "--lower"), (above, "highest", "--upper")):
         if ends:
             text = f"{list_first(ends[:NAMED], len(ends))}: never twice at a {word} value"
-            repair = (
-                f'What-ifs that push complete are marked "not seen". Is the limit known? {option}'
-            )
+            repair = f'What-ifs that push there are marked "not seen". Is the limit known? {option}'
             found.append(Finding("one-sided", "note", text, repair))
     return found

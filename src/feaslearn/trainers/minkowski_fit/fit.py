@@ -150,9 +150,9 @@ class MinkowskiFit:
 
     def held_out(self, strength: float | str) -> float:
         """Return the loss of samples that were held out; "auto" takes the strengths best for it."""
-        folds, rows = self._sums.folds, self._rows()
+        folds, rows = self._sums.folds, self._rows() if self.scarce else None
         strengths = self._choose(folds, strength, strength)
-        if rows is None or not self.scarce:
+        if rows is None:
             return self.problem.held_out(folds, strengths)
         answer = self.problem.solve(self.moments.reduced(), strengths)
         errors = self.problem.left_out(self.moments, rows, answer, strengths)
