@@ -108,6 +108,17 @@ def test_within_a_standard_error_the_first_is_selected() -> None:
         assert repr(found._chosen().hypothesis) == expected
 
 
+def test_what_explains_all_rows_must_lose_by_two_standard_errors() -> None:
+    noise = np.random.default_rng(1).normal(size=50)
+    noise -= noise.mean()
+    error = float(np.linalg.norm(noise)) / 50
+    for worse, expected in ((1.9, "Facets()"), (2.1, repr(MINKOWSKI))):
+        errors = [1.0 + worse * error + noise, 1, 2]
+        found = race(box_data(), [fl.Facets(), MINKOWSKI, POLICY], errors)
+        found.explained = True
+        assert repr(found._chosen().hypothesis) == expected
+
+
 def test_the_policy_is_selected_only_where_no_region_is_better() -> None:
     data = box_data()
     noise = np.random.default_rng(1).normal(size=50)

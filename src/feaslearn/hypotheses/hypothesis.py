@@ -80,6 +80,10 @@ class Hypothesis(BaseEstimator, ABC):
             f"nothing here says how {self!r} moves with the signal; export model.region(signal)"
         )
 
+    def is_curved(self, theta: Array, n: int, k: int) -> bool:
+        """Say whether a limit of the regions bends."""
+        return self.describe(theta, n, k).curved
+
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
         """Return for each row a decision of least cost in its region.
 

@@ -59,8 +59,8 @@ class Minkowski(Hypothesis):
     ----------
     terms : sequence of Term, "auto" or "windows", default="auto"
         The sets. "auto" chooses a dictionary when it sees the number of decisions; "windows" adds
-        hypersimplices on runs of 2 to 12 decisions, which a fit of "auto" takes for more than 12
-        decisions where that is better by leave-one-out.
+        moving averages and hypersimplices on runs of 2 to 12 decisions, which a fit of "auto" takes
+        where held-out rows are predicted better.
     scale : {"auto", "affine", "shared", "constant", "box", "tents", "index"}, default="auto"
         What the scales may be: affine in the features, one affine scale for all terms, constant,
         or not negative anywhere by construction: affine on the range of the training features
@@ -161,7 +161,7 @@ class Minkowski(Hypothesis):
                     f"Minkowski: terms={self.terms!r} is neither 'auto' nor 'windows' nor a list "
                     "of Term"
                 )
-            return list(automatic(n, self.terms == "windows"))
+            return list(automatic(n, self.terms == "windows", self.scale == "index"))
         terms = [each for each in self.terms if isinstance(each, Term)]
         if len(terms) < len(self.terms):
             raise UnsupportedError(
@@ -243,7 +243,10 @@ class Minkowski(Hypothesis):
             blocks.get("alpha", np.zeros((0, 1))), (len(terms), self.basis(k).size)
         )
         used = np.flatnonzero(alpha.any(axis=1))
-        sets = [latent_set(terms[t].primitive) for t in used]
+        # Terms of a list often share a set.
+        known = {id(terms[t].primitive): terms[t].primitive for t in used}
+        latent = {key: latent_set(primitive) for key, primitive in known.items()}
+        sets = [latent[id(terms[t].primitive)] for t in used]
         discrete = np.array([each.integer.any() for each in sets], dtype=bool)
         maps = [
             sparse(sparse(terms[t].embedding(n)) @ each.matrix)
@@ -283,6 +286,11 @@ class Minkowski(Hypothesis):
             return np.asarray(self.scales(theta, features, n)[:, used])
 
         return lifted.form(k, (), scales, tuple(f"scale of term {t}" for t in used))
+
+    def is_curved(self, theta: Array, n: int, k: int) -> bool:
+        """Say whether a term is curved; far quicker than `describe`."""
+        sets = {id(each.primitive): each.primitive for each in self.terms_at(theta, n, k)}
+        return not all(each.conic_form().polyhedral for each in sets.values())
 
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
         """Return for each row a decision of least cost; a sum of sets is never empty."""
@@ -412,10 +420,13 @@ def windows(n: int, lengths: Sequence[int]) -> list[Term]:
     """List the hypersimplices on runs of consecutive decisions."""
     _whole(n, "n", 1)
     return [
-        Term(Hypersimplex(length, m), list(range(start, start + length)))
-        for length in _sizes(lengths, n, "lengths")
+        Term(each, list(range(start, start + length)))
+        for length, sets in [
+            (length, [Hypersimplex(length, m) for m in range(1, length)])
+            for length in _sizes(lengths, n, "lengths")
+        ]
         for start in range(n - length + 1)
-        for m in range(1, length)
+        for each in sets
     ]
 
 
@@ -466,18 +477,26 @@ def _segment(g: np.ndarray) -> Term:
 
 # Asked for by every region; hundreds of terms take milliseconds to make.
 @lru_cache(maxsize=8)
-def automatic(n: int, with_windows: bool = False) -> tuple[Term, ...]:
-    """Return what serves n decisions of which nothing else is known."""
+def automatic(n: int, wide: bool = False, both: bool = False) -> tuple[Term, ...]:
+    """Return what serves n decisions of which nothing else is known.
+
+    ``wide`` adds what serves time series, ``both`` segments along each decision downwards: with
+    scales that bend, both of its limits may do so.
+    """
     # Few decisions: hypersimplices, all pairs, and a segment along each decision. Many are taken
     # for a time series, with moving averages over up to six decisions instead of pairs.
+    ends = segments(np.vstack([np.eye(n), -np.eye(n)] if both else [np.eye(n)]))
     if n == 1:
-        return tuple(segments(np.eye(1)))
-    near = simplices(n, [2]) if n <= MOST_PAIRS else smoothed(n, range(2, 7), n // 12)
+        return tuple(ends)
+    few, averages = n <= MOST_PAIRS, smoothed(n, range(2, min(n, 6) + 1), max(n // 12, 1))
     # Two decisions have one pair, which is a hypersimplex as well.
-    terms = (*hypersimplices(n), *(near if n > 2 else []), *segments(np.eye(n)))
+    near = (simplices(n, [2]) if n > 2 else []) if few else averages
+    terms = (*hypersimplices(n), *near, *ends)
+    if not wide:
+        return terms
     # Pairs of neighbours are there already where all pairs are.
-    lengths = [length for length in LENGTHS if length < n and (length > 2 or n > MOST_PAIRS)]
-    return (*terms, *windows(n, lengths)) if with_windows else terms
+    lengths = [length for length in LENGTHS if length < n and (length > 2 or not few)]
+    return (*terms, *(averages if few else []), *windows(n, lengths))
 
 
 def _choices(n: int, sizes: Sequence[int]) -> Iterable[list[int]]:

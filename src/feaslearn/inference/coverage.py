@@ -377,7 +377,7 @@ def limits_shown(
     at = decisions[:, chosen]
     low, high = hypothesis.ends(theta, features, n, chosen)
     width = high - low
-    curved = hypothesis.describe(theta, n, features.shape[1]).curved
+    curved = hypothesis.is_curved(theta, n, features.shape[1])
     slack = (NEXT_TO if curved else VISIBLE_TOL) * width
     wide = width > VISIBLE_TOL * max(np.abs(decisions).max(), width.max())
     pushed = _pushed(hypothesis, theta, features.mean(axis=0), costs)[:, chosen]

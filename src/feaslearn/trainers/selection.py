@@ -38,6 +38,7 @@ from feaslearn.tolerances import NOTHING_LEFT, ROUNDING, TINY
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.automatic import Auto, choose_trainer
 from feaslearn.trainers.blending import Blending, best_weights
+from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.minkowski_fit import choose_scale
 from feaslearn.trainers.out_of_fold import folds_of, numbers_of
 from feaslearn.trainers.trainer import Trained, Trainer, measured, train_once
@@ -63,6 +64,8 @@ NUMBERS = 15_000
 LITTLE_LEFT = 0.01
 #: Candidates that are this much worse than the best are about as good as it.
 MARGIN = 0.01
+#: Standard errors by which a candidate that explains all rows must lose.
+EXACT_ERRORS = 2.0
 #: A blend must be this much better than each of its members, and by so many standard errors.
 BLEND_MARGIN, BLEND_ERRORS = 0.03, 2.0
 #: After a fold, candidates are dropped that lose so many times as much, by two standard errors.
@@ -88,8 +91,12 @@ REGRESSORS = {
 }
 #: Members of a blend with a smaller weight are left out.
 LEAST_WEIGHT = 0.02
-#: Trainer of images of a set on folds, with a ridge that suits most data.
-QUICK = Annealing(n_starts=2, ridge=0.02, ridge_floor=1e-3)
+#: What trains on folds: images of a set with a ridge that suits most data, and sums without a
+#: second fit for anomalous rows.
+QUICK: Mapping[type[Trainer], Trainer] = {
+    Annealing: Annealing(n_starts=2, ridge=0.02, ridge_floor=1e-3),
+    Convex: Convex(robust=False),
+}
 
 
 def linear_policy() -> Hypothesis:
@@ -315,8 +322,8 @@ class Race:
             candidate.objective, samples=Samples.of(self.whole.rows(~outside)), drawn=True
         ).within(f"{candidate.hypothesis!r}/fold {fold}")
         trainer = choose_trainer(self.trainer, inner)
-        if self.trainer == "auto" and isinstance(trainer, Annealing):
-            trainer = QUICK
+        if self.trainer == "auto":
+            trainer = QUICK.get(type(trainer), trainer)
         trained = train_once(trainer, inner, self.random, thorough=False)
         if trained.result.status in OUT_OF_TIME:
             raise OutOfTime
@@ -417,7 +424,7 @@ class Race:
         """Return the most readable of those that are about as good as the best.
 
         The linear policy is the last, unless it is as good as the best and no region is better by
-        a standard error.
+        a standard error. A first candidate that explains all rows exactly must lose by two.
         """
         best = self._best()
         margin = MARGIN * self.mean(best.errors)
@@ -428,7 +435,8 @@ class Race:
                 return each
         for each in self.alive:
             behind, error = worse[id(each)]
-            if behind <= max(error, margin) + self.rounding:
+            errors = EXACT_ERRORS if self.explained and each is self.all[0] else 1.0
+            if behind <= max(errors * error, margin) + self.rounding:
                 return each
         return best
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 from sklearn.base import clone
 
 import feaslearn as fl
@@ -15,6 +16,7 @@ from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Convex, Trained
 from feaslearn.trainers.minkowski_fit import MinkowskiFit, Strengths
 from feaslearn.trainers.minkowski_fit.programs import fit_by_program
+from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 
 LOSSES: dict[str, Loss] = {
     "predictability-squared": fl.Predictability(),
@@ -324,6 +326,41 @@ def test_auto_finds_windows_of_hours() -> None:
     }
     np.testing.assert_allclose(model.predict(prices[20:]), schedules[20:], atol=0.01)
     assert "samples that count less than half" not in model.result_.details
+
+
+def test_auto_finds_moving_averages_of_few_hours_and_limits_that_bend_on_both_sides() -> None:
+    data = fl.datasets.make_flexible_plant(150, hours=8, random_state=0)
+    train, test = data[:100], data[100:]
+    pairs = fl.Minkowski("auto", scale="constant")
+    scores = [
+        fl.RegionRegressor(each, cost=data.cost, random_state=0, trainer=Convex(robust=False))
+        .fit(train.signals, train.decisions)
+        .score(test.signals, test.decisions)
+        for each in (fl.Minkowski(pairs.terms_of(8), scale="constant"), pairs)
+    ]
+    assert scores[1] > scores[0] + 0.2
+    # A single decision between a limit that rises with |s| and one that falls with it.
+    random = np.random.default_rng(0)
+    signals = random.uniform(-1.0, 1.0, size=(200, 2))
+    bends = np.abs(signals[:, 1])
+    decisions = np.where(signals[:, 0] > 0.0, -bends, 2.0 * bends)[:, None]
+    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=[0], random_state=0)
+    assert model.fit(signals[:150], decisions[:150]).score(signals[150:], decisions[150:]) > 0.98
+
+
+@pytest.mark.parametrize("rank", [4, 12])
+def test_exchanges_end_where_least_squares_does(rank: int) -> None:
+    random = np.random.default_rng(rank)
+    cone = ScaleCone((12, 1), None)
+    for _ in range(20):
+        root = random.normal(size=(rank, 12))
+        target = random.normal(size=rank)
+        H = root.T @ root + 1e-6 * np.eye(12)
+        found = cone.solve(H, root.T @ target, np.ones(12), (12, 1))
+        whole = np.vstack([root, 1e-3 * np.eye(12)])
+        expected = nnls(whole, np.append(target, np.zeros(12)))[0]
+        np.testing.assert_allclose(found.coefficients.ravel(), expected, atol=1e-7)
+        assert found.residual <= 1e-9
 
 
 def test_anomalous_days_do_not_move_the_fit() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from feaslearn.arrays import Array
 from feaslearn.data import Block, Samples
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.hypotheses.minkowski import MOST_PAIRS, Minkowski
+from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Objective
 from feaslearn.runs import OutOfTime, Run
 from feaslearn.runs.memory import check_memory
@@ -185,9 +185,9 @@ class MinkowskiFit:
         rows = rows._replace(weights=self.passes.share * rows.weights)
         return Piece(slice(None), rows, np.concatenate([piece.tied for piece in pieces]))
 
-    def _reweighted_folds(self, weigh: Reweigh) -> list[Moments]:
-        """Return the moments of each fold with other weights."""
-        rows = self._rows(weigh) if self.scarce else None
+    def _reweighted_folds(self, weigh: Reweigh, apart: bool) -> list[Moments]:
+        """Return the moments with other weights, of each fold or (few samples) of all at once."""
+        rows = self._rows(weigh) if self.scarce or not apart else None
         if rows is not None:
             return [moments_by_decision(rows, self.passes.of.split)]
         return self.passes.sums(self._folds, weigh).folds
@@ -267,7 +267,7 @@ class MinkowskiFit:
         weigh, halved = self._weights(answer)
         with contextlib.suppress(OutOfTime):
             for again in (False, True):
-                folds, chosen = self._reweighted_folds(weigh), strengths
+                folds, chosen = self._reweighted_folds(weigh, again), strengths
                 if again:
                     chosen = self._choose(folds, ridge, sparsity, weigh)
                 for _ in range(MAX_REWEIGHTED):
@@ -277,7 +277,7 @@ class MinkowskiFit:
                     weigh, halved = self._weights(answer)
                     if _close(last, answer):
                         break
-                    folds = self._reweighted_folds(weigh)
+                    folds = self._reweighted_folds(weigh, apart=False)
         return strengths, answer, halved, weigh
 
     def _weights(self, answer: Answer) -> tuple[Reweigh, int]:
@@ -303,18 +303,18 @@ class MinkowskiFit:
 def choose_scale(objective: Objective) -> Hypothesis:
     """Return ``Minkowski("auto")`` with what has the least cross-validated loss; others as given.
 
-    Of about equal scales the first are taken: constant, then affine ones, then an index. Windows of
-    decisions are added where they are better, if there are many decisions.
+    Of about equal scales the first are taken: constant, then affine ones, then an index. Moving
+    averages and windows of decisions are added where they are better.
     """
     n, k = objective.n_decisions, objective.n_features
     model = objective.hypothesis.as_minkowski(n)
-    if model is not objective.hypothesis or (model.terms, model.scale) != ("auto", "auto"):
+    if model is not objective.hypothesis or model.terms != "auto":
         return objective.hypothesis
     if objective.samples.n_rows is None:
         objective.samples.summary(objective.run.check_time)
     block = objective.samples.spread(CHOOSING_ROWS)
     if len(block.weights) < LEAST_CHOOSING:
-        return replace(model, scale="affine")
+        return replace(model, scale="affine") if model.scale == "auto" else model
     some = Samples.of(block._replace(weights=block.weights / block.weights.sum()))
     observed, rounding = n * (objective.samples.n_rows or 0), SUM_ROUNDING * _size(block)
 
@@ -334,10 +334,13 @@ def choose_scale(objective: Objective) -> Hypothesis:
     # The smaller one is tried in any case.
     most = max(MOST_COEFFICIENTS // terms, min(sizes.values()))
     kinds = ["constant", *(kind for kind, size in sizes.items() if size <= most)]
-    scales = [replace(model, scale=kind) for kind in (kinds if k > 1 else ["affine"])]
+    kinds = kinds if k > 1 else ["affine"]
+    scales = [replace(model, scale=kind) for kind in kinds] if model.scale == "auto" else [model]
     best = best_of(scales, one_by_one=False)
     wider = replace(best, terms="windows")
-    serves = n > MOST_PAIRS and len(wider.terms_of(n)) * wider.basis(k).size <= MOST_WINDOWS
+    size = wider.basis(k).size
+    most = MOST_WINDOWS if size == 1 else MOST_COEFFICIENTS
+    serves = n > 1 and len(wider.terms_of(n)) * size <= most
     return best_of([best, wider] if serves else [best], one_by_one=True)
 
 

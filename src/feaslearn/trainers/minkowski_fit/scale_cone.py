@@ -10,7 +10,7 @@ from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from feaslearn.arrays import Array
 from feaslearn.data import Block
@@ -25,8 +25,10 @@ Row = tuple[int, bytes]
 
 #: How often broken rows are added.
 MAX_ROUNDS = 300
-#: Coefficients up to which the quick solver is done before a limit could matter.
-QUICKLY_DONE = 500
+#: Exchanges in a row that may leave no fewer coefficients wrong.
+PATIENCE = 3
+#: A sign is wrong by more than this share of the largest number.
+SURE = 0.01 * QUICK_TOL
 
 
 class ConeSolution(NamedTuple):
@@ -48,6 +50,8 @@ class ScaleCone:
     ) -> None:
         self._lookout, self._run = lookout, Run() if run is None else run
         self._needed: dict[Row, Array] = {}
+        #: Coefficients that are positive, where each must not be negative.
+        self._positive = np.ones(shape[0] * shape[1], dtype=bool)
         if lookout is None:
             unit = np.eye(shape[1])
             self._needed = {(t, row.tobytes()): row for t in range(shape[0]) for row in unit}
@@ -76,12 +80,13 @@ class ScaleCone:
         self._run.check_time()
         target = root.below(right)
         gain = float(target @ target)
-        if self._lookout is None and not (self._run.clock.limited and len(target) > QUICKLY_DONE):
-            # Three times as fast, not always right, and it cannot be ended.
-            quick = _quick(root.L, target)
+        if self._lookout is None:
+            # Far faster, but it may find no end.
+            quick = self._exchange(scaled, right)
             forces = np.maximum(scaled @ quick - right, 0.0)
             residual = _residual(scaled, right, quick, forces, gain)
             if residual <= QUICK_TOL:
+                self._positive = quick > 0.0
                 return ConeSolution((quick / units).reshape(shape), residual, 1)
         search = DualActiveSet(target, self._run)
         known: dict[Row, Array] = {}
@@ -115,6 +120,32 @@ class ScaleCone:
             "of decisions and features, or ask for more ridge"
         )
 
+    def _exchange(self, H: Array, r: Array) -> Array:
+        """Minimise over coefficients that are not negative by exchanging many that are wrong.
+
+        Júdice and Pires, "A block principal pivoting algorithm for large-scale strictly monotone
+        linear complementarity problems", Computers and Operations Research, 1994. It begins with
+        those that were positive in the last problem.
+        """
+        positive, left, fewest = self._positive.copy(), PATIENCE, len(r) + 1
+        found, size = np.zeros(len(r)), float(np.abs(r).max(initial=0.0))
+        while left >= 0:
+            self._run.check_time()
+            found[:] = 0.0
+            try:
+                factor = cho_factor(H[np.ix_(positive, positive)], check_finite=False)
+            except LinAlgError:
+                break
+            found[positive] = cho_solve(factor, r[positive], check_finite=False)
+            slopes, largest = H @ found - r, float(np.abs(found).max(initial=0.0))
+            wrong = np.where(positive, found < -SURE * largest, slopes < -SURE * size)
+            count = int(wrong.sum())
+            if not count:
+                break
+            left, fewest = (PATIENCE, count) if count < fewest else (left - 1, fewest)
+            positive ^= wrong
+        return np.maximum(found, 0.0)
+
 
 def _columns(rows: Mapping[Row, Array], shape: tuple[int, int]) -> Array:
     """Return rows, each about one scale, as columns over all coefficients."""
@@ -130,14 +161,6 @@ def _residual(H: Array, r: Array, found: Array, forces: Array, value: float) -> 
     stationary = float(np.abs(H @ found - r - forces).max()) / size
     product = abs(float(found @ forces)) / (value or 1.0)
     return max(stationary, product)
-
-
-def _quick(factor: Array, target: Array) -> Array:
-    """Return what non-negative least squares says, or zeros where it does not end."""
-    try:
-        return np.asarray(nnls(np.ascontiguousarray(factor.T), target)[0])
-    except RuntimeError:
-        return np.zeros(len(target))
 
 
 # Where scales are negative: the rows of all samples that a solution breaks.
