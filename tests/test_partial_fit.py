@@ -21,7 +21,7 @@ COST = [0, 1, 2]
 AUTO = fl.Minkowski("auto", scale="affine")
 MOMENTS = {
     "auto": AUTO,
-    "shared": fl.Minkowski("auto", scale="shared", offset=False),
+    "shared": fl.Minkowski.hypersimplices(3, scale="shared", offset=False),
     "scaled": fl.Scaled(fl.Simplex(3)),
     "policy": fl.Affine(fl.Simplex(1)),
 }

@@ -61,7 +61,7 @@ LEAST_ROWS = 10
 #: Numbers (rows times features and decisions) that folds have together; at least one is held out.
 NUMBERS = 15_000
 #: Share of the variance of held-out rows below which the first candidate needs no other.
-LITTLE_LEFT = 0.01
+LITTLE_LEFT = 0.005
 #: Candidates that are this much worse than the best are about as good as it.
 MARGIN = 0.01
 #: Standard errors by which a candidate that explains all rows must lose.

@@ -20,7 +20,13 @@ from feaslearn.tolerances import ACCEPT_TOL, CONVERGED_TOL, SUM_ROUNDING, VISIBL
 from feaslearn.trainers.minkowski_fit.block_moments import Piece, moments_by_decision
 from feaslearn.trainers.minkowski_fit.moments import Moments, Rows
 from feaslearn.trainers.minkowski_fit.passes import Folds, Passes, Reweigh, Sums
-from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Strengths
+from feaslearn.trainers.minkowski_fit.penalized import (
+    SOME_RIDGES,
+    Answer,
+    Penalized,
+    Strengths,
+    Tried,
+)
 from feaslearn.trainers.minkowski_fit.scale_cone import NegativeScales, ScaleCone
 
 #: Observed values for each parameter from which on penalties are not tried.
@@ -149,9 +155,10 @@ class MinkowskiFit:
         return Fitted(theta, loss, min(bound, loss), strengths, answer.rounds, details)
 
     def held_out(self, strength: float | str) -> float:
-        """Return the loss of samples that were held out; "auto" takes the strengths best for it."""
+        """Return the loss of samples that were held out; "auto" takes the best of few ridges."""
         folds, rows = self._sums.folds, self._rows() if self.scarce else None
-        strengths = self._choose(folds, strength, strength)
+        ridges = SOME_RIDGES if strength == "auto" else strength
+        strengths = self._choose(folds, ridges, 0.0)
         if rows is None:
             return self.problem.held_out(folds, strengths)
         answer = self.problem.solve(self.moments.reduced(), strengths)
@@ -161,8 +168,8 @@ class MinkowskiFit:
     def _choose(
         self,
         folds: list[Moments],
-        ridge: float | str,
-        sparsity: float | str,
+        ridge: Tried,
+        sparsity: Tried,
         weigh: Reweigh | None = None,
     ) -> Strengths:
         rows = self._rows(weigh) if self.scarce else None

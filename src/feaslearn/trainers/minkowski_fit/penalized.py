@@ -27,6 +27,10 @@ from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 #: Strengths that cross-validation tries.
 RIDGES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 SPARSITIES = (0.0, 1e-4, 1e-3, 1e-2, 3e-2)
+#: Ridges by which dictionaries and scales are compared.
+SOME_RIDGES = (0.0, 1e-4, 1e-2)
+#: A strength that is given, several to choose from, or "auto".
+Tried = float | tuple[float, ...] | str
 
 
 class Strengths(NamedTuple):
@@ -92,8 +96,8 @@ class Penalized:
     def choose(
         self,
         folds: Sequence[Moments],
-        ridge: float | str,
-        sparsity: float | str,
+        ridge: Tried,
+        sparsity: Tried,
         clock: Clock,
         rows: Rows | None = None,
     ) -> Strengths:
@@ -101,8 +105,9 @@ class Penalized:
 
         Samples are left out one at a time where their ``rows`` are given, otherwise by folds.
         """
+        ridges, sparsities = _listed(ridge, RIDGES), _listed(sparsity, SPARSITIES)
         if not folds[0].ra.size or (rows is None and len(folds) < 2):
-            return Strengths(*(0.0 if value == "auto" else value for value in (ridge, sparsity)))  # type: ignore[arg-type]
+            return Strengths(ridges[0], sparsities[0])
 
         def best_of(tried: Sequence[Strengths]) -> Strengths:
             losses = (
@@ -115,12 +120,11 @@ class Penalized:
             good = np.flatnonzero(losses <= losses.min(initial=np.inf) + size)
             return tried[int(good[-1]) if len(good) and np.isfinite(losses).any() else 0]
 
-        first = 0.0 if sparsity == "auto" else float(sparsity)
-        best = Strengths(0.0 if ridge == "auto" else float(ridge), first)
-        if ridge == "auto":
-            best = best_of([Strengths(value, first) for value in RIDGES])
-        if sparsity == "auto":
-            best = best_of([Strengths(best.ridge, value) for value in SPARSITIES])
+        best = Strengths(ridges[0], sparsities[0])
+        if len(ridges) > 1:
+            best = best_of([Strengths(value, sparsities[0]) for value in ridges])
+        if len(sparsities) > 1:
+            best = best_of([Strengths(best.ridge, value) for value in sparsities])
         return best
 
     def _one_by_one(
@@ -192,3 +196,10 @@ class Penalized:
                 except OutOfTime:
                     return found
         return found
+
+
+def _listed(given: Tried, every: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the strengths to choose from."""
+    if isinstance(given, str):
+        return every
+    return given if isinstance(given, tuple) else (float(given),)
