@@ -196,3 +196,49 @@ def test_three_rows_beyond_their_rank_identify_a_facet(count: int, sure: bool) -
     region = FacetRows(np.zeros((0, 2)), np.zeros((0, 1)), *ends, np.ones((1, 2)), np.ones((1, 1)))
     found = identified(region, np.ones((len(costs), 1)), costs, decisions)
     assert found.tolist() == [sure]
+
+
+# Sides that were not seen.
+
+
+def test_the_row_that_reached_farthest_does_not_close_a_side() -> None:
+    """Of 20 rows, the one on a side may have several duals: which one must not decide."""
+    data = fl.datasets.make_power5(20, noise=0.0, random_state=0)
+    new = fl.datasets.make_power5(200, noise=0.0, random_state=100)
+    signals, random = np.asarray(data.signals), np.random.default_rng(0)
+    found = []
+    for _ in range(6):
+        model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
+        model.fit(signals, data.decisions)
+        found.append(model.predict(new.signals))
+        signals = np.asarray(data.signals) * (1.0 + 1e-14 * random.normal(size=signals.shape))
+    for each in found[1:]:
+        np.testing.assert_allclose(each, found[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("often", [1, 5])
+def test_a_side_ends_where_the_others_were_seen_to_end(often: int) -> None:
+    """A plant of six hours fills the cheapest; what was left for the last hour is no capacity."""
+    random = np.random.default_rng(0)
+    prices = random.uniform(size=(400, 6))
+    prices[:, 5] += 0.3
+    rank = prices.argsort(axis=1).argsort(axis=1)
+    schedules = np.clip(3.4 - rank, 0.0, 1.0)
+    train = np.append(np.flatnonzero(rank[:, 5] > 3)[:40], np.flatnonzero(rank[:, 5] == 3)[:often])
+    model = fl.RegionRegressor(fl.Facets(), cost=list(range(6)), random_state=0)
+    model.fit(prices[train], schedules[train])
+    assert "x5 <= 1 (upper not seen)" in str(model.facets_)
+    np.testing.assert_allclose(model.predict(prices), schedules, atol=1e-6)
+
+
+def test_a_side_short_of_the_others_stays_where_rows_need_it() -> None:
+    random = np.random.default_rng(0)
+    prices, left = random.uniform(size=(60, 4)), np.full(60, 2.0)
+    schedules, rows = np.zeros((60, 4)), np.arange(60)
+    for j in prices.argsort(axis=1).T:
+        schedules[rows, j] = np.minimum(left, np.where(j == 3, 0.7, 1.0))
+        left -= schedules[rows, j]
+    model = fl.RegionRegressor(fl.Facets(), cost=list(range(4)), random_state=0)
+    model.fit(prices, schedules)
+    assert "0 <= x3 <= 0.7\n" in str(model.facets_) + "\n"
+    np.testing.assert_allclose(model.predict(prices), schedules, atol=1e-6)

@@ -34,8 +34,6 @@ from feaslearn.trainers.facets.state import GAIN, State
 
 #: Evidence in nats that two columns act alike, beyond the number of pairs that are asked.
 SURPRISE = 5.0
-#: A side is asked for by the prices where more than this share of the rows would go there.
-OBJECTING = 0.02
 #: Rows that are learned from at first where there are more, and those asked for cheaper points.
 MOST_ROWS, MOST_ASKED = 2000, 20_000
 #: Rows without an equality or atoms are exact if no larger share of them is left unexplained.
@@ -241,29 +239,42 @@ class _Finish:
         F, none = self.state.rows.F, np.zeros(len(self.order), bool)
         base = self.region(none, none).solve(F, self.c, self.known)
         right = (base.status == OPTIMAL) & ~self.state.unexplained
-        to_lo, to_up = ~self.seen_lo, ~self.seen_up
         rows = self.state.rows
+        # A column may reach several times what was left for it, short of where the others end.
+        low, high = self._ends()
+        to_lo = ~self.seen_lo | (self._common(low, self.seen_lo) < low - DECISION_TOL)
+        to_up = ~self.seen_up | (self._common(high, self.seen_up) > high + DECISION_TOL)
         gain_tol = np.maximum(GAIN, 3.0 * SPREAD * np.sqrt(rows.c**2 @ rows.x_error**2))
+        weight = self.scale**2 / max(float((self.scale**2).sum()), TINY)
+        before = (np.nan_to_num(base.decisions - self.x) ** 2) @ weight
+
+        def opened(to_lo: Mask, to_up: Mask, at: Indices) -> tuple[Mask, Array]:
+            """Return which of some rows do not stay optimal, and their cheapest points."""
+            known = None if self.known is None else self.known.rows(at)
+            found = self.region(to_lo, to_up).solve(F[at], self.c[at], known)
+            gain = ((self.x[at] - found.decisions) * self.c[at]).sum(axis=1)
+            error = (found.decisions - self.x[at]) ** 2 @ weight
+            worse = (gain > gain_tol[at]) & (error > before[at] + SAME_TOL)
+            worse |= (found.status != OPTIMAL) & (base.status[at] == OPTIMAL)
+            return worse, found.decisions
+
         free = self.known is None or not len(self.known.E) + len(self.known.G)
         if right.any() and free:  # duals of known rows are not returned
             self._place_still(base.prices[right], right)
             reduced = (self.c + base.prices @ np.vstack([self.E, self.a]))[right]
-            tol = gain_tol[right][:, None]
-            to_lo = to_lo & ((reduced > tol).mean(axis=0) <= OBJECTING)
-            to_up = to_up & ((reduced < -tol).mean(axis=0) <= OBJECTING)
-        weight = self.scale**2 / max(float((self.scale**2).sum()), TINY)
-        before = (np.nan_to_num(base.decisions - self.x) ** 2) @ weight
+            tol, places, one = gain_tol[right], np.flatnonzero(right), np.eye(len(none), dtype=bool)
+            # Where a row has several duals, one that asks for a side proves nothing.
+            for j in np.flatnonzero(to_lo):
+                to_lo[j] = not opened(one[j], none, places[reduced[:, j] > tol])[0].any()
+            for j in np.flatnonzero(to_up):
+                to_up[j] = not opened(none, one[j], places[reduced[:, j] < -tol])[0].any()
         lower, upper = (F @ side.T for side in (self.lower, self.upper))
         while (to_lo | to_up).any():
-            found = self.region(to_lo, to_up).solve(F, self.c, self.known)
-            gain = ((self.x - found.decisions) * self.c).sum(axis=1)
-            error = (found.decisions - self.x) ** 2 @ weight
-            worse = (gain > gain_tol) & (error > before + SAME_TOL)
-            worse |= (found.status != OPTIMAL) & (base.status == OPTIMAL)
+            worse, decisions = opened(to_lo, to_up, np.arange(len(F)))
             if not worse.any():
                 return to_lo, to_up
-            hit_lo = ((found.decisions < lower - FEASIBILITY_TOL)[worse]).any(axis=0) & to_lo
-            hit_up = ((found.decisions > upper + FEASIBILITY_TOL)[worse]).any(axis=0) & to_up
+            hit_lo = ((decisions < lower - FEASIBILITY_TOL)[worse]).any(axis=0) & to_lo
+            hit_up = ((decisions > upper + FEASIBILITY_TOL)[worse]).any(axis=0) & to_up
             if not (hit_lo | hit_up).any():
                 break
             to_lo, to_up = to_lo & ~hit_lo, to_up & ~hit_up
@@ -272,23 +283,47 @@ class _Finish:
     def _replaced(self, to_lo: Mask, to_up: Mask) -> FacetRows:
         """Open sides; replace those not seen by known bounds; what was never negative stays so.
 
-        A column that never moved stays where it is on a side that rows speak against.
+        Where most columns that were seen to end do so at one value, an opened one does, too. A
+        column that never moved stays where it is on a side that rows speak against.
         """
         region, moving = self.region(to_lo, to_up), np.arange(len(self.order)) < self.n
         one, lower, upper = self.state.rows.one, region.lower.copy(), region.upper.copy()
         zero = -self.units.mean[self.order] / self.scale
         ends = (-np.inf, np.inf) if self.known is None else known_ends(self.known)
         known = np.broadcast_to(np.vstack(ends), (2, len(self.order)))
+        low, high = self._ends()
+        least, most = self._common(low, self.seen_lo), self._common(high, self.seen_up)
+        self.seen_lo, self.seen_up = self.seen_lo & ~to_lo, self.seen_up & ~to_up
         for j in np.flatnonzero(~self.seen_lo):
-            low = float(self.lower[j] @ one) / float(one @ one)
-            if self.nonnegative and lower[j] @ one / (one @ one) < min(low, zero[j]):
-                lower[j] = min(low, zero[j]) * one
+            if to_lo[j] and low[j] - self.width[j] <= least[j] < low[j]:
+                lower[j] = least[j] * one
+            if self.nonnegative and lower[j] @ one / (one @ one) < min(low[j], zero[j]):
+                lower[j] = min(low[j], zero[j]) * one
             if np.isfinite(known[0, j]) and (moving | to_lo)[j]:
-                lower[j] = min(low, known[0, j]) * one
-        for j in np.flatnonzero(~self.seen_up & np.isfinite(known[1]) & (moving | to_up)):
-            high = float(self.upper[j] @ one) / float(one @ one)
-            upper[j] = max(high, known[1, j]) * one
+                lower[j] = min(low[j], known[0, j]) * one
+        for j in np.flatnonzero(~self.seen_up):
+            if to_up[j] and high[j] < most[j] <= high[j] + self.width[j]:
+                upper[j] = most[j] * one
+            if np.isfinite(known[1, j]) and (moving | to_up)[j]:
+                upper[j] = max(high[j], known[1, j]) * one
         return region._replace(lower=lower, upper=upper)
+
+    def _ends(self) -> tuple[Array, Array]:
+        """Return where each column ends."""
+        one = self.state.rows.one
+        return self.lower @ one / float(one @ one), self.upper @ one / float(one @ one)
+
+    def _common(self, ends: Array, seen: Mask) -> Array:
+        """Return, for each column, the value at which most of those that were seen to end do so."""
+        mean = self.units.mean[self.order]
+        raw = (mean + ends * self.scale)[seen]
+        if len(raw) < 2:
+            return np.full(len(mean), np.nan)
+        middle = float(np.median(raw))
+        near = np.abs(raw - middle) <= DECISION_TOL * float(np.abs(raw).max())
+        return np.asarray(
+            (middle - mean) / self.scale if near.mean() > 0.5 else 0.0 * mean + np.nan
+        )
 
     def _place_still(self, prices: Array, right: Mask) -> None:
         """Choose the coefficients of columns that never moved in the facets."""
