@@ -255,10 +255,6 @@ def _repeat(constant: Array, signals: Array) -> Array:
 
 
 def _take(columns: tuple[int, ...], signals: Array) -> Array:
-    first = columns[0] if columns else 0
-    if columns == tuple(range(first, first + len(columns))):
-        # Columns side by side are copied several times as fast.
-        return np.array(signals[:, first : first + len(columns)], order="C")
     return signals.take(columns, axis=1)
 
 
