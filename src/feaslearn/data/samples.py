@@ -296,12 +296,7 @@ class Samples:
         """Return at most so many samples, drawn at random, in memory, with weights of sum one."""
         if self.in_memory and self.n_samples <= size:
             return self
-        total = self.n_samples if self.in_memory else self.summary().n_rows
-        if total > size:
-            drawn = np.sort(random.choice(total, size, replace=False))
-        else:
-            drawn = np.arange(total)
-        return Samples.of(self.take(drawn).normalized())
+        return Samples.of(self._drawn(size, random).normalized())
 
     # Rows as one block.
 
@@ -346,6 +341,17 @@ class Samples:
     def step(self, size: int = BLOCK_ROWS) -> int:
         """Return how far rows of `spread` are from each other."""
         return -(-max(1, self.n_samples) // size)
+
+    def draw(self, size: int, random: np.random.Generator) -> Block:
+        """Return all samples, or at most so many, drawn at random, of those not in memory."""
+        return self.load() if self.in_memory else self._drawn(size, random)
+
+    def _drawn(self, size: int, random: np.random.Generator) -> Block:
+        total = self.n_samples if self.in_memory else self.summary().n_rows
+        some = total > size
+        return self.take(
+            np.sort(random.choice(total, size, replace=False)) if some else np.arange(total)
+        )
 
     def take(self, rows: Indices) -> Block:
         """Return the samples with these numbers, which are sorted: one pass."""

@@ -296,7 +296,7 @@ def _some_signals(chunks: Source) -> Array:
     names = chunks.names.signals
     everything = fit_features("all", np.zeros((1, len(names))), cost_columns=(), signal_names=names)
     samples = Samples(chunks, SampleReader(everything, None))
-    rows = samples.subsample(MOST_SAMPLES, np.random.default_rng(0)).load()
+    rows = samples.draw(MOST_SAMPLES, np.random.default_rng(0))
     return np.ascontiguousarray(rows.features[:, 1:])
 
 
