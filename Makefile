@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= 2
-# Of the soak targets: seconds that each loader is fuzzed; mutants of each folder (0: all of them), the seed they are
+# Of the soak targets: seconds of fits with drawn options; mutants of each folder (0: all of them), the seed they are
 # drawn with.
 FUZZ_SECONDS ?= 600
 MUTANTS ?= 60
@@ -96,7 +96,7 @@ soak-fits: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/drawn_fits.py --seconds $(FUZZ_SECONDS)
 
 soak-fuzz: $(VENV)/.test
-	$(BIN)/python tests/soak/fuzz.py --seconds $(FUZZ_SECONDS)
+	HYPOTHESIS_PROFILE=soak $(BIN)/$(PYTEST) --dist load -m "soak or not soak" tests/soak/test_fuzz.py
 
 # A few examples of each property: a mutant meets many tests.
 soak-mutants: export HYPOTHESIS_PROFILE = few
