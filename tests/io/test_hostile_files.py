@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import random
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -12,14 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 import feaslearn as fl
 from examples import fit
 from feaslearn.exceptions import (
-    FeaslearnError,
     FeaslearnWarning,
     FileError,
     ModelFileError,
@@ -337,66 +333,3 @@ def test_no_memory_is_taken_for_what_a_file_only_claims(
         load_tree(envelope, tmp_path)
     assert tracemalloc.get_traced_memory()[1] < 5_000_000
     tracemalloc.stop()
-
-
-def nodes(tree: Any) -> list[tuple[Any, Any]]:
-    """List every place of a tree as a container and a key."""
-    found: list[tuple[Any, Any]] = []
-    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
-    for key, value in items:
-        found.append((tree, key))
-        if isinstance(value, dict | list):
-            found += nodes(value)
-    return found
-
-
-JUNK = st.recursive(
-    st.sampled_from([None, True, False, 0, -1, 10**30, 1.5, -0.0, "", "object", "é", "\ud800"])
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["$", "items", "class", "shape"]), inner, max_size=3)
-        | inner.map(lambda value: {"$": "tuple", "items": [value]})
-        | st.sampled_from(["Simplex", "Box", "Affine", "Facets", "Polytope", "Reader", "Cone"]).map(
-            made
-        )
-    ),
-    max_leaves=5,
-)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(which=st.sampled_from(["scaled", "blend", "spline"]), place=st.randoms(), junk=JUNK)
-def test_fuzz_any_node(
-    which: str, place: random.Random, junk: Any, texts: dict[str, str], tmp_path: Path
-) -> None:
-    envelope = json.loads(texts[which])
-    container, key = place.choice(nodes(envelope["model"]))
-    if place.random() < 0.1 and isinstance(container, dict):
-        del container[key]
-    else:
-        container[key] = junk
-    try:
-        loaded = load_tree(envelope, tmp_path)
-    except FeaslearnError:
-        return
-    assert isinstance(loaded, fl.RegionRegressor)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(place=st.randoms(), piece=st.binary(max_size=6))
-def test_fuzz_any_byte(
-    place: random.Random, piece: bytes, texts: dict[str, str], tmp_path: Path
-) -> None:
-    text = texts["scaled"].encode()
-    start = place.randrange(len(text))
-    stop = min(len(text), start + place.randrange(8))
-    changed = text[:start] + piece + text[stop:]
-    try:
-        load_text(changed, tmp_path)
-    except FeaslearnError:
-        return
-    # What was changed was no more than space or the name of the writer.
-    assert json.loads(changed)["model"] == json.loads(text)["model"]

@@ -201,13 +201,3 @@ def test_a_frame_is_taken_for_one_by_the_model() -> None:
     assert model.region([0.3]).names == ("left", "right")
     model.fit(data.signals, data.decisions)
     assert not hasattr(model, "feature_names_in_")
-
-
-@given(st.binary(max_size=60) | st.text(alphabet='a1,;"\n\r\t.é\0 ', max_size=60).map(str.encode))
-def test_fuzz_any_bytes(contents: bytes) -> None:
-    try:
-        table = read_csv(contents, "t.csv")
-        found = numbers(table, allow_missing=True)
-    except FeaslearnError:
-        return
-    assert found.shape == (len(table), len(table.names))
