@@ -164,7 +164,8 @@ def load(
     contents = read_bytes(path, max_bytes)
     try:
         tree, ignored = upgrade(*_open(contents), VERSION)
-        model = decode_model(tree, Decoder(with_classes(classes)), cost, features, known)
+        given = {"cost": cost, "features": features, "known": known}
+        model = decode_model(tree, Decoder(with_classes(classes)), given)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from error
     except FeaslearnError:
