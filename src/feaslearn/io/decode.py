@@ -17,8 +17,8 @@ from feaslearn.exceptions import DataError, FeaslearnWarning, ModelFileError, Pr
 from feaslearn.io.arrays import decode_array
 from feaslearn.io.encode import MAX_DEPTH, RESOLVED, STATE, is_left_out
 from feaslearn.io.registry import TRANSFORMERS, Registry, parameter_names
-from feaslearn.io.state_checks import check_count, check_names, check_state
-from feaslearn.io.transformers import MAX_SIGNALS, restore_state
+from feaslearn.io.state_checks import check_names, check_state
+from feaslearn.io.transformers import MAX_SIGNALS, check_count, restore_state
 from feaslearn.known import resolve_known
 from feaslearn.messages import did_you_mean
 from feaslearn.parameters import checked

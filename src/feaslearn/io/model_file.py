@@ -215,15 +215,11 @@ def _check_version(version: object, writer: object) -> None:
     """Refuse a schema that is too old, too new or invalid."""
     if type(version) is not int or version < 1:
         raise ModelFileError(f"{version!r} is not a version of the schema")
-    if version < OLDEST:
+    if not OLDEST <= version <= VERSION:
+        advice = "fit the model again" if version < OLDEST else "upgrade feaslearn"
         raise ModelFileError(
             f"the file has version {version} of the schema, written by feaslearn {writer}; this is "
-            f"feaslearn {__version__}, which reads {OLDEST} on: fit the model again"
-        )
-    if version > VERSION:
-        raise ModelFileError(
-            f"the file has version {version} of the schema, written by feaslearn {writer}; this is "
-            f"feaslearn {__version__}, which reads up to {VERSION}: upgrade feaslearn"
+            f"feaslearn {__version__}, which reads {OLDEST} to {VERSION}: {advice}"
         )
 
 
