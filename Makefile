@@ -5,9 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= 2
-# Of the soak targets: seconds that each loader is fuzzed; mutants of each folder (0: all of them), the seed they are
-# drawn with.
-FUZZ_SECONDS ?= 600
+# Of soak-mutants: mutants of each folder (0: all of them), the seed they are drawn with.
 MUTANTS ?= 60
 MUTANT_SEED ?= 0
 # The tests of one file share what it sets up and compiles, so they stay in one process.
@@ -84,19 +82,20 @@ define in-temporary-venv
 endef
 
 soak-examples: $(VENV)/.test
-	HYPOTHESIS_PROFILE=soak $(BIN)/$(PYTEST) -m "soak or not soak"
+	HYPOTHESIS_PROFILE=soak $(BIN)/$(PYTEST) -m "soak or not soak" --ignore tests/soak
 
 soak-kill: $(VENV)/.test
-	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/kill.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "soak or not soak" tests/soak/test_kill.py
 
 soak-limits: $(VENV)/.test
-	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/limits.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m soak tests/soak/test_limits.py
 
 soak-fits: $(VENV)/.test
-	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/drawn_fits.py --seconds $(FUZZ_SECONDS)
+	HYPOTHESIS_PROFILE=soak OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m soak --hypothesis-show-statistics \
+		tests/soak/test_drawn_fits.py
 
 soak-fuzz: $(VENV)/.test
-	$(BIN)/python tests/soak/fuzz.py --seconds $(FUZZ_SECONDS)
+	HYPOTHESIS_PROFILE=soak $(BIN)/$(PYTEST) --dist load -m "soak or not soak" tests/soak/test_fuzz.py
 
 # A few examples of each property: a mutant meets many tests.
 soak-mutants: export HYPOTHESIS_PROFILE = few

@@ -1,10 +1,11 @@
-"""Right answers by other means than the library's: linear programs of SciPy, dual certificates.
+"""Right answers by other means than the library's: programs of SciPy and CVXPY, dual certificates.
 
 Nothing here uses a closed form or a kernel of feaslearn; a set enters by its conic form alone.
 """
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
@@ -83,25 +84,10 @@ def nearest_semidefinite(triangle: Array) -> Array:
 
 
 def polyhedral_distance(form: ConicForm, M: Array, target: Array, norm: str) -> float:
-    """Return ``min |M z - target|`` over a polyhedral form in the l1 or linf norm, with SciPy."""
-    n, p = M.shape
-    bounds_of = np.eye(n) if norm == "l1" else np.ones((n, 1))
-    m = bounds_of.shape[1]
-    equal = form.equality_rows
-    inequalities = np.block(
-        [
-            [M, -bounds_of],
-            [-M, -bounds_of],
-            [-form.H[~equal], np.zeros((int((~equal).sum()), m))],
-        ]
-    )
-    answer = linprog(
-        np.concatenate([np.zeros(p), np.ones(m)]),
-        A_ub=inequalities,
-        b_ub=np.concatenate([target, -target, -form.h[~equal]]),
-        A_eq=np.hstack([form.H[equal], np.zeros((int(equal.sum()), m))]) if equal.any() else None,
-        b_eq=form.h[equal] if equal.any() else None,
-        bounds=(None, None),
-    )
-    assert answer.status == 0, answer.message
-    return float(answer.fun)
+    """Return ``min |M z - target|`` over a polyhedral form in the l1 or linf norm, by CVXPY."""
+    z, equal = cp.Variable(M.shape[1]), form.equality_rows
+    above = form.H @ z - form.h
+    size = cp.norm(M @ z - target, 1 if norm == "l1" else "inf")
+    problem = cp.Problem(cp.Minimize(size), [above[equal] == 0, above[~equal] >= 0])
+    with np.errstate(invalid="ignore"):  # infinite bounds times zero, in CVXPY
+        return float(problem.solve(solver="HIGHS"))

@@ -289,12 +289,12 @@ class TestIndexing:
     @pytest.mark.parametrize(
         ("index", "words"),
         [
-            (6, "there is no sample 6 among 6"),
-            (-7, "there is no sample -7 among 6"),
-            ([1, 9], "there is no sample 9 among 6"),
+            (6, "index 6 is out of bounds"),
+            (-7, "index -7 is out of bounds"),
+            ([1, 9], "index 9 is out of bounds"),
             ([], "the selection is empty"),
             (np.zeros(6, dtype=bool), "the selection is empty"),
-            ([True, False], "a mask of 2 for 6 samples"),
+            ([True, False], "a mask of all 6, not [True, False]"),
             ((0, 1), "an index chooses samples"),
             ((slice(None), 0), "an index chooses samples"),
             (True, "an index chooses samples"),

@@ -58,7 +58,7 @@ def test_only_ratios_of_weights_matter(make: object) -> None:
     weights = np.random.default_rng(1).uniform(size=len(POWER))
     first, *others = (
         make().fit(POWER.signals, POWER.decisions, sample_weight=weights * 2.0**unit).predict(NEW)
-        for unit in (0, 40, -40, 1000)
+        for unit in (0, 40, -40, 300)
     )
     for other in others:
         np.testing.assert_array_equal(other, first)

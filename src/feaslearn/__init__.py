@@ -118,36 +118,21 @@ __all__ = [
 
 # Public name -> the module that holds it. A public name that is not here is a module itself.
 _HOMES = {
-    "Affine": "hypotheses",
-    "AffineCost": "costs",
-    "Blend": "hypotheses",
-    "Box": "sets",
-    "ConicSet": "sets",
-    "Chunks": "data",
-    "Decisions": "data",
-    "Facets": "hypotheses",
-    "FunctionCost": "costs",
-    "GrownMinkowski": "hypotheses",
-    "Hypersimplex": "sets",
-    "Known": "known",
-    "L1Ball": "sets",
-    "L2Ball": "sets",
-    "Minkowski": "hypotheses",
-    "NetworkLearner": "network",
-    "Polytope": "sets",
-    "Predictability": "losses",
-    "Product": "sets",
-    "Region": "region",
-    "RegionRegressor": "regressor",
-    "Scaled": "hypotheses",
-    "Simplex": "sets",
-    "Suboptimality": "losses",
-    "Ternary": "hypotheses",
-    "Term": "hypotheses",
-    "consistency": "regressor",
-    "evaluate": "metrics",
-    "load": "io",
-    "save": "io",
+    name: home
+    for home, names in {
+        "costs": "AffineCost FunctionCost",
+        "data": "Chunks Decisions",
+        "hypotheses": "Affine Blend Facets GrownMinkowski Minkowski Scaled Term Ternary",
+        "io": "load save",
+        "known": "Known",
+        "losses": "Predictability Suboptimality",
+        "metrics": "evaluate",
+        "network": "NetworkLearner",
+        "region": "Region",
+        "regressor": "RegionRegressor consistency",
+        "sets": "Box ConicSet Hypersimplex L1Ball L2Ball Polytope Product Simplex",
+    }.items()
+    for name in names.split()
 }
 
 if not TYPE_CHECKING:  # or every misspelt name would pass a type checker

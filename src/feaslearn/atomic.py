@@ -16,10 +16,8 @@ from feaslearn.exceptions import FileError
 CHUNK = 2**22
 #: What the names of temporary files end with.
 TEMPORARY = ".tmp"
-#: Folders whose entries are open descriptors.
-DESCRIPTORS = re.compile(r"/proc/\d+/(task/\d+/)?fd|/dev/fd")
-#: Links are followed so far; more lead in a circle.
-MOST_LINKS = 40
+#: Names of open descriptors.
+DESCRIPTORS = re.compile(r"/dev/(std(in|out|err)|fd/.+)|/proc/.+")
 
 
 def read_bytes(
@@ -99,34 +97,18 @@ def temporary_folder() -> Iterator[Path]:
 
 def _target(path: str | os.PathLike[str]) -> Path:
     """Return what is to be replaced: a link stays a link, and what it points to is replaced."""
-    if _is_descriptor(path):
+    # Resolved, a descriptor is the file behind it, which would be replaced.
+    if DESCRIPTORS.fullmatch(str(Path(path).absolute())):
         raise FileError(
             f"{os.fspath(path)}: cannot be written, it stands for what is open already, such as "
             "standard output, and not for a file; give the name of a file"
         )
-    try:
-        target = Path(path).resolve()
-    except RuntimeError:  # what Python before 3.13 says of links that lead in a circle
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
-    if target.is_symlink():  # what is left of such links where Python says nothing
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():  # links that lead in a circle
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if target.exists() and not target.is_file():
         raise FileError(f"{os.fspath(path)}: cannot be written, it is a directory or a device")
     return target
-
-
-def _is_descriptor(path: str | os.PathLike[str]) -> bool:
-    """Say whether a path leads to an open descriptor, as /dev/stdout does."""
-    # Resolved, it is the file behind that, as if its name had been given, and would be replaced.
-    step = Path(path).absolute()
-    for _ in range(MOST_LINKS):
-        folder = os.path.realpath(step.parent)
-        if DESCRIPTORS.fullmatch(folder):
-            return True
-        if not step.is_symlink():
-            return False
-        step = Path(folder) / step.readlink()
-    return False
 
 
 def _replace(target: Path, contents: bytes) -> None:

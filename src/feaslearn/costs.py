@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from numbers import Integral, Real
 from typing import NamedTuple, TypeAlias
 
@@ -14,8 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import column_label, describe_non_finite, find_columns, is_pattern
-
-Rule: TypeAlias = Callable[[Array], ArrayLike]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +94,7 @@ class ResolvedCost:
     specification: CostSpecification
     n_decisions: int
     n_signals: int
-    rule: Rule
+    what: str = "cost"
 
     def evaluate(self, signals: Array) -> Array:
         """Evaluate ``c(s)`` for every row of signals (N, K): finite costs (N, n)."""
@@ -113,6 +110,26 @@ class ResolvedCost:
         if wrong is not None:
             raise DataError(f"cost: {wrong}; a cost must be finite for every sample")
         return costs
+
+    def rule(self, signals: Array) -> ArrayLike:
+        """Return the costs before they are checked."""
+        cost = self.specification
+        if isinstance(cost, AffineCost):
+            return np.asarray(signals @ np.transpose(cost.C) + cost.C0)
+        if isinstance(cost, FunctionCost):
+            return self._of_function(cost, signals)
+        if self.columns:
+            return signals.take(self.columns, axis=1)
+        return np.tile(np.asarray(cost, dtype=np.float64), (len(signals), 1))
+
+    def _of_function(self, cost: FunctionCost, signals: Array) -> ArrayLike:
+        view = signals.view()
+        view.flags.writeable = False
+        try:
+            return np.asarray(cost.fn(view), dtype=np.float64)
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise DataError(f"{self.what}: the function failed: {what}") from error
 
 
 def resolve_cost(
@@ -135,11 +152,10 @@ def resolve_cost(
         parts = resolver.listed(specification)
     if parts is None or len(problems) > before or n_decisions is None or n_signals is None:
         return None
-    columns, positional, rule = parts
-    return ResolvedCost(columns, positional, n_decisions, n_signals, rule)
+    return ResolvedCost(*parts, n_decisions, n_signals, what)
 
 
-_Parts: TypeAlias = tuple[tuple[int, ...], CostSpecification, Rule]
+_Parts: TypeAlias = tuple[tuple[int, ...], CostSpecification]
 
 
 class _Resolver(NamedTuple):
@@ -156,7 +172,7 @@ class _Resolver(NamedTuple):
         C = self._coefficients("C", cost.C, (self.n_decisions, self.n_signals))
         if C0 is None or C is None:
             return None
-        return tuple(np.flatnonzero(C.any(axis=0)).tolist()), cost, partial(_affine, C0, C)
+        return tuple(np.flatnonzero(C.any(axis=0)).tolist()), cost
 
     def function(self, cost: FunctionCost) -> _Parts | None:
         if not callable(cost.fn):
@@ -165,7 +181,7 @@ class _Resolver(NamedTuple):
         if items is None:
             return None
         columns = self._find(items)
-        return columns, FunctionCost(cost.fn, columns), partial(_call, cost.fn, self.what)
+        return columns, FunctionCost(cost.fn, columns)
 
     def listed(self, cost: CostSpecification | None) -> _Parts | None:
         items = _items(cost, self.problems)
@@ -176,7 +192,7 @@ class _Resolver(NamedTuple):
             self._count(len(items))
             if not np.isfinite(constant).all():
                 self.problems.add(f"{self.what}: the constant cost {items} must be finite")
-            return (), cost, partial(_repeat, constant)
+            return (), cost
         before = len(self.problems)
         columns = self._find(items)
         if len(self.problems) == before:
@@ -189,7 +205,7 @@ class _Resolver(NamedTuple):
                 "constant cost is written with floats, a price of several decisions with AffineCost"
             )
         named = any(isinstance(item, str) for item in items)
-        return columns, list(columns) if named else cost, partial(_take, columns)
+        return columns, list(columns) if named else cost
 
     def _coefficients(
         self, name: str, values: ArrayLike, shape: tuple[int | None, ...]
@@ -244,28 +260,3 @@ def _as_constant(items: list[object]) -> Array | None:
     if any(isinstance(item, bool) or not isinstance(item, Real) for item in items):
         return None
     return np.array(items, dtype=np.float64)
-
-
-def _affine(C0: Array, C: Array, signals: Array) -> Array:
-    return signals @ C.T + C0
-
-
-def _repeat(constant: Array, signals: Array) -> Array:
-    return np.tile(constant, (len(signals), 1))
-
-
-def _take(columns: tuple[int, ...], signals: Array) -> Array:
-    first = columns[0] if columns else 0
-    if columns == tuple(range(first, first + len(columns))):
-        # Columns side by side are copied several times as fast.
-        return np.array(signals[:, first : first + len(columns)], order="C")
-    return signals.take(columns, axis=1)
-
-
-def _call(fn: Rule, what: str, signals: Array) -> Array:
-    view = signals.view()
-    view.flags.writeable = False
-    try:
-        return np.asarray(fn(view), dtype=np.float64)
-    except Exception as error:
-        raise DataError(f"{what}: the function failed: {type(error).__name__}: {error}") from error

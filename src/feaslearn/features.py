@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -40,19 +40,9 @@ class FeatureMap:
             raise DataError(
                 f"features: the signals have shape {signals.shape}, expected (N, {self.n_signals})"
             )
-        first = self.columns[0] if self.columns else 0
-        beside = slice(first, first + len(self.columns))
-        if self.transformer is None and self.columns == tuple(range(beside.start, beside.stop)):
-            order: Literal["C", "F"] = "C" if signals.flags.c_contiguous else "F"
-            features = np.empty((len(signals), self.n_features), order=order)
-            features[:, 1:] = signals[:, beside]
-        elif self.transformer is None and signals.flags.c_contiguous:
+        if self.transformer is None:
             # Column 0 holds the place of the constant: one pass over the signals, one new array.
             features = signals.take((0, *self.columns), axis=1)
-        elif self.transformer is None:
-            features = np.empty((len(signals), self.n_features), order="F")
-            for place, j in enumerate(self.columns):
-                features[:, place + 1] = signals[:, j]
         else:
             output = _transformed(self.transformer, signals)
             if output.shape[1] != self.n_features - 1:

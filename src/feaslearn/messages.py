@@ -137,15 +137,11 @@ def describe_non_finite(
     *,
     allow_nan: bool = False,
     first_row: int = 0,
-    any_size: bool = False,
 ) -> str | None:
-    """Say which values of a matrix are not finite or too large, the first five and the count.
-
-    None if there are none; with ``any_size``, no number is too large.
-    """
+    """Say which values are not finite or too large, the first five and the count; None if none."""
     if all_usual(values):
         return None
-    bad = np.isinf(values) if any_size else beyond(values)
+    bad = beyond(values)
     if not allow_nan:
         bad |= np.isnan(values)
     kind = f"beyond {LARGEST:g}, too large to be squared and added up, so use another unit"

@@ -58,7 +58,7 @@ def test_versions_of_polars_that_swallow_errors_are_refused(
     ("items", "said"),
     [
         ([(X, Y), (X.astype(str), Y)], "chunk 1: signals: 6 values are not numbers"),
-        ([(X, Y), ([[1.0], [2.0, 3.0]], Y)], "chunk 1 hold rows that are not of the same length"),
+        ([(X, Y), ([[1.0], [2.0, 3.0]], Y)], "chunk 1: the rows do not all have the same length"),
         ([(X, Y), (X[:, :1], Y)], "chunk 1 has the columns s0, x0"),
         ([(X, Y), (X[:2], Y)], "2 rows of signals and 3"),
         ([(X, Y), (X, 1e200 * Y)], r"chunk 1: decisions: 2 values are beyond 1e\+100.*row 1"),

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from feaslearn.costs import ResolvedCost
-
 
 def difference(a: Any, b: Any, where: str = "") -> str | None:
     """Return where two values differ first, None if they are the same in everything."""
@@ -21,10 +19,6 @@ def difference(a: Any, b: Any, where: str = "") -> str | None:
         return None if equal and b.flags.writeable else where
     if isinstance(a, float):
         return None if struct.pack("<d", a) == struct.pack("<d", b) else where
-    if isinstance(a, ResolvedCost):
-        # The rule is a function of the specification.
-        parts = ("columns", "specification", "n_decisions", "n_signals")
-        return difference([getattr(a, p) for p in parts], [getattr(b, p) for p in parts], where)
     return _parts(a, b, where)
 
 

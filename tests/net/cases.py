@@ -297,7 +297,7 @@ GROUPS = {"exact": EXACT, "refits": REFITS, "searches": SEARCHES, "quality": QUA
 
 
 #: Model files beside those of the fits above, of what only a file remembers or what is gone since,
-#: with the samples they were fitted to. `record.py` makes those that can still be made.
+#: with the samples they were fitted to. Nothing makes them again.
 FILES: dict[str, str] = {
     "stream": "noisy",
     "stream affine": "noisy",

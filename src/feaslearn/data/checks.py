@@ -180,10 +180,7 @@ def check_weights(weights: ArrayLike | None, count: int | None, problems: Proble
     """Return weights of at most one; None if they are wrong or their number is not known."""
     if weights is None:
         return None if not count else np.broadcast_to(1.0, count)
-    # Only their ratios count, so they may be of any size.
-    table = as_matrix(
-        weights, name="sample_weight", problems=problems, allow_1d=True, any_size=True
-    )
+    table = as_matrix(weights, name="sample_weight", problems=problems, allow_1d=True)
     if table is None:
         return None
     values = table.ravel()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from feaslearn.arrays import Array
 from feaslearn.data.checks import Names
 from feaslearn.data.matrix import as_matrix
-from feaslearn.data.parquet import Piece, TableSource, Task
+from feaslearn.data.parquet import Piece, Task
 from feaslearn.data.readers import open_source
 from feaslearn.data.source import BLOCK_ROWS, Chunk, Source, in_order
 from feaslearn.exceptions import DataError, Problems
@@ -30,7 +30,9 @@ COPIES = 4
 #: No chunk has more rows than this, or fewer than a block: larger ones are not faster.
 MOST_ROWS = 16 * BLOCK_ROWS
 
+#: Amounts of memory as users write them.
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
 class Chunks(Source):
@@ -96,7 +98,7 @@ class Chunks(Source):
         self.n_rows, self.named = self._table.n_rows, self._table.named
         self._signals, self._decisions, self._weights = self._choose(signals, decisions, weights)
         self._table.check([*self._signals, *self._decisions, *self._weights], self.memory)
-        labels = self._table.labels
+        labels = self._labels = self._table.labels
         self.names = Names(
             tuple(labels[j] for j in self._signals), tuple(labels[j] for j in self._decisions)
         )
@@ -153,64 +155,64 @@ class Chunks(Source):
         object
             The answer for each chunk.
         """
-        wanted = tuple(range(len(self._signals))) if signals is None else signals
-        columns = [self._signals[j] for j in wanted]
-        if signals is None:
-            columns += [*self._decisions, *self._weights]
 
         def work(task: Task) -> list[Answer]:
-            return [function(self._chunk(piece, wanted, signals is None)) for piece in task()]
+            return [function(self._chunk(piece, signals)) for piece in task()]
 
-        tasks = self._table.tasks(columns, self.chunk_rows(n_jobs))
-        for answers in in_order(work, tasks, n_jobs):
+        for answers in in_order(work, self._tasks(signals, n_jobs), n_jobs):
             yield from answers
+
+    def _tasks(self, signals: tuple[int, ...] | None = None, n_jobs: int = 1) -> Iterator[Task]:
+        columns = [*self._signals, *self._decisions, *self._weights]
+        if signals is not None:
+            columns = [self._signals[j] for j in signals]
+        return self._table.tasks(columns, self.chunk_rows(n_jobs))
 
     def parts(self) -> Iterator[Callable[[], list[Chunk]]]:
         """Yield functions that read a part of the data each, in order, wherever they are called.
 
         They can be sent to other machines; those of files read them there.
         """
-        columns = [*self._signals, *self._decisions, *self._weights]
-        reader = copy(self)
-        # The names are all that is needed of the source, which may hold the data themselves.
-        vars(reader)["_table"] = _Named(self._table.labels)
-        for task in self._table.tasks(columns, self.chunk_rows()):
+        reader = copy(self)  # without the source, which may hold the data themselves
+        vars(reader).pop("_table")
+        for task in self._tasks():
             yield partial(reader.read, task)
 
     def read(self, task: Task) -> list[Chunk]:
         """Return the chunks that one task of a source makes."""
-        wanted = tuple(range(len(self._signals)))
-        return [self._chunk(piece, wanted, True) for piece in task()]
+        return [self._chunk(piece) for piece in task()]
 
-    def _chunk(self, piece: Piece, wanted: tuple[int, ...], whole: bool) -> Chunk:
-        """Return a piece as matrices, checked."""
-        problems, ends = Problems(), (len(wanted), len(wanted) + len(self._decisions))
-        names = (tuple(self.names.signals[j] for j in wanted), self.names.decisions)
-        _refuse_nested(piece, [*names[0], *names[1], "weights"])
-        S = self._matrix(piece, slice(0, ends[0]), "signals", names[0], problems)
-        if len(wanted) < len(self._signals):
-            read, S = S, np.zeros((piece.n_rows, len(self._signals)), self._dtype, order="F")
-            S[:, list(wanted)] = read
-        X = np.broadcast_to(np.zeros(1, self._dtype), (piece.n_rows, len(self._decisions)))
-        weights = np.ones(piece.n_rows)
-        if whole:
-            X = self._matrix(piece, slice(*ends), "decisions", names[1], problems)
-        if whole and self._weights:
-            label = self._table.labels[self._weights[0]]
-            table = self._matrix(piece, slice(ends[1], None), "weights", (label,), problems)
-            weights = table[:, 0].astype(np.float64)
+    def _chunk(self, piece: Piece, only: tuple[int, ...] | None = None) -> Chunk:
+        """Return a piece as matrices, checked; of some signals alone, the others are zeros."""
+        problems, count = Problems(), piece.n_rows
+        if only is not None:
+            names = tuple(self.names.signals[j] for j in only)
+            signals = np.zeros((count, len(self.names.signals)), self._dtype, order="F")
+            signals[:, list(only)] = self._matrix(piece, 0, "signals", names, problems)
+            decisions = np.broadcast_to(np.zeros(1, self._dtype), (count, len(self._decisions)))
+        else:
+            ends = (len(self._signals), len(self._signals) + len(self._decisions))
+            signals = self._matrix(piece, 0, "signals", self.names.signals, problems)
+            decisions = self._matrix(piece, ends[0], "decisions", self.names.decisions, problems)
+        weights = np.ones(count)
+        if only is None and self._weights:
+            label = self._labels[self._weights[0]]
+            weights = self._matrix(piece, ends[1], "weights", (label,), problems)[:, 0]
+            weights = weights.astype(np.float64)
             if len(wrong := np.flatnonzero(weights < 0.0)):
                 row = row_number(piece.row + wrong[0])
                 problems.add(f"weights: {weights[wrong[0]]} in row {row}; they are not negative")
         problems.raise_if_any(DataError, piece.place)
-        return Chunk(S, X, weights, piece.first, piece.place)
+        return Chunk(signals, decisions, weights, piece.first, piece.place)
 
     def _matrix(
-        self, piece: Piece, part: slice, name: str, names: Sequence[str], problems: Problems
+        self, piece: Piece, start: int, name: str, names: Sequence[str], problems: Problems
     ) -> NDArray[Any]:
         """Put columns side by side; add to ``problems`` the values that are wrong, by row."""
-        columns = piece.columns[part]
-        allow_nan = name == "decisions"
+        columns, allow_nan = piece.columns[start : start + len(names)], name == "decisions"
+        for label, column in zip(names, columns, strict=True):
+            if column.ndim != 1:
+                raise DataError(f"{piece.place}: column {label!r} holds several values in a row")
         if all(column.dtype.kind in "biuf" for column in columns):
             table = np.empty((piece.n_rows, len(columns)), self._dtype, order="F")
             with np.errstate(over="ignore"):  # of numbers beyond single precision
@@ -237,29 +239,6 @@ class Chunks(Source):
         if self.n_rows is not None:
             parts.insert(0, f"{self.n_rows} rows")
         return f"Chunks({', '.join(parts)})"
-
-
-def _refuse_nested(piece: Piece, names: Sequence[str]) -> None:
-    """Refuse columns whose rows hold several values each, whatever the source is."""
-    for name, column in zip(names, piece.columns, strict=False):
-        if column.ndim != 1:
-            raise DataError(f"{piece.place}: column {name!r} holds several values in a row")
-
-
-class _Named(TableSource):
-    """Names of columns without rows."""
-
-    def __init__(self, labels: tuple[str, ...]) -> None:
-        self.labels = labels
-
-    def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
-        """Yield nothing."""
-        return iter(())
-
-
-# Amounts of memory as users write them.
-
-UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
 def bytes_of(memory: int | str) -> int:

@@ -199,27 +199,22 @@ class Decisions:
             cost_matrix=_read_only(self.cost_matrix[rows]),
         )
 
-    def _rows(self, index: object) -> slice | NDArray[Any]:
+    def _rows(self, index: Any) -> slice | NDArray[Any]:
+        """Return an index of samples, or refuse another."""
         if isinstance(index, slice):
             return index
-        rows = np.asarray(index)
-        if rows.size == 0:
-            rows = rows.astype(np.intp)
-        one = rows.ndim == 0 and rows.dtype.kind in "iu"
-        if isinstance(index, tuple) or not (one or rows.ndim == 1) or rows.dtype.kind not in "biu":
-            raise DataError(
-                "Decisions: an index chooses samples; it is a number, a slice, a list of numbers "
-                f"or a mask, not {reprlib.repr(index)}"
-            )
-        if rows.dtype.kind == "b":
-            if len(rows) != len(self):
-                raise DataError(f"Decisions: a mask of {len(rows)} for {len(self)} samples")
-            return rows
-        rows = np.atleast_1d(rows)
-        outside = rows[(rows < -len(self)) | (rows >= len(self))]
-        if len(outside):
-            raise DataError(f"Decisions: there is no sample {outside[0]} among {len(self)}")
-        return rows
+        try:
+            rows = np.arange(len(self))[index]
+        except IndexError as error:
+            reason = f": {error}"
+        else:
+            if rows.ndim < 2:
+                return np.atleast_1d(rows)
+            reason = ""
+        raise DataError(
+            "Decisions: an index chooses samples; it is a number, a slice, a list of numbers or a "
+            f"mask of all {len(self)}, not {reprlib.repr(index)}{reason}"
+        )
 
     def __repr__(self) -> str:
         sizes = (

@@ -28,7 +28,6 @@ def as_matrix(
     columns: Sequence[str] | None = None,
     first_row: int = 0,
     as_it_is: bool = False,
-    any_size: bool = False,
 ) -> Array | None:
     """Turn an array, nested lists or a pandas or polars frame into a float64 matrix."""
     names = column_names(values) if columns is None else columns
@@ -53,9 +52,7 @@ def as_matrix(
         _say_empty(matrix.shape, name, problems)
     elif allow_nan and np.isnan(matrix[0, 0]) and np.isnan(matrix).all():
         problems.add(f"{name}: every value is NaN, so nothing was observed")
-    wrong = describe_non_finite(
-        matrix, names, allow_nan=allow_nan, first_row=first_row, any_size=any_size
-    )
+    wrong = describe_non_finite(matrix, names, allow_nan=allow_nan, first_row=first_row)
     if wrong is not None:
         advice = "NaN stands for a value not observed" if allow_nan else "fill in or drop the rows"
         problems.add(f"{name}: {wrong}; {advice}")

@@ -1,4 +1,4 @@
-"""Parquet files, read row group by row group."""
+"""Parquet files and datasets of pyarrow, read piece by piece; what every source of rows answers."""
 
 from __future__ import annotations
 
@@ -56,38 +56,27 @@ class ParquetSource(TableSource):
     """Files with the same columns, one after the other."""
 
     def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
-        self._files = [file for path in paths for file in _found(os.fspath(path))]
         pq = parquet()
-        self._groups: list[tuple[str, int, int, int]] = []
-        first = 0
-        self.labels: tuple[str, ...] = ()
-        for file in self._files:
+        self.files = [file for path in paths for file in _found(os.fspath(path))]
+        self._metadata: list[Any] = []
+        for file in self.files:
             with reading(file, "not a Parquet file that can be read"):
-                metadata = pq.read_metadata(file)
-                labels = tuple(metadata.schema.to_arrow_schema().names)
-            self._check(file, labels)
-            row = 0
-            for group in range(metadata.num_row_groups):
-                self._groups.append((file, group, first, row))
-                count = metadata.row_group(group).num_rows
-                first, row = first + count, row + count
-        self.n_rows = first
-        if not first:
-            raise DataError(f"Chunks: there are no rows in {list_first(self._files[:3], 0)}")
-
-    @property
-    def files(self) -> list[str]:
-        """The files, in their order."""
-        return self._files
+                self._metadata.append(pq.read_metadata(file))
+                labels = tuple(self._metadata[-1].schema.to_arrow_schema().names)
+            self._check_labels(file, labels)
+        self.n_rows = sum(metadata.num_rows for metadata in self._metadata)
+        if not self.n_rows:
+            raise DataError(f"Chunks: there are no rows in {list_first(self.files[:3], 0)}")
 
     @property
     def name(self) -> str:
         """What messages call all of them."""
-        more = len(self._files) - 1
-        return self._files[0] + (f" and {more} more" if more else "")
+        more = len(self.files) - 1
+        return self.files[0] + (f" and {more} more" if more else "")
 
-    def _check(self, file: str, labels: tuple[str, ...]) -> None:
-        if not self.labels:
+    def _check_labels(self, file: str, labels: tuple[str, ...]) -> None:
+        """Refuse repeated columns, and files without those of the first, whose order counts."""
+        if file == self.files[0]:
             self.labels = labels
         twice = [label for label, times in Counter(labels).items() if times > 1]
         if twice:
@@ -96,41 +85,84 @@ class ParquetSource(TableSource):
         if missing:
             raise DataError(
                 f"{file}: has no column {list_first(list(map(repr, missing[:5])), len(missing))}, "
-                f"unlike {self._files[0]}"
+                f"unlike {self.files[0]}"
             )
 
     def check(self, columns: Sequence[int], memory: float) -> None:
-        """Refuse texts, and row groups that do not fit into memory."""
-        pq, names = parquet(), [self.labels[j] for j in columns]
-        for file in self._files:
-            with reading(file):
-                metadata = pq.read_metadata(file)
-                _refuse_unbounded(file, metadata.schema.to_arrow_schema(), names)
-                _check_row_groups(file, metadata, names, memory)
+        """Refuse columns that are not numbers, and row groups that do not fit into memory."""
+        names = [self.labels[j] for j in columns]
+        for file, metadata in zip(self.files, self._metadata, strict=True):
+            _check_types(file, metadata.schema.to_arrow_schema(), names)
+            _check_row_groups(file, metadata, names, memory)
 
     def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
         """Yield one task for each row group."""
+        names, first = [self.labels[j] for j in columns], 0
+        for file, metadata in zip(self.files, self._metadata, strict=True):
+            row = 0
+            for group in range(metadata.num_row_groups):
+                batches = partial(_row_group, file, group, names, rows)
+                yield partial(_pieces, batches, f"{file}, row group {group}", file, first, row)
+                count = metadata.row_group(group).num_rows
+                first, row = first + count, row + count
+
+
+def _row_group(file: str, group: int, names: list[str], rows: int) -> Iterator[Any]:
+    """Yield the batches of a row group."""
+    with parquet().ParquetFile(file, buffer_size=BUFFER, pre_buffer=False) as opened:
+        yield from opened.iter_batches(rows, [group], names, use_threads=False)
+
+
+class DatasetSource(TableSource):
+    """The fragments of a dataset of pyarrow, one after the other."""
+
+    def __init__(self, dataset: Any) -> None:
+        with reading("the dataset"):
+            self.labels = tuple(dataset.schema.names)
+        self._fragments: list[tuple[Any, str, int]] = []
+        self.n_rows = 0
+        for number, fragment in enumerate(dataset.get_fragments()):
+            place = getattr(fragment, "path", "") or f"fragment {number}"
+            self._fragments.append((fragment, place, self.n_rows))
+            with reading(place):
+                self.n_rows += fragment.count_rows()
+        if not self.n_rows:
+            raise DataError("Chunks: the dataset has no rows")
+
+    def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
+        """Yield one task for each fragment."""
         names = [self.labels[j] for j in columns]
-        for group in self._groups:
-            yield partial(_pieces, *group, names, rows)
+        for fragment, place, first in self._fragments:
+            batches = partial(
+                fragment.to_batches,
+                columns=names,
+                batch_size=rows,
+                batch_readahead=1,
+                use_threads=False,
+            )
+            yield partial(_pieces, batches, place, place, first)
 
 
 def _pieces(
-    file: str, group: int, first: int, row: int, names: list[str], rows: int
+    batches: Callable[[], Iterable[Any]], read: str, place: str, first: int, row: int = 0
 ) -> Iterator[Piece]:
-    """Yield the pieces of one row group."""
-    pq = parquet()
-    with (
-        reading(f"{file}, row group {group}"),
-        pq.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False) as opened,
-    ):
-        for batch in opened.iter_batches(rows, [group], names, use_threads=False):
-            arrays = [arrow_column(batch.column(name)) for name in names]
-            yield Piece(arrays, first, file, row)
+    """Yield batches of pyarrow as pieces; an error names what is ``read``."""
+    with reading(read):
+        for batch in batches():
+            if batch.num_rows:
+                yield Piece([_array(column) for column in batch.columns], first, place, row)
             first, row = first + batch.num_rows, row + batch.num_rows
 
 
-def _refuse_unbounded(file: str, schema: Any, names: Sequence[str]) -> None:
+def _array(column: Any) -> np.ndarray[Any, Any]:
+    """Return a column as an array, without a copy where there is nothing to convert."""
+    kind = str(column.type)
+    if kind.startswith("decimal") or kind == "bool":
+        column = column.cast("float64")
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def _check_types(file: str, schema: Any, names: Sequence[str]) -> None:
     """Refuse columns whose values have no fixed size: a few bytes can stand for very many."""
     import pyarrow.types as types
 
@@ -144,11 +176,9 @@ def _refuse_unbounded(file: str, schema: Any, names: Sequence[str]) -> None:
 def _check_row_groups(file: str, metadata: Any, names: Sequence[str], memory: float) -> None:
     """Refuse row groups whose columns are larger than the memory, once decompressed."""
     schema = metadata.schema
-    wanted = [j for j in range(metadata.num_columns) if schema.column(j).path in set(names)]
+    wanted = [j for j in range(metadata.num_columns) if schema.column(j).path in names]
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
-        if group.total_byte_size <= memory:
-            continue
         needed = sum(group.column(j).total_uncompressed_size for j in wanted)
         if needed > memory:
             raise MemoryLimitError(
@@ -170,14 +200,6 @@ def reading(place: str, otherwise: str = "cannot be read") -> Iterator[None]:
         raise
     except (OSError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{place}: {otherwise}: {error}") from error
-
-
-def arrow_column(column: Any) -> np.ndarray[Any, Any]:
-    """Return a column as an array, without a copy where there is nothing to convert."""
-    kind = str(column.type)
-    if kind.startswith("decimal") or kind == "bool":
-        column = column.cast("float64")
-    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def parquet() -> Any:

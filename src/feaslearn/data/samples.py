@@ -32,7 +32,7 @@ class Block(NamedTuple):
     decisions: Array
     weights: Array
 
-    def rows(self, chosen: Mask | Indices) -> Block:
+    def rows(self, chosen: slice | Mask | Indices) -> Block:
         """Return some of the samples."""
         return Block(*(np.ascontiguousarray(array[chosen]) for array in self))
 
@@ -72,24 +72,18 @@ class Summary(NamedTuple):
     rows: Block
 
     @classmethod
-    def of(cls, chunk: Chunk, block: Block, kept: Indices, step: int) -> Summary:
-        """Summarize a chunk and the block that was made of its rows ``kept``."""
-        signals = chunk.signals
-        if len(kept) == chunk.n_rows:
-            chosen = np.arange(-chunk.first % step, chunk.n_rows, step)
-        else:
-            signals = signals[kept]
-            chosen = np.flatnonzero((chunk.first + kept) % step == 0)
+    def of(cls, counted: Chunk, n_rows: int, step: int, numbers: Indices, rows: Block) -> Summary:
+        """Summarize rows that count, some of which are kept with their numbers."""
         return cls(
-            chunk.first + chunk.n_rows,
-            len(kept),
-            float(block.weights.sum()),
-            observed(block.decisions),
-            column_ends(signals),
-            column_ends(block.decisions),
+            n_rows,
+            counted.n_rows,
+            float(counted.weights.sum()),
+            observed(counted.decisions),
+            column_ends(counted.signals),
+            column_ends(counted.decisions),
             step,
-            chunk.first + kept[chosen],
-            block.rows(chosen),
+            numbers,
+            rows,
         )
 
     def plus(self, other: Summary) -> Summary:
@@ -104,16 +98,12 @@ class Summary(NamedTuple):
             self.n_samples + other.n_samples,
             self.weight + other.weight,
             self.observed + other.observed,
-            _both(self.signals, other.signals),
-            _both(self.decisions, other.decisions),
+            column_ends(np.vstack([self.signals, other.signals])),
+            column_ends(np.vstack([self.decisions, other.decisions])),
             step,
             numbers[chosen],
             rows.rows(chosen),
         )
-
-
-def _both(one: Array, other: Array) -> Array:
-    return np.array([np.fmin(one[0], other[0]), np.fmax(one[1], other[1])])
 
 
 @dataclass
@@ -186,20 +176,11 @@ class Samples:
         """
         state = self._state
         if state.summary is None and isinstance(self.source, Memory):
-            table, head = self.source.table, self._first_block()
-            state.summary = Summary(
-                table.n_rows,
-                table.n_rows,
-                float(table.weights.sum()),
-                observed(table.decisions),
-                column_ends(table.signals),
-                column_ends(table.decisions),
-                table.n_rows,
-                np.zeros(0, dtype=np.intp),
-                head.rows(np.zeros(0, dtype=np.intp)),
-            )
+            table, none = self.source.table, np.zeros(0, dtype=np.intp)
+            rows = self._first_block().rows(none)
+            state.summary = Summary.of(table, table.n_rows, table.n_rows, none, rows)
         if state.summary is None:
-            for _ in self.map(_nothing, self.n_jobs):
+            for _ in self.map(lambda _: None, self.n_jobs):
                 if between is not None:
                     between()
         if state.summary is None:
@@ -228,8 +209,7 @@ class Samples:
 
         With ``features_only`` it reads features alone: costs and decisions may be zeros.
         """
-        work = _Pass(self.read, self.changes, _Unnumbered(function), rows)
-        return self._map(work, n_jobs, features_only)
+        return self._map(lambda block, _: function(block), n_jobs, rows, features_only)
 
     def map_rows(
         self,
@@ -238,38 +218,43 @@ class Samples:
         rows: int = BLOCK_ROWS,
     ) -> Iterator[Answer]:
         """Yield what ``function`` makes of each block and the numbers of its rows, in order."""
-        return self._map(_Pass(self.read, self.changes, function, rows), n_jobs)
+        return self._map(function, n_jobs, rows)
 
     def sum(self, function: Callable[[Block], Answer], n_jobs: int = 1) -> Answer:
         """Return the sum of what ``function`` makes of each block, in order: one pass."""
-        work = _Pass(self.read, self.changes, _Unnumbered(function), added=self.source.adds)
-        total: Answer = reduce(plus, self._map(work, n_jobs))
+        added = self.source.adds
+        total: Answer = reduce(plus, self._map(lambda b, _: function(b), n_jobs, added=added))
         return total
 
-    def _map(self, work: _Pass, n_jobs: int, features_only: bool = False) -> Iterator[Any]:
+    def _map(
+        self,
+        function: Callable[[Block, Indices], Any],
+        n_jobs: int,
+        rows: int = BLOCK_ROWS,
+        features_only: bool = False,
+        added: bool = False,
+    ) -> Iterator[Any]:
         """Do one pass; summarize rows that are not in memory on the first one."""
-        state, source = self._state, self.source
+        state, source, columns, step = self._state, self.source, None, None
         state.passes += 1
         if isinstance(source, Memory):
             count = source.n_rows
-            if self.read is read_block and 0 < count <= min(work.rows, source.rows, BLOCK_ROWS):
+            if self.read is read_block and 0 < count <= min(rows, source.rows, BLOCK_ROWS):
                 # One block, of which searches make thousands of passes.
-                yield work.function(self.head(), np.arange(count))
+                yield function(self.head(), np.arange(count))
                 return
-            work = replace(work, empty=not count)
             if features_only:
                 nothing = np.broadcast_to(0.0, source.table.decisions.shape)
                 source = replace(source, table=source.table._replace(costs=nothing))
-            for answers, _ in source.cut(work.rows).map(work, n_jobs):
-                yield from answers
-            return
-        seen, whole = state.summary, source.n_rows
-        # Rows without any decision do not count; where there are some, they must be read to know.
-        spared = features_only and seen is not None and seen.n_samples == seen.n_rows
-        if seen is None:
-            work = replace(work, step=1 if whole is None else -(-whole // KEPT))
+            source = source.cut(rows)
+        elif state.summary is None:
+            step = 1 if source.n_rows is None else -(-source.n_rows // KEPT)
+        elif features_only and state.summary.n_samples == state.summary.n_rows:
+            # Rows without any decision do not count; where there are some, they must be read.
+            columns = self.columns
+        work = _Pass(self.read, self.changes, function, rows, step, added)
         found: Summary | None = None
-        for answers, part in source.map(work, n_jobs, self.columns if spared else None):
+        for answers, part in source.map(work, n_jobs, columns):
             if part is not None:
                 found = part if found is None else found.plus(part)
             yield from answers
@@ -277,7 +262,7 @@ class Samples:
             state.summary = found
 
     def __iter__(self) -> Iterator[Block]:
-        return self.map(_same, self.n_jobs)
+        return self.map(lambda block: block, self.n_jobs)
 
     # Other samples; nothing is read for them unless it is said.
 
@@ -311,11 +296,7 @@ class Samples:
         """Return at most so many samples, drawn at random, in memory, with weights of sum one."""
         if self.in_memory and self.n_samples <= size:
             return self
-        return Samples.of(self.take(self._drawn(size, random)).normalized())
-
-    def loaded(self) -> Samples:
-        """Return the same samples in memory."""
-        return self if self.in_memory else Samples.of(self.load())
+        return Samples.of(self._drawn(size, random).normalized())
 
     # Rows as one block.
 
@@ -325,7 +306,9 @@ class Samples:
 
     @cached_property
     def _head(self) -> Block:
-        block = self._first_block()
+        return self._changed(self._first_block())
+
+    def _changed(self, block: Block) -> Block:
         for change in self.changes:
             block = change(block)
         return block
@@ -335,15 +318,13 @@ class Samples:
         state = self._state
         if state.head is None:
             chunk = self.source.head()
-            block, kept = self.read(chunk.rows(0, BLOCK_ROWS))
-            if not len(kept) and chunk.n_rows:
-                block, kept = self.read(chunk)
+            block, kept = self.read(chunk)
             if not len(kept) and chunk.n_rows:
                 raise DataError(
                     f"{chunk.place}: none of the first {chunk.n_rows} rows has a positive weight "
                     "and an observed decision"
                 )
-            state.head = block
+            state.head = block.rows(slice(BLOCK_ROWS))
         return state.head
 
     def spread(self, size: int = BLOCK_ROWS) -> Block:
@@ -355,10 +336,7 @@ class Samples:
         if self._state.summary is None:
             return self.head()
         block = self._state.summary.rows
-        block = block.rows(np.arange(0, len(block.weights), -(-len(block.weights) // size)))
-        for change in self.changes:
-            block = change(block)
-        return block
+        return self._changed(block.rows(slice(None, None, -(-len(block.weights) // size))))
 
     def step(self, size: int = BLOCK_ROWS) -> int:
         """Return how far rows of `spread` are from each other."""
@@ -366,13 +344,14 @@ class Samples:
 
     def draw(self, size: int, random: np.random.Generator) -> Block:
         """Return all samples, or at most so many, drawn at random, of those not in memory."""
-        return self.load() if self.in_memory else self.take(self._drawn(size, random))
+        return self.load() if self.in_memory else self._drawn(size, random)
 
-    def _drawn(self, size: int, random: np.random.Generator) -> Indices:
+    def _drawn(self, size: int, random: np.random.Generator) -> Block:
         total = self.n_samples if self.in_memory else self.summary().n_rows
-        if total <= size:
-            return np.arange(total)
-        return np.sort(random.choice(total, size, replace=False))
+        some = total > size
+        return self.take(
+            np.sort(random.choice(total, size, replace=False)) if some else np.arange(total)
+        )
 
     def take(self, rows: Indices) -> Block:
         """Return the samples with these numbers, which are sorted: one pass."""
@@ -394,9 +373,7 @@ class Samples:
 
     def _of(self, chunk: Chunk) -> Block:
         """Return the block of rows in memory."""
-        block, _ = self.read(chunk)
-        for change in self.changes:
-            block = change(block)
+        block = self._changed(self.read(chunk)[0])
         return Block(*(np.ascontiguousarray(array) for array in block))
 
 
@@ -410,38 +387,31 @@ class _Pass:
     read: Read
     changes: tuple[Callable[[Block], Block], ...]
     function: Callable[[Block, Indices], Any]
-    rows: int = BLOCK_ROWS
-    step: int | None = None
-    added: bool = False
-    empty: bool = False
+    rows: int
+    step: int | None
+    added: bool
 
     def __call__(self, chunk: Chunk) -> tuple[list[Any], Summary | None]:
         answers: list[Any] = []
         summary = None
-        for start in range(0, max(int(self.empty), chunk.n_rows), self.rows):
+        for start in range(0, chunk.n_rows, self.rows):
             part = chunk.rows(start, start + self.rows)
             block, kept = self.read(part)
+            numbers = part.first + kept
             if self.step is not None:
-                found = Summary.of(part, block, kept, self.step)
+                counted = part if len(kept) == part.n_rows else part.chosen(kept)
+                chosen = numbers % self.step == 0
+                some, end = block.rows(chosen), part.first + part.n_rows
+                found = Summary.of(counted, end, self.step, numbers[chosen], some)
                 summary = found if summary is None else summary.plus(found)
-            if not len(kept) and not self.empty:
+            if not len(kept):
                 continue
             for change in self.changes:
                 block = change(block)
-            answers.append(self.function(block, part.first + kept))
+            answers.append(self.function(block, numbers))
             if self.added and len(answers) == 2:
                 answers = [plus(*answers)]
         return answers, summary
-
-
-@dataclass(frozen=True)
-class _Unnumbered:
-    """Leaves out the numbers of the rows; an object, so that it can be sent."""
-
-    function: Callable[[Block], Any]
-
-    def __call__(self, block: Block, _: Indices) -> Any:
-        return self.function(block)
 
 
 def plus(one: Any, other: Any) -> Any:
@@ -449,14 +419,6 @@ def plus(one: Any, other: Any) -> Any:
     if isinstance(one, tuple):
         return tuple(plus(*pair) for pair in zip(one, other, strict=True))
     return one + other
-
-
-def _same(block: Block) -> Block:
-    return block
-
-
-def _nothing(_: Block) -> None:
-    return None
 
 
 def _scaled(factor: float, block: Block) -> Block:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from feaslearn.data import Chunk, Chunks, Names, Source
+from feaslearn.data.readers import dask_blocks
 from feaslearn.exceptions import DataError, SolverError
 from feaslearn.messages import import_extra
 
@@ -78,6 +79,7 @@ class ClusterChunks(Source):
         patience: float = 120.0,
     ) -> None:
         self.client = client_of(client)
+        self._killed = import_extra("distributed", "dask").KilledWorker
         self.persist, self.patience = persist, patience
         columns = {"signals": signals, "decisions": decisions, "weights": weights}
         if isinstance(source, Chunks) and any(part is not None for part in columns.values()):
@@ -144,7 +146,7 @@ class ClusterChunks(Source):
             except TimeoutError:
                 if future.done():
                     raise
-            except killed_worker() as error:
+            except self._killed as error:
                 raise SolverError(
                     "a chunk ended every worker that took it, which is mostly a lack of memory: "
                     f"make smaller chunks, or give workers more ({error})"
@@ -205,77 +207,49 @@ def client_of(given: Any) -> Any:
         ) from None
 
 
-def killed_worker() -> type[Exception]:
-    """Return the error of a task that has ended too many workers."""
-    error: type[Exception] = import_extra("distributed", "dask").KilledWorker
-    return error
-
-
 # From what users pass to pieces, each of which a worker makes into chunks.
 
 
 def pieces_of(source: Any, dtype: Any, columns: dict[str, Any]) -> tuple[Names, list[Any]]:
     """Return the names of the columns, and the pieces: delayed lists of chunks."""
     # They are graphs, not results: what is lost with a worker is computed from them again.
-    if isinstance(source, tuple) and len(source) == 2 and _is_dask(source[0], source[1]):
-        return _of_arrays(*source, dtype, columns)
+    delayed = partial(import_extra("dask.delayed", "dask").delayed, pure=False)
+    if isinstance(source, tuple) and len(source) == 2 and all(map(_is_dask, source)):
+        if any(part is not None for part in columns.values()):
+            raise DataError(
+                "ClusterChunks: signals, decisions and weights are not for a pair (X, y)"
+            )
+        pairs = dask_blocks(*source)
+        n, k = (part.shape[1] if part.ndim > 1 else 1 for part in source)
+        names = Names(tuple(f"s{j}" for j in range(n)), tuple(f"x{j}" for j in range(k)))
+        read = delayed(_read)
+        return names, [read(pair, f"block {i}", {}, dtype) for i, pair in enumerate(pairs)]
     if _is_dask(source):
-        return _of_frame(source, dtype, columns)
+        if not hasattr(source, "partitions") or not hasattr(source, "columns"):
+            raise DataError(
+                f"ClusterChunks: cannot read a {type(source).__name__}; pass a dask frame, a pair "
+                "of dask arrays, or what Chunks reads"
+            )
+        # The frame without rows that dask keeps: columns are chosen by name.
+        names = Chunks(partial(iter, (source._meta,)), **columns).names  # noqa: SLF001
+        chosen = {**columns, "signals": names.signals, "decisions": names.decisions}
+        read, parts = delayed(_read), enumerate(source.to_delayed())
+        return names, [read(part, f"partition {i}", chosen, dtype) for i, part in parts]
     chunks = source if isinstance(source, Chunks) else Chunks(source, **columns, dtype=dtype)
-    return chunks.names, [_delayed(part, pure=False)() for part in chunks.parts()]
-
-
-def _of_arrays(X: Any, y: Any, dtype: Any, columns: dict[str, Any]) -> tuple[Names, list[Any]]:
-    """Cut a pair of dask arrays into its blocks of rows."""
-    if any(part is not None for part in columns.values()):
-        raise DataError("ClusterChunks: signals, decisions and weights are not for a pair (X, y)")
-    X, y = (part if part.ndim > 1 else part[:, None] for part in (X, y))
-    if X.shape[0] == X.shape[0] and X.shape[0] != y.shape[0] and y.shape[0] == y.shape[0]:
-        raise DataError(
-            f"ClusterChunks: X has {X.shape[0]} rows and y has {y.shape[0]}; give one row of each "
-            "for every sample"
-        )
-    X = X.rechunk({1: -1})
-    known = X.shape[0] == X.shape[0] and y.shape[0] == y.shape[0]
-    y = y.rechunk({0: X.chunks[0], 1: -1}) if known else y.rechunk({1: -1})
-    blocks = zip(X.to_delayed()[:, 0], y.to_delayed()[:, 0], strict=True)
-    names = Names(*(tuple(f"{c}{j}" for j in range(a.shape[1])) for c, a in (("s", X), ("x", y))))
-    make = _delayed(_read, pure=False)
-    return names, [make(pair, f"block {i}", {}, dtype) for i, pair in enumerate(blocks)]
-
-
-def _of_frame(frame: Any, dtype: Any, columns: dict[str, Any]) -> tuple[Names, list[Any]]:
-    """Cut a dask frame into its partitions."""
-    if not hasattr(frame, "partitions") or not hasattr(frame, "columns"):
-        raise DataError(
-            f"ClusterChunks: cannot read a {type(frame).__name__}; pass a dask frame, a pair of "
-            "dask arrays, or what Chunks reads"
-        )
-    # The frame without rows that dask keeps: columns are chosen by name.
-    names = Chunks(partial(iter, (frame._meta,)), **columns).names  # noqa: SLF001
-    chosen = {**columns, "signals": names.signals, "decisions": names.decisions}
-    make = _delayed(_read_frame, pure=False)
-    parts = enumerate(frame.to_delayed())
-    return names, [make(part, f"partition {i}", chosen, dtype) for i, part in parts]
+    return chunks.names, [delayed(part)() for part in chunks.parts()]
 
 
 def _read(source: Any, place: str, columns: dict[str, Any], dtype: Any) -> list[Chunk]:
-    """Return the chunks of one block or partition; errors name it."""
+    """Return the chunks of a pair of blocks, or of a partition; errors name it."""
+    if not isinstance(source, tuple):
+        if not len(source):
+            return []
+        source = partial(iter, (source,))
     try:
         return list(Chunks(source, **columns, dtype=dtype).map(_itself))
     except DataError as error:
         raise DataError(f"{place}: {error}") from None
 
 
-def _read_frame(frame: Any, place: str, columns: dict[str, Any], dtype: Any) -> list[Chunk]:
-    return _read(partial(iter, (frame,)), place, columns, dtype) if len(frame) else []
-
-
-def _is_dask(*parts: Any) -> bool:
-    return any(hasattr(part, "__dask_graph__") for part in parts)
-
-
-def _delayed(function: Callable[..., Any], **options: Any) -> Any:
-    from dask.delayed import delayed
-
-    return delayed(function, **options)
+def _is_dask(part: Any) -> bool:
+    return hasattr(part, "__dask_graph__")

@@ -12,14 +12,14 @@ import numpy as np
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from feaslearn.costs import CostSpecification, ResolvedCost, resolve_cost
+from feaslearn.costs import resolve_cost
 from feaslearn.exceptions import DataError, FeaslearnWarning, ModelFileError, Problems
 from feaslearn.io.arrays import decode_array
 from feaslearn.io.encode import MAX_DEPTH, RESOLVED, STATE, is_left_out
 from feaslearn.io.registry import TRANSFORMERS, Registry, parameter_names
-from feaslearn.io.state_checks import check_count, check_names, check_state
-from feaslearn.io.transformers import MAX_SIGNALS, restore_state
-from feaslearn.known import Known, ResolvedKnown, resolve_known
+from feaslearn.io.state_checks import check_names, check_state
+from feaslearn.io.transformers import MAX_SIGNALS, check_count, restore_state
+from feaslearn.known import resolve_known
 from feaslearn.messages import did_you_mean
 from feaslearn.parameters import checked
 from feaslearn.printable import is_unicode
@@ -44,6 +44,7 @@ LEFT_OUT_PATHS = {
     "features": ("features_", "parameters", "transformer"),
     "known": ("known_",),
 }
+COST_KEYS = {"columns", "specification"}
 
 
 class Decoder:
@@ -184,26 +185,42 @@ def _short(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def decode_model(
-    tree: Any,
-    decoder: Decoder,
-    cost: CostSpecification | None,
-    features: Any,
-    known: Known | None,
-) -> RegionRegressor:
+def decode_model(tree: Any, decoder: Decoder, given: dict[str, Any]) -> RegionRegressor:
     """Return the model that a tree stands for, with the parts that are given again."""
     nodes, fitted = _parts(tree)
+    places = {name: _at(fitted, *path) for name, path in LEFT_OUT_PATHS.items()}
     parameters = decoder.parameters(RegionRegressor, nodes, "")
-    for name, part in (("cost", cost), ("features", features), ("known", known)):
-        if _is_given(name, nodes.get(name), _left_out_part(name, fitted), part):
+    for name, part in given.items():
+        if _is_given(name, nodes.get(name), places[name], part):
             parameters[name] = part
+    again = {name: given[name] for name, place in places.items() if is_left_out(place)}
     state = {name: decoder.decode(fitted[name], name) for name in STATE if name not in RESOLVED}
-    transformer_is_given = is_left_out(_left_out_part("features", fitted))
-    if transformer_is_given:
-        state["features_"] = _with_transformer(state["features_"], features)
-    check_state(state, transformer_is_given)
-    state["cost_"] = _decode_cost(fitted["cost_"], decoder, cost, state)
-    state["known_"] = _decode_known(fitted["known_"], decoder, known, state)
+    if "features" in again:
+        state["features_"] = _with_transformer(state["features_"], given["features"])
+    check_state(state, "features" in again)
+
+    def resolved(resolve: Any, name: str) -> Any:
+        """Return the cost or what is known, of the file or given again, checked as by a fit."""
+        if places[name] is None:
+            return None
+        problems = Problems()
+        found = resolve(
+            again[name] if name in again else decoder.decode(places[name], f"{name}_"),
+            n_decisions=check_count(state["_reader"].n_decisions, "n_decisions"),
+            signal_names=check_names(state["feature_names_in_"], state["n_features_in_"]),
+            n_signals=state["n_features_in_"],
+            problems=problems,
+        )
+        return checked(found, problems, "load", DataError if name in again else ModelFileError)
+
+    state["cost_"] = resolved(resolve_cost, "cost")
+    state["known_"] = resolved(resolve_known, "known")
+    columns = None if state["cost_"] is None else list(state["cost_"].columns)
+    if columns != _at(fitted, "cost_", "columns"):
+        raise (DataError if "cost" in again else ModelFileError)(
+            f"load: the cost reads the signals {columns}, that of the fitted model read "
+            f"{_short(_at(fitted, 'cost_', 'columns'))}"
+        )
     model = RegionRegressor(**parameters)
     names = state.pop("feature_names_in_")
     if names is not None:
@@ -227,13 +244,15 @@ def _parts(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     if fitted.keys() != set(STATE):
         odd = sorted(fitted.keys() ^ set(STATE))
         raise ModelFileError(f"the fitted state lacks or should not have {odd}")
+    cost = fitted["cost_"]
+    if cost is not None and (not isinstance(cost, dict) or cost.keys() != COST_KEYS):
+        raise ModelFileError("cost_: not a cost")
     return nodes, fitted
 
 
-def _left_out_part(name: str, fitted: dict[str, Any]) -> Any:
-    """Return the node of a part that can be left out, in the fitted state."""
-    node: Any = fitted
-    for key in LEFT_OUT_PATHS[name]:
+def _at(node: Any, *path: str) -> Any:
+    """Return the node at the end of a path of keys, None where there is none."""
+    for key in path:
         node = node.get(key) if isinstance(node, dict) else None
     return node
 
@@ -267,52 +286,3 @@ def _with_transformer(feature_map: Any, transformer: Any) -> Any:
             "model.features_.transformer"
         ) from None
     return replace(feature_map, transformer=transformer)
-
-
-def _decode_known(
-    node: Any, decoder: Decoder, given: Known | None, state: dict[str, Any]
-) -> ResolvedKnown | None:
-    """Return the known constraints, of the file or given again."""
-    if node is None:
-        return None
-    if not is_left_out(node):
-        given = None
-    problems = Problems()
-    resolved = resolve_known(
-        decoder.decode(node, "known_") if given is None else given,
-        n_decisions=check_count(state["_reader"].n_decisions, "n_decisions"),
-        signal_names=check_names(state["feature_names_in_"], state["n_features_in_"]),
-        n_signals=state["n_features_in_"],
-        problems=problems,
-    )
-    problems.raise_if_any(ModelFileError if given is None else DataError, "load")
-    return resolved
-
-
-def _decode_cost(
-    node: Any, decoder: Decoder, given: CostSpecification | None, state: dict[str, Any]
-) -> ResolvedCost | None:
-    """Return the cost, of the file or given again."""
-    if node is None:
-        return None
-    if not isinstance(node, dict) or node.keys() != {"columns", "specification"}:
-        raise ModelFileError("cost_: not a cost")
-    if not is_left_out(node["specification"]):
-        given = None
-    specification = decoder.decode(node["specification"], "cost_") if given is None else given
-    problems = Problems()
-    resolved = resolve_cost(
-        specification,
-        n_decisions=check_count(state["_reader"].n_decisions, "n_decisions"),
-        signal_names=check_names(state["feature_names_in_"], state["n_features_in_"]),
-        n_signals=state["n_features_in_"],
-        problems=problems,
-    )
-    error = ModelFileError if given is None else DataError
-    resolved = checked(resolved, problems, "load", error)
-    if list(resolved.columns) != node["columns"]:
-        raise error(
-            f"load: the cost reads the signals {list(resolved.columns)}, that of the fitted model "
-            f"read {node['columns']}"
-        )
-    return resolved

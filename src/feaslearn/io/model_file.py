@@ -164,7 +164,8 @@ def load(
     contents = read_bytes(path, max_bytes)
     try:
         tree, ignored = upgrade(*_open(contents), VERSION)
-        model = decode_model(tree, Decoder(with_classes(classes)), cost, features, known)
+        given = {"cost": cost, "features": features, "known": known}
+        model = decode_model(tree, Decoder(with_classes(classes)), given)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from error
     except FeaslearnError:
@@ -214,15 +215,11 @@ def _check_version(version: object, writer: object) -> None:
     """Refuse a schema that is too old, too new or invalid."""
     if type(version) is not int or version < 1:
         raise ModelFileError(f"{version!r} is not a version of the schema")
-    if version < OLDEST:
+    if not OLDEST <= version <= VERSION:
+        advice = "fit the model again" if version < OLDEST else "upgrade feaslearn"
         raise ModelFileError(
             f"the file has version {version} of the schema, written by feaslearn {writer}; this is "
-            f"feaslearn {__version__}, which reads {OLDEST} on: fit the model again"
-        )
-    if version > VERSION:
-        raise ModelFileError(
-            f"the file has version {version} of the schema, written by feaslearn {writer}; this is "
-            f"feaslearn {__version__}, which reads up to {VERSION}: upgrade feaslearn"
+            f"feaslearn {__version__}, which reads {OLDEST} to {VERSION}: {advice}"
         )
 
 

@@ -16,7 +16,7 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.inference.conformal import Conformal
 from feaslearn.inference.coverage import Coverage
 from feaslearn.io.registry import TRANSFORMERS
-from feaslearn.io.transformers import MAX_SIGNALS
+from feaslearn.io.transformers import check_count
 from feaslearn.regressor import FacetTable, LearnedFacet
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import TrainingResult
@@ -99,13 +99,6 @@ def _shapes(owner: Any, where: str, **shapes: tuple[int, ...]) -> None:
     for name, shape in shapes.items():
         found = getattr(owner, name).shape
         _require(found == shape, f"{where}.{name}", f"has shape {found}, expected {shape}")
-
-
-def check_count(value: object, where: str) -> int:
-    """Return a number of signals or decisions; refuse anything else."""
-    if type(value) is not int or not 1 <= value <= MAX_SIGNALS:
-        raise ModelFileError(f"{where}: {value!r} is not a number of signals or decisions")
-    return value
 
 
 def check_names(names: object, count: int) -> list[str] | None:

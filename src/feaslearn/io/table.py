@@ -80,43 +80,30 @@ def _as_numbers(
 ) -> tuple[Array, list[tuple[int, str]]]:
     """Return the numbers of a column, and the other rows with what they hold."""
     if isinstance(column, np.ndarray):
-        numbers = column
-        empty = np.isnan(numbers) & (not allow_missing)
-        bad = [(int(i), "is empty") for i in np.flatnonzero(empty)]
+        numbers, cells = column, None
     else:
-        numbers, bad = _parsed(column, allow_missing)
-    infinite = np.flatnonzero(np.isinf(numbers))
-    return numbers, bad + [(int(i), f"is {numbers[i]}") for i in infinite]
+        numbers, cells = np.array([read_number(cell) for cell in column], dtype=np.float64), column
+    bad = []
+    for i in np.flatnonzero(~np.isfinite(numbers)).tolist():
+        text = "" if cells is None else cells[i].strip()
+        if np.isinf(numbers[i]):
+            bad.append((i, f"is {numbers[i]}"))
+        elif text.casefold() not in MISSING:
+            comma = "," in text and not math.isnan(read_number(text.replace(",", ".", 1)))
+            hint = "; decimals are written with a point" if comma else ""
+            bad.append((i, f"is the text {text[:40]!r}{hint}"))
+        elif not allow_missing:
+            bad.append((i, "is empty"))
+    return numbers, bad
 
 
-def _parsed(cells: Sequence[str], allow_missing: bool) -> tuple[Array, list[tuple[int, str]]]:
-    """Return the numbers in cells, and the rows of other cells."""
-    numbers, bad = [], []
-    for i, cell in enumerate(cells):
-        number = _number(cell)
-        numbers.append(number)
-        if math.isnan(number):
-            text = cell.strip()
-            if text.casefold() not in MISSING:
-                hint = "; decimals are written with a point" if _has_comma(text) else ""
-                bad.append((i, f"is the text {text[:40]!r}{hint}"))
-            elif not allow_missing:
-                bad.append((i, "is empty"))
-    return np.array(numbers, dtype=np.float64), bad
-
-
-def _number(cell: str) -> float:
+def read_number(cell: str) -> float:
     """Return the number in a cell, NaN if it is not numeric."""
     try:
         # Python reads 1_000 as a number; in a table it is a mistake.
         return math.nan if "_" in cell else float(cell)
     except ValueError:
         return math.nan
-
-
-def _has_comma(text: str) -> bool:
-    """Whether a cell is a number with a decimal comma."""
-    return "," in text and not math.isnan(_number(text.replace(",", ".", 1)))
 
 
 class Frame:

@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -15,9 +15,8 @@ import numpy as np
 from feaslearn.arrays import Array
 from feaslearn.atomic import read_bytes, write_bytes
 from feaslearn.exceptions import DataError, FeaslearnError, FileError, Problems
-from feaslearn.io.table import Table
+from feaslearn.io.table import Table, read_number
 from feaslearn.messages import import_extra, list_first
-from feaslearn.printable import is_unicode
 from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
 
@@ -25,8 +24,6 @@ from feaslearn.runs.progress import ProgressBar
 MAX_BYTES = 2**30
 #: Suffixes of files that can be written.
 SUFFIXES = (".csv", ".parquet")
-
-
 #: The first bytes of every Parquet file.
 MAGIC = b"PAR1"
 
@@ -59,9 +56,13 @@ def write_table(
     """Write a table as CSV or Parquet, by the suffix, atomically."""
     check_suffix(path)
     if PurePath(path).suffix.lower() == ".parquet":
-        write_bytes(path, parquet_bytes(names, columns))
+        pa, pq = (import_extra(name, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
+        buffer, arrays = io.BytesIO(), [pa.array(column) for column in columns]
+        pq.write_table(pa.Table.from_arrays(arrays, names=list(names)), buffer)
+        contents = buffer.getvalue()
     else:
-        write_bytes(path, csv_text(names, zip(*columns, strict=True)).encode("utf-8"))
+        contents = csv_text(names, zip(*columns, strict=True)).encode("utf-8")
+    write_bytes(path, contents)
 
 
 def check_suffix(path: str | os.PathLike[str]) -> None:
@@ -75,39 +76,46 @@ def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
     pa, pq = (import_extra(name, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
     try:
         file = pq.ParquetFile(pa.BufferReader(contents))
-        rows, width = _rows(file.metadata), file.metadata.num_columns
-        if rows * width > max_values:
-            raise FileError(f"{source} claims {rows * width} values; the limit is {max_values}")
-        check_memory(
-            3.0 * rows * width,
-            f"{source} has {rows} rows of {width} values, which",
-            "fit from chunks: fl.Chunks(path), or --chunks on the command line",
-        )
-        _refuse_lists(source, file.schema_arrow)
-        _check_size(source, file.metadata)
+        _check_footer(source, file, max_values)
         # Strings that are stored once stay so: each row only refers to one.
         texts = [field.name for field in file.schema_arrow if _is_text(pa.types, field.type)]
         file = pq.ParquetFile(pa.BufferReader(contents), read_dictionary=texts)
         # Threads that pyarrow leaves behind have been seen to end a process badly.
         table = file.read(use_threads=False)
         columns = [_column(pa, column) for column in table.columns]
+    except FeaslearnError:
+        raise
     except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
         # OverflowError: of times that Python has no dates for.
-        if isinstance(error, FeaslearnError):
-            raise
         raise DataError(f"{source}: not a Parquet file that can be read: {error}") from error
     if table.num_rows == 0 or not columns:
         raise DataError(f"{source}: there are no rows or no columns")
     return Table(source, tuple(table.column_names), columns, lambda i: f"row {i + 1}")
 
 
-def parquet_bytes(names: Sequence[str], columns: Sequence[Sequence[Any] | Array]) -> bytes:
-    """Return a table as the contents of a Parquet file."""
-    pa, pq = (import_extra(name, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
-    buffer = io.BytesIO()
-    table = pa.Table.from_arrays([pa.array(column) for column in columns], names=list(names))
-    pq.write_table(table, buffer)
-    return buffer.getvalue()
+def _check_footer(source: str, file: Any, max_values: int) -> None:
+    """Refuse what would not fit into memory, and lists, whose rows hold any number of values."""
+    metadata = file.metadata
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    # The largest number of rows that the footer names.
+    rows = max(metadata.num_rows, sum(group.num_rows for group in groups))
+    values = rows * metadata.num_columns
+    if values > max_values:
+        raise FileError(f"{source} claims {values} values; the limit is {max_values}")
+    check_memory(
+        3.0 * values,
+        f"{source} has {rows} rows of {metadata.num_columns} values, which",
+        "fit from chunks: fl.Chunks(path), or --chunks on the command line",
+    )
+    for field in file.schema_arrow:
+        if field.type.num_fields:
+            raise DataError(f"{source}: column {field.name!r} holds {field.type}; leave it out")
+    check_memory(
+        sum(group.total_byte_size for group in groups),
+        f"{source} is compressed: its row groups",
+        "fit from chunks, or read fewer columns",
+        size=1,
+    )
 
 
 def _column(pa: Any, column: Any) -> Array | list[str]:
@@ -131,31 +139,6 @@ def _column(pa: Any, column: Any) -> Array | list[str]:
 def _is_text(types: Any, kind: Any) -> bool:
     """Whether a column holds strings."""
     return bool(types.is_string(kind) or types.is_binary(kind) or types.is_large_string(kind))
-
-
-def _rows(metadata: Any) -> int:
-    """Return the largest number of rows that the footer names."""
-    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
-    return max(int(metadata.num_rows), sum(int(group.num_rows) for group in groups))
-
-
-def _refuse_lists(source: str, schema: Any) -> None:
-    """Refuse lists, whose rows may hold any number of values."""
-    for field in schema:
-        if field.type.num_fields:
-            raise DataError(f"{source}: column {field.name!r} holds {field.type}; leave it out")
-
-
-def _check_size(source: str, metadata: Any) -> None:
-    """Refuse row groups that do not fit into memory, once decompressed."""
-    groups = range(metadata.num_row_groups)
-    total = sum(metadata.row_group(group).total_byte_size for group in groups)
-    check_memory(
-        total,
-        f"{source} is compressed: its row groups",
-        "fit from chunks, or read fewer columns",
-        size=1,
-    )
 
 
 def read_csv(
@@ -206,22 +189,20 @@ def _decoded(contents: bytes, source: str, encoding: str) -> str:
     try:
         # The name that Python gives it: utf8 and UTF-8 are utf-8.
         kind = codecs.lookup(encoding).name
-    except (LookupError, UnicodeError):
-        raise DataError(f"encoding: {encoding!r} is not known; try utf-8 or latin-1") from None
-    if contents.startswith((b"\xff\xfe", b"\xfe\xff")) and kind == "utf-8":
-        raise DataError(f"{source}: not UTF-8 but UTF-16 text; name it with encoding utf-16")
-    try:
         # The byte order mark, which spreadsheets write, is not part of the first name.
         text = contents.decode("utf-8-sig" if kind == "utf-8" else kind)
+        text.encode("utf-8")
+    except LookupError:
+        raise DataError(
+            f"encoding: {encoding!r} is not a known encoding of text; try utf-8 or latin-1"
+        ) from None
     except UnicodeError as error:
         at = f" at byte {error.start}" if isinstance(error, UnicodeDecodeError) else ""
+        wide = contents.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        likely = "utf-16" if wide else "latin-1"
         raise DataError(
-            f"{source}: not {encoding} text{at}; name its encoding, such as latin-1"
+            f"{source}: not {encoding} text{at}; name its encoding, such as {likely}"
         ) from None
-    except LookupError:
-        raise DataError(f"encoding: {encoding!r} is not an encoding of text; try utf-8") from None
-    if kind != "utf-8" and not is_unicode(text):
-        raise DataError(f"{source}: read as {encoding}, it holds letters that are not Unicode")
     return text
 
 
@@ -234,24 +215,18 @@ def _csv_rows(text: str, source: str, delimiter: str) -> tuple[list[list[str]], 
     rows: list[list[str]] = []
     lines: list[int] = []
     try:
-        for row in _watched(reader, source, text.count("\n")):
-            blank = len(row) < 2 and not "".join(row).strip()
-            # In a table of one column, an empty quoted cell is a cell.
-            if row and not (blank and len(rows[0] if rows else ()) != 1):
-                rows.append(row)
-                lines.append(reader.line_num)
+        with ProgressBar(f"reading {source}", text.count("\n")) as bar:
+            for count, row in enumerate(reader):
+                if count % 10_000 == 0:
+                    bar.update(reader.line_num)
+                blank = len(row) < 2 and not "".join(row).strip()
+                # In a table of one column, an empty quoted cell is a cell.
+                if row and not (blank and len(rows[0] if rows else ()) != 1):
+                    rows.append(row)
+                    lines.append(reader.line_num)
     except csv.Error as error:
         raise DataError(f"{source}: line {reader.line_num}: {error}") from None
     return rows, lines
-
-
-def _watched(reader: Any, source: str, lines: int) -> Iterator[list[str]]:
-    """Yield the rows of a reader; a large file has a progress bar."""
-    with ProgressBar(f"reading {source}", lines) as bar:
-        for count, row in enumerate(reader):
-            if count % 10_000 == 0:
-                bar.update(reader.line_num)
-            yield row
 
 
 def _check_header(names: Sequence[str], source: str) -> None:
@@ -260,15 +235,6 @@ def _check_header(names: Sequence[str], source: str) -> None:
     for j, name in enumerate(names):
         if not name:
             problems.add(f"column {j + 1} has no name in the first line")
-    if names and all(_is_number(name) for name in names):
+    if not np.isnan([read_number(name) for name in names]).any():
         problems.add("the first line holds numbers; it must name the columns")
     problems.raise_if_any(DataError, source)
-
-
-def _is_number(text: str) -> bool:
-    """Whether a string is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -35,7 +35,7 @@ def fitted_state(transformer: Any) -> dict[str, Any] | None:
 def restore_state(transformer: Any, state: Any, where: str) -> None:
     """Set the fitted state of a transformer, after checks."""
     try:
-        count = _checked_count(state["n_signals"])
+        count = check_count(state["n_signals"], "n_signals")
         if isinstance(transformer, PolynomialFeatures):
             _refit(transformer, count)
         elif isinstance(transformer, StandardScaler):
@@ -47,11 +47,11 @@ def restore_state(transformer: Any, state: Any, where: str) -> None:
         raise ModelFileError(f"{where}: not the state of a fitted {name}: {error}") from error
 
 
-def _checked_count(count: object) -> int:
-    """Return a number of signals."""
-    if type(count) is not int or not 1 <= count <= MAX_SIGNALS:
-        raise ModelFileError(f"{count!r} is not a number of signals")
-    return count
+def check_count(value: object, where: str) -> int:
+    """Return a number of signals or decisions; refuse anything else."""
+    if type(value) is not int or not 1 <= value <= MAX_SIGNALS:
+        raise ModelFileError(f"{where}: {value!r} is not a number of signals or decisions")
+    return value
 
 
 def _refit(transformer: Any, count: int) -> None:

@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from feaslearn.arrays import Indices
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.data.diagnostics import outlying_decisions
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, without_known
@@ -152,7 +152,7 @@ def _readable(trainer: Trainer, objective: Objective) -> Objective:
         objective = objective.normalized()
         if objective.n_samples <= FEW_ROWS:
             # So few are read once and stay in memory.
-            objective = replace(objective, samples=objective.samples.loaded())
+            objective = replace(objective, samples=Samples.of(objective.samples.load()))
     return objective
 
 
