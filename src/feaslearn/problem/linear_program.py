@@ -140,8 +140,7 @@ class LinearProgram(CheckedProblem):
         """
         tables = self._tables("solve_where_feasible", signals, costs=costs)
         program, scaled, bounds = self._program(*tables)
-        answers, statuses = program.attempt(scaled, bounds)
-        raise_failures(np.where(statuses == "Infeasible", "Optimal", statuses))
+        answers = program.solve(scaled, bounds, infeasible=True)
         return np.ascontiguousarray(answers.points[:, : self.n_decisions])
 
     def _read(self, problems: Problems, signals: ArrayLike) -> tuple[Array, int]:

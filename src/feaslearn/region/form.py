@@ -215,6 +215,11 @@ class RegionForm:
         return any(cone.kind in ("second-order", "semidefinite") for cone in self.cones)
 
     @property
+    def plain(self) -> bool:
+        """Whether it is linear rows of the decisions alone, so that minima have duals."""
+        return not (self.p or self.linked or self.curved)
+
+    @property
     def fixed_matrix(self) -> bool:
         """Whether one matrix serves all signals, so that right-hand sides alone move."""
         return not any(Z.nnz for Z in self.Z[1:])
