@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from feaslearn.arrays import Array, Indices, Mask
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import InfeasibleProblemError, UnsupportedError
 from feaslearn.region.form import RegionForm, combined
-from feaslearn.region.relax import relax
+from feaslearn.region.relax import RowBounds, bounds_of, relax
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.solvers.conic import solve_conic
-from feaslearn.solvers.conic_form import kept_cones
+from feaslearn.solvers.conic_form import equality_rows, kept_cones
 from feaslearn.solvers.highs import Bounds
 from feaslearn.solvers.mip import solve_each
 from feaslearn.solvers.small_lp import Limits, solve_programs
@@ -124,7 +124,7 @@ def _by_small_programs(form: RegionForm, weights: Array, costs: Array, duals: bo
     """Minimise by the small-LP kernel; by HiGHS what it does not take."""
     lifted = form.lifted
     m, w = combined(weights, lifted.m), combined(weights, lifted.w)
-    equality = form.equality[len(form.labels) - len(lifted.labels) :]
+    equality = equality_rows(lifted.cones)
     if form.fixed_matrix:
         M0, W0 = lifted.M[0].toarray(), lifted.W[0].toarray()
         found = _by_kernel(M0, m, W0, w, equality, costs, duals=duals)
@@ -141,29 +141,6 @@ def _by_small_programs(form: RegionForm, weights: Array, costs: Array, duals: bo
     return Solved(decisions, empty, tied)
 
 
-class _Box(NamedTuple):
-    """Bounds of points (N, p) by rows of one entry; those rows, their columns and limits."""
-
-    lower: Array
-    upper: Array
-    single: Indices
-    columns: Indices
-    limits: Array
-
-    @classmethod
-    def of(cls, W: Array, w: Array, equality: Mask) -> _Box:
-        single = np.flatnonzero((W != 0.0).sum(axis=1) == 1)
-        columns = np.abs(W[single]).argmax(axis=1)
-        factors = W[single, columns]
-        limits = (w[:, single] / factors).T
-        lower = np.full((W.shape[1], len(w)), -np.inf)
-        upper = -lower
-        at_least, at_most = (equality[single] | (sign * factors > 0.0) for sign in (1.0, -1.0))
-        np.maximum.at(lower, columns[at_least], limits[at_least])
-        np.minimum.at(upper, columns[at_most], limits[at_most])
-        return cls(lower.T, upper.T, single, columns, limits)
-
-
 @lru_cache(maxsize=4)
 def _fixed_box(form: RegionForm) -> tuple[Array, Array]:
     """Return the bounds of points by the rows that are the same for all samples."""
@@ -171,8 +148,8 @@ def _fixed_box(form: RegionForm) -> tuple[Array, Array]:
     moves = sum(abs(W).sum(axis=1) for W in lifted.W[1:]) + np.abs(lifted.w[1:]).sum(axis=0)
     fixed = np.flatnonzero(moves == 0.0)
     W, w = lifted.W[0][fixed].toarray(), lifted.w[:1, fixed]
-    equality = form.equality[len(form.labels) - len(lifted.labels) :][fixed]
-    lower, upper = _Box.of(W, w, equality)[:2]
+    equality = equality_rows(lifted.cones)[fixed]
+    lower, upper = bounds_of(W, w, equality)[:2]
     tighten(-W, -w, np.where(equality, 0.0, np.inf), lower, upper)
     return lower, upper
 
@@ -193,7 +170,7 @@ def _by_kernel(
     Rows of one entry are bounds, entries that are fixed are no variables. None where a point is
     unbounded or the program large.
     """
-    bounds = _Box.of(W, w, equality)
+    bounds = bounds_of(W, w, equality)
     lower, upper = bounds.lower.copy(), bounds.upper.copy()
     if box is not None:
         lower, upper = np.maximum(lower, box[0]), np.minimum(upper, box[1])
@@ -222,12 +199,14 @@ def _by_kernel(
     if duals:
         prices = np.zeros((len(costs), len(W)))
         prices[:, rows] = np.where(empty[:, None], 0.0, found.prices)
-        _price_bounds(prices, costs - prices @ W, W, bounds, equality)
+        _price_bounds(prices, costs - prices @ W, W, equality, bounds)
         prices[empty] = np.nan
     return Solved(decisions, empty, found.tied, prices)
 
 
-def _price_bounds(prices: Array, reduced: Array, W: Array, bounds: _Box, equality: Mask) -> None:
+def _price_bounds(
+    prices: Array, reduced: Array, W: Array, equality: Mask, bounds: RowBounds
+) -> None:
     """Write the duals of the rows that are bounds: the first of those that hold takes all."""
     for i, j, limit in zip(bounds.single, bounds.columns, bounds.limits, strict=True):
         dual, cheap = reduced[:, j] / W[i, j], reduced[:, j] > 0.0

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
-from feaslearn.arrays import Array, Mask
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import InfeasibleProblemError
 from feaslearn.known import KnownLimits
 from feaslearn.region.form import RegionForm, combined
@@ -77,6 +77,30 @@ def _least_infeasible(form: RegionForm, right: Array) -> Array:
     return _elastic(few, np.ones(len(rows)), right[:, rows], np.zeros((len(right), form.n)))[0]
 
 
+class RowBounds(NamedTuple):
+    """Bounds of points (N, p) by rows of one entry; those rows, their columns and limits."""
+
+    lower: Array
+    upper: Array
+    single: Indices
+    columns: Indices
+    limits: Array
+
+
+def bounds_of(W: Array, w: Array, equality: Mask) -> RowBounds:
+    """Return the bounds of points y by those of the rows ``W y >= w`` (or = w) with one entry."""
+    single = np.flatnonzero((W != 0.0).sum(axis=1) == 1)
+    columns = np.abs(W[single]).argmax(axis=1)
+    factors = W[single, columns]
+    limits = (w[:, single] / factors).T
+    lower = np.full((W.shape[1], len(w)), -np.inf)
+    upper = -lower
+    at_least, at_most = (equality[single] | (sign * factors > 0.0) for sign in (1.0, -1.0))
+    np.maximum.at(lower, columns[at_least], limits[at_least])
+    np.minimum.at(upper, columns[at_most], limits[at_most])
+    return RowBounds(lower.T, upper.T, single, columns, limits)
+
+
 def _elastic(form: RegionForm, price: ArrayLike, right: Array, costs: Array) -> tuple[Array, Array]:
     """Return decisions and distances of ``min c'x + prices'v`` where v relaxes priced rows.
 
@@ -84,29 +108,35 @@ def _elastic(form: RegionForm, price: ArrayLike, right: Array, costs: Array) -> 
     NaN where no point satisfies those. Distances are in units of each sample.
     """
     (n, p), price = (form.n, form.p), np.asarray(price)
-    matrix = sp.hstack([form.X, form.Z[0]], format="csr")
-    soft = np.isfinite(price)
-    columns = np.concatenate([np.flatnonzero(soft), np.flatnonzero(soft & form.equality)])
-    signs = np.repeat([1.0, -1.0], [soft.sum(), (soft & form.equality).sum()])
-    shape = (len(price), len(columns))
-    slack = sp.csr_array((signs, (columns, np.arange(len(columns)))), shape=shape)
-    # Rows that are never relaxed are of size one.
-    sizes = np.where(soft, 1.0, 1.0 / powers_of_two(abs(matrix).max(axis=1).toarray().ravel()))
-    matrix = sp.hstack([sp.diags_array(sizes) @ matrix, slack], format="csc")
-    integer = np.concatenate([np.zeros(n), form.integer, np.zeros(len(columns))]).astype(bool)
+    matrix, soft = sp.csr_array(sp.hstack([form.X, form.Z[0]])), np.isfinite(price)
     finite = np.where(np.isfinite(right), np.abs(right), 0.0).max(axis=1, initial=0.0)
-    units = np.ones((len(right), 1)) if integer.any() else powers_of_two(finite)[:, None]
-    limits = right / units * sizes
-    signed = np.arange(len(integer)) < np.where(integer, 0, n + p)
-    prices = np.append(np.zeros(n + p), DISTANCE_COST * price[columns])
-    prices = np.tile(prices, (len(right), 1))
-    prices[:, :n] = costs / divisors(np.abs(costs).max(axis=1, keepdims=True))
+    units = np.ones((len(right), 1)) if form.integer.any() else powers_of_two(finite)[:, None]
+    right = right / units
+    hard, equality = np.flatnonzero(~soft), form.equality
+    lower, upper, single, *_ = bounds_of(matrix[hard].toarray(), right[:, hard], equality[hard])
+    rows = np.concatenate([np.delete(hard, single), np.flatnonzero(soft)])
+    soft, equality, price = soft[rows], equality[rows], price[rows]
+    columns = np.concatenate([np.flatnonzero(soft), np.flatnonzero(soft & equality)])
+    signs = np.repeat([1.0, -1.0], [soft.sum(), (soft & equality).sum()])
+    shape = (len(rows), len(columns))
+    slack = sp.csr_array((signs, (columns, np.arange(len(columns)))), shape=shape)
+    # Links read ``A z + v = x - b``; rows that are never relaxed are of size one.
+    links = np.array([form.labels[i].kind == "link" for i in rows], dtype=bool)
+    largest = abs(matrix[rows]).max(axis=1).toarray().ravel()
+    sizes = np.where(soft, np.where(links, -1.0, 1.0), 1.0 / powers_of_two(largest))
+    matrix = sp.csc_array(sp.hstack([sp.diags_array(sizes) @ matrix[rows], slack]))
+    integer = np.concatenate([np.zeros(n), form.integer, np.zeros(len(columns))]).astype(bool)
+    lower[:, integer[: n + p]], upper[:, integer[: n + p]] = 0.0, 1.0
+    prices = np.tile(DISTANCE_COST * price[columns], (len(right), 1))
+    sizes_of = divisors(np.abs(costs).max(axis=1, keepdims=True))
+    limits = right[:, rows] * sizes
     bounds = Bounds(
         limits,
-        np.where(form.equality, limits, np.inf),
-        np.broadcast_to(np.where(signed, -np.inf, 0.0), prices.shape),
-        np.broadcast_to(np.where(integer, 1.0, np.inf), prices.shape),
+        np.where(equality, limits, np.inf),
+        np.hstack([lower, np.zeros_like(prices)]),
+        np.hstack([upper, np.full_like(prices, np.inf)]),
     )
+    prices = np.hstack([costs / sizes_of, np.zeros((len(right), p)), prices])
     points, _ = solve_each(matrix, prices, bounds, integer)
     return units * points[:, :n], points[:, n + p :] @ (price[columns] > 0.0)
 
