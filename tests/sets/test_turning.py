@@ -7,7 +7,7 @@ import pytest
 
 from feaslearn import ConicSet
 from feaslearn.sets import Cone, ConicForm
-from feaslearn.sets.primitive_set import turn
+from feaslearn.sets.conic_faces import turn
 from feaslearn.solvers.conic import minimize_linear
 from feaslearn.solvers.conic_form import stack
 from registry import POLYHEDRAL, example

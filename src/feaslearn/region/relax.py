@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
 from feaslearn.arrays import Array, Indices, Mask
@@ -55,7 +54,7 @@ def relax(form: RegionForm, weights: Array, costs: Array) -> Relaxed:
 
 def _relax_linear(form: RegionForm, right: Array, costs: Array) -> Relaxed:
     """Relax by linear programs over decisions, latent variables and violations."""
-    found, distance = _elastic(form, [row.relax for row in form.labels], right, costs)
+    found, distance = _elastic(form, np.array([row.relax for row in form.labels]), right, costs)
     failed = np.isnan(found[:, 0])
     if failed.any():
         found[failed] = _least_infeasible(form, right[failed])
@@ -101,14 +100,15 @@ def bounds_of(W: Array, w: Array, equality: Mask) -> RowBounds:
     return RowBounds(lower.T, upper.T, single, columns, limits)
 
 
-def _elastic(form: RegionForm, price: ArrayLike, right: Array, costs: Array) -> tuple[Array, Array]:
+def _elastic(form: RegionForm, price: Array, right: Array, costs: Array) -> tuple[Array, Array]:
     """Return decisions and distances of ``min c'x + prices'v`` where v relaxes priced rows.
 
     Rows ``X x + Z z + v >= right`` (or = right) of infinite price are not relaxed; decisions are
     NaN where no point satisfies those. Distances are in units of each sample.
     """
-    (n, p), price = (form.n, form.p), np.asarray(price)
-    matrix, soft = sp.csr_array(sp.hstack([form.X, form.Z[0]])), np.isfinite(price)
+    n, p = form.n, form.p
+    matrix: Any = sp.hstack([form.X, form.Z[0]], format="csr")
+    soft = np.isfinite(price)
     finite = np.where(np.isfinite(right), np.abs(right), 0.0).max(axis=1, initial=0.0)
     units = np.ones((len(right), 1)) if form.integer.any() else powers_of_two(finite)[:, None]
     right = right / units
@@ -124,7 +124,7 @@ def _elastic(form: RegionForm, price: ArrayLike, right: Array, costs: Array) -> 
     links = np.array([form.labels[i].kind == "link" for i in rows], dtype=bool)
     largest = abs(matrix[rows]).max(axis=1).toarray().ravel()
     sizes = np.where(soft, np.where(links, -1.0, 1.0), 1.0 / powers_of_two(largest))
-    matrix = sp.csc_array(sp.hstack([sp.diags_array(sizes) @ matrix[rows], slack]))
+    matrix = sp.hstack([sp.diags_array(sizes) @ matrix[rows], slack], format="csc")
     integer = np.concatenate([np.zeros(n), form.integer, np.zeros(len(columns))]).astype(bool)
     lower[:, integer[: n + p]], upper[:, integer[: n + p]] = 0.0, 1.0
     prices = np.tile(DISTANCE_COST * price[columns], (len(right), 1))
