@@ -67,9 +67,7 @@ def minimize(
     found = _solve(form, weights, costs, duals)
     empty = np.flatnonzero(found.empty)
     if len(empty):
-        near = relax(form, weights[empty], costs[empty])
-        found.decisions[empty] = near.decisions
-        found.empty[empty] = near.away
+        found.decisions[empty], found.empty[empty] = relax(form, weights[empty], costs[empty])
     if exact_ties or ties == "center":
         found = found._replace(tied=_tied(form, weights, costs, found))
     if ties == "center" and found.tied is not None:
@@ -171,10 +169,10 @@ def _by_kernel(
     unbounded or the program large.
     """
     bounds = bounds_of(W, w, equality)
-    lower, upper = bounds.lower.copy(), bounds.upper.copy()
+    lower, upper = bounds.lower, bounds.upper
     if box is not None:
         lower, upper = np.maximum(lower, box[0]), np.minimum(upper, box[1])
-    rows = np.setdiff1d(np.arange(len(W)), bounds.single)
+    rows = np.delete(np.arange(len(W)), bounds.single)
     G, right, slack = -W[rows], -w[:, rows], np.where(equality[rows], 0.0, np.inf)
     # Rows that no point moves hold or not: what they lack counts beside the place of the region.
     right[:, ~G.any(axis=1)] /= extent_of(m)
@@ -186,9 +184,10 @@ def _by_kernel(
     right = np.where(slack == 0.0, right, np.minimum(right, free))
     G, right, slack, rows = G[needed], right[:, needed], slack[needed], rows[needed]
     fixed = (lower == upper).all(axis=0)
-    at = lower[:, fixed]
-    m, right = m + at @ M[:, fixed].T, right - at @ G[:, fixed].T
-    M, G, lower, upper = M[:, ~fixed], G[:, ~fixed], lower[:, ~fixed], upper[:, ~fixed]
+    if fixed.any():
+        at = lower[:, fixed]
+        m, right = m + at @ M[:, fixed].T, right - at @ G[:, fixed].T
+        M, G, lower, upper = M[:, ~fixed], G[:, ~fixed], lower[:, ~fixed], upper[:, ~fixed]
     if not (np.isfinite(lower).all() and np.isfinite(upper).all()) or G.size > MOST_ENTRIES:
         return None
     parts = (np.ascontiguousarray(part) for part in (G, right, lower, upper, costs @ M))

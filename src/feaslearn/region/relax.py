@@ -23,21 +23,11 @@ from feaslearn.tolerances import FEASIBILITY_TOL, divisors, powers_of_two
 DISTANCE_COST = 1e3
 
 
-class Relaxed(NamedTuple):
-    """Decisions, where they are further than rounding from the region, and where hard rows clash.
-
-    ``contradictory`` says where no decision satisfies the rows that are never relaxed; decisions
-    there violate them least.
-    """
-
-    decisions: Array
-    away: Mask
-    contradictory: Mask
-
-
-def relax(form: RegionForm, weights: Array, costs: Array) -> Relaxed:
+def relax(form: RegionForm, weights: Array, costs: Array) -> tuple[Array, Mask]:
     """Return the decisions within the hard rows that relax the others least, of these the cheapest.
 
+    The mask says where they are further than rounding from the region; where no decision satisfies
+    the hard rows, these are violated least.
     Linear regions count violations in sum, by the cost of relaxing each row; curved ones take the
     Euclidean distance.
     """
@@ -49,16 +39,17 @@ def relax(form: RegionForm, weights: Array, costs: Array) -> Relaxed:
         else _relax_linear(form.at(w), form.at(w).r, c[None])
         for w, c in zip(weights, costs, strict=True)
     ]
-    return Relaxed(*(np.concatenate(part) for part in zip(*each, strict=True)))
+    decisions, away = zip(*each, strict=True)
+    return np.concatenate(decisions), np.concatenate(away)
 
 
-def _relax_linear(form: RegionForm, right: Array, costs: Array) -> Relaxed:
+def _relax_linear(form: RegionForm, right: Array, costs: Array) -> tuple[Array, Mask]:
     """Relax by linear programs over decisions, latent variables and violations."""
     found, distance = _elastic(form, np.array([row.relax for row in form.labels]), right, costs)
     failed = np.isnan(found[:, 0])
     if failed.any():
         found[failed] = _least_infeasible(form, right[failed])
-    return Relaxed(found, failed | (distance > FEASIBILITY_TOL), failed)
+    return found, failed | (distance > FEASIBILITY_TOL)
 
 
 def _least_infeasible(form: RegionForm, right: Array) -> Array:
@@ -141,7 +132,7 @@ def _elastic(form: RegionForm, price: Array, right: Array, costs: Array) -> tupl
     return units * points[:, :n], points[:, n + p :] @ (price[columns] > 0.0)
 
 
-def _relax_curved(form: RegionForm) -> Relaxed:
+def _relax_curved(form: RegionForm) -> tuple[Array, Mask]:
     """Return the decision within the hard rows that is nearest to a curved region at one signal."""
     matrix = sp.csr_array(sp.hstack([form.X, form.Z[0]])).toarray()
     right = form.r[0]
@@ -154,12 +145,11 @@ def _relax_curved(form: RegionForm) -> Relaxed:
         np.append(right[hard], np.zeros(spare.shape[1])),
         (*kept_cones(form.cones, hard), Cone("nonnegative", spare.shape[1])),
     )
-    yes, no = np.ones(1, dtype=bool), np.zeros(1, dtype=bool)
     try:
         near = nearest_by_solver(rows, np.hstack([matrix, -spare])[soft], right[soft], "l2")
-        return Relaxed(near.latent[None, : form.n], yes, no)
+        return near.latent[None, : form.n], np.ones(1, dtype=bool)
     except InfeasibleProblemError:
-        return Relaxed(_least_infeasible(form, form.r), yes, yes)
+        return _least_infeasible(form, form.r), np.ones(1, dtype=bool)
 
 
 def least_infeasible(known: KnownLimits) -> Array:
