@@ -27,8 +27,8 @@ BEFORE = "04022c5"
 #: A module with a single importer lives beside it, unless it has at least so many lines.
 SHORTEST_ALONE = 100
 #: What stands alone although it is shorter: commands load what they need when they are called, so
-#: that --help is quick; the reduction of faces would make a cycle of imports with the set.
-ALLOWED = ("feaslearn.cli.", "feaslearn.sets.facial_reduction")
+#: that --help is quick.
+ALLOWED = ("feaslearn.cli.",)
 
 #: Packages that only solvers/ and export/ import.
 SOLVERS = {"clarabel", "highspy"}

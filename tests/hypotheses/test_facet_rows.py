@@ -52,7 +52,7 @@ def test_relaxing_costs_what_it_should(signal: float) -> None:
     """The decision that relaxes the rows least against a program with slacks of its own."""
     phi, facets = np.array([[1.0, signal]]), fl.Facets(1)
     form = facets.describe(facets.theta_of_rows(ROWS), 2, 2)
-    x = relax(form, form.weights(phi), np.zeros((1, 2))).decisions[0]
+    x = relax(form, form.weights(phi), np.zeros((1, 2)))[0][0]
     beyond = np.maximum(np.append(x - [2.0, 1.0 + signal], -x), 0.0).sum()
     made = RELAX_EQUALITY * abs(x.sum() - signal) + RELAX_BOUND * beyond
     made += RELAX_FACET * max(x[0] - x[1] - 1.0, 0.0)

@@ -13,6 +13,27 @@ from feaslearn.exceptions import (
 from feaslearn.problem import AffineRows, LinearProgram
 
 
+def test_evaluate_is_constant_plus_slope_times_signal() -> None:
+    rows = AffineRows([1.0, -np.inf, 0.0], [[2.0, 0.0], [0.0, 0.0], [1.0, -1.0]])
+    bounds = rows.evaluate([[1.0, 2.0], [0.0, 0.5]])
+    np.testing.assert_allclose(bounds, [[3.0, -np.inf, -1.0], [1.0, -np.inf, -0.5]])
+
+
+@pytest.mark.parametrize(
+    ("constant", "slope", "message"),
+    [
+        ([[1.0]], [[1.0]], r"constant has shape \(1, 1\)"),
+        ([1.0, 2.0], [[1.0]], r"slope has shape \(1, 1\), expected \(2, signals\)"),
+        ([np.nan], [[1.0]], r"constant is NaN in rows \[0\]"),
+        ([0.0, 1.0], [[1.0], [np.inf]], r"slope is NaN or infinite in rows \[1\]"),
+        ([np.inf], [[1.0]], r"rows \[0\] have an infinite constant"),
+    ],
+)
+def test_bad_rows_are_refused(constant: list[float], slope: list[float], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        AffineRows(constant, slope)
+
+
 def random_program(seed: int) -> tuple[LinearProgram, np.ndarray, np.ndarray]:
     """A bounded program that is feasible at every signal drawn, with integer data (ties)."""
     rng = np.random.default_rng(seed)

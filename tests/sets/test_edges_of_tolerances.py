@@ -8,13 +8,12 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import EmptySetError
 from feaslearn.hypotheses.term_minimizers import smallest_entries
-from feaslearn.sets import AffineImage, half_spaces
+from feaslearn.sets import AffineImage
 from feaslearn.sets.half_spaces import (
     HalfSpaces,
     distinct,
 )
 from feaslearn.sets.intersection import intersect
-from feaslearn.tolerances import FEASIBILITY_TOL
 
 INTERVAL = AffineImage(fl.Box(1), np.eye(1), np.zeros(1))
 
@@ -29,15 +28,6 @@ def test_points_are_one_within_a_billionth(size: float) -> None:
     for gap, count in ((0.9e-9, 1), (1.5e-9, 2)):
         points = size * np.array([[1.0, 0.3], [1.0 - gap, 0.3]])
         assert len(distinct(points)) == count
-
-
-def test_a_point_sticks_out_of_a_hull_from_a_tolerance_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asked point by point, as where a hull may have too many facets."""
-    monkeypatch.setattr(half_spaces, "MOST_FACETS", 0)
-    corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
-    for share, count in ((0.2, 4), (2.0, 5)):
-        points = np.array([*corners, [0.5, 1.0 + share * FEASIBILITY_TOL]])
-        assert len(half_spaces.extreme_points(points)) == count
 
 
 @pytest.mark.parametrize("size", [1e-12, 1e-9, 1e12])

@@ -1,4 +1,4 @@
-"""Hulls of points that may lie in a flat, and the half-spaces of images."""
+"""Hulls of points that may lie in a flat, half-spaces of images, and binary points."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import feaslearn as fl
 from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.sets import AffineImage, Box, Hypersimplex, L1Ball, L2Ball, Simplex
 from feaslearn.sets import half_spaces as module
-from feaslearn.sets.half_spaces import extreme_points, half_spaces_of_points
+from feaslearn.sets.half_spaces import (
+    HalfSpaces,
+    extreme_points,
+    half_spaces_of_points,
+)
+from feaslearn.sets.vertex_enumeration import middle_point, nearest_points
 from registry import generators
 
 
@@ -68,3 +74,36 @@ def test_images_fold_vertices_away(image: AffineImage, count: int) -> None:
 def test_curved_images_have_no_half_spaces() -> None:
     with pytest.raises(TooManyVerticesError, match="curved"):
         AffineImage(L2Ball(2), np.eye(2), np.zeros(2)).halfspaces()
+
+
+def test_half_spaces_of_a_form_and_of_two() -> None:
+    triangle = HalfSpaces.from_conic(
+        fl.Polytope(
+            [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0], [0.0, 0.0]], [0, 0, -1, -1]
+        ).conic_form(),
+        np.array([[2.0, 0.0], [0.0, 1.0]]),
+        np.array([1.0, 0.0]),
+    )
+    assert triangle.A.shape == (3, 2)
+    np.testing.assert_allclose(np.linalg.norm(triangle.A, axis=1), 1.0)
+    inside = [[1.0, 0.0], [3.0, 0.0], [1.0, 1.0], [2.0, 0.5], [2.0, 0.6], [0.9, 0.1], [1.5, -0.1]]
+    assert triangle.contains(inside).tolist() == [True] * 4 + [False] * 3
+    flat = HalfSpaces.from_conic(fl.Simplex(2).conic_form(), np.eye(2), np.zeros(2))
+    assert flat.contains([[0.5, 0.5], [0.5, 0.4], [1.5, -0.5]]).tolist() == [True, False, False]
+    both = triangle.meeting(flat)
+    np.testing.assert_allclose(both.vertices(), [[1.0, 0.0]], atol=1e-6)
+    assert both.form().H.shape == (len(both.A) + len(both.E), 2)
+
+
+def test_the_nearest_binary_point_and_the_first_of_equals() -> None:
+    points = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    asked = [[0.9, 0.2], [0.5, 0.5], [0.5, 0.0], [-3.0, 9.0], [1e6, 0.4]]
+    expected = [[1, 0], [1, 1], [1, 0], [0, 1], [1, 0]]
+    np.testing.assert_array_equal(nearest_points(points, np.array(asked)), expected)
+    np.testing.assert_array_equal(middle_point(points), [1.0, 1.0])
+    np.testing.assert_array_equal(middle_point(points[1:]), [0.0, 0.0])
+
+
+def test_binary_points_of_rows() -> None:
+    some = fl.Polytope([[-1.0, -2.0, 1.0]], [-1.0], [[1.0, 1.0, 1.0]], [2.0], binary=True)
+    np.testing.assert_array_equal(some.vertices(), [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])

@@ -1,19 +1,25 @@
-"""Programs solved again and again: what HiGHS is asked, and what is done where it fails."""
+"""HiGHS: warm programs, proofs of optima, and a second attempt where the first fails."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import highspy
 import numpy as np
 import pytest
 
-from feaslearn.exceptions import InfeasibleProblemError, UnboundedProblemError
-from feaslearn.solvers import mip
+from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
+from feaslearn.results import remarks_heard
+from feaslearn.solvers import highs, mip
 from feaslearn.solvers.highs import (
     DUAL,
     PRIMAL,
     WARM,
     Bounds,
+    CheckedProgram,
+    Optimum,
     WarmProgram,
+    excess_of,
 )
 
 INF = np.inf
@@ -52,11 +58,93 @@ def test_samples_without_an_answer_are_named() -> None:
     bounds.upper[1] = 0.25
     with pytest.raises(InfeasibleProblemError, match="no feasible point at sample 1"):
         program.solve(np.ones((3, 2)), bounds)
-    answers, statuses = program.attempt(np.ones((3, 2)), bounds)
-    assert statuses.tolist() == ["Optimal", "Infeasible", "Optimal"]
-    assert np.isnan(answers.points[1]).all()
-    assert not np.isnan(answers.points[[0, 2]]).any()
+    answers = program.solve(np.ones((3, 2)), bounds, infeasible=True)
+    assert np.isnan(answers.points[:, 0]).tolist() == [False, True, False]
     bounds = simplex(3)
     bounds.row_upper[2] = INF
     with pytest.raises(UnboundedProblemError, match="no minimum at sample 2"):
         program.solve(-np.ones((3, 2)), bounds)
+
+
+#: Of the two cheapest of three plants, one makes at most 2 and all of them 3.
+DISPATCH = CheckedProgram(
+    np.array([1.0, 2.0, 9.0]),
+    np.zeros(3),
+    np.array([np.inf, 2.0, 2.0]),
+    np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]),
+    np.array([2.0, 3.0]),
+    np.ones((1, 3)),
+    np.array([3.0]),
+)
+RIGHT = Optimum(np.array([2.0, 1.0, 0.0]), 4.0, np.array([-1.0, 0.0, 2.0]))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (RIGHT._replace(point=np.array([3.0, 0.0, 0.0])), "rows violated by 1.0e+00"),
+        (RIGHT._replace(point=np.array([4.0, 1.0, -2.0])), "rows violated by 2.0e+00"),
+        (RIGHT._replace(point=np.array([1.0, 2.0, 0.0])), "a gap of 1.0e+00"),
+        (RIGHT._replace(duals=np.array([1.0, 0.0, 2.0])), "duals that prove nothing"),
+        (RIGHT._replace(point=np.full(3, np.nan)), "numbers that are not finite"),
+        (RIGHT._replace(duals=np.array([np.inf, 0.0, 2.0])), "numbers that are not finite"),
+        ("numerical trouble", "numerical trouble"),
+    ],
+)
+def test_an_optimum_without_a_proof_is_asked_for_again(
+    monkeypatch: Any, wrong: Optimum | str, why: str
+) -> None:
+    with remarks_heard() as said:
+        found = DISPATCH.solve("dispatch")
+    assert said == []
+    np.testing.assert_allclose(found.point, RIGHT.point, atol=1e-9)
+    assert not DISPATCH.flaw(RIGHT)
+    answer = ("Optimal", wrong) if isinstance(wrong, Optimum) else (wrong, None)
+    attempt = CheckedProgram._attempt
+    second_right = lambda self, how: attempt(self, how) if how is highs.WARM else answer  # noqa: E731
+    monkeypatch.setattr(CheckedProgram, "_attempt", second_right)
+    with remarks_heard() as said:
+        again = DISPATCH.solve("dispatch")
+    assert said == [f"the dispatch program was solved without presolve, after {why}"]
+    np.testing.assert_allclose(again.point, RIGHT.point, atol=1e-9)
+    np.testing.assert_allclose(again.duals, RIGHT.duals, atol=1e-9)
+    assert again.value == pytest.approx(4.0)
+    monkeypatch.setattr(CheckedProgram, "_attempt", lambda *_: answer)
+    with pytest.raises(
+        SolverError, match=f"{why}; then, without presolve, {why}".replace("+", ".")
+    ):
+        DISPATCH.solve("dispatch")
+
+
+def test_two_solvers_say_that_there_is_no_optimum() -> None:
+    told = r"dispatch program was not solved \(Infeasible; then, without presolve, Infeasible\)"
+    with pytest.raises(InfeasibleProblemError, match=told):
+        DISPATCH._replace(e=np.array([9.0])).solve("dispatch")
+    with pytest.raises(UnboundedProblemError, match="dispatch"):
+        DISPATCH._replace(cost=-DISPATCH.cost, A=None, b=None, E=None, e=None).solve("dispatch")
+
+
+def test_the_gap_that_a_proof_may_leave() -> None:
+    """One unit of x must be made at a price of one; a second one at the same price need not."""
+    program = CheckedProgram(
+        np.ones(2), np.zeros(2), np.ones(2), None, None, np.array([[1.0, 0.0]]), np.array([1.0])
+    )
+    for more, told in ((2.5e-7, ""), (3.5e-7, "a gap of 3.5e-07")):
+        point = np.array([1.0, more])
+        assert program.flaw(Optimum(point, 1.0 + more, np.array([1.0]))) == told
+    for share, told in ((-1.5e-7, ""), (-2.5e-7, "duals that prove nothing")):
+        endless = program._replace(cost=np.array([1.0, share]), upper=np.array([1.0, np.inf]))
+        found = Optimum(np.array([1.0, 0.0]), 1.0, np.array([1.0]))
+        assert endless.flaw(found) == told
+    nothing = CheckedProgram(np.zeros(1), np.full(1, -np.inf), np.full(1, np.inf))
+    assert nothing.flaw(Optimum(np.zeros(1), 0.0, np.empty(0))) == ""
+
+
+def test_how_far_a_bound_may_be_broken() -> None:
+    """By a ten-millionth of one and the number itself."""
+    values = np.array([[3.0, 0.0]])
+    for excess, told in ((3.9e-7, 0.0), (4.5e-7, 4.5e-7)):
+        more = np.array([excess, 0.0])
+        for lower, upper in ((values + more, values), (values, values - more)):
+            found = excess_of(values, np.minimum(lower, 9.0), np.maximum(upper, -9.0))
+            assert found == pytest.approx([told], abs=1e-12)

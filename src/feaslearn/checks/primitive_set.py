@@ -9,7 +9,7 @@ import numpy as np
 from feaslearn.arrays import Array
 from feaslearn.checks.cases import Cases, Find, lost_in_a_clone, raise_findings
 from feaslearn.exceptions import FeaslearnError, TooManyVerticesError
-from feaslearn.sets.boundedness import check_nonempty_and_bounded
+from feaslearn.sets.conic_faces import check_nonempty_and_bounded
 from feaslearn.sets.half_spaces import extreme_points
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.conic import minimize_linear, nearest_by_solver

@@ -133,7 +133,7 @@ class Constrained(Hypothesis):
         prices = None
         if len(rows):
             sides = known.rows(rows).columns()
-            asked = duals and not form.linked
+            asked = duals and form.plain
             found = minimize(form, phi[rows], inner[rows], known=sides, duals=asked)
             decisions[rows], empty[rows], tied[rows] = found[0], found[1], found.tied_or_all()
             prices = found.duals

@@ -215,8 +215,8 @@ class Facets(Hypothesis):
         if empty.any():
             form = self.describe(theta, costs.shape[1], features.shape[1])
             # Which rows are relaxed does not depend on the cost: all costs see one region.
-            near = relax(form, form.weights(features[empty]), np.zeros((empty.sum(), form.n)))
-            decisions[empty] = rows.solve_around(features[empty], costs[empty], near.decisions)
+            near, _ = relax(form, form.weights(features[empty]), np.zeros((empty.sum(), form.n)))
+            decisions[empty] = rows.solve_around(features[empty], costs[empty], near)
         return Solved(decisions, empty), solutions
 
     def tied(self, theta: Array, features: Array, costs: Array) -> Mask:

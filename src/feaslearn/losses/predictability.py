@@ -24,6 +24,7 @@ from feaslearn.losses.loss import Loss, Norm, RowLosses, no_gradient
 from feaslearn.region.form import RegionForm, combined
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.solvers.nearest_kernels import can_project
 from feaslearn.solvers.oracle_kernels import SetCode, is_simplex
 from feaslearn.tolerances import ROUNDING, SUM_ROUNDING, TIE_TOL, TINY, ZERO_PRICE
 
@@ -111,7 +112,7 @@ class Predictability(Loss):
         if rest.any():
             part = block if rest.all() else block.rows(rest)
             found, met = np.empty(len(part.weights)), np.empty(len(part.weights), dtype=np.int8)
-            faces = norm < L1 and AffineImage.kernel_serves(code)
+            faces = norm < L1 and can_project(code)
             predictability_rows(code, *maps, *part, TIE_TOL, norm, faces, found, met, *gradient)
             values[rest], states[rest] = found, met
 

@@ -17,6 +17,7 @@ from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
 from feaslearn.solvers.conic import nearest_by_solver
 from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.solvers.nearest_kernels import can_project
 
 
 @dataclass(eq=False, repr=False)
@@ -68,7 +69,7 @@ class Suboptimality(Loss):
         gradient = no_gradient(maps)
         code = primitive.code()
         served: Mask = np.zeros(len(values), dtype=bool)
-        if code is not None and AffineImage.kernel_serves(code) and self.norm_code() < L1:
+        if code is not None and can_project(code) and self.norm_code() < L1:
             served = np.asarray(~np.isnan(block.decisions).any(axis=1))
             part = block if served.all() else block.rows(served)
             found = np.empty(len(part.features))

@@ -130,11 +130,6 @@ class LearnedProblem(CheckedProblem):
     def _images(self, features: Array) -> list[AffineImage]:
         """Return the region of each sample; equal features share one, which may be costly."""
         n = self._n_decisions(features.shape[1])
-        known: dict[bytes, AffineImage] = {}
-        images = []
-        for phi in features:
-            key = phi.tobytes()
-            if key not in known:
-                known[key] = self.hypothesis.image(self.theta, phi, n)
-            images.append(known[key])
-        return images
+        rows, of_sample = np.unique(features, axis=0, return_inverse=True)
+        images = [self.hypothesis.image(self.theta, phi, n) for phi in rows]
+        return [images[i] for i in of_sample.ravel()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from feaslearn.problem.forward_problem import (
     Norm,
     check_table,
 )
-from feaslearn.solvers.conic import solve_conic
+from feaslearn.solvers.conic import NORM_ORDERS, solve_conic
 from feaslearn.solvers.conic_form import Cone
 from feaslearn.solvers.highs import (
     Answers,
@@ -26,8 +27,6 @@ from feaslearn.solvers.highs import (
     raise_violations,
 )
 from feaslearn.tolerances import EXACT_TOL, SOLVED_ZERO
-
-ORDER = {"l1": 1, "l2": 2, "linf": np.inf}
 
 
 class LinearProgram(CheckedProblem):
@@ -140,8 +139,7 @@ class LinearProgram(CheckedProblem):
         """
         tables = self._tables("solve_where_feasible", signals, costs=costs)
         program, scaled, bounds = self._program(*tables)
-        answers, statuses = program.attempt(scaled, bounds)
-        raise_failures(np.where(statuses == "Infeasible", "Optimal", statuses))
+        answers = program.solve(scaled, bounds, infeasible=True)
         return np.ascontiguousarray(answers.points[:, : self.n_decisions])
 
     def _read(self, problems: Problems, signals: ArrayLike) -> tuple[Array, int]:
@@ -300,43 +298,26 @@ def distances(points: Array, matrix: sparse.csc_array, bounds: Bounds, norm: Nor
 
     ``min { ||x - (y_1..y_n)|| : row_lower <= M y <= row_upper, lower <= y <= upper }``
     """
-    n = points.shape[1]
-    if norm == "l2":
-        nearest = _nearest_l2(points, matrix, bounds)
-    else:
-        limits = np.eye(n) if norm == "l1" else np.ones((n, 1))
-        nearest = _nearest_by_lp(points, matrix, bounds, limits)
-    gaps = np.nan_to_num(points - nearest, nan=0.0)
-    lengths: Array = np.linalg.norm(gaps, ord=ORDER[norm], axis=1)
-    return lengths
+    nearest = _nearest_l2 if norm == "l2" else partial(_nearest_by_lp, maximum=norm == "linf")
+    gaps = np.nan_to_num(points - nearest(points, matrix, bounds), nan=0.0)
+    return np.asarray(np.linalg.norm(gaps, NORM_ORDERS[norm], axis=1))
 
 
-def _nearest_by_lp(points: Array, matrix: sparse.csc_array, bounds: Bounds, limits: Array) -> Array:
-    """Minimise ``e't`` subject to ``y + T t >= x`` and ``y - T t <= x``, T being ``limits``."""
-    n_samples, n = points.shape
-    v, count = matrix.shape[1], limits.shape[1]
-    select = sparse.eye(n, v)
-    wide = _blocks([[matrix, None], [select, limits], [select, -limits]])
-    costs = np.concatenate([np.zeros(v), np.ones(count)])
-    open_end = np.full((n_samples, n), np.inf)
+def _nearest_by_lp(points: Array, matrix: sparse.csc_array, bounds: Bounds, maximum: bool) -> Array:
+    """Minimise ``e't`` subject to ``y + T t >= x`` and ``y - T t <= x``; T is I or a column e."""
+    (n_samples, n), v = points.shape, matrix.shape[1]
+    T, select = np.ones((n, 1)) if maximum else np.eye(n), sparse.eye(n, v)
+    blocks: Any = [[matrix, None], [select, T], [select, -T]]
+    slack, open_end = np.zeros((n_samples, T.shape[1])), np.full((n_samples, n), np.inf)
+    least, most = (np.where(np.isnan(points), end, points) for end in (-np.inf, np.inf))
     wider = Bounds(
-        np.hstack([bounds.row_lower, _unless_nan(points, -np.inf), -open_end]),
-        np.hstack([bounds.row_upper, open_end, _unless_nan(points, np.inf)]),
-        np.hstack([bounds.lower, np.zeros((n_samples, count))]),
-        np.hstack([bounds.upper, np.full((n_samples, count), np.inf)]),
+        np.hstack([bounds.row_lower, least, -open_end]),
+        np.hstack([bounds.row_upper, open_end, most]),
+        np.hstack([bounds.lower, slack]),
+        np.hstack([bounds.upper, slack + np.inf]),
     )
-    answers = WarmProgram(wide).solve(np.broadcast_to(costs, (n_samples, v + count)), wider)
-    return answers.points[:, :n]
-
-
-def _blocks(rows: Any) -> sparse.csc_array:
-    """Return a block matrix."""
-    return sparse.csc_array(sparse.bmat(rows))
-
-
-def _unless_nan(points: Array, bound: float) -> Array:
-    """Return the points with a bound in place of NaN."""
-    return np.where(np.isnan(points), bound, points)
+    costs = np.hstack([np.zeros((n_samples, v)), slack + 1.0])
+    return WarmProgram(sparse.csc_array(sparse.bmat(blocks))).solve(costs, wider).points[:, :n]
 
 
 def _nearest_l2(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Array:
@@ -358,7 +339,8 @@ def _nearest_l2(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Arra
         below = np.flatnonzero(~equal & np.isfinite(low))
         equal = np.flatnonzero(equal)
         bounded = sparse.vstack([table[equal], -table[above], table[below]])
-        rows: Any = _blocks([[bounded, None], [None, limit], [select[seen], None]])
+        blocks: Any = [[bounded, None], [None, limit], [select[seen], None]]
+        rows: Any = sparse.csc_array(sparse.bmat(blocks))
         cones = (
             Cone("zero", len(equal)),
             Cone("nonnegative", len(above) + len(below)),

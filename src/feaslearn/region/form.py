@@ -20,7 +20,13 @@ from feaslearn.sets.conic_set import ConicSet
 from feaslearn.sets.polytope import Polytope
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.vertex_enumeration import split_rows
-from feaslearn.solvers.conic_form import Cone, ConicForm, kept_cones
+from feaslearn.solvers.conic_form import (
+    Cone,
+    ConicForm,
+    equality_rows,
+    is_polyhedral,
+    kept_cones,
+)
 
 #: What relaxing a facet (or the link to a latent set), a bound and an equality by one unit costs:
 #: which of them is relaxed first where a region is empty.
@@ -38,6 +44,10 @@ class Row(NamedTuple):
 def no_scales(features: Array) -> Array:
     """Return no weights besides the features."""
     return np.zeros((len(features), 0))
+
+
+#: The weights of a region that does not move.
+CONSTANT: dict[str, Any] = {"n_features": 1, "known": (), "scales": no_scales, "scale_names": ()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,18 +156,12 @@ class RegionForm:
     def of_image(cls, image: AffineImage) -> RegionForm:
         """Return an affine image; rows of the decisions alone where it is the set itself."""
         latent = latent_set(image.primitive)
-        same = np.array_equal(image.matrix, np.eye(image.n)) and not image.offset.any()
-        if not (latent.plain and same):
+        same = np.array_equal(image.matrix @ latent.matrix, np.eye(image.n))
+        if not same or image.offset.any() or latent.integer.any():
             return cls.of_maps(latent, [image.matrix], image.offset[None])
-        rows = len(latent.h)
-        return RegionForm(
-            latent.H,
-            (sp.csr_array((rows, 0)),),
-            latent.h[None],
-            latent.cones,
-            set_rows(rows),
-            np.zeros(0, dtype=bool),
-        )
+        rows, nothing = len(latent.h), np.zeros(0, dtype=bool)
+        Z = (sp.csr_array((rows, 0)),)
+        return RegionForm(latent.H, Z, latent.h[None], latent.cones, set_rows(rows), nothing)
 
     @staticmethod
     def blend(weights: Sequence[float], forms: Sequence[RegionForm]) -> RegionForm:
@@ -212,7 +216,12 @@ class RegionForm:
     @property
     def curved(self) -> bool:
         """Whether a cone is not linear."""
-        return any(cone.kind in ("second-order", "semidefinite") for cone in self.cones)
+        return not is_polyhedral(self.cones)
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is linear rows of the decisions alone, so that minima have duals."""
+        return not (self.p or self.linked or self.curved)
 
     @property
     def fixed_matrix(self) -> bool:
@@ -230,8 +239,7 @@ class RegionForm:
     @property
     def equality(self) -> Mask:
         """Which rows are equalities."""
-        kinds = np.array([cone.kind == "zero" for cone in self.cones], dtype=bool)
-        return np.repeat(kinds, [cone.size for cone in self.cones])
+        return equality_rows(self.cones)
 
     @cached_property
     def linked(self) -> bool:
@@ -286,10 +294,7 @@ class RegionForm:
             self,
             Z=(sparse(Z),),
             r=combined(weights[None], self.r),
-            n_features=1,
-            known=(),
-            scales=no_scales,
-            scale_names=(),
+            **CONSTANT,
         )
 
     def image(self, weights: Array) -> AffineImage:
@@ -378,10 +383,7 @@ class RegionForm:
             X=beside([self.X, sparse(-(self.r.T @ slopes))]),
             Z=self.Z[:1],
             r=(constants @ self.r)[None],
-            n_features=1,
-            known=(),
-            scales=no_scales,
-            scale_names=(),
+            **CONSTANT,
         )
 
     def keep_known(self, kept: Mask, names: Sequence[str]) -> RegionForm:

@@ -26,13 +26,6 @@ class LatentSet(NamedTuple):
     matrix: sp.csr_array
     integer: Mask
 
-    @property
-    def plain(self) -> bool:
-        """Whether the points are the z themselves, with no integers among them."""
-        p = len(self.integer)
-        same = self.matrix.shape == (p, p) and abs(self.matrix - sp.eye_array(p)).nnz == 0
-        return bool(same and not self.integer.any())
-
 
 @singledispatch
 def latent_set(primitive: PrimitiveSet) -> LatentSet:

@@ -9,15 +9,15 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from feaslearn.arrays import Array, Indices, Mask
+from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import InfeasibleProblemError, UnsupportedError
 from feaslearn.region.form import RegionForm, combined
-from feaslearn.region.relax import relax
+from feaslearn.region.relax import RowBounds, bounds_of, relax
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.solvers.conic import solve_conic
-from feaslearn.solvers.conic_form import kept_cones
-from feaslearn.solvers.highs import Bounds, WarmProgram, raise_failures
-from feaslearn.solvers.mip import solve_integer
+from feaslearn.solvers.conic_form import equality_rows, kept_cones
+from feaslearn.solvers.highs import Bounds
+from feaslearn.solvers.mip import solve_each
 from feaslearn.solvers.small_lp import Limits, solve_programs
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import NUDGE, SAME_TOL, divisors, extent_of, powers_of_two
@@ -67,9 +67,7 @@ def minimize(
     found = _solve(form, weights, costs, duals)
     empty = np.flatnonzero(found.empty)
     if len(empty):
-        near = relax(form, weights[empty], costs[empty])
-        found.decisions[empty] = near.decisions
-        found.empty[empty] = near.away
+        found.decisions[empty], found.empty[empty] = relax(form, weights[empty], costs[empty])
     if exact_ties or ties == "center":
         found = found._replace(tied=_tied(form, weights, costs, found))
     if ties == "center" and found.tied is not None:
@@ -78,35 +76,21 @@ def minimize(
     return found
 
 
-def _solve(form: RegionForm, weights: Array, costs: Array, duals: bool) -> Solved:
+def _solve(form: RegionForm, weights: Array, costs: Array, duals: bool = False) -> Solved:
     """Return decisions, NaN where the region is empty."""
-    if form.integer.any() or form.curved or (duals and not form.fixed_matrix):
-        each = [_solve_one(form.at(w), c, duals) for w, c in zip(weights, costs, strict=True)]
-        parts = zip(*each, strict=True)
-        decisions, empty, tied, prices = (list(part) for part in parts) if each else ([],) * 4
-        return Solved(
-            np.array(decisions).reshape(costs.shape),
-            np.array(empty, dtype=bool),
-            np.array(tied, dtype=bool),
-            np.array(prices) if duals else None,
-        )
-    return _solve_linear(form, weights, costs, duals)
-
-
-def _solve_one(form: RegionForm, cost: Array, duals: bool) -> tuple[Array, bool, bool, Array]:
-    """Return a decision, whether there is none, whether several may be optimal, and duals."""
-    rows = len(form.labels)
-    try:
-        if form.integer.any():
-            return _by_branching(form, cost, duals), False, True, np.zeros(0)
-        if form.curved:
-            decision, prices = _by_cones(form, cost)
-            return decision, False, True, prices
-    except InfeasibleProblemError:
-        return np.full(form.n, np.nan), True, False, np.full(rows, np.nan)
-    found = _solve_linear(form, np.ones((1, 1)), cost[None], duals)
-    prices = np.zeros(0) if found.duals is None else found.duals[0]
-    return found.decisions[0], bool(found.empty[0]), bool(found.tied_or_all()[0]), prices
+    if duals and not form.plain:
+        raise UnsupportedError("duals are those of linear rows of the decisions alone")
+    rows, columns = form.lifted.W[0].shape
+    by_highs = rows * columns > MOST_NUMBERS or form.integer.any()
+    if form.curved or (by_highs and not form.fixed_matrix):
+        decide = _by_cones if form.curved else _by_highs_alone
+        each = [decide(form.at(w), c) for w, c in zip(weights, costs, strict=True)]
+        decisions = np.array(each).reshape(costs.shape)
+        empty = np.isnan(decisions[:, 0])
+        return Solved(decisions, empty, ~empty)
+    if by_highs:
+        return _by_highs(form, weights, costs)
+    return _by_small_programs(form, weights, costs, duals)
 
 
 def _tied(form: RegionForm, weights: Array, costs: Array, found: Solved) -> Mask:
@@ -115,7 +99,7 @@ def _tied(form: RegionForm, weights: Array, costs: Array, found: Solved) -> Mask
     if form.p or form.curved:
         rows = np.flatnonzero(tied)
         tied[rows] = several_minimizers(
-            lambda prices: _solve(form, weights[rows], prices, False).decisions, costs[rows]
+            lambda prices: _solve(form, weights[rows], prices).decisions, costs[rows]
         )
     return tied
 
@@ -134,109 +118,25 @@ def several_minimizers(decide: Callable[[Array], Array], costs: Array) -> Mask:
 # Linear programs whose right-hand sides alone move.
 
 
-class _Program(NamedTuple):
-    """``x = M y + m`` with ``G y + s = right, lower <= y <= upper, 0 <= s <= slack``.
-
-    ``origin`` says what duals of the rows before are read from.
-    """
-
-    M: Array
-    m: Array
-    G: Array
-    right: Array
-    slack: Array
-    lower: Array
-    upper: Array
-    origin: _Origin | None
-
-
-class _Origin(NamedTuple):
-    """Rows ``W`` of a program before bounds were read from it, and which of them it still has.
-
-    ``holding`` (2, columns, N) are the rows that make the lower and the upper bound of each point,
-    -1 where there is none; ``rows`` those that are rows still.
-    """
-
-    M: Array
-    W: Array
-    rows: Indices
-    holding: Indices
-
-    def duals(self, prices: Array, costs: Array) -> Array:
-        """Return the change of the least cost with each right-hand side of the rows."""
-        found = np.zeros((len(costs), len(self.W)))
-        found[:, self.rows] = prices
-        reduced = costs @ self.M - prices @ self.W[self.rows]
-        for k, sign in enumerate((1.0, -1.0)):
-            for j, rows in enumerate(self.holding[k]):
-                priced = np.flatnonzero((rows >= 0) & (sign * reduced[:, j] > 0.0))
-                which = rows[priced]
-                found[priced, which] = reduced[priced, j] / self.W[which, j]
-        return found
-
-
-def _solve_linear(form: RegionForm, weights: Array, costs: Array, duals: bool) -> Solved:
-    """Minimise by the small-LP kernel; by HiGHS what is large, unbounded, or duals of links."""
+def _by_small_programs(form: RegionForm, weights: Array, costs: Array, duals: bool) -> Solved:
+    """Minimise by the small-LP kernel; by HiGHS what it does not take."""
     lifted = form.lifted
-    if (duals and form.linked) or lifted.W[0].shape[0] * lifted.W[0].shape[1] > MOST_NUMBERS:
-        return _by_highs(form, weights, costs)
     m, w = combined(weights, lifted.m), combined(weights, lifted.w)
-    equality = form.equality[len(form.labels) - len(lifted.labels) :]
+    equality = equality_rows(lifted.cones)
     if form.fixed_matrix:
         M0, W0 = lifted.M[0].toarray(), lifted.W[0].toarray()
-        program = _bounded(M0, m, W0, w, equality, duals=duals)
-        return _by_kernel(program, costs, duals) or _by_highs(form, weights, costs)
+        found = _by_kernel(M0, m, W0, w, equality, costs, duals=duals)
+        return found or _by_highs(form, weights, costs)
     finite = np.where(np.isfinite(weights), weights, 0.0)
     M = np.tensordot(finite, np.array([each.toarray() for each in lifted.M]), 1)
     W = np.tensordot(finite, np.array([each.toarray() for each in lifted.W]), 1)
     decisions, (empty, tied) = np.empty(costs.shape), np.zeros((2, len(costs)), dtype=bool)
     box = _fixed_box(form)
     for i, one in enumerate(np.arange(len(costs))[:, None]):
-        program = _bounded(M[i], m[one], W[i], w[one], equality, box=box)
-        answer = _by_kernel(program, costs[one])
-        if answer is None:
-            answer = _by_highs(form.at(weights[i]), np.ones((1, 1)), costs[one])
-        decisions[i], empty[i], tied[i] = (
-            answer.decisions[0],
-            answer.empty[0],
-            answer.tied_or_all()[0],
-        )
+        answer = _by_kernel(M[i], m[one], W[i], w[one], equality, costs[one], box=box)
+        answer = answer or _by_highs(form.at(weights[i]), np.ones((1, 1)), costs[one])
+        decisions[one], empty[one], tied[one] = answer[0], answer[1], answer.tied_or_all()
     return Solved(decisions, empty, tied)
-
-
-def _by_kernel(program: _Program, costs: Array, duals: bool = False) -> Solved | None:
-    """Minimise by the small-LP kernel; None where a point is unbounded or the program large."""
-    finite = np.isfinite(program.lower).all() and np.isfinite(program.upper).all()
-    if not finite or program.G.size > MOST_ENTRIES:
-        return None
-    limits = Limits(program.right, program.lower, program.upper)
-    latent_costs = np.ascontiguousarray(costs @ program.M)
-    found = solve_programs(program.G, limits, latent_costs, program.slack)
-    decisions = found.decisions @ program.M.T + program.m
-    empty = found.status != OPTIMAL
-    if not duals or program.origin is None:
-        return Solved(decisions, empty, found.tied)
-    prices = program.origin.duals(np.where(empty[:, None], 0.0, found.prices), costs)
-    prices[empty] = np.nan
-    return Solved(decisions, empty, found.tied, prices)
-
-
-def _box(
-    W: Array, w: Array, equality: Mask, duals: bool = False
-) -> tuple[Array, Array, Mask, Indices | None]:
-    """Return the bounds of points by rows of one entry, the other rows, and which make bounds."""
-    counts = (W != 0.0).sum(axis=1)
-    single = np.flatnonzero(counts == 1)
-    columns = np.abs(W[single]).argmax(axis=1)
-    factors = W[single, columns]
-    limits = (w[:, single] / factors).T
-    lower = np.full((W.shape[1], len(w)), -np.inf)
-    upper = -lower
-    at_least, at_most = (equality[single] | (sign * factors > 0.0) for sign in (1.0, -1.0))
-    np.maximum.at(lower, columns[at_least], limits[at_least])
-    np.minimum.at(upper, columns[at_most], limits[at_most])
-    holding = _holders(lower, upper, columns, limits, single, at_least, at_most) if duals else None
-    return lower.T, upper.T, counts != 1, holding
 
 
 @lru_cache(maxsize=4)
@@ -246,30 +146,34 @@ def _fixed_box(form: RegionForm) -> tuple[Array, Array]:
     moves = sum(abs(W).sum(axis=1) for W in lifted.W[1:]) + np.abs(lifted.w[1:]).sum(axis=0)
     fixed = np.flatnonzero(moves == 0.0)
     W, w = lifted.W[0][fixed].toarray(), lifted.w[:1, fixed]
-    equality = form.equality[len(form.labels) - len(lifted.labels) :][fixed]
-    lower, upper, others, _ = _box(W, w, equality)
-    slack = np.where(equality[others], 0.0, np.inf)
-    tighten(-W[others], -w[:, others], slack, lower, upper)
+    equality = equality_rows(lifted.cones)[fixed]
+    lower, upper = bounds_of(W, w, equality)[:2]
+    tighten(-W, -w, np.where(equality, 0.0, np.inf), lower, upper)
     return lower, upper
 
 
-def _bounded(
+def _by_kernel(
     M: Array,
     m: Array,
     W: Array,
     w: Array,
     equality: Mask,
+    costs: Array,
     *,
     box: tuple[Array, Array] | None = None,
     duals: bool = False,
-) -> _Program:
-    """Return the program in points y: rows of one entry are bounds, fixed entries are gone."""
-    lower, upper, others, holding = _box(W, w, equality, duals)
-    whole = M
+) -> Solved | None:
+    """Minimise over ``M y + m : W y >= w`` (or = w) by the small-LP kernel.
+
+    Rows of one entry are bounds, entries that are fixed are no variables. None where a point is
+    unbounded or the program large.
+    """
+    bounds = bounds_of(W, w, equality)
+    lower, upper = bounds.lower, bounds.upper
     if box is not None:
         lower, upper = np.maximum(lower, box[0]), np.minimum(upper, box[1])
-    G, right = -W[others], -w[:, others]
-    slack = np.where(equality[others], 0.0, np.inf)
+    rows = np.delete(np.arange(len(W)), bounds.single)
+    G, right, slack = -W[rows], -w[:, rows], np.where(equality[rows], 0.0, np.inf)
     # Rows that no point moves hold or not: what they lack counts beside the place of the region.
     right[:, ~G.any(axis=1)] /= extent_of(m)
     tighten(G, right, slack, lower, upper)
@@ -278,35 +182,36 @@ def _bounded(
     # A row that is missing gets a limit that no point of the region reaches.
     free = reach + divisors(np.abs(G).max(axis=1, initial=0.0))
     right = np.where(slack == 0.0, right, np.minimum(right, free))
-    G, right, slack = G[needed], right[:, needed], slack[needed]
-    kept = np.flatnonzero(others)[needed]
-    origin = None if holding is None else _Origin(whole, W, kept, holding)
+    G, right, slack, rows = G[needed], right[:, needed], slack[needed], rows[needed]
     fixed = (lower == upper).all(axis=0)
     if fixed.any():
         at = lower[:, fixed]
         m, right = m + at @ M[:, fixed].T, right - at @ G[:, fixed].T
         M, G, lower, upper = M[:, ~fixed], G[:, ~fixed], lower[:, ~fixed], upper[:, ~fixed]
-    M, m, G, right, slack, lower, upper = (
-        np.ascontiguousarray(part) for part in (M, m, G, right, slack, lower, upper)
-    )
-    return _Program(M, m, G, right, slack, lower, upper, origin)
+    if not (np.isfinite(lower).all() and np.isfinite(upper).all()) or G.size > MOST_ENTRIES:
+        return None
+    parts = (np.ascontiguousarray(part) for part in (G, right, lower, upper, costs @ M))
+    G, *limits, latent_costs = parts
+    found = solve_programs(G, Limits(*limits), latent_costs, slack)
+    decisions, empty = found.decisions @ M.T + m, found.status != OPTIMAL
+    prices = None
+    if duals:
+        prices = np.zeros((len(costs), len(W)))
+        prices[:, rows] = np.where(empty[:, None], 0.0, found.prices)
+        _price_bounds(prices, costs - prices @ W, W, equality, bounds)
+        prices[empty] = np.nan
+    return Solved(decisions, empty, found.tied, prices)
 
 
-def _holders(
-    lower: Array,
-    upper: Array,
-    columns: Indices,
-    limits: Array,
-    single: Indices,
-    *sides: Mask,
-) -> Indices:
-    """Return the row that makes each bound, the first of several, -1 where there is none."""
-    found = np.full((2, *lower.shape), -1)
-    for k, (bound, which) in enumerate(zip((lower, upper), sides, strict=True)):
-        for i in np.flatnonzero(which)[::-1]:
-            j = columns[i]
-            found[k, j] = np.where(limits[i] == bound[j], single[i], found[k, j])
-    return found
+def _price_bounds(
+    prices: Array, reduced: Array, W: Array, equality: Mask, bounds: RowBounds
+) -> None:
+    """Write the duals of the rows that are bounds: the first of those that hold takes all."""
+    for i, j, limit in zip(bounds.single, bounds.columns, bounds.limits, strict=True):
+        dual, cheap = reduced[:, j] / W[i, j], reduced[:, j] > 0.0
+        holds = limit == np.where(cheap, bounds.lower[:, j], bounds.upper[:, j])
+        holds &= (dual > 0.0) | (equality[i] & (dual != 0.0))
+        prices[holds, i], reduced[holds, j] = dual[holds], 0.0
 
 
 def tighten(G: Array, right: Array, slack: Array, lower: Array, upper: Array) -> None:
@@ -342,58 +247,42 @@ def tighten(G: Array, right: Array, slack: Array, lower: Array, upper: Array) ->
 
 def _by_highs(form: RegionForm, weights: Array, costs: Array) -> Solved:
     """Minimise by HiGHS, all rows as they are, in units of each sample's numbers."""
-    n, count = form.n, len(costs)
+    n, shape = form.n, (len(costs), form.n + form.p)
     matrix = sp.hstack([form.X, form.Z[0]], format="csc")
     right = combined(weights, form.r)
     finite = np.where(np.isfinite(right), np.abs(right), 0.0)
     units = powers_of_two(finite.max(axis=1, keepdims=True, initial=0.0))
+    if form.integer.any():
+        units = np.ones_like(units)
     sizes = divisors(np.abs(costs).max(axis=1, keepdims=True, initial=0.0))
-    high = np.where(form.equality, right, np.inf)
-    free = np.full((count, matrix.shape[1]), np.inf)
-    bounds = Bounds(right / units, high / units, -free, free)
-    prices = np.hstack([costs / sizes, np.zeros((count, form.p))])
-    answers, statuses = WarmProgram(matrix).attempt(prices, bounds)
-    empty = statuses == "Infeasible"
-    raise_failures(np.where(empty, "Optimal", statuses))
-    decisions = answers.points[:, :n] * units
-    return Solved(decisions, np.asarray(empty), ~empty, answers.row_duals * sizes)
+    integer = np.append(np.zeros(n, dtype=bool), form.integer)
+    bounds = Bounds(
+        right / units,
+        np.where(form.equality, right, np.inf) / units,
+        np.broadcast_to(np.where(integer, 0.0, -np.inf), shape),
+        np.broadcast_to(np.where(integer, 1.0, np.inf), shape),
+    )
+    prices = np.hstack([costs / sizes, np.zeros((len(costs), form.p))])
+    points, duals = solve_each(matrix, prices, bounds, integer)
+    empty = np.isnan(points[:, 0])
+    return Solved(points[:, :n] * units, empty, ~empty, duals * sizes)
 
 
-# Cones and integers, one sample at a time.
+def _by_highs_alone(form: RegionForm, cost: Array) -> Array:
+    """Return the decision in a region at one signal, NaN where it is empty."""
+    return np.asarray(_by_highs(form, np.ones((1, 1)), cost[None]).decisions[0])
 
 
-def _by_cones(form: RegionForm, cost: Array) -> tuple[Array, Array]:
-    """Return the decision and the duals of a curved region at one signal."""
+def _by_cones(form: RegionForm, cost: Array) -> Array:
+    """Return the decision in a curved region at one signal by Clarabel, NaN where it is empty."""
+    if form.integer.any():
+        raise UnsupportedError("no solver here takes a region with integers and cones")
     lifted = form.lifted
     M, W, w = lifted.M[0].toarray(), lifted.W[0].toarray(), lifted.w[0]
     finite = np.isfinite(w)
-    cones = lifted.cones if finite.all() else kept_cones(lifted.cones, finite)
     size = float(divisors(np.abs(cost).max()))
-    found = solve_conic(M.T @ cost / size, W[finite], w[finite], cones)
-    rows = np.zeros(len(w))
-    rows[finite] = size * found.dual
-    if not form.linked:
-        return M @ found.point + lifted.m[0], rows
-    links = cost - form.X[form.n :].T @ rows
-    return M @ found.point + lifted.m[0], np.concatenate([links, rows])
-
-
-def _by_branching(form: RegionForm, cost: Array, duals: bool) -> Array:
-    """Return the decision of a linear region with integers at one signal."""
-    if duals:
-        raise UnsupportedError("a region with integers has no duals")
-    if form.curved:
-        raise UnsupportedError("no solver here takes a region with integers and cones")
-    matrix, right = sp.hstack([form.X, form.Z[0]], format="csc"), form.r[0]
-    free = np.full(form.n, np.inf)
-    limit = np.where(form.integer, 1.0, np.inf)
-    bounds = Bounds(
-        right,
-        np.where(form.equality, right, np.inf),
-        np.concatenate([-free, np.where(form.integer, 0.0, -np.inf)]),
-        np.concatenate([free, limit]),
-    )
-    size = float(divisors(np.abs(cost).max()))
-    prices = np.append(cost / size, np.zeros(form.p))
-    integer = np.append(np.zeros(form.n, dtype=bool), form.integer)
-    return solve_integer(matrix, prices, bounds, integer)[: form.n]
+    try:
+        q, cones = M.T @ cost / size, kept_cones(lifted.cones, finite)
+        return np.asarray(M @ solve_conic(q, W[finite], w[finite], cones).point + lifted.m[0])
+    except InfeasibleProblemError:
+        return np.full(form.n, np.nan)

@@ -3,164 +3,136 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import block_diag
 
-from feaslearn.arrays import Array, Mask
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import InfeasibleProblemError
 from feaslearn.known import KnownLimits
-from feaslearn.region.form import RegionForm, Row, combined
+from feaslearn.region.form import RegionForm, combined
 from feaslearn.solvers.conic import nearest_by_solver
 from feaslearn.solvers.conic_form import Cone, ConicForm, kept_cones
-from feaslearn.solvers.highs import Bounds, WarmProgram, raise_failures
-from feaslearn.solvers.mip import solve_integer
+from feaslearn.solvers.highs import Bounds
+from feaslearn.solvers.mip import solve_each
 from feaslearn.tolerances import FEASIBILITY_TOL, divisors, powers_of_two
 
 #: What a unit of distance to the region costs, in units of the largest price.
 DISTANCE_COST = 1e3
 
 
-class Relaxed(NamedTuple):
-    """Decisions, where they are further than rounding from the region, and where hard rows clash.
-
-    ``contradictory`` says where no decision satisfies the rows that are never relaxed; decisions
-    there violate them least.
-    """
-
-    decisions: Array
-    away: Mask
-    contradictory: Mask
-
-
-def relax(form: RegionForm, weights: Array, costs: Array) -> Relaxed:
+def relax(form: RegionForm, weights: Array, costs: Array) -> tuple[Array, Mask]:
     """Return the decisions within the hard rows that relax the others least, of these the cheapest.
 
+    The mask says where they are further than rounding from the region; where no decision satisfies
+    the hard rows, these are violated least.
     Linear regions count violations in sum, by the cost of relaxing each row; curved ones take the
     Euclidean distance.
     """
     if form.fixed_matrix and not form.curved and not form.integer.any():
-        return _relax_linear(form, weights, costs)
+        return _relax_linear(form, combined(weights, form.r), costs)
     each = [
         _relax_curved(form.at(w))
         if form.curved
-        else _relax_linear(form.at(w), np.ones((1, 1)), c[None])
+        else _relax_linear(form.at(w), form.at(w).r, c[None])
         for w, c in zip(weights, costs, strict=True)
     ]
-    return Relaxed(*(np.concatenate(part) for part in zip(*each, strict=True)))
+    decisions, away = zip(*each, strict=True)
+    return np.concatenate(decisions), np.concatenate(away)
 
 
-def _relax_linear(form: RegionForm, weights: Array, costs: Array) -> Relaxed:
+def _relax_linear(form: RegionForm, right: Array, costs: Array) -> tuple[Array, Mask]:
     """Relax by linear programs over decisions, latent variables and violations."""
-    price = np.array([row.relax for row in form.labels])
-    program = _Elastic(form, np.isfinite(price), price)
-    found, distance, failed = program.solve(combined(weights, form.r), costs)
+    found, distance = _elastic(form, np.array([row.relax for row in form.labels]), right, costs)
+    failed = np.isnan(found[:, 0])
     if failed.any():
-        # No decision satisfies the hard rows: those of the decisions are violated least.
-        hard = ~np.isfinite(price) & (np.diff(form.X.indptr) > 0)
-        least = _Elastic(form, np.ones(len(price), dtype=bool), np.where(hard, 1.0, 0.0))
-        found[failed] = least.solve(combined(weights[failed], form.r), 0.0 * costs[failed])[0]
-    return Relaxed(found, failed | (distance > FEASIBILITY_TOL), failed)
+        found[failed] = _least_infeasible(form, right[failed])
+    return found, failed | (distance > FEASIBILITY_TOL)
 
 
-class _Elastic:
-    """``min c'x + prices'v`` where v relaxes some rows: ``X x + Z z + v >= r``, or ``= r``."""
-
-    # Rows of one entry that are not relaxed are bounds; the others stand before those that are.
-
-    def __init__(self, form: RegionForm, soft: Mask, price: Array) -> None:
-        self.form = form
-        matrix = sp.csr_array(sp.hstack([form.X, form.Z[0]]))
-        matrix.eliminate_zeros()
-        single = np.flatnonzero((np.diff(matrix.indptr) == 1) & ~soft)
-        self.single = single
-        self.entries = matrix.indices[matrix.indptr[single]]
-        self.factors = matrix.data[matrix.indptr[single]]
-        others = np.setdiff1d(np.flatnonzero(~soft), single)
-        self.rows = rows = np.concatenate([others, np.flatnonzero(soft)])
-        self.equality = form.equality[rows]
-        relaxed = np.arange(len(others), len(rows))
-        both = relaxed[self.equality[relaxed]]
-        columns = np.concatenate([relaxed, both])
-        signs = np.repeat([1.0, -1.0], [len(relaxed), len(both)])
-        shape = (len(rows), len(columns))
-        slack = sp.csr_array((signs, (columns, np.arange(len(columns)))), shape=shape)
-        # Links read ``A z + v = x - b``; rows that are never relaxed are of size one.
-        links = np.array([form.labels[i].kind == "link" for i in rows], dtype=bool)
-        largest = abs(matrix[rows]).max(axis=1).toarray().ravel()
-        self.sizes = np.where(soft[rows], 1.0, 1.0 / powers_of_two(largest))
-        self.sizes[links & soft[rows]] = -1.0
-        scaled = sp.diags_array(self.sizes) @ matrix[rows]
-        self.matrix = sp.csc_array(sp.hstack([scaled, slack]))
-        self.prices = price[rows][columns]
-        self.integer = np.concatenate(
-            [np.zeros(form.n, dtype=bool), form.integer, np.zeros(len(columns), dtype=bool)]
-        )
-
-    def solve(self, right: Array, costs: Array) -> tuple[Array, Array, Mask]:
-        """Return decisions, distances in units of each sample, and where there is no point."""
-        n, p, count = self.form.n, self.form.p, len(right)
-        finite = np.where(np.isfinite(right), np.abs(right), 0.0).max(axis=1, initial=0.0)
-        units = powers_of_two(finite)[:, None]
-        if self.integer.any():
-            units = np.ones((count, 1))
-        right = right / units
-        lower, upper = self._bounds(right[:, self.single])
-        violations = np.zeros((count, len(self.prices)))
-        limits = right[:, self.rows] * self.sizes
-        bounds = Bounds(
-            limits,
-            np.where(self.equality, limits, np.inf),
-            np.hstack([lower, violations]),
-            np.hstack([upper, violations + np.inf]),
-        )
-        costs = costs / divisors(np.abs(costs).max(axis=1, keepdims=True))
-        prices = np.broadcast_to(DISTANCE_COST * self.prices, violations.shape)
-        prices = np.hstack([costs, np.zeros((count, p)), prices])
-        points = np.full(prices.shape, np.nan)
-        failed: Mask = np.any(lower > upper, axis=1)
-        fine = np.flatnonzero(~failed)
-        part = Bounds(*(side[fine] for side in bounds))
-        points[fine], failed[fine] = self._points(prices[fine], part)
-        distance = points[:, n + p :] @ (self.prices > 0.0)
-        return units * points[:, :n], np.where(failed, np.inf, distance), failed
-
-    def _bounds(self, limits: Array) -> tuple[Array, Array]:
-        """Return the bounds of decisions and latent variables that rows of one entry make."""
-        lower = np.full((len(limits), self.form.n + self.form.p), -np.inf)
-        upper = -lower
-        lower[:, self.integer[: lower.shape[1]]], upper[:, self.integer[: lower.shape[1]]] = (
-            0.0,
-            1.0,
-        )
-        equality = self.form.equality[self.single]
-        for i, (j, factor) in enumerate(zip(self.entries, self.factors, strict=True)):
-            if equality[i] or factor > 0.0:
-                lower[:, j] = np.maximum(lower[:, j], limits[:, i] / factor)
-            if equality[i] or factor < 0.0:
-                upper[:, j] = np.minimum(upper[:, j], limits[:, i] / factor)
-        return lower, upper
-
-    def _points(self, prices: Array, bounds: Bounds) -> tuple[Array, Mask]:
-        """Return optimal points, and where there is none."""
-        if not self.integer.any():
-            answers, statuses = WarmProgram(self.matrix).attempt(prices, bounds)
-            failed = statuses == "Infeasible"
-            raise_failures(np.where(failed, "Optimal", statuses))
-            return answers.points, np.asarray(failed)
-        points, failed = np.full(prices.shape, np.nan), np.zeros(len(prices), dtype=bool)
-        for i, cost in enumerate(prices):
-            one = Bounds(*(side[i] for side in bounds))
-            try:
-                points[i] = solve_integer(self.matrix, cost, one, self.integer)
-            except InfeasibleProblemError:
-                failed[i] = True
-        return points, failed
+def _least_infeasible(form: RegionForm, right: Array) -> Array:
+    """Return the decisions that violate the hard rows of decisions least, in sum."""
+    hard = np.isinf([row.relax for row in form.labels]) & (np.diff(form.X.indptr) > 0)
+    rows = np.flatnonzero(hard)
+    few = replace(
+        form,
+        X=form.X[rows],
+        Z=tuple(Z[rows] for Z in form.Z),
+        r=form.r[:, rows],
+        cones=kept_cones(form.cones, hard),
+        labels=tuple(form.labels[i] for i in rows),
+    )
+    return _elastic(few, np.ones(len(rows)), right[:, rows], np.zeros((len(right), form.n)))[0]
 
 
-def _relax_curved(form: RegionForm) -> Relaxed:
+class RowBounds(NamedTuple):
+    """Bounds of points (N, p) by rows of one entry; those rows, their columns and limits."""
+
+    lower: Array
+    upper: Array
+    single: Indices
+    columns: Indices
+    limits: Array
+
+
+def bounds_of(W: Array, w: Array, equality: Mask) -> RowBounds:
+    """Return the bounds of points y by those of the rows ``W y >= w`` (or = w) with one entry."""
+    single = np.flatnonzero((W != 0.0).sum(axis=1) == 1)
+    columns = np.abs(W[single]).argmax(axis=1)
+    factors = W[single, columns]
+    limits = (w[:, single] / factors).T
+    lower = np.full((W.shape[1], len(w)), -np.inf)
+    upper = -lower
+    at_least, at_most = (equality[single] | (sign * factors > 0.0) for sign in (1.0, -1.0))
+    np.maximum.at(lower, columns[at_least], limits[at_least])
+    np.minimum.at(upper, columns[at_most], limits[at_most])
+    return RowBounds(lower.T, upper.T, single, columns, limits)
+
+
+def _elastic(form: RegionForm, price: Array, right: Array, costs: Array) -> tuple[Array, Array]:
+    """Return decisions and distances of ``min c'x + prices'v`` where v relaxes priced rows.
+
+    Rows ``X x + Z z + v >= right`` (or = right) of infinite price are not relaxed; decisions are
+    NaN where no point satisfies those. Distances are in units of each sample.
+    """
+    n, p = form.n, form.p
+    matrix: Any = sp.hstack([form.X, form.Z[0]], format="csr")
+    soft = np.isfinite(price)
+    finite = np.where(np.isfinite(right), np.abs(right), 0.0).max(axis=1, initial=0.0)
+    units = np.ones((len(right), 1)) if form.integer.any() else powers_of_two(finite)[:, None]
+    right = right / units
+    hard, equality = np.flatnonzero(~soft), form.equality
+    lower, upper, single, *_ = bounds_of(matrix[hard].toarray(), right[:, hard], equality[hard])
+    rows = np.concatenate([np.delete(hard, single), np.flatnonzero(soft)])
+    soft, equality, price = soft[rows], equality[rows], price[rows]
+    columns = np.concatenate([np.flatnonzero(soft), np.flatnonzero(soft & equality)])
+    signs = np.repeat([1.0, -1.0], [soft.sum(), (soft & equality).sum()])
+    shape = (len(rows), len(columns))
+    slack = sp.csr_array((signs, (columns, np.arange(len(columns)))), shape=shape)
+    # Links read ``A z + v = x - b``; rows that are never relaxed are of size one.
+    links = np.array([form.labels[i].kind == "link" for i in rows], dtype=bool)
+    largest = abs(matrix[rows]).max(axis=1).toarray().ravel()
+    sizes = np.where(soft, np.where(links, -1.0, 1.0), 1.0 / powers_of_two(largest))
+    matrix = sp.hstack([sp.diags_array(sizes) @ matrix[rows], slack], format="csc")
+    integer = np.concatenate([np.zeros(n), form.integer, np.zeros(len(columns))]).astype(bool)
+    lower[:, integer[: n + p]], upper[:, integer[: n + p]] = 0.0, 1.0
+    prices = np.tile(DISTANCE_COST * price[columns], (len(right), 1))
+    sizes_of = divisors(np.abs(costs).max(axis=1, keepdims=True))
+    limits = right[:, rows] * sizes
+    bounds = Bounds(
+        limits,
+        np.where(equality, limits, np.inf),
+        np.hstack([lower, np.zeros_like(prices)]),
+        np.hstack([upper, np.full_like(prices, np.inf)]),
+    )
+    prices = np.hstack([costs / sizes_of, np.zeros((len(right), p)), prices])
+    points, _ = solve_each(matrix, prices, bounds, integer)
+    return units * points[:, :n], points[:, n + p :] @ (price[columns] > 0.0)
+
+
+def _relax_curved(form: RegionForm) -> tuple[Array, Mask]:
     """Return the decision within the hard rows that is nearest to a curved region at one signal."""
     matrix = sp.csr_array(sp.hstack([form.X, form.Z[0]])).toarray()
     right = form.r[0]
@@ -173,35 +145,19 @@ def _relax_curved(form: RegionForm) -> Relaxed:
         np.append(right[hard], np.zeros(spare.shape[1])),
         (*kept_cones(form.cones, hard), Cone("nonnegative", spare.shape[1])),
     )
-    measured = np.hstack([matrix, -spare])[soft]
-    yes, no = np.ones(1, dtype=bool), np.zeros(1, dtype=bool)
     try:
-        near = nearest_by_solver(rows, measured, right[soft], "l2").latent
-        return Relaxed(near[None, : form.n], yes, no)
+        near = nearest_by_solver(rows, np.hstack([matrix, -spare])[soft], right[soft], "l2")
+        return near.latent[None, : form.n], np.ones(1, dtype=bool)
     except InfeasibleProblemError:
-        decisive = hard & (np.diff(form.X.indptr) > 0)
-        linear = replace(
-            form,
-            X=form.X[np.flatnonzero(decisive)],
-            Z=(form.Z[0][np.flatnonzero(decisive)],),
-            r=form.r[:, decisive],
-            cones=kept_cones(form.cones, decisive),
-            labels=tuple(Row("known") for _ in np.flatnonzero(decisive)),
-        )
-        least = _Elastic(
-            linear, np.ones(len(linear.labels), dtype=bool), np.ones(len(linear.labels))
-        )
-        return Relaxed(least.solve(linear.r, np.zeros((1, form.n)))[0], yes, yes)
+        return _least_infeasible(form, form.r), np.ones(1, dtype=bool)
 
 
 def least_infeasible(known: KnownLimits) -> Array:
     """Return the decision that violates the known constraints of one sample least, in sum."""
     n, known = known.shape.n, rows_of_size_one(known)
     free = RegionForm.of_rows(np.zeros((0, n)), np.zeros((1, 0))).where(known.shape)
-    everywhere = np.ones(len(free.labels), dtype=bool)
     right = combined(free.weights(np.ones((1, 1)), known.columns()), free.r)
-    elastic = _Elastic(free, everywhere, everywhere.astype(float))
-    return np.asarray(elastic.solve(right, np.zeros((1, n)))[0][0])
+    return np.asarray(_least_infeasible(free, right)[0])
 
 
 def rows_of_size_one(known: KnownLimits) -> KnownLimits:

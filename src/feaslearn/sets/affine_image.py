@@ -96,15 +96,10 @@ class AffineImage:
         column = np.ascontiguousarray(value, dtype=float)[:, None]
         return cls(Simplex(1), column, np.zeros(len(column)))
 
-    @staticmethod
-    def kernel_serves(code: SetCode) -> bool:
-        """Whether the compiled projection serves a coded set."""
-        return bool(can_project(code))
-
     @cached_property
     def _code(self) -> SetCode | None:
         code = self.primitive.code()
-        return code if code is not None and self.kernel_serves(code) else None
+        return code if code is not None and can_project(code) else None
 
     @property
     def n(self) -> int:

@@ -57,20 +57,18 @@ class Box(PrimitiveSet):
     def check(self) -> None:
         """Refuse crossing or infinite limits, naming the entry."""
         lower, upper = self.limits()
-        unknown = np.isnan(lower) | np.isnan(upper)
-        if unknown.any():
-            k = int(np.argmax(unknown))
-            raise SetError(f"{self!r}: z[{k}] has limits {lower[k]} and {upper[k]}")
-        endless = ~(np.isfinite(lower) & np.isfinite(upper))
-        if endless.any():
-            k = int(np.argmax(endless))
-            raise UnboundedSetError(f"{self!r} is unbounded: z[{k}] in [{lower[k]}, {upper[k]}]")
-        crossed = lower > upper
-        if crossed.any():
-            k = int(np.argmax(crossed))
-            raise EmptySetError(
-                f"{self!r} is empty: z[{k}] has lower limit {lower[k]} above upper limit {upper[k]}"
-            )
+        finite = np.isfinite(lower) & np.isfinite(upper)
+        for bad, error, text in (
+            (np.isnan(lower) | np.isnan(upper), SetError, ": z[{}] has limits {} and {}"),
+            (~finite, UnboundedSetError, " is unbounded: z[{}] in [{}, {}]"),
+            (
+                lower > upper,
+                EmptySetError,
+                " is empty: z[{}] has lower limit {} above upper limit {}",
+            ),
+        ):
+            for k in np.flatnonzero(bad):
+                raise error(f"{self!r}{text.format(k, lower[k], upper[k])}")
 
     def conic_form(self) -> ConicForm:
         """Return ``z - l >= 0`` and ``u - z >= 0``."""

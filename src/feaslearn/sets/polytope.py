@@ -90,14 +90,12 @@ class Polytope(PrimitiveSet):
             super().check()
 
     def _given_rows(self) -> ConicForm:
-        problems = Problems()
         H, h = numbers(self.H, "H", "Polytope"), numbers(self.h, "h", "Polytope")
         if H.ndim != 2 or H.shape[1] == 0:
-            problems.add(f"H has shape {H.shape}; expected (rows, p) with p at least 1")
-            problems.raise_if_any(SetError, "Polytope")
+            raise SetError(f"Polytope: H has shape {H.shape}; expected (rows, p) with p at least 1")
         if (self.E is None) != (self.e is None):
-            problems.add("E and e must be given together")
-            problems.raise_if_any(SetError, "Polytope")
+            raise SetError("Polytope: E and e must be given together")
+        problems = Problems()
         E = np.empty((0, H.shape[1])) if self.E is None else numbers(self.E, "E", "Polytope")
         e = np.empty(0) if self.e is None else numbers(self.e, "e", "Polytope")
         for matrix, vector, names in ((H, h, "H and h"), (E, e, "E and e")):

@@ -8,29 +8,24 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import null_space
 from sklearn.base import BaseEstimator
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, SetError, TooManyVerticesError, UnsupportedError
 from feaslearn.parameters import FLAG, Integer, require
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.boundedness import check_nonempty_and_bounded
-from feaslearn.sets.facial_reduction import optimal_face
+from feaslearn.sets.conic_faces import check_nonempty_and_bounded, optimal_face, turn
 from feaslearn.sets.vertex_enumeration import nearest_points, split_rows, vertices_of_form
-from feaslearn.solvers.conic import ConicSolution, minimize_linear, nearest_by_solver
+from feaslearn.solvers.conic import minimize_linear, nearest_by_solver
 from feaslearn.solvers.conic_form import ConicForm
 from feaslearn.solvers.highs import Bounds, WarmProgram
-from feaslearn.solvers.nearest_kernels import nearest_rows
+from feaslearn.solvers.nearest_kernels import can_project, nearest_rows
 from feaslearn.solvers.oracle_kernels import POINTS, SetCode, minimize_rows
-from feaslearn.solvers.triangle import matrices, split, turned
 from feaslearn.tolerances import (
     INSIDE_TOL,
     MOST_VERTICES,
     POINT_TOL,
-    SOLVED_DEPENDENT_TOL,
     TIE_TOL,
-    ZERO_MULTIPLIER,
     divisors,
     size_of,
 )
@@ -195,7 +190,7 @@ class PrimitiveSet(BaseEstimator, ABC):
             return nearest_points(self.vertices(), Z)
         identity = np.eye(self.dimension)
         code = self.code()
-        if code is not None and AffineImage.kernel_serves(code):
+        if code is not None and can_project(code):
             projected = np.empty_like(Z)
             nearest_rows(code, identity, Z, projected)
             return projected
@@ -301,70 +296,3 @@ def minimize_polyhedral(form: ConicForm, Q: Array) -> Array:
     # The solver's tolerances are absolute.
     costs = Q / divisors(np.abs(Q).max(axis=1, keepdims=True))
     return WarmProgram(np.vstack([H, E])).solve(costs, bounds).points
-
-
-# How the minimiser of a linear cost over a curved set moves when the cost moves.
-#
-# On the manifold of active constraints the minimiser solves a smooth problem whose Lagrangian has
-# the Hessian :math:`W = \sum_b \mu_b \nabla^2 f_b(z)`, with :math:`f_b(z) = \|u_b\| - t_b` for
-# each
-# active second-order cone. For a semidefinite cone with slack
-# :math:`S = \sum_b \sigma_b v_b v_b'` and multipliers :math:`\sum_a \mu_a u_a u_a'`, it adds
-# :math:`\sum_{ab} (2 \mu_a / \sigma_b) g_{ab} g_{ab}'` with :math:`g_{ab}` the gradient of
-# :math:`u_a' S v_b`. With N a basis of the tangent space,
-# :math:`dz^*/dq = -N (N'WN)^{-1} N'`.
-
-
-def turn(form: ConicForm, solution: ConicSolution, q: Array, direction: Array) -> Array:
-    """Return the derivative of the minimiser of ``q`` when q moves in ``direction``."""
-    p = len(q)
-    active, hessian = [np.empty((0, p))], np.zeros((p, p))
-    zero = ZERO_MULTIPLIER * np.abs(q).max()
-    zero_size = SOLVED_DEPENDENT_TOL * size_of(solution.point)
-    slack = form.H @ solution.point - form.h
-    for cone, rows in form.blocks():
-        H, dual = form.H[rows], solution.dual[rows]
-        if cone.kind == "zero":
-            active.append(H)
-        elif cone.kind == "nonnegative":
-            active.append(H[dual > zero])
-        elif np.linalg.norm(dual) > zero:
-            if cone.kind == "semidefinite":
-                fixed, curved = _semidefinite(H, slack[rows], dual, zero, zero_size)
-            else:
-                fixed, curved = _second_order(H, slack[rows], dual, zero_size)
-            active.append(fixed)
-            hessian += curved
-    N = null_space(np.vstack(active), rcond=SOLVED_DEPENDENT_TOL)
-    curvature = N.T @ hessian @ N
-    moved, *_ = np.linalg.lstsq(curvature, N.T @ direction, rcond=SOLVED_DEPENDENT_TOL)
-    return np.asarray(-N @ moved)
-
-
-def _second_order(H: Array, slack: Array, dual: Array, zero_size: float) -> tuple[Array, Array]:
-    """Return the active rows and the Hessian of second-order rows with such multipliers."""
-    u = slack[1:]
-    length = np.linalg.norm(u)
-    if length <= zero_size:
-        # At the apex the point cannot move.
-        return H, np.zeros((H.shape[1], H.shape[1]))
-    unit = u / length
-    across = np.eye(len(u)) - np.outer(unit, unit)
-    return (unit @ H[1:] - H[0])[None, :], dual[0] * H[1:].T @ across @ H[1:] / length
-
-
-def _semidefinite(
-    H: Array, slack: Array, dual: Array, zero: float, zero_size: float
-) -> tuple[Array, Array]:
-    """Return the active rows and the Hessian of semidefinite rows with such multipliers."""
-    _, _, nullity, values, vectors = split(dual, zero)
-    null, image = vectors[:, :nullity], vectors[:, nullity:]
-    sizes, axes = np.linalg.eigh(null.T @ matrices(slack) @ null)
-    rows = turned(np.hstack([null @ axes, image])) @ H
-    # Which two columns of the turn each row of the triangle belongs to: ``first <= second``.
-    second, first = np.tril_indices(len(vectors))
-    bent = (first < nullity) & (second >= nullity)
-    bent[bent] = sizes[first[bent]] > zero_size
-    prices = values[second[bent]] / sizes[first[bent]]
-    # Rows of the triangle hold the entries off the diagonal times the root of two.
-    return rows[(second >= nullity) & ~bent], rows[bent].T @ (rows[bent] * prices[:, None])

@@ -16,7 +16,7 @@ from feaslearn.exceptions import (
     TooManyVerticesError,
     UnboundedSetError,
 )
-from feaslearn.sets.boundedness import check_nonempty_and_bounded
+from feaslearn.sets.conic_faces import check_nonempty_and_bounded
 from feaslearn.sets.half_spaces import distinct, may_have_too_many_facets
 from feaslearn.solvers.conic import solve_conic
 from feaslearn.solvers.conic_form import Cone, ConicForm

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,17 +29,12 @@ def make_solver(name: str) -> BilinearSolver:
     if name not in SOLVERS:
         known = ", ".join(map(repr, SOLVERS))
         raise UnsupportedError(f"solver={name!r} is not known; use one of {known}")
-    if name == "gurobi":
-        return Gurobi()
-    try:
-        return Scip()
-    except MissingExtraError:
-        if name == "scip":
-            raise
-    try:
-        return Gurobi()
-    except MissingExtraError:
-        raise MissingExtraError("pyscipopt", "scip") from None
+    if name != "auto":
+        return Scip() if name == "scip" else Gurobi()
+    for solver in (Scip, Gurobi):
+        with contextlib.suppress(MissingExtraError):
+            return solver()
+    raise MissingExtraError("pyscipopt", "scip")
 
 
 class Scip:

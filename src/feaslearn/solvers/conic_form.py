@@ -41,13 +41,12 @@ class ConicForm(NamedTuple):
     @property
     def polyhedral(self) -> bool:
         """Whether only linear rows describe the set."""
-        return all(cone.kind in ("nonnegative", "zero") for cone in self.cones)
+        return is_polyhedral(self.cones)
 
     @property
     def equality_rows(self) -> Mask:
         """Which rows stand in a zero cone."""
-        kinds = np.array([cone.kind == "zero" for cone in self.cones], dtype=bool)
-        return np.repeat(kinds, [cone.size for cone in self.cones])
+        return equality_rows(self.cones)
 
     def blocks(self) -> Iterator[tuple[Cone, slice]]:
         """Yield each cone with its rows."""
@@ -74,6 +73,17 @@ def _cone_violation(cone: Cone, slack: Array) -> Array:
     if cone.kind == "semidefinite":
         return np.asarray(-np.linalg.eigvalsh(matrices(slack))[:, 0])
     return np.asarray(np.linalg.norm(slack[:, 1:], axis=1) - slack[:, 0], dtype=float)
+
+
+def is_polyhedral(cones: Sequence[Cone]) -> bool:
+    """Whether all cones are linear."""
+    return all(cone.kind in ("nonnegative", "zero") for cone in cones)
+
+
+def equality_rows(cones: Sequence[Cone]) -> Mask:
+    """Return which rows of a product of cones are zero."""
+    kinds = np.array([cone.kind == "zero" for cone in cones], dtype=bool)
+    return np.repeat(kinds, [cone.size for cone in cones])
 
 
 def kept_cones(cones: Sequence[Cone], kept: Mask) -> tuple[Cone, ...]:

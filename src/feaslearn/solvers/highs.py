@@ -92,19 +92,16 @@ class WarmProgram:
         self._matrix = matrix = sp.csc_array(matrix)
         m, v = matrix.shape
         # The first sample brings all of these numbers.
-        nothing = Bounds(np.zeros(m), np.zeros(m), np.zeros(v), np.zeros(v))
-        self._solver = open_program(matrix, np.zeros(v), nothing, WARM)
+        empty = Bounds(np.zeros(m), np.zeros(m), np.zeros(v), np.zeros(v))
+        self._solver = open_program(matrix, np.zeros(v), empty, WARM)
         self._rows = np.arange(m, dtype=np.int32)
         self._columns = np.arange(v, dtype=np.int32)
 
-    def solve(self, costs: Array, bounds: Bounds) -> Answers:
-        """Solve every sample; raise one error that names those without an optimum."""
-        answers, statuses = self.attempt(costs, bounds)
-        raise_failures(statuses)
-        return answers
+    def solve(self, costs: Array, bounds: Bounds, *, infeasible: bool = False) -> Answers:
+        """Solve every sample; raise one error that names those without an optimum.
 
-    def attempt(self, costs: Array, bounds: Bounds) -> tuple[Answers, NDArray[np.object_]]:
-        """Return verified optima (NaN where there is none) and the status of each sample."""
+        With ``infeasible``, samples without a point are NaN instead.
+        """
         n_samples, (m, v) = len(costs), self._matrix.shape
         answers = Answers(*(np.full((n_samples, width), np.nan) for width in (v, m, v)))
         statuses = np.full(n_samples, "Optimal", dtype=object)
@@ -117,7 +114,8 @@ class WarmProgram:
             self._change(i, costs, bounds, everything=True)
             statuses[i] = self._answer(i, answers)
         raise_violations(*self._bounded(answers.points, bounds))
-        return answers, statuses
+        raise_failures(np.where(infeasible & (statuses == "Infeasible"), "Optimal", statuses))
+        return answers
 
     def _bounded(self, points: Array, bounds: Bounds) -> tuple[Array, Array, Array]:
         """Return the rows and entries of points, with their lower and upper bounds."""
@@ -126,16 +124,6 @@ class WarmProgram:
             np.hstack([bounds.row_lower, bounds.lower]),
             np.hstack([bounds.row_upper, bounds.upper]),
         )
-
-    def _answer(self, i: int, answers: Answers) -> str:
-        """Solve, store the optimum of sample i if there is one, and return the status."""
-        status = self._run()
-        if status == "Optimal":
-            solution = self._solver.getSolution()
-            answers.points[i] = solution.col_value
-            answers.row_duals[i] = solution.row_dual
-            answers.column_duals[i] = solution.col_dual
-        return status
 
     def _change(self, i: int, costs: Array, bounds: Bounds, *, everything: bool) -> None:
         """Pass what differs from the sample before: a change of nothing still costs HiGHS work."""
@@ -147,23 +135,23 @@ class WarmProgram:
         if len(rows) and (everything or not _same(i, bounds.row_lower, bounds.row_upper)):
             solver.changeRowsBounds(len(rows), rows, bounds.row_lower[i], bounds.row_upper[i])
 
-    def _run(self) -> str:
+    def _answer(self, i: int, answers: Answers) -> str:
+        """Solve, store the optimum of sample i if there is one, and return the status."""
         solver = self._solver
         solver.run()
-        status = status_of(solver)
-        if status != "Optimal":
-            # A warm basis can mislead: nothing but a cold start may say that there is no optimum.
-            solver.clearSolver()
-            solver.run()
-            status = status_of(solver)
-        if status not in ("Optimal", "Infeasible", "Unbounded"):
-            # The dual simplex method can stall where the primal one does not.
+        if status_of(solver) != "Optimal":
+            # A warm basis can mislead and the dual simplex method stall: only a cold start of the
+            # primal one may say that there is no optimum.
             solver.setOptionValue("simplex_strategy", PRIMAL)
             solver.clearSolver()
             solver.run()
             solver.setOptionValue("simplex_strategy", DUAL)
-            status = status_of(solver)
-        return status
+        if status_of(solver) == "Optimal":
+            found = solver.getSolution()
+            parts = (found.col_value, found.row_dual, found.col_dual)
+            for stored, values in zip(answers, parts, strict=True):
+                stored[i] = values
+        return status_of(solver)
 
 
 def _same(i: int, first: Array, second: Array) -> bool:
@@ -251,11 +239,12 @@ class CheckedProgram(NamedTuple):
 
     def solve(self, name: str, tolerance: float = HIGHS_TOL) -> Optimum:
         """Return an optimum, or raise where neither attempt has one; messages use the name."""
+        names = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
         flaws: list[str] = []
-        for presolve in (True, False):
-            found = _presolved(self, tolerance) if presolve else _without_presolve(self)
-            flaw = self.flaw(found) if isinstance(found, Optimum) else found
-            if isinstance(found, Optimum) and not flaw:
+        for options in (SILENT | dict.fromkeys(names, tolerance), WARM):
+            status, found = self._attempt(options)
+            flaw = status if found is None else self.flaw(found)
+            if found is not None and not flaw:
                 if flaws:
                     remark(f"the {name} program was solved without presolve, after {flaws[0]}")
                 return found
@@ -265,22 +254,32 @@ class CheckedProgram(NamedTuple):
             f"the {name} program was not solved ({flaws[0]}; then, without presolve, {flaws[1]})"
         )
 
+    def _attempt(self, options: Options) -> tuple[str, Optimum | None]:
+        """Return the status of HiGHS and, where it is optimal, the optimum."""
+        matrix, low, high = self.rows()
+        bounds = Bounds(low, high, self.lower, self.upper)
+        solver = open_program(sp.csc_array(matrix), self.cost, bounds, options)
+        solver.run()
+        if status_of(solver) != "Optimal":
+            return status_of(solver), None
+        solution = solver.getSolution()
+        point = np.array(solution.col_value)
+        optimum = Optimum(point, float(self.cost @ point), np.array(solution.row_dual))
+        return "Optimal", optimum
+
     def flaw(self, found: Optimum) -> str:
         """Return what is wrong with an optimum, empty if it is proved."""
         x, y = found.point, found.duals
         matrix, low, high = self.rows()
         if not (np.isfinite(x).all() and np.isfinite(y).all()):
             return "numbers that are not finite"
-        violation = max(
-            float(excess_of((matrix @ x)[None], low[None], high[None])[0]),
-            float(excess_of(x[None], self.lower[None], self.upper[None])[0]),
-        )
+        lower, upper = np.concatenate([low, self.lower]), np.concatenate([high, self.upper])
+        violation = excess_of(*(each[None] for each in (np.append(matrix @ x, x), lower, upper)))[0]
         if violation > 0.0:
             return f"rows violated by {violation:.1e}"
         d = self.cost - matrix.T @ y
         largest = float((np.abs(self.cost) + abs(matrix).T @ np.abs(y)).max())
-        shares = np.concatenate([y, d])
-        lower, upper = np.concatenate([low, self.lower]), np.concatenate([high, self.upper])
+        shares = np.append(y, d)
         ends = np.where(np.signbit(shares), upper, lower)
         # A dual that is rounding beside the others costs nothing, even where a bound is infinite.
         finite, zero = np.isfinite(ends), np.abs(shares) <= FEASIBILITY_TOL * largest
@@ -301,32 +300,3 @@ class CheckedProgram(NamedTuple):
         if matrix is None:
             return sp.csr_array((0, len(self.cost))), np.empty(0)
         return sp.csr_array(matrix), np.asarray(right, dtype=float)
-
-
-def _presolved(program: CheckedProgram, tolerance: float) -> Optimum | str:
-    """Return the optimum as HiGHS finds it by itself, or its status."""
-    matrix, low, high = program.rows()
-    bounds = Bounds(low, high, program.lower, program.upper)
-    names = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
-    options = SILENT | dict.fromkeys(names, tolerance)
-    solver = open_program(sp.csc_array(matrix), program.cost, bounds, options)
-    solver.run()
-    if status_of(solver) != "Optimal":
-        return status_of(solver)
-    found = solver.getSolution()
-    point = np.array(found.col_value)
-    return Optimum(point, float(program.cost @ point), np.array(found.row_dual))
-
-
-def _without_presolve(program: CheckedProgram) -> Optimum | str:
-    """Return the optimum by the dual or the primal simplex method, or the status."""
-    matrix, low, high = program.rows()
-    bounds = Bounds(low[None], high[None], program.lower[None], program.upper[None])
-    try:
-        found, statuses = WarmProgram(matrix).attempt(program.cost[None], bounds)
-    except SolverError as error:
-        return str(error)
-    if statuses[0] != "Optimal":
-        return str(statuses[0])
-    point = found.points[0]
-    return Optimum(point, float(program.cost @ point), found.row_duals[0])

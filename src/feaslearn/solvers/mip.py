@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,8 +13,16 @@ from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
 from feaslearn.results import remark
 from feaslearn.runs import Clock
+from feaslearn.runs.deadline import stopped_by_user
 from feaslearn.runs.progress import ProgressBar
-from feaslearn.solvers.highs import EXACT, Bounds, Options, open_program, status_of
+from feaslearn.solvers.highs import (
+    EXACT,
+    Bounds,
+    Options,
+    WarmProgram,
+    open_program,
+    status_of,
+)
 from feaslearn.tolerances import ACCEPT_TOL, LOOSE_TOL, SAME_TOL
 
 Columns = Indices
@@ -40,11 +45,7 @@ class Rows:
 
     def row(self, terms: Sequence[Term], lower: float = -np.inf, upper: float = np.inf) -> None:
         """Add one row; a term is columns and their factors, broadcast to each other."""
-        for term in terms:
-            columns, factors = np.broadcast_arrays(*term)
-            where = np.full(columns.size, self.n_rows)
-            self._entries.append((where, columns.ravel(), factors.ravel()))
-        self._limit(lower, upper, 1)
+        self.rows(1, terms, lower, upper)
 
     def rows(
         self,
@@ -57,7 +58,7 @@ class Rows:
         where = np.arange(self.n_rows, self.n_rows + count)
         for columns, factors in terms:
             spread = np.broadcast_arrays(where, columns, factors)
-            self._entries.append((spread[0], spread[1], spread[2]))
+            self._entries.append((spread[0].ravel(), spread[1].ravel(), spread[2].ravel()))
         self._limit(lower, upper, count)
 
     def matrix_rows(self, matrix: Array, lower: ArrayLike, upper: ArrayLike) -> None:
@@ -104,14 +105,11 @@ class _Program(NamedTuple):
     bounds: Bounds
     integer: Mask
 
-    def violation(self, values: Array | None) -> str:
+    def violation(self, values: Array) -> str:
         """Say which row, bound or integer is violated, empty if none is."""
-        if values is None:
-            return ""
         row_lower, row_upper, lower, upper = self.bounds
-        levels = self.matrix @ values
-        sizes = 1.0 + abs(self.matrix) @ np.abs(values)
-        rows = np.maximum(row_lower - levels, levels - row_upper) / sizes
+        levels, sizes = self.matrix @ values, abs(self.matrix) @ np.abs(values)
+        rows = np.maximum(row_lower - levels, levels - row_upper) / (1.0 + sizes)
         columns = np.maximum(lower - values, values - upper) / (1.0 + np.abs(values))
         fractions = np.abs(values - np.round(values))[self.integer]
         for what, excess in (("a row", rows), ("a bound", columns), ("an integer", fractions)):
@@ -159,11 +157,9 @@ class MixedIntegerProgram(Rows):
         if seconds <= 0.0:
             return Incumbent("time limit", None, -np.inf)
         clock, program = Clock(seconds), self._program(cost, fixed or {}, extra)
+        chosen = {**OPTIONS, **options, "time_limit": float(seconds)}
         try:
-            found = self._attempt(program, start, seconds, presolve=True, **options)
-            why = program.violation(found.values)
-            if not why:
-                return found
+            return self._attempt(program, start or {}, chosen)
         except SolverError as error:
             if isinstance(error, InfeasibleProblemError) and not feasible:
                 return Incumbent("infeasible", None, np.inf)
@@ -171,11 +167,8 @@ class MixedIntegerProgram(Rows):
         if clock.out():
             return Incumbent("time limit", None, -np.inf)
         remark(f"the {self.name} program was solved once more, without presolve: {why}")
-        found = self._attempt(program, start, clock.left, presolve=False, **options)
-        why = program.violation(found.values)
-        if why:
-            raise SolverError(f"HiGHS: the answer to the {self.name} program is infeasible: {why}")
-        return found
+        chosen |= {"presolve": "off", "time_limit": clock.left}
+        return self._attempt(program, start or {}, chosen)
 
     def _program(
         self, cost: Array | None, fixed: Mapping[int, float], extra: Sequence[Rows]
@@ -191,28 +184,16 @@ class MixedIntegerProgram(Rows):
         return _Program(matrix, chosen, Bounds(row_lower, row_upper, lower, upper), integer)
 
     def _attempt(
-        self,
-        program: _Program,
-        start: Mapping[int, float] | None,
-        seconds: float,
-        *,
-        presolve: bool,
-        **options: float,
+        self, program: _Program, start: Mapping[int, float], options: Options
     ) -> Incumbent:
+        import highspy
+
         matrix, cost, bounds, integer = program
-        chosen = {**OPTIONS, **options, "presolve": "choose" if presolve else "off"}
-        if np.isfinite(seconds):
-            chosen["time_limit"] = float(seconds)
-        solver = open_program(matrix, cost, bounds, chosen, integer)
+        solver = open_program(matrix, cost, bounds, options, integer)
         if start:
             columns = np.array(list(start), dtype=np.int32)
             solver.setSolution(len(start), columns, np.array(list(start.values()), dtype=float))
         interrupted = _run_interruptible(solver, self.name)
-        return self._incumbent(solver, interrupted)
-
-    def _incumbent(self, solver: Any, interrupted: bool) -> Incumbent:
-        import highspy
-
         status, kinds = solver.getModelStatus(), highspy.HighsModelStatus
         # Without presolve, HiGHS tells infeasible from unbounded.
         if status in (kinds.kInfeasible, kinds.kUnboundedOrInfeasible):
@@ -229,6 +210,9 @@ class MixedIntegerProgram(Rows):
         value, bound = float(info.objective_function_value), float(info.mip_dual_bound)
         found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
         values = np.array(solver.getSolution().col_value) if found and np.isfinite(value) else None
+        why = "" if values is None else program.violation(values)
+        if why:
+            raise SolverError(f"HiGHS: the answer to the {self.name} program is infeasible: {why}")
         if optimal and not np.isfinite(bound):
             # A program whose integers are all fixed is solved as a linear one and has no bound.
             bound = value
@@ -236,21 +220,31 @@ class MixedIntegerProgram(Rows):
         return Incumbent("interrupted" if interrupted else outcome, values, bound)
 
 
-def solve_integer(matrix: Any, cost: Array, bounds: Bounds, integer: Mask) -> Array:
-    """Return an optimal point of one program given as arrays, without a gap."""
-    program = MixedIntegerProgram("region")
-    program.columns(len(cost), lower=bounds.lower, upper=bounds.upper, integer=integer)
-    program.matrix_rows(matrix.toarray(), bounds.row_lower, bounds.row_upper)
-    found = program.solve(cost, mip_rel_gap=0.0, mip_abs_gap=SAME_TOL).values
-    if found is None:
-        raise SolverError("HiGHS found no point of a region with integers")
-    return found
+def solve_each(matrix: Any, costs: Array, bounds: Bounds, integer: Mask) -> tuple[Array, Array]:
+    """Return optimal points of programs with one matrix, NaN where there is none, and duals.
+
+    Points with integers have no duals.
+    """
+    if not integer.any():
+        answers = WarmProgram(matrix).solve(costs, bounds, infeasible=True)
+        return answers.points, answers.row_duals
+    points = np.full(costs.shape, np.nan)
+    for i, cost in enumerate(costs):
+        row_lower, row_upper, lower, upper = (side[i] for side in bounds)
+        program = MixedIntegerProgram("region")
+        program.columns(len(cost), lower=lower, upper=upper, integer=integer)
+        program.matrix_rows(matrix.toarray(), row_lower, row_upper)
+        found = program.solve(cost, feasible=False, mip_rel_gap=0.0, mip_abs_gap=SAME_TOL)
+        if found.outcome != "infeasible" and found.values is None:
+            raise SolverError("HiGHS found no point of a region with integers")
+        points[i] = np.nan if found.values is None else found.values
+    return points, np.zeros((len(costs), 0))
 
 
 def _run_interruptible(solver: Any, label: str) -> bool:
     """Run HiGHS with a progress bar; return whether Ctrl-C ended it, which keeps the incumbent."""
-    pressed = threading.Event()
-    with ProgressBar(f"{label}, gap closed (%)", 100) as bar:
+    with ProgressBar(f"{label}, gap closed (%)", 100) as bar, stopped_by_user() as stop:
+        before = stop.wanted
 
         def look(event: Any) -> None:
             known = event.data_out
@@ -260,23 +254,9 @@ def _run_interruptible(solver: Any, label: str) -> bool:
                 bar.update(int(100.0 * (1.0 - min(gap, 1.0))), f"best {best:.4g}")
             else:
                 bar.update(0)
-            if pressed.is_set():
+            if stop.wanted and not before:
                 event.interrupt()
 
         solver.cbMipInterrupt += look
-        with _noticed(pressed):
-            solver.run()
-    return pressed.is_set()
-
-
-@contextmanager
-def _noticed(pressed: threading.Event) -> Iterator[None]:
-    """Note Ctrl-C rather than raise it inside of the solver; only the main thread can."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, lambda *_: pressed.set())
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+        solver.run()
+        return stop.wanted and not before

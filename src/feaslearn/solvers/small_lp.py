@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.arrays import Array, Mask
-from feaslearn.exceptions import InfeasibleProblemError
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.solvers.highs import Bounds, WarmProgram
 from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL, UNSOLVED, solve_rows, workspace
 from feaslearn.tolerances import VISIBLE_TOL, powers_of_two
@@ -44,11 +43,6 @@ def solve_programs(G: Array, limits: Limits, costs: Array, slack: Array) -> Face
     rounding can mislead it.
     """
     count = len(costs)
-    if not G.shape[1]:
-        # Rows without variables hold or do not: one variable that is zero asks the same.
-        zero = np.zeros((count, 1))
-        found = solve_programs(np.zeros((len(G), 1)), Limits(limits[0], zero, zero), zero, slack)
-        return found._replace(decisions=found.decisions[:, :0])
     solutions = FacetSolutions(
         np.full((count, G.shape[1]), np.nan),
         np.empty((count, len(G))),
@@ -62,9 +56,9 @@ def solve_programs(G: Array, limits: Limits, costs: Array, slack: Array) -> Face
     unsolved = np.flatnonzero(solutions.status == UNSOLVED)
     if len(unsolved):
         logger.info("%d of %d small programs were given to HiGHS", len(unsolved), count)
-        program, bounds = WarmProgram(G), Bounds(right - slack, right, lower, upper)
-        for i in unsolved:
-            _solve_again(i, program, costs, bounds, solutions)
+        sides = (right - slack, right, lower, upper)
+        bounds = Bounds(*(side[unsolved] for side in sides))
+        _solve_again(unsolved, G, costs[unsolved], bounds, solutions)
     return solutions._replace(
         decisions=solutions.decisions * columns, prices=solutions.prices * rows
     )
@@ -83,18 +77,15 @@ def _units(G: Array, limits: Limits) -> tuple[Array, Array]:
 
 
 def _solve_again(
-    i: np.intp, program: WarmProgram, costs: Array, bounds: Bounds, solutions: FacetSolutions
+    rows: Indices, G: Array, costs: Array, bounds: Bounds, solutions: FacetSolutions
 ) -> None:
-    """Give a program that the kernel did not finish to HiGHS."""
-    try:
-        answer = program.solve(costs[i][None], Bounds(*(side[i][None] for side in bounds)))
-    except InfeasibleProblemError:
-        solutions.status[i] = INFEASIBLE
-        return
+    """Give programs that the kernel did not finish to HiGHS."""
+    answers = WarmProgram(G).solve(costs, bounds, infeasible=True)
+    found = ~np.isnan(answers.points).any(axis=1)
+    solutions.status[rows] = np.where(found, OPTIMAL, INFEASIBLE)
     # Its bounds hold within its tolerance, ours hold.
-    _, _, lower, upper = bounds
-    solutions.decisions[i] = np.clip(answer.points[0], lower[i], upper[i])
-    solutions.prices[i] = -answer.row_duals[0]
-    solutions.status[i] = OPTIMAL
+    points = np.clip(answers.points, bounds.lower, bounds.upper)
+    solutions.decisions[rows[found]] = points[found]
+    solutions.prices[rows[found]] = -answers.row_duals[found]
     # The kernel did not come to say; whoever asks looks at the whole face.
-    solutions.tied[i] = True
+    solutions.tied[rows[found]] = True

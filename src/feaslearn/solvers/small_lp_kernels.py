@@ -225,9 +225,7 @@ def solve_one(
             for i in range(m):
                 if work.basic[i] < n:
                     x[work.basic[i]] = work.values[i]
-            proved = proves_optimum(
-                work.d, work.nonbasic, G, r, c, lower, upper, x, scale, work.scratch
-            )
+            proved = _proves_optimum(work, G, r, c, lower, upper, x, scale)
             return OPTIMAL if proved else UNSOLVED
         leaving = work.basic[row]
         up = work.values[row] < lower[leaving]
@@ -238,17 +236,7 @@ def solve_one(
         column = _enter(work, row, up, gap, lower, upper, rounding, same)
         if column < 0:
             if gap > rounding:
-                proved = proves_empty(
-                    work.T[row],
-                    leaving,
-                    work.nonbasic,
-                    G,
-                    r,
-                    lower,
-                    upper,
-                    rounding,
-                    work.scratch,
-                )
+                proved = _proves_empty(work, row, G, r, lower, upper, rounding)
                 return INFEASIBLE if proved else UNSOLVED
             # Rows that only just meet: the gap is rounding, not emptiness.
             work.values[row] = target
@@ -328,7 +316,7 @@ def solve_rows(
 
 
 @bare_kernel
-def least(share: float, low: float, high: float, zero: float) -> float:
+def _least(share: float, low: float, high: float, zero: float) -> float:
     """Return the least of ``share * x`` for x within bounds; a share up to ``zero`` is finite."""
     if abs(share) <= zero:
         finite = low > -np.inf and high < np.inf
@@ -337,9 +325,8 @@ def least(share: float, low: float, high: float, zero: float) -> float:
 
 
 @bare_kernel
-def proves_optimum(
-    d: Array,
-    nonbasic: Indices,
+def _proves_optimum(
+    work: Workspace,
     G: Array,
     r: Array,
     c: Array,
@@ -347,7 +334,6 @@ def proves_optimum(
     upper: Array,
     x: Array,
     scale: float,
-    scratch: Array,
 ) -> bool:
     """Return whether x satisfies the rows and no point costs less than x, by the duals of the rows.
 
@@ -355,7 +341,7 @@ def proves_optimum(
     ``sum_j min(d_j l_j, d_j u_j) - p'r``.
     """
     m, n = G.shape
-    reduced = scratch[:n]
+    d, nonbasic, reduced = work.d, work.nonbasic, work.scratch[:n]
     bound, value, money, largest = 0.0, 0.0, 0.0, 0.0
     for j in range(n):
         reduced[j] = c[j]
@@ -370,7 +356,7 @@ def proves_optimum(
             for j in range(n):
                 reduced[j] += dual * G[i, j]
     for j in range(n):
-        bound += least(reduced[j], lower[j], upper[j], COEFFICIENT_TOL * largest)
+        bound += _least(reduced[j], lower[j], upper[j], COEFFICIENT_TOL * largest)
     if not value - bound <= GAP * money:
         return False
     for i in range(m):
@@ -384,41 +370,30 @@ def proves_optimum(
 
 
 @bare_kernel
-def proves_empty(
-    share: Array,
-    basic: int,
-    nonbasic: Indices,
-    G: Array,
-    r: Array,
-    lower: Array,
-    upper: Array,
-    rounding: float,
-    scratch: Array,
+def _proves_empty(
+    work: Workspace, row: int, G: Array, r: Array, lower: Array, upper: Array, rounding: float
 ) -> bool:
-    """Return whether one combination of the rows, a row of the tableau, holds at no point.
-
-    ``share`` is that row of the tableau and ``basic`` its variable.
-    """
+    """Return whether one combination of the rows, that row of the tableau, holds at no point."""
     m, n = G.shape
-    rows = scratch[:m]
+    rows = work.scratch[:m]
     for i in range(m):
         rows[i] = 0.0
-    if basic >= n:
-        rows[basic - n] = 1.0
+    if work.basic[row] >= n:
+        rows[work.basic[row] - n] = 1.0
     for k in range(n):
-        if nonbasic[k] >= n:
-            rows[nonbasic[k] - n] = share[k]
+        if work.nonbasic[k] >= n:
+            rows[work.nonbasic[k] - n] = work.T[row, k]
     right, low, high = 0.0, 0.0, 0.0
     for i in range(m):
         if abs(rows[i]) <= NO_SHARE:
             rows[i] = 0.0
         right += rows[i] * r[i]
-        low += least(rows[i], 0.0, upper[n + i], 0.0) if rows[i] != 0.0 else 0.0
-        high -= least(-rows[i], 0.0, upper[n + i], 0.0) if rows[i] != 0.0 else 0.0
+        low += _least(rows[i], 0.0, upper[n + i], 0.0) if rows[i] != 0.0 else 0.0
+        high -= _least(-rows[i], 0.0, upper[n + i], 0.0) if rows[i] != 0.0 else 0.0
     for j in range(n):
         total = 0.0
         for i in range(m):
             total += rows[i] * G[i, j]
-        low += least(total, lower[j], upper[j], 0.0)
-        high -= least(-total, lower[j], upper[j], 0.0)
+        low += _least(total, lower[j], upper[j], 0.0)
+        high -= _least(-total, lower[j], upper[j], 0.0)
     return right < low - 0.5 * rounding or right > high + 0.5 * rounding

@@ -20,7 +20,7 @@ from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.losses.loss import no_gradient
 from feaslearn.parameters import POSITIVE, Constraints
-from feaslearn.sets import AffineImage
+from feaslearn.solvers.nearest_kernels import can_project
 from feaslearn.solvers.oracle_kernels import SetCode
 from feaslearn.tolerances import DESCENT_ROUNDING, TINY
 from feaslearn.trainers.gradient_descent import (
@@ -268,7 +268,7 @@ class SmoothedObjective:
         hypothesis = objective.maps()
         self._primitive = hypothesis.latent(objective.n_decisions)
         code = self._primitive.code()
-        serves = compiled and code is not None and AffineImage.kernel_serves(code)
+        serves = compiled and code is not None and can_project(code)
         self._code = code if serves else None
         loss = Suboptimality(normalize_cost=normalize_cost)
         if isinstance(objective.loss, Suboptimality):

@@ -1,16 +1,23 @@
-"""Conic forms, and the programs that are solved over them."""
+"""Conic programs over the forms of sets."""
 
 from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+import feaslearn as fl
 from feaslearn.exceptions import (
     InfeasibleProblemError,
+    SolverError,
     UnboundedProblemError,
 )
 from feaslearn.sets import Cone, ConicForm
-from feaslearn.solvers.conic import minimize_linear
+from feaslearn.solvers import conic
+from feaslearn.solvers.conic import minimize_linear, solve_conic
 from registry import NAMES, example
 
 MIXED = ConicForm(
@@ -47,3 +54,29 @@ def test_programs_without_an_answer() -> None:
     nothing = ConicForm(np.array([[1.0], [-1.0]]), np.ones(2), (Cone("nonnegative", 2),))
     with pytest.raises(InfeasibleProblemError):
         minimize_linear(nothing, np.ones(1))
+
+
+def test_a_conic_program_is_solved_without_presolve(monkeypatch: Any, caplog: Any) -> None:
+    stalled = SimpleNamespace(
+        status="InsufficientProgress", obj_val=0.0, obj_val_dual=1.0, r_prim=1.0, r_dual=1.0
+    )
+    form = fl.Polytope([[1.0, 0], [0, 1], [-1, -1]], [0.0, 0, -2]).conic_form()
+    right = conic.minimize_linear(form, np.array([-3.0, 1.0]))
+    monkeypatch.setattr(conic, "interior_point", lambda *_: stalled)
+    with caplog.at_level(logging.WARNING, "feaslearn"):
+        found = conic.minimize_linear(form, np.array([-3.0, 1.0]))
+    np.testing.assert_allclose(found.point, right.point, atol=1e-9)
+    np.testing.assert_allclose(found.dual, right.dual, atol=1e-9)
+    assert "solved by HiGHS" in caplog.text
+    with pytest.raises(SolverError, match="InsufficientProgress"):
+        conic.minimize_linear(fl.L2Ball(2).conic_form(), np.array([-3.0, 1.0]))
+
+
+def test_half_the_square_is_added_to_the_cost() -> None:
+    """``-3 w + w^2 / 2 + v`` over ``v >= w - 1, w <= 9`` is least at w = 2, v = 1."""
+    rows = np.array([[1.0, -1.0], [0.0, -1.0]])
+    found = solve_conic(
+        np.array([1.0, -3.0]), rows, np.array([-1.0, -9.0]), (Cone("nonnegative", 2),), squared=1
+    )
+    np.testing.assert_allclose(found.point, [1.0, 2.0], atol=1e-6)
+    assert found.value == pytest.approx(1.0 - 6.0 + 2.0)

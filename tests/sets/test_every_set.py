@@ -1,0 +1,164 @@
+"""Minimisers, membership, centre and parameters of every set of the registry."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feaslearn.sets import AffineImage, Box, HalfSpaces, Hypersimplex, Polytope, Product, Simplex
+from feaslearn.sets.half_spaces import half_spaces_of_points
+from feaslearn.sets.image_kernels import predict_rows
+from feaslearn.tolerances import TIE_TOL
+from oracles import least_cost
+from registry import (
+    FOR_EACH_SET,
+    NAMES,
+    POLYHEDRAL,
+    example,
+    generators,
+    mixtures,
+    points,
+    size_of,
+    vectors,
+)
+
+TOLERANCE = 1e-6
+
+
+@pytest.mark.parametrize("name", NAMES)
+@FOR_EACH_SET
+@given(data=st.data())
+def test_minimisers_are_in_the_set_and_optimal(name: str, data: st.DataObject) -> None:
+    primitive, form = example(name), example(name).conic_form()
+    q = data.draw(vectors(primitive.dimension))
+    low, high = least_cost(form, q)
+    allowed = TOLERANCE * size_of(name) * np.abs(q).max()
+    assert high - low <= allowed  # the oracle itself
+
+    first, center = primitive.argmin(q), primitive.argmin(q, ties="center")
+
+    for z in (first, center):
+        assert form.violation(z[None, :])[0] <= TOLERANCE * size_of(name)
+        assert low - allowed <= q @ z <= high + allowed
+    assert primitive.minimum(q)[0] == pytest.approx(q @ first, abs=allowed)
+    if not primitive.tied(q)[0]:
+        assert center == pytest.approx(first, abs=1e-5 * size_of(name))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if example(name).code() is not None])
+def test_kernels_see_the_ties_that_faces_show(name: str) -> None:
+    primitive, code = example(name), example(name).code()
+    p = primitive.dimension
+    Q = np.vstack([np.zeros(p), np.random.default_rng(0).integers(-1, 2, size=(20, p))])
+    identity, nothing = np.eye(p)[None], np.zeros((1, p))
+    for q in Q:
+        x, tied = np.empty((1, p)), np.empty(1, dtype=bool)
+        predict_rows(code, identity, nothing, np.ones((1, 1)), q[None, :], TIE_TOL, x, tied)
+        assert tied[0] == primitive.tied(q)[0]
+        assert tied[0] != primitive.face(q).is_point
+
+
+@pytest.mark.parametrize("name", ["simplex-5", "conic-half-disc"])
+@pytest.mark.parametrize("kind", ["float32", "int64", "fortran", "strided", "list"])
+def test_any_kind_of_array_is_read(name: str, kind: str) -> None:
+    primitive = example(name)
+    p = primitive.dimension
+    Q = np.random.default_rng(0).integers(-3, 4, size=(4, p)).astype(float)
+    given_as = {
+        "float32": Q.astype(np.float32),
+        "int64": Q.astype(np.int64),
+        "fortran": np.asfortranarray(Q),
+        "strided": np.repeat(Q, 2, axis=1)[:, ::2],
+        "list": Q.tolist(),
+    }[kind]
+    np.testing.assert_array_equal(primitive.argmin(given_as), primitive.argmin(Q))
+    np.testing.assert_array_equal(primitive.project(given_as), primitive.project(Q))
+
+
+@pytest.mark.parametrize("name", [name for name in POLYHEDRAL if example(name).code() is not None])
+def test_first_minimiser_of_no_cost_is_the_first_vertex(name: str) -> None:
+    primitive = example(name)
+    np.testing.assert_array_equal(
+        primitive.argmin(np.zeros(primitive.dimension)), primitive.vertices()[0]
+    )
+
+
+@cache
+def descriptions(name: str) -> list[HalfSpaces]:
+    """Return the set's own rows and, in few dimensions, those of the hull of its vertices."""
+    primitive, p = example(name), example(name).dimension
+    rows = [AffineImage(primitive, np.eye(p), np.zeros(p)).halfspaces()]
+    return [*rows, half_spaces_of_points(primitive.vertices())] if p <= 5 else rows
+
+
+@pytest.mark.parametrize("name", POLYHEDRAL)
+@FOR_EACH_SET
+@given(data=st.data(), rng=generators())
+def test_half_spaces_agree_with_membership(
+    name: str, data: st.DataObject, rng: np.random.Generator
+) -> None:
+    primitive = example(name)
+    z = data.draw(points(primitive.dimension))
+    inside = mixtures(primitive, rng, 3)
+    for rows in descriptions(name):
+        assert np.linalg.norm(rows.A, axis=1) == pytest.approx(np.ones(len(rows.A)))
+        assert rows.contains(inside, TOLERANCE * size_of(name)).all()
+        distance = np.linalg.norm(z - primitive.project(z))
+        if distance <= 1e-9:
+            assert rows.contains(z, TOLERANCE * size_of(name)).all()
+        elif distance > 1e-4 * size_of(name):
+            assert not rows.contains(z, 1e-7).any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_centre_is_in_the_relative_interior(name: str) -> None:
+    primitive = example(name)
+    center = primitive.center()
+    assert primitive.contains(center, 1e-7).all()
+    # From the centre every point of the set can be overshot a little without leaving it.
+    inside = mixtures(primitive, np.random.default_rng(0), 20)
+    assert primitive.contains(center - 0.02 * (inside - center), 1e-6).all()
+
+
+def test_which_sets_take_up_an_offset() -> None:
+    """Those whose points all have the same sum of entries, which is not zero."""
+    names = {name for name in NAMES if example(name).absorbs_offset}
+    assert names == {name for name in NAMES if name.startswith(("simplex", "hypersimplex"))}
+    for name in names:
+        sums = example(name).vertices().sum(axis=1)
+        assert sums[0] != 0.0
+        assert (sums == sums[0]).all()
+
+
+def test_a_changed_parameter_changes_every_answer() -> None:
+    square = np.vstack([np.eye(2), -np.eye(2)])
+    polytope = Polytope(square, [0.0, 0.0, -1.0, -1.0])
+    assert polytope.argmin([-1.0, -1.0]).tolist() == [1.0, 1.0]
+    polytope.set_params(h=[0.0, 0.0, -3.0, -1.0])
+    assert polytope.argmin([-1.0, -1.0]).tolist() == [3.0, 1.0]
+    assert len(polytope.vertices()) == 4
+    polytope.vertices()[:] = 7.0  # a caller's copy is a caller's
+    assert polytope.vertices().max() == 3.0
+
+
+@pytest.mark.parametrize(
+    ("primitive", "shown"),
+    [
+        (Simplex(9), "Simplex(p=9)"),
+        (Hypersimplex(5, 2), "Hypersimplex(p=5, m=2)"),
+        (Box(2, 0.0, [1.0, 2.0]), "Box(p=2, lower=0.0, upper=[1.0, 2.0])"),
+        (Box(2, np.zeros(2), np.ones(2)), "Box(p=2, lower=<2>, upper=<2>)"),
+        (
+            Product([Simplex(2), Box(1)]),
+            "Product(sets=[Simplex(p=2), Box(p=1, lower=-1.0, upper=1.0)])",
+        ),
+        (Polytope(np.eye(2), [0.0, 0.0]), "Polytope(H=<2x2>, h=[0.0, 0.0])"),
+        (Polytope([[1.0], [1.0, 2.0]], [0.0]), "Polytope(H=[[1.0], [1.0, 2.0]], h=[0.0])"),
+    ],
+)
+def test_repr_is_honest(primitive: Simplex, shown: str) -> None:
+    assert repr(primitive) == shown
