@@ -16,7 +16,7 @@ from feaslearn.data.checks import check_weights
 from feaslearn.exceptions import DataError, NotFittedError, Problems, UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, half_spaces_of
 from feaslearn.inference.bands import Bands, check_level
-from feaslearn.inference.bootstrap import Bootstrap
+from feaslearn.inference.bootstrap import Bootstrap, resample
 from feaslearn.inference.conformal import (
     METHODS,
     Conformal,
@@ -27,7 +27,6 @@ from feaslearn.inference.conformal import (
 from feaslearn.inference.coverage import Coverage
 from feaslearn.inference.explain import explain
 from feaslearn.inference.explanation import Explanation
-from feaslearn.inference.refits import resample
 from feaslearn.inference.trust import MOST_CHECKED, Tracer, is_in_range, warn_of_unseen
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
