@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.data import Decisions, Names
-from feaslearn.datasets._arguments import Draw, uniform
 from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
 from feaslearn.parameters import Integer, check_capacity, check_value
 from feaslearn.problem import AffineRows, LinearProgram
@@ -335,21 +333,3 @@ def _check_plants(problems: Problems, plants: Sequence[int], n_nodes: int) -> tu
         if not 1 <= node <= n_nodes:
             problems.add(f"a plant is at node {node}; nodes are 1 to {n_nodes}")
     return tuple(int(node) for node in plants)
-
-
-def make_power(
-    network: TransportNetwork,
-    price_ranges: Ranges,
-    demand_ranges: Ranges,
-    n_samples: int,
-    draw: Draw,
-) -> Decisions:
-    """Draw prices and demands, dispatch the plants and name everything by its node."""
-    n_plants, n_signals = len(price_ranges), len(price_ranges) + len(demand_ranges)
-    signals = uniform(draw.streams.signals, n_samples, [*price_ranges, *demand_ranges])
-    decisions = network.dispatch(signals[:, n_plants:], signals[:, :n_plants])
-    costs = [f"cost_{node}" for node in network.plants]
-    demands = [f"demand_{node}" for node in range(1, network.n_nodes + 1)]
-    names = Names((*costs, *demands), tuple(f"plant_{node}" for node in network.plants))
-    program = network.linear_program(n_signals, np.arange(n_plants, n_signals).tolist())
-    return draw.observed(signals, decisions, costs, names, program)
