@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, FeaslearnWarning, NotFittedError, SolverError
-from feaslearn.inference import bootstrap
+from feaslearn.regressor import bootstrap
 from feaslearn.trainers import Convex
 
 

@@ -8,7 +8,7 @@ import pytest
 import feaslearn as fl
 from common.consistent_data import corrupted, drawn
 from feaslearn.exceptions import DataError, MissingExtraError, NotFittedError
-from feaslearn.inference.verdict import Verdict
+from feaslearn.regressor.verdict import Verdict
 from feaslearn.trainers import global_search
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,11 @@ from numpy.typing import NDArray
 from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.data import Block, Samples
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.known import ResolvedKnown
 from feaslearn.region.form import RegionForm, combined
 from feaslearn.region.minimize import Solved
 from feaslearn.tolerances import DECISION_TOL, SAME_TOL, TINY, VISIBLE_TOL, ZERO_PRICE
 from feaslearn.trainers.facets.rows import grid_step
-
-if TYPE_CHECKING:
-    from feaslearn.regressor.checks import FitData
-
 
 #: Status of a limit: the data determine it, some bind at it, no price ever pushed to it.
 IDENTIFIED, SEEN, UNSEEN = 0.0, 1.0, 2.0
@@ -92,18 +89,20 @@ class Coverage:
 def coverage_of(
     hypothesis: Hypothesis,
     theta: Array,
-    data: FitData,
+    samples: Samples,
     evidence: Evidence,
+    signals: Array | None = None,
+    known: ResolvedKnown | None = None,
 ) -> Coverage:
-    """Return what is to be remembered of a fit."""
+    """Return what is to be remembered of a fit; ``signals`` are the ends where they are known."""
     some = evidence.samples
-    if data.known is not None:
-        some = some._replace(features=data.known.shape.split(some.features)[0])
-    ends = data.samples.summary()
+    if known is not None:
+        some = some._replace(features=known.shape.split(some.features)[0])
+    ends = samples.summary()
     return Coverage(
-        data.samples.n_samples,
+        samples.n_samples,
         len(some.weights),
-        ends.signals if data.signals is None else data.signals,
+        ends.signals if signals is None else signals,
         ends.decisions,
         _spread_out(some.costs),
         evidence.sides.upper.mean(axis=0),

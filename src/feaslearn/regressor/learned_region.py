@@ -16,7 +16,6 @@ from feaslearn.data.checks import check_weights
 from feaslearn.exceptions import DataError, NotFittedError, Problems, UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, half_spaces_of
 from feaslearn.inference.bands import Bands, check_level
-from feaslearn.inference.bootstrap import Bootstrap, resample
 from feaslearn.inference.conformal import (
     METHODS,
     Conformal,
@@ -25,7 +24,6 @@ from feaslearn.inference.conformal import (
     split_conformal,
 )
 from feaslearn.inference.coverage import Coverage
-from feaslearn.inference.explanation import Explanation, explain
 from feaslearn.inference.trust import (
     MOST_CHECKED,
     is_in_range,
@@ -36,6 +34,8 @@ from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region, RegionForm
 from feaslearn.region.region import region_within
+from feaslearn.regressor.bootstrap import Bootstrap, resample
+from feaslearn.regressor.explanation import Explanation, explain
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.outputs import warn_of_empty_regions
 from feaslearn.regressor.reader import (

@@ -307,7 +307,9 @@ class RegionRegressor(LearnedRegion):
         parts = regions_of(self).parts(self.theta_, len(names), evidence.samples.features.shape[1])
         weights = [weight for weight, *_ in parts]
         table, rows = summarize(evidence, weights, names, data.features.names, step, error)
-        coverage = coverage_of(self.hypothesis_, self.theta_, data, evidence)
+        coverage = coverage_of(
+            self.hypothesis_, self.theta_, data.samples, evidence, data.signals, data.known
+        )
         return table, replace(coverage, rows=rows)
 
 

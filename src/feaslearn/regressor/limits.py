@@ -175,7 +175,7 @@ def shorten(text: str) -> str:
 
     Examples
     --------
-    >>> from feaslearn.inference.limits import shorten
+    >>> from feaslearn.regressor.limits import shorten
     >>> shorten("p + q = d1 + d2 + d3 + d4 + d5")
     'p + q = d1 + d2 + ... + d5'
     """

@@ -18,11 +18,11 @@ from feaslearn.hypotheses import Facets, Minkowski
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.inference.contradictions import Examined, HullTest, examine, find_dominated, shrink
 from feaslearn.inference.linear_system import LinearSystem
-from feaslearn.inference.verdict import Verdict, name_samples
 from feaslearn.losses import Objective, Predictability
 from feaslearn.parameters import POSITIVE, check_value
 from feaslearn.regressor.checks import check_fit
 from feaslearn.regressor.region_regressor import RegionRegressor
+from feaslearn.regressor.verdict import Verdict, name_samples
 from feaslearn.tolerances import GAIN_TOL, SAME_TOL
 from feaslearn.trainers import Convex, FacetLearning, Global, MixedInteger, Trainer
 from feaslearn.trainers.automatic import choose_trainer
