@@ -130,14 +130,6 @@ def test_whether_facets_explain_data_does_not_depend_on_units(of: str, unit: flo
         assert answer.tolerance == pytest.approx(size * expected.tolerance)
 
 
-def test_facets_where_no_row_is_complete() -> None:
-    data = fl.datasets.make_power5(40, random_state=0)
-    decisions = data.decisions.copy()
-    decisions[::2, 0] = decisions[1::2, 1] = np.nan
-    with pytest.raises(DataError, match="no complete row"):
-        fl.consistency(with_decisions(data, decisions), fl.Facets())
-
-
 def test_facets_with_given_bounds_or_balance_name_who_breaks_them() -> None:
     data = fl.datasets.make_power5(60, random_state=0)
     narrow = fl.consistency(data, fl.Facets(bounds=(0.0, 3.4)))
