@@ -12,7 +12,7 @@ import feaslearn as fl
 from experiments.frame.experiment import Claim, Experiment, Row, Settings
 from experiments.frame.found import Found
 from experiments.frame.pictures import new_figure, save
-from feaslearn.datasets.power5 import PLANTS, RING
+from feaslearn.datasets.power import PLANTS, RING
 
 ARGUMENTS: dict[str, Any] = {
     "nodes": 5,

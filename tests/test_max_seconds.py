@@ -22,30 +22,25 @@ TRAINERS = [
 WRONG: list[Any] = [0, 0.0, -1.0, float("nan"), -np.inf, "10", True, [5.0]]
 
 
+DATA = fl.datasets.make_switch(20, random_state=0)
+CLASS = fl.Scaled(fl.Simplex(2))
+
+
 def refit(limit: Any) -> object:
-    data = fl.datasets.make_switch(20, random_state=0)
     trainer = fl.trainers.Auto(max_seconds=limit)
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost, trainer=trainer)
-    return model.fit(data.signals, data.decisions)
+    model = fl.RegionRegressor(CLASS, cost=DATA.cost, trainer=trainer)
+    return model.fit(DATA.signals, DATA.decisions)
 
 
 def network(limit: Any) -> object:
-    data = fl.datasets.make_power5(20, random_state=0)
     learner = fl.NetworkLearner(
-        5,
-        [1, 3, 5],
-        generator_capacity=3.5,
-        line_capacity=3.5,
-        cost=[0, 1, 2],
-        demand=range(3, 8),
-        max_seconds=limit,
+        2, [1], generator_capacity=1.0, line_capacity=1.0, cost=[0], demand=[1, 2]
     )
-    return learner.fit(data.signals, data.decisions)
+    return learner.set_params(max_seconds=limit).fit(np.ones((4, 3)), np.full((4, 1), 2.0))
 
 
 def decided(limit: Any) -> object:
-    data = fl.datasets.make_switch(20, random_state=0)
-    return fl.consistency(data, fl.Scaled(fl.Simplex(2)), max_seconds=limit)
+    return fl.consistency(DATA, CLASS, max_seconds=limit)
 
 
 @pytest.mark.parametrize("kind", TRAINERS)

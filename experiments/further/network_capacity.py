@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 import feaslearn as fl
-from feaslearn.datasets.power5 import DEMANDS, PLANTS, PRICES, RING
+from feaslearn.datasets.power import DEMANDS, PLANTS, PRICES, RING
 
 TRUE = [tuple(sorted(line)) for line in RING]
 CAPACITIES = (3.5, 3.0, 2.5, 2.25, 2.0, 1.9, 1.8, 1.7, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1.0)

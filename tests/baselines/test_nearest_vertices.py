@@ -60,12 +60,6 @@ def test_unobserved_decisions_are_filled_from_their_cluster() -> None:
     np.testing.assert_allclose(model.predict(prices), decisions, atol=1e-6)
 
 
-def test_fewer_decisions_than_vertices() -> None:
-    data = fl.datasets.make_switch(30, random_state=0)
-    model = NearestVertices(7, data.cost, random_state=0).fit(data.signals, data.decisions)
-    assert model.vertices_.shape == (2, 2)
-
-
 def test_everything_wrong_is_named() -> None:
     with pytest.raises(DataError) as told:
         NearestVertices(0, [3], sense="up").fit([[1.0]], [[np.nan, 1.0]])

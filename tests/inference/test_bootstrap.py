@@ -9,8 +9,8 @@ import pytest
 from sklearn.base import clone
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError, FeaslearnWarning, NotFittedError
-from feaslearn.inference import refits
+from feaslearn.exceptions import DataError, FeaslearnWarning, NotFittedError, SolverError
+from feaslearn.regressor import bootstrap
 from feaslearn.trainers import Convex
 
 
@@ -29,7 +29,7 @@ def test_the_short_way_through_moments_is_the_long_way(monkeypatch: pytest.Monke
         model = fitted(data, hypothesis=fl.Minkowski.hypersimplices(3), trainer=trainer)
         short = model.bootstrap(10, data.signals, data.decisions)
         with monkeypatch.context() as patch:
-            patch.setattr(refits, "moment_refits", lambda model, data: None)
+            patch.setattr(bootstrap, "_with_moments", lambda model, data: None)
             long = model.bootstrap(10, data.signals, data.decisions)
         for one, other in zip(short.refits, long.refits, strict=True):
             assert np.allclose(one.theta_, other.theta_, atol=1e-7)
@@ -80,13 +80,15 @@ def test_bands_on_reach_agree_with_those_on_decisions_and_shrink_with_data() -> 
 def test_failed_refits_are_counted_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     data = ball(40)
     model = fitted(data)
-    whole = refits._reweighted
+    whole = bootstrap._reweighted
     left = iter(range(100))
 
     def some_fail(*arguments: object) -> object:
-        return "SolverError: no" if next(left) % 2 else whole(*arguments)
+        if next(left) % 2:
+            raise SolverError("no")
+        return whole(*arguments)
 
-    monkeypatch.setattr(refits, "_reweighted", some_fail)
+    monkeypatch.setattr(bootstrap, "_reweighted", some_fail)
     with pytest.warns(FeaslearnWarning, match="10 of 20 refits failed"):
         boot = model.bootstrap(20, data.signals, data.decisions)
     assert len(boot.refits) == len(boot.failures) == 10

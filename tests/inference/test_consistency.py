@@ -8,7 +8,7 @@ import pytest
 import feaslearn as fl
 from common.consistent_data import corrupted, drawn
 from feaslearn.exceptions import DataError, MissingExtraError, NotFittedError
-from feaslearn.inference.verdict import Verdict
+from feaslearn.regressor.verdict import Verdict
 from feaslearn.trainers import global_search
 
 
@@ -128,14 +128,6 @@ def test_whether_facets_explain_data_does_not_depend_on_units(of: str, unit: flo
         assert answer.contradiction == expected.contradiction
         assert answer.suspects == expected.suspects
         assert answer.tolerance == pytest.approx(size * expected.tolerance)
-
-
-def test_facets_where_no_row_is_complete() -> None:
-    data = fl.datasets.make_power5(40, random_state=0)
-    decisions = data.decisions.copy()
-    decisions[::2, 0] = decisions[1::2, 1] = np.nan
-    with pytest.raises(DataError, match="no complete row"):
-        fl.consistency(with_decisions(data, decisions), fl.Facets())
 
 
 def test_facets_with_given_bounds_or_balance_name_who_breaks_them() -> None:

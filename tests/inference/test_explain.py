@@ -10,7 +10,6 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.inference.coverage import binding_limits
 
 pd = pytest.importorskip("pandas")
 
@@ -77,24 +76,6 @@ def test_a_unit_that_is_rewarded_is_seen() -> None:
         assert upper["unit 1"] > 0.1
 
 
-def test_decisions_rest_on_bounds_that_have_a_price() -> None:
-    X, y = dispatch()
-    model = fitted(fl.Facets(), X, y)
-    features = model.features_.transform(X.to_numpy())
-    costs = X[COSTS].to_numpy()
-    *_, held = binding_limits(model.hypothesis_, model.theta_, features, costs)
-    # A unit at its capacity while a dearer one runs would run more.
-    runs = y.to_numpy() > 1e-6
-    dearer = np.array(
-        [
-            [(runs[i] & (X[COSTS].to_numpy()[i] > cost)).any() for cost in X[COSTS].to_numpy()[i]]
-            for i in range(len(X))
-        ]
-    )
-    full = y.to_numpy() >= CAPACITY - 1e-9
-    assert np.array_equal(held[:, :2], (full & dearer)[:, :2])
-
-
 def test_a_signal_outside_the_training_range_is_measured() -> None:
     X, y = dispatch()
     model = fitted(fl.Minkowski.hypersimplices(3), X, y)
@@ -147,16 +128,6 @@ def test_bad_input_is_said() -> None:
         model.explain(costs=[1.0, 2.0, 3.0])
     with pytest.raises(DataError, match="costs"):
         model.explain(X.iloc[0], costs=[1.0, 2.0])
-
-
-def test_a_limit_that_is_known_need_not_be_seen() -> None:
-    X, y = dispatch()
-    known = fl.Known(bounds=(0.0, CAPACITY), balance=(np.ones(3), ["demand"]))
-    for hypothesis in (fl.Minkowski.hypersimplices(3), fl.Facets()):
-        model = fitted(hypothesis, X, y, known=known)
-        explained = model.explain(X.iloc[0])
-        assert explained.unseen == ()
-        assert "upper limit of unit 3 is known" in str(explained)
 
 
 @pytest.mark.parametrize("hypothesis", [fl.Facets(), fl.Minkowski.hypersimplices(3)], ids=repr)

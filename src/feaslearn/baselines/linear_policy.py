@@ -95,8 +95,13 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         samples = check_samples(X, y, sample_weight, "LinearPolicy", as_it_is=True)
         _check_forgetting(self.forgetting)
         validate_data(self, X, skip_check_array=True)
-        self.moments_, coef, intercept = _fitted(samples, self.forgetting)
-        one_column = np.asarray(y).ndim == 1
+        return self._keep(*_fitted(samples, self.forgetting), np.asarray(y).ndim == 1)
+
+    def _keep(
+        self, moments: RegressionMoments, coef: Array, intercept: Array, one_column: bool
+    ) -> Self:
+        """Store what was fitted, in the shape of the decisions."""
+        self.moments_ = moments
         self.coef_ = coef[0] if one_column else coef
         self.intercept_ = float(intercept[0]) if one_column else intercept
         return self
@@ -117,13 +122,11 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 f"LinearPolicy: column {chunks.names.decisions[j]!r} has no observed entry of "
                 "non-zero weight; drop it"
             )
-        self.moments_ = moments
-        self.coef_, self.intercept_ = moments.solve()
         self.n_features_in_ = head.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         if chunks.named:
             self.__dict__["feature_names_in_"] = np.array(chunks.names.signals, dtype=object)
-        return self
+        return self._keep(moments, *moments.solve(), one_column=False)
 
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -157,12 +160,8 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 f"{len(self.moments_.right)}"
             )
         with one_blas_thread():
-            self.moments_ = self.moments_.after(signals, decisions, weights, self.forgetting)
-            coef, intercept = self.moments_.solve()
-        one_column = np.ndim(self.intercept_) == 0
-        self.coef_ = coef[0] if one_column else coef
-        self.intercept_ = float(intercept[0]) if one_column else intercept
-        return self
+            moments = self.moments_.after(signals, decisions, weights, self.forgetting)
+            return self._keep(moments, *moments.solve(), np.ndim(self.intercept_) == 0)
 
     def predict(self, X: ArrayLike) -> Array:
         """Return the decisions of the policy.
@@ -204,7 +203,9 @@ def _fitted(samples: Samples, forgetting: float) -> tuple[RegressionMoments, Arr
         )
     beta, left = moments.best(moments.right), np.zeros(moments.right.shape)
     for younger, X, y, weights in _blocks(samples):
-        left += moments.left(beta, X, y, faded(weights, forgetting, younger))
+        phi = moments.functions(X)
+        errors = np.nan_to_num(y - phi @ beta.T)
+        left += (faded(weights, forgetting, younger)[:, None] * errors).T @ phi
     return moments, *moments.of_signals(beta + moments.best(left))
 
 
@@ -241,7 +242,7 @@ class RegressionMoments(NamedTuple):
     ) -> Self:
         """Return the sums with some more samples; each counts ``forgetting`` times the next."""
         weights = faded(weights, forgetting)
-        phi = self._functions(signals)
+        phi = self.functions(signals)
         fade = forgetting ** len(signals)
         gram, right = fade * self.gram, fade * self.right
         for seen, outputs in _observed_together(decisions):
@@ -250,14 +251,9 @@ class RegressionMoments(NamedTuple):
             right[outputs] += decisions[seen][:, outputs].T @ weighted
         return self._replace(gram=gram, right=right)
 
-    def _functions(self, signals: Array) -> Array:
+    def functions(self, signals: Array) -> Array:
+        """Return the constant and the standardised signals, (N, K + 1)."""
         return np.column_stack([np.ones(len(signals)), (signals - self.mean) / self.scale])
-
-    def left(self, beta: Array, signals: Array, decisions: Array, weights: Array) -> Array:
-        """Return the vectors r (n, K + 1) of what ``beta`` leaves of the decisions."""
-        phi = self._functions(signals)
-        errors = np.nan_to_num(decisions - phi @ beta.T)
-        return np.asarray((weights[:, None] * errors).T @ phi)
 
     def of_chunk(self, chunk: Chunk) -> Self:
         """Return the sums over a chunk alone, in the same units."""
@@ -282,11 +278,8 @@ class RegressionMoments(NamedTuple):
             spread = np.sqrt(np.maximum(np.diag(inner), 0.0))
             unit = np.where(spread > GAIN_TOL * np.maximum(np.abs(middle), TINY), spread, np.inf)
             along = (r[1:] / G[0, 0] - middle * level) / unit
-            slopes = (
-                np.linalg.pinv(inner / np.outer(unit, unit), CORRELATION_TOL, hermitian=True)
-                @ along
-            )
-            row[1:] = slopes / unit
+            correlations = inner / np.outer(unit, unit)
+            row[1:] = np.linalg.pinv(correlations, CORRELATION_TOL, hermitian=True) @ along / unit
             row[0] = level - row[1:] @ middle
         return beta
 

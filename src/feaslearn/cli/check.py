@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console as RichConsole
 
     from feaslearn.cli.columns import FitColumns
-    from feaslearn.inference.explanation import Explanation
     from feaslearn.inference.roles import Finding, Roles
+    from feaslearn.regressor.explanation import Explanation
 
 #: What stands before a line.
 MARKS = {"ok": "ok", "note": "!", "no": "no", "unknown": "?"}

@@ -18,11 +18,11 @@ from feaslearn.baselines.regressors import USUAL, fit_and_predict
 from feaslearn.cli.console import Console
 from feaslearn.cli.limits import limit_lines
 from feaslearn.exceptions import FeaslearnWarning
-from feaslearn.inference.limits import Limit, limits_at
 from feaslearn.inference.trust import Trust
 from feaslearn.io.table import Frame
 from feaslearn.io.table_file import write_table
 from feaslearn.metrics import pooled_r2
+from feaslearn.regressor.limits import Limit, limits_at
 from feaslearn.report import write_report
 from feaslearn.report.page_file import check_extra
 from feaslearn.tolerances import VISIBLE_TOL

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from feaslearn.cli.columns import FitColumns
     from feaslearn.inference.held_out import HeldOut
-    from feaslearn.inference.limits import Limit
     from feaslearn.regressor import RegionRegressor
+    from feaslearn.regressor.limits import Limit
 
 
 def fit(
@@ -165,9 +165,9 @@ def fit(
     from feaslearn.cli.files import check_output, is_one_file, open_files
     from feaslearn.data import Chunks
     from feaslearn.exceptions import FileError
-    from feaslearn.inference.limits import limits_at
     from feaslearn.io import save
     from feaslearn.regressor import RegionRegressor
+    from feaslearn.regressor.limits import limits_at
 
     if checkpoint is not None and is_one_file(output, checkpoint):
         raise FileError(f"--output and --checkpoint are one file, {output}; give each another name")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from feaslearn.inference.limits import Limit, shorten
 from feaslearn.printable import printable
+from feaslearn.regressor.limits import Limit, shorten
 
 #: Limits that are shown; the others are counted.
 MOST = 12

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from feaslearn.datasets.dc_grid import DcGrid
 from feaslearn.datasets.dcopf import make_dcopf
-from feaslearn.datasets.ellipsoid import make_ellipsoid
-from feaslearn.datasets.flexible_plant import make_flexible_plant
-from feaslearn.datasets.ieee14 import make_ieee14
-from feaslearn.datasets.l1_ball import make_l1_ball
-from feaslearn.datasets.power5 import make_power5
-from feaslearn.datasets.switch import make_switch
+from feaslearn.datasets.power import make_ieee14, make_power5
+from feaslearn.datasets.small import (
+    make_ellipsoid,
+    make_flexible_plant,
+    make_l1_ball,
+    make_switch,
+)
 from feaslearn.datasets.transport import TransportNetwork
 
 __all__ = [

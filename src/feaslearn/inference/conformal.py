@@ -25,7 +25,6 @@ from feaslearn.tolerances import ROUNDING, TINY, VISIBLE_TOL
 
 if TYPE_CHECKING:
     from feaslearn.hypotheses.hypothesis import Hypothesis
-    from feaslearn.regressor.learned_region import LearnedRegion
 
 
 #: Rows from which a half says how wide bands are beside each other, and the other half how wide;
@@ -235,7 +234,7 @@ class CrossFit:
 
     def __init__(
         self,
-        model: LearnedRegion,
+        model: Any,
         X: Any,
         y: Any,
         costs: Any = None,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from feaslearn.arrays import Indices
+from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block
 from feaslearn.inference.linear_system import Elastic, LinearSystem
 from feaslearn.runs.progress import ProgressBar
@@ -61,13 +61,12 @@ class Explained(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """Whether all samples can be explained; if not, a contradiction and the samples to blame."""
+    """A contradiction and the samples to blame; none, and parameters, if all can be explained."""
 
-    exactly: bool
-    optimum: Elastic
+    theta: Array
     core: Indices
     blamed: list[int]
-    alone: bool
+    alone: bool = True
 
 
 def examine(system: LinearSystem, until: float) -> Examined:
@@ -76,7 +75,7 @@ def examine(system: LinearSystem, until: float) -> Examined:
     start = np.random.default_rng(0).permutation(allowed)[: system.n_parameters]
     chosen, optimum, missed, _ = explain(system, allowed, start)
     if not len(missed):
-        return Examined(True, optimum, missed, [], True)
+        return Examined(optimum.theta, missed, [])
 
     def contradict(some: Indices) -> bool:
         return bool(system.solve(some).missed.max(initial=0.0) > SOLVED_ZERO)
@@ -87,27 +86,32 @@ def examine(system: LinearSystem, until: float) -> Examined:
     core = np.sort(shrink(chosen, contradict)[0])
     blamed = _single(system, allowed, core, until)
     if blamed:
-        return Examined(False, optimum, core, blamed, True)
+        return Examined(optimum.theta, core, blamed)
     # Where the region of least total error misses only a few samples, it explains all others.
     most = min(MOST_MISSED, max(2, int(MOST_SHARE * len(allowed))))
     start = np.union1d(core, allowed[: 2 * system.n_parameters])
     found = explain(system, allowed, start, most, until)
     blamed = np.sort(found.missed).tolist() if found.no_other else []
-    return Examined(False, optimum, core, blamed, False)
+    return Examined(optimum.theta, core, blamed, alone=False)
 
 
 def explain(
-    system: LinearSystem, allowed: Indices, start: Indices, most: int = 0, until: float = np.inf
+    system: LinearSystem, allowed: Indices, chosen: Indices, most: int = 0, until: float = np.inf
 ) -> Explained:
     """Solve for a working set, to which those allowed that the optimum misses most are added.
 
     It ends where the optimum misses no other sample, or more than ``most`` of the working set.
     """
-    chosen = start
     while True:
         optimum = system.solve(chosen)
         missed = chosen[optimum.missed > SOLVED_ZERO]
-        fresh = chosen[:0] if len(missed) > most else _missed(system, optimum, allowed, chosen)
+        fresh = chosen[:0]
+        if len(missed) <= most:
+            violation = system.missed(optimum.theta)
+            others = np.setdiff1d(allowed, chosen)
+            others = others[violation[others] > SOLVED_ZERO]
+            worst = np.argsort(-violation[others], kind="stable")
+            fresh = others[worst[: max(LEAST, int(MORE * len(chosen)))]]
         if not len(fresh) or time.monotonic() > until:
             return Explained(chosen, optimum, missed, len(missed) <= most and not len(fresh))
         chosen = np.concatenate([chosen, fresh])
@@ -127,15 +131,6 @@ def _single(system: LinearSystem, allowed: Indices, core: Indices, until: float)
                 found.append(int(sample))
             bar.update(done + 1)
     return found
-
-
-def _missed(system: LinearSystem, optimum: Elastic, allowed: Indices, chosen: Indices) -> Indices:
-    """Return the samples outside of the working set that an optimum misses most."""
-    missed = system.missed(optimum)
-    others = np.setdiff1d(allowed, chosen)
-    wrong = others[missed[others] > SOLVED_ZERO]
-    count = max(LEAST, int(MORE * len(chosen)))
-    return np.asarray(wrong[np.argsort(-missed[wrong], kind="stable")[:count]])
 
 
 # Regions of half-spaces: the least of them holds the mixtures of all samples.

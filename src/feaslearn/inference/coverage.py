@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +11,11 @@ from numpy.typing import NDArray
 from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.data import Block, Samples
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from feaslearn.known import ResolvedKnown
 from feaslearn.region.form import RegionForm, combined
 from feaslearn.region.minimize import Solved
 from feaslearn.tolerances import DECISION_TOL, SAME_TOL, TINY, VISIBLE_TOL, ZERO_PRICE
 from feaslearn.trainers.facets.rows import grid_step
-
-if TYPE_CHECKING:
-    from feaslearn.regressor.checks import FitData
-
 
 #: Status of a limit: the data determine it, some bind at it, no price ever pushed to it.
 IDENTIFIED, SEEN, UNSEEN = 0.0, 1.0, 2.0
@@ -33,8 +29,8 @@ LEAST_WEIGHT = 0.02
 #: Most samples that are checked for rows of decisions, for images of latent points, and where each
 #: decision takes a solver.
 MOST_ROWS, MOST_CHECKED, BY_SOLVER = 10_000, 2000, 60
-#: Fewest that are, in so many seconds and this share of a time limit.
-FEWEST, GRACE, SHARE = 5, 0.2, 0.05
+#: Samples that show which parts of a region have duals.
+FEWEST = 5
 #: Directions of prices, and samples with the limits that hold them, that are kept.
 DIRECTIONS, MOST_REGIMES = 64, 500
 
@@ -93,18 +89,20 @@ class Coverage:
 def coverage_of(
     hypothesis: Hypothesis,
     theta: Array,
-    data: FitData,
+    samples: Samples,
     evidence: Evidence,
+    signals: Array | None = None,
+    known: ResolvedKnown | None = None,
 ) -> Coverage:
-    """Return what is to be remembered of a fit."""
+    """Return what is to be remembered of a fit; ``signals`` are the ends where they are known."""
     some = evidence.samples
-    if data.known is not None:
-        some = some._replace(features=data.known.shape.split(some.features)[0])
-    ends = data.samples.summary()
+    if known is not None:
+        some = some._replace(features=known.shape.split(some.features)[0])
+    ends = samples.summary()
     return Coverage(
-        data.samples.n_samples,
+        samples.n_samples,
         len(some.weights),
-        ends.signals if data.signals is None else data.signals,
+        ends.signals if signals is None else signals,
         ends.decisions,
         _spread_out(some.costs),
         evidence.sides.upper.mean(axis=0),
@@ -180,69 +178,40 @@ class Evidence(NamedTuple):
 
 
 def find_evidence(
-    region: Hypothesis,
-    theta: Array,
-    samples: Samples,
-    error: float = 0.0,
-    max_seconds: float | None = None,
+    region: Hypothesis, theta: Array, samples: Samples, error: float = 0.0
 ) -> Evidence:
-    """Return what the samples of a fit say about each limit; under a time limit, of fewer.
+    """Return what the samples of a fit say about each limit, of many samples some.
 
     ``error`` is the standard deviation of errors in the decisions, in units of their spread.
     """
-    some = samples.spread(FEWEST)
-    n, k = some.costs.shape[1], some.features.shape[1]
+    few = samples.spread(FEWEST)
+    n, k = few.costs.shape[1], few.features.shape[1]
     parts = region.parts(theta, n, k)
-    began = time.monotonic()
-    answers = region.solve_parts(theta, some.features, some.costs)[1]
-    most = MOST_ROWS
-    for (_, member, part), answer in zip(parts, answers, strict=True):
-        if answer.duals is None:
-            most = min(most, _most(member, n))
-            limits_shown(member, part, some.features, some.costs, answer.decisions)
-    if max_seconds is not None and np.isfinite(max_seconds):
-        each = (time.monotonic() - began) / len(some.weights)
-        most = min(most, max(FEWEST, int((GRACE + SHARE * float(max_seconds)) / each)))
-    if most > FEWEST:
-        some = samples.spread(most)
-        answers = region.solve_parts(theta, some.features, some.costs)[1]
-    return _evidence(parts, answers, some, error)
-
-
-def _evidence(
-    parts: list[tuple[float, Hypothesis, Array]], answers: list[Solved], some: Block, error: float
-) -> Evidence:
-    """Return what samples say about the limits of regions that were minimised over."""
+    answers = region.solve_parts(theta, few.features, few.costs)[1]
+    latent = [part[1] for part, each in zip(parts, answers, strict=True) if each.duals is None]
+    some = samples.spread(min([MOST_ROWS, *(_most(member, n) for member in latent)]))
     features, costs, decisions, _ = some
-    n, k = costs.shape[1], features.shape[1]
-    forms: list[RegionForm | None] = []
-    pushed, duals, confirmed, sides = [], [], [], []
+    answers = region.solve_parts(theta, features, costs)[1]
     scatter = np.nan_to_num(np.nanstd(decisions, axis=0)) if len(decisions) else np.zeros(n)
     errors = np.array([_grid_error(column) for column in decisions.T])
     errors = np.maximum(errors, error * scatter)
+    found: list[tuple[RegionForm | None, Mask, Array, Mask, Sides]] = []
     for (_, member, part), answer in zip(parts, answers, strict=True):
         if answer.duals is None:
             shown = limits_shown(member, part, features, costs, answer.decisions)
             mask = np.hstack(shown)
-            forms.append(None)
-            pushed.append(mask)
-            duals.append(mask.astype(float))
-            confirmed.append(mask)
-            sides.append(shown)
+            found.append((None, mask, mask.astype(float), mask, shown))
             continue
         form = member.describe(part, n, k)
         mask = is_priced(answer.duals, costs)
         here = mask & _is_on(form, features, decisions, scatter, errors)
-        forms.append(form)
-        pushed.append(mask)
-        duals.append(np.nan_to_num(answer.duals))
-        confirmed.append(here)
-        sides.append(_single_sides(form, here))
+        found.append((form, mask, np.nan_to_num(answer.duals), here, _single_sides(form, here)))
+    forms, pushed, duals, confirmed, sides = zip(*found, strict=True)
     both = np.hstack(confirmed)
     kinds = np.unique(np.hstack([features, costs]), axis=0, return_inverse=True)[1].ravel()
     count = np.array([len(np.unique(kinds[column])) for column in both.T], dtype=float)
     shown = Sides(*(np.all(each, axis=0) for each in zip(*sides, strict=True)))
-    return Evidence(some, forms, np.hstack(pushed), np.hstack(duals), both, count, shown)
+    return Evidence(some, list(forms), np.hstack(pushed), np.hstack(duals), both, count, shown)
 
 
 def is_priced(duals: Array, costs: Array, tolerance: float = ZERO_PRICE) -> Mask:

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,6 @@ from feaslearn.baselines.regressors import USUAL, fit_and_predict
 from feaslearn.inference.conformal import FOLDS, CrossFit
 from feaslearn.metrics import pooled_r2
 from feaslearn.tolerances import VISIBLE_TOL
-
-if TYPE_CHECKING:
-    from feaslearn.regressor.region_regressor import RegionRegressor
-
 
 #: More rows than this are not held out, nor fewer: parts would be too small.
 MOST_ROWS, FEWEST_ROWS = 5000, 20
@@ -60,7 +56,7 @@ class HeldOut:
         return sorted(moving, key=lambda pair: -pair[1])
 
 
-def why_not(model: RegionRegressor, count: int) -> str | None:
+def why_not(model: Any, count: int) -> str | None:
     """Say why a model is not measured on rows that it has not seen, None if it can be."""
     if count < FEWEST_ROWS:
         return f"{count} rows are too few to hold some out"
@@ -73,7 +69,7 @@ def why_not(model: RegionRegressor, count: int) -> str | None:
 
 
 def hold_out(
-    model: RegionRegressor, X: Any, y: Any, weights: Any, names: tuple[str, ...]
+    model: Any, X: Any, y: Any, weights: Any, names: tuple[str, ...]
 ) -> tuple[HeldOut, CrossFit]:
     """Predict consecutive parts of the rows by fits to the others, of the model and regressors."""
     began = time.monotonic()

@@ -26,10 +26,9 @@ from feaslearn.trainers.minkowski_fit.passes import Passes
 
 
 class Elastic(NamedTuple):
-    """Coefficients, by how much each sample is missed, and which samples hold the optimum up."""
+    """Parameters, by how much each sample is missed, and which samples hold the optimum up."""
 
-    a: Array
-    b: Array
+    theta: Array
     missed: Array
     forced: Mask
 
@@ -42,126 +41,82 @@ class LinearSystem:
         self.unit, self.tolerance = unit, tolerance
         self._passes = Passes(hypothesis, Samples.of(rows))
         self._read = self._passes.program_rows()
-        self._x = self._read.decisions / unit
         self._terms = hypothesis.terms_of(self._passes.n)
         self._tied = self._passes.minimizers.at(rows.costs).tied
-        curved = [
-            any(cone.kind not in ("nonnegative", "zero") for cone in form.cones)
-            for form in (term.primitive.conic_form() for term in self._terms)
-        ]
+        curved = [not term.primitive.conic_form().polyhedral for term in self._terms]
         #: Samples whose minimisers form a curved set: no linear program speaks of them.
         self.left_out = self._tied[:, curved].any(axis=1)
 
     @property
     def n_parameters(self) -> int:
         """Number of parameters."""
-        scales, offsets = self._passes.shape, self._read.phi.shape[1] * self._passes.n
-        return int(scales[0] * scales[1] + offsets)
-
-    def theta(self, found: Elastic) -> Array:
-        """Return the parameters of the hypothesis."""
-        return self._passes.of.theta(self.unit * found.a, self.unit * found.b)
+        groups, functions = self._passes.shape
+        return int(groups * functions + self._read.phi.shape[1] * self._passes.n)
 
     def solve(self, chosen: Indices) -> Elastic:
-        """Return coefficients that miss the chosen samples by least in all."""
-        groups, functions = self._passes.shape
-        parts = self._parts(chosen)
-        x = self._x[chosen].ravel()
+        """Return parameters that miss the chosen samples by least in all."""
+        (groups, functions), n = self._passes.shape, self._passes.n
+        costs, tied = self.rows.costs[chosen], self._tied[chosen]
+        psi, phi = self._read.psi[chosen], self._read.phi[chosen]
+        faces = ScaledFaces(self._terms, costs, tied, whole=False)
+        points = self._passes.minimizers.at(costs).points
+        points = np.where(tied[:, :, None], faces.anchors, points)
+        if groups == 1 < points.shape[1]:  # one scale for all terms multiplies their sum
+            points = points.sum(axis=1, keepdims=True)
+        x = self._read.decisions[chosen].ravel() / self.unit
+        scales = np.einsum("im,igj->ijgm", psi, points).reshape(len(x), -1)
+        offsets = np.einsum("il,jr->ijlr", phi, np.eye(n)).reshape(len(x), -1)
         seen = ~np.isnan(x)
-        errors = sp.csr_array(np.repeat(np.eye(len(chosen)), self._passes.n, axis=0))[seen]
-        model, x = sp.hstack(parts.columns, format="csr")[seen], x[seen]
-        width = model.shape[1] + len(chosen)
-        upper, equal = self._set_rows(parts, width)
+        errors = sp.csr_array(np.repeat(np.eye(len(chosen)), n, axis=0))[seen]
+        model = sp.hstack([scales, offsets, faces.image], format="csr")[seen]
+        upper, equal = self._set_rows(psi, faces, offsets.shape[1])
         sides = [sp.hstack([side * model, -errors]) for side in (1.0, -1.0)]
-        right = [side * x + self.tolerance for side in (1.0, -1.0)]
+        right = [side * x[seen] + self.tolerance for side in (1.0, -1.0)]
         cost = np.repeat([0.0, 1.0], [model.shape[1], len(chosen)])
         program = CheckedProgram(
             cost,
             np.where(cost > 0.0, 0.0, -np.inf),
-            np.full(width, np.inf),
+            np.full(len(cost), np.inf),
             sp.vstack([*sides, upper], format="csr"),
             np.concatenate([*right, np.zeros(upper.shape[0])]),
             equal,
             np.zeros(equal.shape[0]),
         )
         answer = program.solve("consistency", TIGHT_TOL)
-        forces = np.abs(answer.duals[: 2 * len(x)]).reshape(2, -1).sum(axis=0)
-        size = groups * functions
-        return Elastic(
-            answer.point[:size].reshape(groups, functions),
-            answer.point[size : size + parts.columns[1].shape[1]].reshape(-1, self._passes.n),
-            answer.point[model.shape[1] :],
-            np.asarray(errors.T @ forces > GAIN_TOL),
+        forces = np.abs(answer.duals[: 2 * seen.sum()]).reshape(2, -1).sum(axis=0)
+        a, b, _, missed = np.split(
+            self.unit * answer.point, np.cumsum([scales.shape[1], offsets.shape[1], faces.size])
         )
+        theta = self._passes.of.theta(a.reshape(groups, functions), b.reshape(-1, n))
+        return Elastic(theta, missed / self.unit, np.asarray(errors.T @ forces > GAIN_TOL))
 
-    def _parts(self, chosen: Indices) -> _Parts:
-        """Return what multiplies scales, offsets and points of faces in the decisions."""
-        n, costs, tied = self._passes.n, self.rows.costs[chosen], self._tied[chosen]
-        faces = ScaledFaces(self._terms, costs, tied, whole=False)
-        points = self._passes.minimizers.at(costs).points
-        points = self._shared(np.where(tied[:, :, None], faces.anchors, points))
-        psi, phi = self._read.psi[chosen], self._read.phi[chosen]
-        by_scale = np.einsum("im,igj->ijgm", psi, points).reshape(len(chosen) * n, -1)
-        by_offset = np.einsum("il,jr->ijlr", phi, np.eye(n)).reshape(len(chosen) * n, -1)
-        return _Parts((by_scale, by_offset, faces.image), faces, psi)
-
-    def _shared(self, points: Array) -> Array:
-        """Return the points that each scale multiplies: with one scale for all, their sum."""
-        if self._passes.shape[0] == 1 < points.shape[1]:
-            return np.asarray(points.sum(axis=1, keepdims=True))
-        return points
-
-    def _set_rows(self, parts: _Parts, width: int) -> tuple[Any, Any]:
+    def _set_rows(self, psi: Array, faces: ScaledFaces, offsets: int) -> tuple[Any, Any]:
         """Return rows ``<= 0`` and ``= 0``: scales that are not negative, points of faces."""
         groups, functions = self._passes.shape
-        faces, psi = parts.faces, parts.psi
-        scales: Any = sp.eye_array(groups * functions)
-        if not self._passes.basis.nonnegative:
-            scales = sp.kron(sp.eye_array(groups), np.unique(psi, axis=0))
-        upper, equal = [_padded(-scales, 0, width)], [sp.csr_array((0, width))]
-        if faces.size:
-            owners = np.zeros(len(faces.terms), int) if groups == 1 else faces.terms
-            columns = owners[:, None] * functions + np.arange(functions)
-            values = faces.h[:, None] * psi[faces.rows]
-            entries = np.repeat(np.arange(len(owners)), functions), columns.ravel()
-            shape = (len(owners), groups * functions)
-            scaled = sp.csr_array((values.ravel(), entries), shape=shape)
-            before = sum(part.shape[1] for part in parts.columns[:2])
-            rows = _padded(scaled, 0, width) - _padded(faces.H, before, width)
-            for kind, _, chosen in faces.cones():
-                (equal if kind == "zero" else upper).append(rows[chosen])
+        kinds = (
+            sp.eye_array(functions) if self._passes.basis.nonnegative else np.unique(psi, axis=0)
+        )
+        scales: Any = sp.kron(sp.eye_array(groups), kinds)
+        after = faces.size + len(psi)
+        others = sp.csr_array((scales.shape[0], offsets + after))
+        upper = [sp.hstack([-scales, others], format="csr")]
+        equal = [sp.csr_array((0, groups * functions + offsets + after))]
+        owners = np.zeros(len(faces.terms), int) if groups == 1 else faces.terms
+        columns = owners[:, None] * functions + np.arange(functions)
+        values = faces.h[:, None] * psi[faces.rows]
+        entries = np.repeat(np.arange(len(owners)), functions), columns.ravel()
+        scaled = sp.csr_array((values.ravel(), entries), (len(owners), groups * functions))
+        empty = [sp.csr_array((len(owners), width)) for width in (offsets, len(psi))]
+        rows = sp.hstack([scaled, empty[0], -faces.H, empty[1]], format="csr")
+        for kind, _, chosen in faces.cones():
+            (equal if kind == "zero" else upper).append(rows[chosen])
         return sp.vstack(upper, format="csr"), sp.vstack(equal, format="csr")
 
-    def missed(self, found: Elastic) -> Array:
+    def missed(self, theta: Array) -> Array:
         """Return by how much each of all samples is missed, in units."""
-        passes, read = self._passes, self._read
-        scales = read.psi @ found.a.T
-        offset = read.phi @ found.b
-        predicted = np.empty_like(self._x)
-        for part in passes.minimizers.chunks(len(self._x)):
-            points = self._shared(passes.minimizers.at(self.rows.costs[part]).points)
-            predicted[part] = offset[part] + np.einsum("ig,igj->ij", scales[part], points)
-        distance = np.nan_to_num(np.abs(predicted - self._x)).max(axis=1)
-        tied = np.flatnonzero(self._tied.any(axis=1))
-        if len(tied):
-            loss, some = Predictability("linf", squared=False), Block(*(a[tied] for a in self.rows))
-            distance[tied] = loss.samples(self.hypothesis, self.theta(found), some) / self.unit
+        loss = Predictability("linf", squared=False)
+        distance = loss.samples(self.hypothesis, theta, self.rows) / self.unit
         violation = np.maximum(distance - self.tolerance, 0.0)
-        if scales.shape[1]:
-            violation = np.maximum(violation, -scales.min(axis=1))
+        scales = self.hypothesis.unclipped_scales(theta, self.rows.features, self._passes.n)
+        violation = np.maximum(violation, -scales.min(axis=1, initial=0.0) / self.unit)
         return np.asarray(np.where(self.left_out, 0.0, violation))
-
-
-class _Parts(NamedTuple):
-    """Columns of scales, offsets and points of faces, these faces, functions of the scales."""
-
-    columns: tuple[Any, Any, Any]
-    faces: ScaledFaces
-    psi: Array
-
-
-def _padded(matrix: Any, before: int, width: int) -> Any:
-    """Return a matrix with zeros on both sides."""
-    after = width - before - matrix.shape[1]
-    sides = [sp.csr_array((matrix.shape[0], size)) for size in (before, after)]
-    return sp.hstack([sides[0], matrix, sides[1]], format="csr")

@@ -9,11 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.arrays import Array, Mask
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.costs import AffineCost, FunctionCost
 from feaslearn.exceptions import UnseenLimitWarning
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.inference.coverage import SEEN, UNSEEN, RowCoverage, binding_limits, is_priced
+from feaslearn.inference.coverage import (
+    IDENTIFIED,
+    SEEN,
+    UNSEEN,
+    RowCoverage,
+    binding_limits,
+    is_priced,
+)
 from feaslearn.messages import list_first
 
 #: Rows that are minimised together.
@@ -119,95 +126,81 @@ def is_in_range(model: Any, signals: Array, prices: Array | None) -> Mask:
     return np.asarray(((values >= low - margin) & (values <= high + margin)).all(axis=1))
 
 
-class Tracer:
-    """Decisions of least cost with the limits they rest on, block by block.
+def trace_decisions(
+    region: Hypothesis,
+    theta: Array,
+    rows: RowCoverage | None,
+    features: Array,
+    costs: Array,
+    in_range: Mask,
+) -> tuple[Array, Mask, Trust]:
+    """Return decisions of least cost, where the region is empty, and what they rest on.
 
-    ``rows`` is None for models of earlier versions, whose limits are not known one by one. With
-    ``keep``, the duals of a region without parts are kept in ``duals``, block by block.
+    ``rows`` is None for models of earlier versions, whose limits are not known one by one.
     """
+    if rows is None:
+        rows = RowCoverage((), (), np.zeros(0), np.zeros(0), latent=True)
+    named = np.flatnonzero([bool(name) for name in rows.names])
+    blocks = [slice(i, i + BLOCK) for i in range(0, max(1, len(costs)), BLOCK)]
+    parts = [_minimize(region, theta, rows, named, features[i], costs[i]) for i in blocks]
+    decisions, empty, tied, binding = (np.concatenate(part) for part in zip(*parts, strict=True))
+    code = np.full(len(costs), int(SEEN if rows.latent else IDENTIFIED))
+    for status in (SEEN, UNSEEN):
+        code[binding[:, rows.status == status].any(axis=1)] = int(status)
+    unseen = code == UNSEEN
+    # Names are joined and samples compared once for each set of limits.
+    shown = binding[:, named]
+    keys = shown @ np.random.default_rng(0).integers(1, 2**62, len(named))
+    _, first, back = np.unique(keys, return_index=True, return_inverse=True)
+    texts = [
+        " ".join(dict.fromkeys(rows.names[i] for i in named[shown[row]])) for row in first.tolist()
+    ]
+    missing = _is_missing(rows, named, shown[first])[back.ravel()]
+    for k, where in enumerate((missing, ~in_range, empty, tied), 2):
+        code[where] = k
+    held = binding.sum(axis=0) * rows.unseen
+    order = [i for i in np.argsort(-held, kind="stable") if held[i]]
+    trust = Trust(
+        np.array(STATUSES)[code],
+        np.array(texts, dtype=object)[back.ravel()],
+        in_range,
+        unseen,
+        tuple(dict.fromkeys(rows.names[i] for i in order)),
+    )
+    return decisions, empty, trust
 
-    def __init__(
-        self, region: Hypothesis, theta: Array, rows: RowCoverage | None, keep: bool = False
-    ) -> None:
-        self.region, self.theta, self.rows = region, theta, rows
-        self.duals: list[Array] | None = [] if keep else None
-        names = () if rows is None else rows.names
-        self._named = np.flatnonzero([bool(name) for name in names])
-        self._keys = np.random.default_rng(0).integers(1, 2**62, len(self._named))
-        self._texts: dict[int, str] = {}
-        self._held = np.zeros(len(names))
-        bits = np.zeros((0, 1 + len(names)), dtype=np.uint8)
-        if rows is not None and rows.regimes.size:
-            bits = np.unpackbits(rows.regimes, axis=1, count=1 + len(names))
-        self._explained = bits[:, 0] == 1
-        self._regimes = bits[:, 1:][:, self._named].astype(np.float64)
 
-    def solve(self, features: Array, costs: Array, in_range: Mask) -> tuple[Array, Mask, Trust]:
-        """Return decisions, where the region is empty, and trust."""
-        blocks = [slice(i, i + BLOCK) for i in range(0, max(1, len(costs)), BLOCK)]
-        parts = [self._block(features[rows], costs[rows]) for rows in blocks]
-        decisions, empty, tied, missing, level, names = (
-            np.concatenate(part) for part in zip(*parts, strict=True)
-        )
-        code = level.astype(np.int8)
-        for k, where in enumerate((missing, ~in_range, empty, tied), 2):
-            code[where] = k
-        status = np.array(STATUSES)[code]
-        return decisions, empty, Trust(status, names, in_range, level == UNSEEN, self._unseen())
+def _minimize(
+    region: Hypothesis,
+    theta: Array,
+    rows: RowCoverage,
+    named: Indices,
+    features: Array,
+    costs: Array,
+) -> tuple[Array, Mask, Mask, Mask]:
+    """Return decisions, where the region is empty, where several are optimal, what limits bind."""
+    if not rows.names:
+        solved, _ = region.solve_parts(theta, features, costs)
+        binding = np.zeros((len(costs), 0), dtype=bool)
+        return solved.decisions, solved.empty, solved.tied_or_all(), binding
+    solved, answers, binding = binding_limits(region, theta, features, costs, rows.unseen)
+    tied, duals = solved.tied_or_all(), answers[0].duals
+    if rows.doubt and len(answers) == 1 and duals is not None:
+        weak = binding & ~is_priced(duals, costs, rows.doubt)
+        tied = tied | weak[:, named].any(axis=1)
+    return solved.decisions, solved.empty, tied & ~solved.empty, binding
 
-    def _unseen(self) -> tuple[str, ...]:
-        """Return the limits not seen that hold decisions, those that hold most first."""
-        order = [i for i in np.argsort(-self._held, kind="stable") if self._held[i]]
-        names = () if self.rows is None else self.rows.names
-        return tuple(dict.fromkeys(names[i] for i in order))
 
-    def _block(
-        self, features: Array, costs: Array
-    ) -> tuple[Array, Mask, Mask, Mask, Array, NDArray[np.object_]]:
-        """Return decisions, empty, tied, where a limit is missing, status and names of limits."""
-        if self.rows is None:
-            solved, _ = self.region.solve_parts(self.theta, features, costs)
-            level, names = np.full(len(costs), SEEN), np.full(len(costs), "", dtype=object)
-            none = np.zeros(len(costs), dtype=bool)
-            return solved.decisions, solved.empty, solved.tied_or_all(), none, level, names
-        solved, answers, binding = binding_limits(
-            self.region, self.theta, features, costs, self.rows.unseen
-        )
-        if self.duals is not None and len(answers) == 1 and answers[0].duals is not None:
-            self.duals.append(answers[0].duals)
-        level = np.full(len(costs), SEEN if self.rows.latent else 0.0)
-        for status in (SEEN, UNSEEN):
-            held = binding[:, self.rows.status == status]
-            level[held.any(axis=1)] = status
-        self._held[self.rows.unseen] += binding[:, self.rows.unseen].sum(axis=0)
-        tied = solved.tied_or_all() & ~solved.empty
-        duals = answers[0].duals
-        if self.rows.doubt and len(answers) == 1 and duals is not None:
-            weak = binding & ~is_priced(duals, costs, self.rows.doubt)
-            tied |= weak[:, self._named].any(axis=1) & ~solved.empty
-        missing, named = self._by_set(binding)
-        return solved.decisions, solved.empty, tied, missing, level, named
-
-    def _by_set(self, binding: Mask) -> tuple[Mask, NDArray[np.object_]]:
-        """Return where a limit is missing, and the names of limits, made once for each set."""
-        shown = binding[:, self._named]
-        found, first, back = np.unique(shown @ self._keys, return_index=True, return_inverse=True)
-        for key, row in zip(found.tolist(), first, strict=True):
-            if key not in self._texts and self.rows is not None:
-                held = (self.rows.names[i] for i in self._named[shown[row]])
-                self._texts[key] = " ".join(dict.fromkeys(held))
-        texts = np.array([self._texts[key] for key in found.tolist()], dtype=object)
-        missing = self._is_missing(shown[first])
-        return missing[back.ravel()], texts[back.ravel()]
-
-    def _is_missing(self, sets: Mask) -> Mask:
-        """Say where of the samples held by the nearest sets of limits too many lie off them."""
-        found = np.zeros(len(sets), dtype=bool)
-        if len(self._regimes):
-            for i, held in enumerate(sets.astype(np.float64)):
-                apart = np.abs(self._regimes - held).sum(axis=1)
-                found[i] = self._explained[apart == apart.min()].mean() < 1.0 - SILENT
-        return found
+def _is_missing(rows: RowCoverage, named: Indices, sets: Mask) -> Mask:
+    """Say where of the samples held by the nearest sets of limits too many lie off them."""
+    found = np.zeros(len(sets), dtype=bool)
+    if rows.regimes.size:
+        bits = np.unpackbits(rows.regimes, axis=1, count=1 + len(rows.names))
+        regimes = bits[:, 1:][:, named].astype(np.float64)
+        for i, held in enumerate(sets.astype(np.float64)):
+            apart = np.abs(regimes - held).sum(axis=1)
+            found[i] = bits[apart == apart.min(), 0].mean() < 1.0 - SILENT
+    return found
 
 
 def warn_of_unseen(trust: Trust, asked: bool) -> None:

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import DataError
-from feaslearn.inference.limits import Limit, limits_at
 from feaslearn.plots.canvas import BLUE, pyplot, shortened, write
 from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.limits import Limit, limits_at
 
 #: Days, weeks, months or years side by side.
 MOST_COLUMNS = 62

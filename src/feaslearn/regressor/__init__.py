@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from feaslearn.inference.bands import Bands
-from feaslearn.inference.bootstrap import Bootstrap
-from feaslearn.inference.consistency import consistency
-from feaslearn.inference.explanation import Explanation, Limit, Outside
 from feaslearn.inference.trust import Trust
-from feaslearn.inference.verdict import Verdict
+from feaslearn.regressor.bootstrap import Bootstrap
+from feaslearn.regressor.consistency_check import consistency
+from feaslearn.regressor.explanation import Explanation, Limit, Outside
 from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
 from feaslearn.regressor.region_regressor import RegionRegressor
+from feaslearn.regressor.verdict import Verdict
 
 __all__ = [
     "Bands",

@@ -16,7 +16,6 @@ from feaslearn.data.checks import check_weights
 from feaslearn.exceptions import DataError, NotFittedError, Problems, UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, half_spaces_of
 from feaslearn.inference.bands import Bands, check_level
-from feaslearn.inference.bootstrap import Bootstrap
 from feaslearn.inference.conformal import (
     METHODS,
     Conformal,
@@ -25,14 +24,18 @@ from feaslearn.inference.conformal import (
     split_conformal,
 )
 from feaslearn.inference.coverage import Coverage
-from feaslearn.inference.explain import explain
-from feaslearn.inference.explanation import Explanation
-from feaslearn.inference.refits import resample
-from feaslearn.inference.trust import MOST_CHECKED, Tracer, is_in_range, warn_of_unseen
+from feaslearn.inference.trust import (
+    MOST_CHECKED,
+    is_in_range,
+    trace_decisions,
+    warn_of_unseen,
+)
 from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region, RegionForm
 from feaslearn.region.region import region_within
+from feaslearn.regressor.bootstrap import Bootstrap, resample
+from feaslearn.regressor.explanation import Explanation, explain
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.outputs import warn_of_empty_regions
 from feaslearn.regressor.reader import (
@@ -113,17 +116,19 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         latent = rows is not None and rows.latent
         unseen = rows is not None and bool(rows.unseen.any())
         if return_trust or (unseen and not latent):
-            tracer = Tracer(regions_of(self), self.theta_, rows)
             inside = is_in_range(self, signals, None if costs is None else prices)
-            decisions, empty, trust = tracer.solve(features, prices, inside)
+            decisions, empty, trust = trace_decisions(
+                regions_of(self), self.theta_, rows, features, prices, inside
+            )
             warn_of_unseen(trust, costs is not None)
         else:
             decisions, empty, *_ = regions_of(self).solve(self.theta_, features, prices)
             if unseen and costs is not None:
                 some = np.arange(0, len(prices), -(-len(prices) // MOST_CHECKED))
-                tracer = Tracer(regions_of(self), self.theta_, rows)
                 every = np.ones(len(some), dtype=bool)
-                warn_of_unseen(tracer.solve(features[some], prices[some], every)[2], asked=True)
+                asked = features[some], prices[some], every
+                trust = trace_decisions(regions_of(self), self.theta_, rows, *asked)[2]
+                warn_of_unseen(trust, asked=True)
         known = None if self.known_ is None else self.known_.shape.split(features)[1]
         warn_of_empty_regions(empty, known, decisions)
         formatted = self._reader.outputs.format_like(decisions, X)

@@ -291,27 +291,25 @@ class RegionRegressor(LearnedRegion):
         self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
         self.theta_, self.result_, self.known_ = trained.theta, trained.result, data.known
         self._reader = Reader(data.outputs, data.n_decisions, priced, self.sense == "max")
-        self._facets, self._seen = self._covered(data, trained, trainer)
+        self._facets, self._seen = self._covered(data, trained)
         self.conformal_ = None
         self.stream_ = begun(trained, data.samples.n_samples, y, sample_weight)
         self.__dict__.pop("_samples", None)
         if data.samples.in_memory:
             self._samples = (X, y, costs, sample_weight)
 
-    def _covered(
-        self, data: FitData, trained: Trained, trainer: Trainer | str
-    ) -> tuple[FacetTable | None, Coverage]:
+    def _covered(self, data: FitData, trained: Trained) -> tuple[FacetTable | None, Coverage]:
         """Return the table of learned limits, and what the data say about them."""
-        limits = (self.max_seconds, getattr(trainer, "max_seconds", None))
-        limit = min((each for each in limits if each is not None), default=None)
         error = trained.result.details.get("error of decisions", 0.0)
-        evidence = find_evidence(regions_of(self), self.theta_, data.samples, error, limit)
+        evidence = find_evidence(regions_of(self), self.theta_, data.samples, error)
         step = data.samples.step(max(1, len(evidence.samples.weights)))
         names = self._reader.names
         parts = regions_of(self).parts(self.theta_, len(names), evidence.samples.features.shape[1])
         weights = [weight for weight, *_ in parts]
         table, rows = summarize(evidence, weights, names, data.features.names, step, error)
-        coverage = coverage_of(self.hypothesis_, self.theta_, data, evidence)
+        coverage = coverage_of(
+            self.hypothesis_, self.theta_, data.samples, evidence, data.signals, data.known
+        )
         return table, replace(coverage, rows=rows)
 
 

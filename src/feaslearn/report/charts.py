@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from feaslearn.arrays import Array, Indices
-from feaslearn.inference.limits import Limit
 from feaslearn.plots.facets_over_time_display import Calendar, binding_limits, calendar, duration
+from feaslearn.regressor.limits import Limit
 from feaslearn.report.samples import Samples
 from feaslearn.tolerances import SAME_TOL, TINY
 

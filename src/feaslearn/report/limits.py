@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.inference.limits import Limit, shorten
 from feaslearn.inference.trust import MEANINGS, STATUSES
 from feaslearn.plots.canvas import Units
+from feaslearn.regressor.limits import Limit, shorten
 from feaslearn.report.charts import Chart
 from feaslearn.report.comparison import is_training
 from feaslearn.report.samples import Samples

@@ -14,10 +14,10 @@ from feaslearn.arrays import Array
 from feaslearn.data import Decisions
 from feaslearn.data.checks import Names
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.inference.limits import Limit, trace
 from feaslearn.inference.trust import Trust
 from feaslearn.io.table import Frame
 from feaslearn.regressor import RegionRegressor
+from feaslearn.regressor.limits import Limit, trace
 from feaslearn.regressor.reader import Reader, decision_names
 
 

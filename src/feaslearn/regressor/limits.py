@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.inference.coverage import WORDS, Coverage, is_priced
-from feaslearn.inference.trust import Tracer, Trust, is_in_range
+from feaslearn.inference.trust import Trust, is_in_range, trace_decisions
 from feaslearn.messages import write_sum
 from feaslearn.regressor.reader import check_signals, decision_names, read, regions_of
 from feaslearn.tolerances import SAME_TOL
@@ -108,45 +108,23 @@ def limits_at(model: Any, X: ArrayLike, costs: ArrayLike | None = None) -> list[
     Bounds and facets are in one list, ordered by what one unit more would have saved in all rows;
     limits that were not seen come last. Models whose rows are not known have none.
     """
-    return trace(model, X, costs)[2]
-
-
-def trace(
-    model: Any, X: ArrayLike, costs: ArrayLike | None = None
-) -> tuple[Array, Trust, list[Limit]]:
-    """Return decisions, what they rest on and `limits_at` rows of signals: one minimisation."""
-    signals = check_signals(model, X)
     features, prices = read(model, X, costs)
-    coverage = vars(model)["_seen"]
-    tracer = Tracer(regions_of(model), model.theta_, coverage.rows, keep=True)
-    inside = is_in_range(model, signals, None if costs is None else prices)
-    decisions, empty, trust = tracer.solve(features, prices, inside)
-    if not tracer.duals:
-        return decisions, trust, []
-    duals = np.vstack(tracer.duals)
-    duals[empty] = 0.0
-    return decisions, trust, _limits(model, coverage, features, prices, decisions, duals)
-
-
-def _limits(
-    model: Any, coverage: Coverage, features: Array, prices: Array, decisions: Array, duals: Array
-) -> list[Limit]:
-    """Return limits at rows with their decisions and the duals there."""
+    coverage: Coverage = vars(model)["_seen"]
     covered = coverage.rows
-    if covered is None or not covered.printed.any():
+    solved, answers = regions_of(model).solve_parts(model.theta_, features, prices)
+    duals = answers[0].duals
+    if len(answers) > 1 or duals is None or covered is None or not covered.printed.any():
         return []
+    duals = np.where(solved.empty[:, None] | ~is_priced(duals, prices), 0.0, np.abs(duals))
     n, k = prices.shape[1], model.features_.n_features
-    names = decision_names(model)
-    spread = decisions.std(axis=0)
-    binding = is_priced(duals, prices)
+    names, spread = decision_names(model), solved.decisions.std(axis=0)
     found = []
     for i, (name, text) in enumerate(zip(covered.names, covered.texts, strict=True)):
         row = covered.printed[i]
         if not name or not row.any():
             continue
-        relation = ">=" if " >= " in text else "<="
+        relation, sign = (">=", -1.0) if " >= " in text else ("<=", 1.0)
         left, _, right = text.partition(f" {relation} ")
-        sign = -1.0 if relation == ">=" else 1.0
         seen = None
         if name == f"{left}{relation}":
             least, most = coverage.decisions[:, names.index(left)]
@@ -158,15 +136,27 @@ def _limits(
                 relation,
                 right,
                 WORDS[float(covered.status[i])],
-                sign * (decisions @ row[:n]) + 0.0,
+                sign * (solved.decisions @ row[:n]) + 0.0,
                 sign * (features[:, :k] @ row[n:]) + 0.0,
-                np.where(binding[:, i], np.abs(duals[:, i]) / covered.scales[i], 0.0),
+                duals[:, i] / covered.scales[i],
                 sign * row[:n],
                 *_main_terms(sign * row[:n], spread, names),
                 seen,
             )
         )
     return sorted(found, key=lambda each: (each.status == "not seen", -each.prices.mean()))
+
+
+def trace(
+    model: Any, X: ArrayLike, costs: ArrayLike | None = None
+) -> tuple[Array, Trust, list[Limit]]:
+    """Return decisions, what they rest on and `limits_at` rows of signals."""
+    features, prices = read(model, X, costs)
+    inside = is_in_range(model, check_signals(model, X), None if costs is None else prices)
+    rows = vars(model)["_seen"].rows
+    region = regions_of(model)
+    decisions, _, trust = trace_decisions(region, model.theta_, rows, features, prices, inside)
+    return decisions, trust, limits_at(model, X, costs)
 
 
 def _main_terms(
@@ -185,7 +175,7 @@ def shorten(text: str) -> str:
 
     Examples
     --------
-    >>> from feaslearn.inference.limits import shorten
+    >>> from feaslearn.regressor.limits import shorten
     >>> shorten("p + q = d1 + d2 + d3 + d4 + d5")
     'p + q = d1 + d2 + ... + d5'
     """

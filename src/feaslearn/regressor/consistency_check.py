@@ -5,26 +5,24 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
 
-from feaslearn.arrays import Array, Indices
+from feaslearn.arrays import Indices
 from feaslearn.costs import CostSpecification
 from feaslearn.data import Block, Decisions, Samples
 from feaslearn.exceptions import DataError, MissingExtraError, Problems, SolverError
-from feaslearn.hypotheses import Facets, Minkowski, Term
+from feaslearn.hypotheses import Facets, Minkowski
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.inference.contradictions import Examined, HullTest, examine, find_dominated, shrink
 from feaslearn.inference.linear_system import LinearSystem
-from feaslearn.inference.verdict import Verdict, name_samples
 from feaslearn.losses import Objective, Predictability
 from feaslearn.parameters import POSITIVE, check_value
 from feaslearn.regressor.checks import check_fit
 from feaslearn.regressor.region_regressor import RegionRegressor
-from feaslearn.sets import Simplex
+from feaslearn.regressor.verdict import Verdict, name_samples
 from feaslearn.tolerances import GAIN_TOL, SAME_TOL
 from feaslearn.trainers import Convex, FacetLearning, Global, MixedInteger, Trainer
 from feaslearn.trainers.automatic import choose_trainer
@@ -34,8 +32,6 @@ from feaslearn.trainers.trainer import MAX_SECONDS
 
 #: Share of the time that each search for a smaller contradiction may take.
 EACH = 0.1
-#: Decisions up to which all simplices of a family are enumerated.
-ENUMERATED_DECISIONS = 8
 
 
 def consistency(
@@ -140,6 +136,11 @@ class _Problem:
         return int(self.rows.decisions.shape[1])
 
     @property
+    def complete(self) -> Indices:
+        """The samples whose decisions are all observed."""
+        return np.flatnonzero(~np.isnan(self.rows.decisions).any(axis=1))
+
+    @property
     def error(self) -> float:
         """The tolerance in the unit of the decisions."""
         return self.tolerance * self.unit
@@ -160,28 +161,28 @@ class _Problem:
         if some is None:
             return model.fit(self.X, self.y)
         chosen = self.indices[some]
-        X, y = (np.asarray(table)[chosen] for table in (self.X, self.y))
-        return model.fit(X, y)
+        return model.fit(*(np.asarray(table)[chosen] for table in (self.X, self.y)))
 
     def largest_error(self, model: RegionRegressor) -> float:
-        """Return how far samples are at most from the nearest minimiser of a model, in units."""
+        """Return how far samples are at most from the nearest minimiser of a model."""
         largest = Predictability("linf", squared=False)
-        errors: Array = largest.samples(model.hypothesis_, model.theta_, self.rows)
-        return float(errors.max() / self.unit)
+        return float(largest.samples(model.hypothesis_, model.theta_, self.rows).max())
 
     def explained_by(self, model: RegionRegressor) -> bool:
         """Say whether a model explains all samples within the tolerance."""
-        return self.largest_error(model) <= self.tolerance
+        return self.largest_error(model) <= self.error
 
-    def verdict(self, consistent: bool | None, reason: str, **found: Any) -> Verdict:
+    def verdict(
+        self,
+        consistent: bool | None,
+        reason: str,
+        model: RegionRegressor | None = None,
+        contradiction: Any = (),
+        suspects: Any = (),
+        **found: Any,
+    ) -> Verdict:
         """Return the answer, with the loss and the error of the model if there is one."""
-        model: RegionRegressor | None = found.get("model")
-        if model is not None:
-            found["loss"] = model.result_.objective
-            found["lower_bound"] = model.result_.lower_bound
-            found["largest_error"] = self.largest_error(model) * self.unit
-        for name in ("contradiction", "suspects"):
-            found[name] = self.numbers(found.get(name, ()))
+        result = None if model is None else model.result_
         return Verdict(
             consistent,
             reason,
@@ -189,6 +190,12 @@ class _Problem:
             len(self.indices),
             self.error,
             time.monotonic() - self.began,
+            model,
+            None if result is None else result.objective,
+            None if result is None else result.lower_bound,
+            None if model is None else self.largest_error(model),
+            contradiction=self.numbers(contradiction),
+            suspects=self.numbers(suspects),
             **found,
         )
 
@@ -199,26 +206,21 @@ class _Problem:
     def yes(self, model: RegionRegressor) -> Verdict:
         """Return the verdict that a model explains all samples."""
         reason = f"one region of {self.hypothesis!r} explains all {len(self.indices)} samples"
-        return self.verdict(True, reason, model=model)
+        return self.verdict(True, reason, model)
 
-    def contradicted(self, reason: str, examined: Examined, **found: Any) -> Verdict:
+    def contradicted(
+        self, reason: str, examined: Examined, model: RegionRegressor | None = None
+    ) -> Verdict:
         """Return the verdict that samples contradict each other, and who is to blame."""
-        blamed = self.numbers(examined.blamed)
+        core, blamed, alone = examined.core, self.numbers(examined.blamed), examined.alone
+        blame = f"{len(core)} samples already contradict each other, and no few others are to blame"
         if blamed:
-            any_one = "any one of " if len(blamed) > 1 and examined.alone else ""
+            any_one = "any one of " if len(blamed) > 1 and alone else ""
             who = f"{any_one}sample{'s' * (len(blamed) > 1)} {name_samples(blamed)}"
             blame = f"without {who}, one region explains all others"
-        else:
-            count = len(examined.core)
-            blame = f"{count} samples already contradict each other, and no few others are to blame"
+        text = f"{reason}; {blame}"
         return self.verdict(
-            False,
-            f"{reason}; {blame}",
-            contradiction=examined.core,
-            irreducible=True,
-            suspects=examined.blamed,
-            alone=examined.alone,
-            **found,
+            False, text, model, core, examined.blamed, alone=alone, irreducible=True
         )
 
     def is_contradicted(self, bound: float | None) -> bool:
@@ -230,11 +232,11 @@ class _Problem:
         bound = None if model is None else model.result_.lower_bound
         if self.is_contradicted(bound):
             reason = f"{self.unexplained}: its least loss is at least {bound:.4g}"
-            return self.verdict(False, reason, model=model)
+            return self.verdict(False, reason, model)
         reason = (
             "the best region that was found does not explain them, and that none does is not proved"
         )
-        return self.verdict(None, reason, model=model)
+        return self.verdict(None, reason, model)
 
 
 def _make_problem(
@@ -259,12 +261,12 @@ def _make_problem(
     check_value("tolerance", tolerance, POSITIVE, problems)
     check_value("max_seconds", max_seconds, MAX_SECONDS, problems)
     problems.raise_if_any(DataError, "consistency")
-    rows = check_fit(model, X, y, None, None).samples.load()
-    seen = ~np.isnan(np.asarray(y, dtype=float).reshape(len(np.asarray(y)), -1)).all(axis=1)
+    data = check_fit(model, X, y, None, None)
+    rows = data.samples.load()
+    indices = np.arange(len(rows.weights)) if data.numbers is None else data.numbers
     ranges = np.nanmax(rows.decisions, axis=0) - np.nanmin(rows.decisions, axis=0)
     unit = float(ranges.max()) or float(np.nanmax(np.abs(rows.decisions))) or 1.0
     until = np.inf if max_seconds is None else began + float(max_seconds)
-    indices = np.flatnonzero(seen)
     return _Problem(model, hypothesis, X, y, rows, indices, unit, float(tolerance), began, until)
 
 
@@ -278,36 +280,24 @@ def _decide_by_rows(problem: _Problem, linear: Minkowski) -> Verdict:
         model = problem.fitted(Convex(ridge=0.0, sparsity=0.0))
     if model is not None and problem.explained_by(model):
         return problem.yes(model)
-    terms = _enumerated(linear, problem.n)
-    if terms is None:
+    if linear.as_grown() is not None:
         return problem.by_bound(model)
-    system = LinearSystem(terms, problem.rows, problem.unit, problem.tolerance)
+    system = LinearSystem(linear, problem.rows, problem.unit, problem.tolerance)
     examined = examine(system, problem.until)
-    if not examined.exactly:
-        return problem.contradicted(problem.unexplained, examined, model=model)
-    if system.left_out.any() or linear.as_grown() is not None or model is None:
+    if len(examined.core):
+        return problem.contradicted(problem.unexplained, examined, model)
+    if system.left_out.any() or model is None:
         return problem.by_bound(model)
-    model.theta_ = theta = system.theta(examined.optimum)
+    model.theta_ = examined.theta
     objective = Objective(Predictability(), model.hypothesis_, Samples.of(problem.rows))
     model.result_ = replace(
         model.result_,
-        objective=objective.value(theta),
-        returned_loss=returned_loss(objective, theta),
+        objective=objective.value(model.theta_),
+        returned_loss=returned_loss(objective, model.theta_),
         status="converged",
         warnings=[*model.result_.warnings, "the parameters keep the largest error small"],
     )
     return problem.yes(model)
-
-
-def _enumerated(linear: Minkowski, n: int) -> Minkowski | None:
-    """Return a sum of given terms that contains every region of the class, if there is one."""
-    grown = linear.as_grown()
-    if grown is None:
-        return linear
-    if grown.family != "simplices" or n > ENUMERATED_DECISIONS:
-        return None
-    sets = (chosen for size in range(2, n + 1) for chosen in combinations(range(n), size))
-    return grown.listed([Term(Simplex(len(chosen)), list(chosen)) for chosen in sets])
 
 
 # Classes that are not convex in their parameters: searches with a lower bound.
@@ -372,7 +362,7 @@ def _limited(trainer: Trainer, seconds: float) -> Trainer:
 
 def _pair(problem: _Problem) -> tuple[int, int] | None:
     """Return two complete samples of the same features of which one shows the other too costly."""
-    complete = np.flatnonzero(~np.isnan(problem.rows.decisions).any(axis=1))
+    complete = problem.complete
     if len(complete) < 2:
         return None
     rows = problem.rows.rows(complete)
@@ -393,10 +383,9 @@ def _decide_by_hull(problem: _Problem, hypothesis: Facets) -> Verdict:
         answer = against(problem, hypothesis)
         if answer is not None:
             return answer
-    complete = np.flatnonzero(~np.isnan(problem.rows.decisions).any(axis=1))
-    test = find_dominated(problem.rows, complete, problem.error, problem.until)
+    test = find_dominated(problem.rows, problem.complete, problem.error, problem.until)
     if test.dominated:
-        return _dominated(problem, test, complete)
+        return _dominated(problem, test)
     model = problem.fitted(FacetLearning(max_seconds=max(1.0, problem.left)))
     if problem.explained_by(model):
         return problem.yes(model)
@@ -441,13 +430,13 @@ def _against_balance(problem: _Problem, hypothesis: Facets) -> Verdict | None:
     unit = problem.unit * float(np.abs(E).sum(axis=1).max())
     system = LinearSystem(Minkowski([]), balance, unit, problem.tolerance)
     examined = examine(system, problem.until)
-    if examined.exactly:
+    if not len(examined.core):
         return None
     reason = "the balance that was given is not an affine function of the features"
     return problem.contradicted(reason, examined)
 
 
-def _dominated(problem: _Problem, test: HullTest, complete: Indices) -> Verdict:
+def _dominated(problem: _Problem, test: HullTest) -> Verdict:
     """Say which sample costs more than a mixture of others, and who is to blame if that is one."""
 
     def find(some: Indices) -> HullTest:
@@ -466,7 +455,7 @@ def _dominated(problem: _Problem, test: HullTest, complete: Indices) -> Verdict:
     )
     blamed: list[int] = []
     for sample in test.common():
-        others = complete[complete != sample]
+        others = problem.complete[problem.complete != sample]
         again = find(others)
         if time.monotonic() > problem.until:
             blamed = []
