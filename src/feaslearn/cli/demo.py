@@ -24,7 +24,7 @@ from feaslearn.io.table import Frame
 from feaslearn.io.table_file import write_table
 from feaslearn.metrics import pooled_r2
 from feaslearn.report import write_report
-from feaslearn.report.page_file import check_extra
+from feaslearn.report.report import check_extra
 from feaslearn.tolerances import VISIBLE_TOL
 
 N_TRAIN, N_TEST, WARM_UP = 500, 100, 40

@@ -84,7 +84,7 @@ def report(
     from feaslearn.cli.columns import decisions_for
     from feaslearn.cli.files import check_output
     from feaslearn.report import write_report
-    from feaslearn.report.page_file import check_extra
+    from feaslearn.report.report import check_extra
 
     check_output(output, model, data, train)
     table, rows = console.table(data), None if train is None else console.table(train)
