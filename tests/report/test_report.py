@@ -167,9 +167,6 @@ def test_every_kind_of_region_has_a_page(
     assert f"in a region of the kind {type(hypothesis).__name__}(" in page
 
 
-# ---- charts ---------------------------------------------------------------------------------
-
-
 # ---- what is refused ------------------------------------------------------------------------
 
 
