@@ -24,23 +24,22 @@ def grid():
     return model.fit(signals, decisions), signals, decisions
 
 
-def test_rows_and_columns_of_files_have_their_names(grid, tmp_path):
+@pytest.mark.parametrize("write", [fl.export.to_mps, fl.export.to_lp])
+def test_rows_and_columns_of_files_have_their_names(grid, write, tmp_path):
     model, signals, _ = grid
     region, cost = model.region(signals.iloc[[7]]), signals.iloc[7, :3].to_numpy()
-    for kind, write in (("mps", fl.export.to_mps), ("lp", fl.export.to_lp)):
-        path = tmp_path / f"region.{kind}"
-        names = write(region, path, cost)
-        assert names == {"p 1": "p_1", "p_3": "p_3", "p_5": "p_5"}
-        solver = highspy.Highs()
-        solver.setOptionValue("output_flag", False)
-        solver.readModel(str(path))
-        solver.run()
-        program = solver.getLp()
-        assert list(program.col_names_) == ["p_1", "p_3", "p_5"]
-        facets = [f"facet_{i + 1}" for i in range(len(model.facets_))]
-        assert set(program.row_names_) == {*facets, "equality_1"}
-        expected = cost @ region.minimize(cost)
-        assert solver.getInfo().objective_function_value == pytest.approx(expected, rel=1e-7)
+    path = tmp_path / ("region.mps" if write is fl.export.to_mps else "region.lp")
+    assert write(region, path, cost) == {"p 1": "p_1", "p_3": "p_3", "p_5": "p_5"}
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.readModel(str(path))
+    solver.run()
+    program = solver.getLp()
+    assert list(program.col_names_) == ["p_1", "p_3", "p_5"]
+    facets = [f"facet_{i + 1}" for i in range(len(model.facets_))]
+    assert set(program.row_names_) == {*facets, "equality_1"}
+    expected = cost @ region.minimize(cost)
+    assert solver.getInfo().objective_function_value == pytest.approx(expected, rel=1e-7)
 
 
 @pytest.mark.parametrize("name", ["cvxpy", "pyomo", "linopy", "gurobipy"])
