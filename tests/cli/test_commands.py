@@ -130,20 +130,23 @@ def test_predict_prints_a_table_or_json(example: Path, command: Any) -> None:
     assert sum(found["counts"].values()) == len(found["trust"]) == len(found["rests_on"]) == 7
 
 
-def test_evaluate_says_no(example: Path, command: Any) -> None:
+def test_evaluate_by_decision_and_by_trust(example: Path, command: Any) -> None:
     files = (str(example / "power.json"), str(example / "unseen.csv"))
     run = command("evaluate", *files, "--norm", "l1", "--at-most", "-1")
     assert run.code == 1
     assert "above -1" in run.err
-    assert "loss (l1), 7 samples" in run.out
+    for text in ("loss (l1), 7 samples", "plant_3", "trusted", "mean error", "R²"):
+        assert text in run.out
     found = json.loads(command("evaluate", *files, "--json", "--at-most", "1e9").out)
     assert found["passed"] is True
     assert found["losses"]["suboptimality"] is found["losses"]["true_suboptimality"] is None
     assert found["r2"] <= 1.0
     assert found["mae"] >= 0.0
+    assert set(found["by_decision"]) == {"plant_1", "plant_3", "plant_5"}
+    counts = [each["n_samples"] for each in found["by_trust"].values()]
+    assert sum(counts) == found["n_samples"] == 7
     found = json.loads(command("evaluate", *files, "--json", "--losses", "all").out)
     assert found["losses"]["suboptimality"]["mean"] >= 0.0
-    assert found["losses"]["true_suboptimality"] is None
 
 
 def test_a_model_without_names_and_with_costs_of_its_own(example: Path, command: Any) -> None:

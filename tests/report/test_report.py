@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ import pandas as pd
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError, MissingExtraError, NotFittedError
+from feaslearn.exceptions import DataError, NotFittedError
 from feaslearn.report import write_report
 from feaslearn.report.comparison import compare
 from feaslearn.report.findings import find_problems
@@ -187,15 +185,6 @@ def test_data_that_do_not_fit(
         page_of(model, power, units={"plant1": "MW"})
     with pytest.raises(NotFittedError):
         page_of(fl.RegionRegressor(), power)
-
-
-def test_a_missing_extra_is_named_before_any_work(
-    model: fl.RegionRegressor, power: fl.Decisions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingExtraError, match=r'jinja2: pip install "feaslearn\[report\]"'):
-        write_report(model, power, tmp_path / "report.html")
-    assert not list(tmp_path.iterdir())
 
 
 def test_the_first_screen_has_limits_evidence_and_trust(page_of: Page) -> None:
